@@ -1,0 +1,123 @@
+"""Problems: premises, answer options and reference proofs, and what came out of reading a file of them.
+
+A problem is plain data. Readers (``data.proverqa``, ``data.folio``, ``data.native``) make problems; a record that is
+no usable problem becomes a :class:`Rejected` with its reasons, never nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.syntax import Formula
+
+TRUE, FALSE, UNCERTAIN = "True", "False", "Uncertain"
+"""Labels of the options of three-way problems."""
+
+
+@dataclass(frozen=True, slots=True)
+class Premise:
+    """A named premise.
+
+    Attributes:
+        id: ``h1``, ``h2``, … in the order of the problem.
+        formula: what the checks use.
+        source: the formula's text in the file.
+        text: the premise in English; empty if the file has none.
+    """
+
+    id: str
+    formula: Formula
+    source: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An answer that can be chosen: binding its formula under its id answers the problem.
+
+    Attributes:
+        id: ``h_goal_true``, ``h_goal_false``, ``h_goal_uncertain`` in the three-way datasets.
+        label: what choosing it says (``True``, ``False``, ``Uncertain``, or a choice's own name).
+        formula: the goal, its negation, and (for Uncertain) the goal again.
+    """
+
+    id: str
+    label: str
+    formula: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceStep:
+    """A step of a reference proof, its conclusion as text."""
+
+    id: str
+    dependencies: tuple[str, ...]
+    conclusion: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A logical-reasoning question with formal premises.
+
+    Attributes:
+        id: ``<stem or difficulty>/<id>``, unique in its file.
+        premises: in order, ids unique.
+        options: ids unique and different from premise ids.
+        answer: id of the right option, if known.
+        question: the question in English.
+        difficulty: ``easy``, ``medium``, ``hard`` or the dataset's own word.
+        proofs: reference proofs, terminal step included.
+        notes: what the reader repaired or found odd, one sentence each.
+    """
+
+    id: str
+    premises: tuple[Premise, ...]
+    options: tuple[Option, ...]
+    answer: str | None = None
+    question: str = ""
+    difficulty: str = ""
+    proofs: tuple[tuple[ReferenceStep, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def option(self, option_id: str | None) -> Option | None:
+        """The option of that id, if there is one."""
+        return next((option for option in self.options if option.id == option_id), None)
+
+    def formulas(self) -> Iterator[Formula]:
+        """The formulas of the premises, then of the options."""
+        yield from (premise.formula for premise in self.premises)
+        yield from (option.formula for option in self.options)
+
+    def signature(self) -> Signature:
+        """The symbols of premises and options.
+
+        Raises:
+            SignatureError: a symbol is used in two ways.
+        """
+        return Signature.infer(self.formulas())
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A record that is no usable problem.
+
+    Attributes:
+        id: the id that the problem would have had.
+        line: 1-based line (JSONL) or 1-based position in the array (JSON).
+        reasons: one sentence each, with the place.
+    """
+
+    id: str
+    line: int
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemSet:
+    """The problems of a file by id, in file order, and the records that are none."""
+
+    problems: dict[str, Problem] = field(default_factory=dict)
+    rejected: tuple[Rejected, ...] = ()

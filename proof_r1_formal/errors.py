@@ -1,0 +1,114 @@
+"""The exceptions of the package: one root class, typed fields, messages that say what to do.
+
+Verdicts about a model's proof are never exceptions (they are data, see ``proof.report``). An exception means that the
+*caller* gave something unusable or that a *tool* is missing or broken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class ProofR1Error(Exception):
+    """Root of every exception that this package raises on purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a text: 0-based character offset, 1-based line and column."""
+
+    offset: int
+    line: int
+    column: int
+
+    @classmethod
+    def of(cls, text: str, offset: int) -> Location:
+        """Locate ``offset`` (clamped to the text) in ``text``."""
+        offset = max(0, min(offset, len(text)))
+        line_start = text.rfind("\n", 0, offset) + 1
+        return cls(offset, text.count("\n", 0, offset) + 1, offset - line_start + 1)
+
+
+class ParseError(ProofR1Error):
+    """A formula that does not parse: what is wrong, where, what was expected, and the text with a caret."""
+
+    _CONTEXT = 60  # characters of the line that are shown on each side of the caret
+
+    def __init__(self, text: str, offset: int, problem: str, *, expected: tuple[str, ...] = ()) -> None:
+        self.text = text
+        self.problem = problem
+        self.location = Location.of(text, offset)
+        self.expected = expected
+        super().__init__(self._message())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild_parse_error, (self.text, self.location.offset, self.problem, self.expected))
+
+    @property
+    def summary(self) -> str:
+        """The error in one line, without the caret picture."""
+        wanted = f"; expected {', '.join(self.expected)}" if self.expected else ""
+        return f"{self.problem} at line {self.location.line}, column {self.location.column}{wanted}"
+
+    def _message(self) -> str:
+        start = self.text.rfind("\n", 0, self.location.offset) + 1
+        end = self.text.find("\n", self.location.offset)
+        end = len(self.text) if end < 0 else end
+        left = max(start, self.location.offset - self._CONTEXT)
+        right = min(end, self.location.offset + self._CONTEXT)
+        shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in self.text[left:right])
+        return f"{self.summary}\n  {shown}\n  {' ' * (self.location.offset - left)}^"
+
+
+def _rebuild_parse_error(text: str, offset: int, problem: str, expected: tuple[str, ...]) -> ParseError:
+    return ParseError(text, offset, problem, expected=expected)
+
+
+class SignatureError(ProofR1Error):
+    """One name used in two ways (two arities, two sorts, or as predicate and as function)."""
+
+    def __init__(self, name: str, first: str, second: str) -> None:
+        self.name = name
+        self.first = first
+        self.second = second
+        super().__init__(f"{name!r} is used as {first} and as {second}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (SignatureError, (self.name, self.first, self.second))
+
+
+class StructureError(ProofR1Error):
+    """A structure that does not interpret what a formula needs, or that is not well formed."""
+
+
+class SolverError(ProofR1Error):
+    """A solver that is missing, refuses its input or breaks its protocol (never an undecided query)."""
+
+    def __init__(self, solver: str, problem: str) -> None:
+        self.solver = solver
+        self.problem = problem
+        super().__init__(f"solver {solver}: {problem}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (SolverError, (self.solver, self.problem))
+
+
+class CatalogueError(ProofR1Error):
+    """A rule catalogue that is not well formed, or that is asked for a rule it does not hold."""
+
+
+class DataError(ProofR1Error):
+    """A file that cannot be read as what it should be: the path, the line where there is one, the reason."""
+
+    def __init__(self, path: str, problem: str, *, line: int | None = None) -> None:
+        self.path = path
+        self.problem = problem
+        self.line = line
+        super().__init__(f"{path}{'' if line is None else f', line {line}'}: {problem}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild_data_error, (self.path, self.problem, self.line))
+
+
+def _rebuild_data_error(path: str, problem: str, line: int | None) -> DataError:
+    return DataError(path, problem, line=line)

@@ -1,0 +1,547 @@
+"""Text to formulas, through ``grammars/infix.lark`` and ``grammars/prefix.lark``.
+
+In: text in any notation of the design (Unicode, ASCII, LaTeX, juxtaposition, S-expressions). Out: a closed formula, or a
+:class:`~proof_r1_formal.errors.ParseError` that says where, what was expected, and shows a caret.
+
+Three stages: the lexer splits the text into tokens; :class:`_Scopes` makes the reach of every quantifier explicit by
+inserting parentheses; the LALR parser builds a tree, which :class:`_Resolver` turns into a formula, deciding which names
+are variables. Input is bounded (length, tokens, nesting), so no text can exhaust time or the stack.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any, Literal, overload
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
+from lark.lark import PostLex
+
+from proof_r1_formal.errors import ParseError
+from proof_r1_formal.logic.syntax import (
+    BOTTOM,
+    ENTITY,
+    TOP,
+    And,
+    App,
+    Atom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Quantified,
+    Term,
+    Var,
+    Xor,
+)
+from proof_r1_formal.resources import resource
+
+MAX_LENGTH = 20_000
+"""The longest text that is read, in characters."""
+MAX_TOKENS = 5_000
+"""The most tokens a formula may have."""
+MAX_DEPTH = 256
+"""The deepest nesting of connectives, quantifiers, terms and parentheses."""
+
+_CACHED_LENGTH = 2_000  # longer texts are not memoised, so that the memo stays small
+_CACHED_TEXTS = 1 << 15
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """A formula and what was changed in its text so that it parses (nothing: the text was fine)."""
+
+    formula: Formula
+    repairs: tuple[str, ...]
+
+
+@overload
+def parse_formula(text: str, *, repair: Literal[False] = False) -> Formula: ...
+@overload
+def parse_formula(text: str, *, repair: Literal[True]) -> Repaired: ...
+def parse_formula(text: str, *, repair: bool = False) -> Formula | Repaired:
+    """Read one formula.
+
+    Args:
+        text: a formula in infix or prefix notation.
+        repair: also accept unbalanced parentheses, names outside the scope of their quantifier (they are closed over by
+            ∀) and trailing junk, and return what was repaired. For noisy datasets; never for scoring a model.
+
+    Raises:
+        ParseError: the text is no formula (with ``repair``: and cannot be repaired).
+
+    >>> parse_formula("∀x (cat(x) → animal(x))") is parse_formula("(forall y (-> (cat y) (animal y)))")
+    False
+    >>> parse_formula("cat tom & ~dog(tom)") is parse_formula("cat(tom) ∧ ¬dog(tom)")
+    True
+    >>> parse_formula("(cat(tom)", repair=True).repairs
+    ("added 1 missing ')' at the end",)
+    """
+    if repair:
+        return _repaired(text)
+    return _parse_cached(text) if len(text) <= _CACHED_LENGTH else _parse(text)
+
+
+@lru_cache(maxsize=_CACHED_TEXTS)
+def _parse_cached(text: str) -> Formula:
+    return _parse(text)
+
+
+def _parse(text: str) -> Formula:
+    if len(text) > MAX_LENGTH:
+        raise ParseError(text, MAX_LENGTH, f"a formula of {len(text)} characters; at most {MAX_LENGTH} are read")
+    if not text.strip():
+        raise ParseError(text, 0, "an empty formula")
+    prefix = _LOOKS_PREFIX.search(text) is not None
+    try:
+        tree = _parser("prefix" if prefix else "infix").parse(text)
+    except UnexpectedCharacters as error:
+        raise ParseError(
+            text, error.pos_in_stream or 0, _unexpected_character(text, error.pos_in_stream or 0)
+        ) from None
+    except UnexpectedToken as error:
+        raise _unexpected_token(text, error) from None
+    except UnexpectedEOF:
+        raise ParseError(text, len(text), "the formula ends too early") from None
+    return _Resolver(text).formula(tree)
+
+
+# An opening parenthesis directly before a binary operator, or a quantifier with its variables in parentheses.
+_LOOKS_PREFIX = re.compile(
+    r"\(\s*(?:(?:and|or|xor|implies|iff|distinct)(?!\w)|[∧∨⊕→↔=≠]|->|<->|(?:forall|exists|all|some|∀|∃)\s*\()"
+)
+
+
+@cache
+def _parser(notation: Literal["infix", "prefix"]) -> Lark:
+    grammar = (resource("grammars") / f"{notation}.lark").read_text(encoding="utf-8")
+    postlex = _Scopes() if notation == "infix" else _Bounds()
+    return Lark(grammar, parser="lalr", lexer="basic", postlex=postlex, maybe_placeholders=False)
+
+
+# -- tokens -----------------------------------------------------------------------------------------------------------
+
+
+class _Bounds(PostLex):
+    """Lets tokens through as they are, after counting them and the depth of their parentheses."""
+
+    always_accept = ()
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        yield from self._bounded(stream)
+
+    def _bounded(self, stream: Iterator[Token]) -> list[Token]:
+        tokens: list[Token] = []
+        depth = 0
+        for token in stream:
+            if len(tokens) == MAX_TOKENS:
+                raise _TooMuch(token, f"more than {MAX_TOKENS} tokens")
+            if token.type == "_LPAR":
+                depth += 1
+                if depth > MAX_DEPTH:
+                    raise _TooMuch(token, f"parentheses nested deeper than {MAX_DEPTH}")
+            elif token.type == "_RPAR":
+                depth -= 1
+            tokens.append(token)
+        return tokens
+
+
+class _TooMuch(UnexpectedToken):
+    """A bound was passed at ``token``; :func:`_unexpected_token` makes the error for the caller."""
+
+    def __init__(self, token: Token, problem: str) -> None:
+        super().__init__(token, set())
+        self.problem = problem
+
+
+_APPLICATION = frozenset({"NAME", "CALL", "_LPAR"})
+_EQUALITY = frozenset({"_EQ", "_NEQ"})
+
+
+class _Scopes(_Bounds):
+    """Makes the reach of quantifiers explicit: a far-reaching one gets parentheses around its scope.
+
+    A quantifier takes the shortest complete formula to its right. It reaches to the end of its parentheses if it is
+    written with a dot or comma, or if its variable would otherwise be free further right inside them.
+    """
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        tokens = self._bounded(stream)
+        binders = [i for i, token in enumerate(tokens) if token.type == "BINDER"]
+        if not binders:
+            yield from tokens
+            return
+        closing, group_end = _groups(tokens)
+        ends: dict[int, int] = {}
+        far: dict[int, int] = {}
+        for index in reversed(binders):  # inner and later quantifiers first
+            binder = _read_binder(tokens[index].value)
+            end = _complete(tokens, index + 1, closing, ends)
+            if binder.far or _occurs(binder.names, tokens, end, group_end[index], ends):
+                end = group_end[index]
+                far[index] = end
+            ends[index] = end
+        opened = [0] * (len(tokens) + 1)
+        for end in far.values():
+            opened[end] += 1
+        for index, token in enumerate(tokens):
+            for _ in range(opened[index]):
+                yield Token.new_borrow_pos("_RPAR", ")", token)
+            yield token
+            if index in far:
+                yield Token.new_borrow_pos("_LPAR", "(", token)
+        for _ in range(opened[len(tokens)]):
+            yield Token.new_borrow_pos("_RPAR", ")", tokens[-1])
+
+
+def _groups(tokens: list[Token]) -> tuple[dict[int, int], list[int]]:
+    """For each ``(`` the index of its ``)``; for each token the index where its parentheses end."""
+    count = len(tokens)
+    closing: dict[int, int] = {}
+    group_end = [count] * count
+    open_at: list[int] = []
+    members: list[list[int]] = [[]]
+    for index, token in enumerate(tokens):
+        if token.type == "_RPAR" and open_at:
+            closing[open_at.pop()] = index
+            for member in members.pop():
+                group_end[member] = index
+        members[-1].append(index)
+        if token.type == "_LPAR":
+            open_at.append(index)
+            members.append([])
+    return closing, group_end
+
+
+def _complete(tokens: list[Token], start: int, closing: dict[int, int], ends: dict[int, int]) -> int:
+    """The index behind the shortest complete formula that starts at ``start`` (``start`` if none does)."""
+    index = start
+    while index < len(tokens) and tokens[index].type == "_NOT":
+        index += 1
+    if index == len(tokens):
+        return index
+    match tokens[index].type:
+        case "BINDER":
+            return ends[index]
+        case "_LPAR":
+            return closing.get(index, len(tokens) - 1) + 1
+        case "NAME" | "CALL":
+            index = _application_end(tokens, index, closing)
+            if index < len(tokens) and tokens[index].type in _EQUALITY:
+                index = _application_end(tokens, index + 1, closing)
+            return index
+        case "TOP" | "BOTTOM":
+            return index + 1
+        case _:
+            return index
+
+
+def _application_end(tokens: list[Token], index: int, closing: dict[int, int]) -> int:
+    while index < len(tokens) and tokens[index].type in _APPLICATION:
+        index = closing.get(index, len(tokens) - 1) + 1 if tokens[index].type == "_LPAR" else index + 1
+    return index
+
+
+def _occurs(names: frozenset[str], tokens: list[Token], start: int, end: int, ends: dict[int, int]) -> bool:
+    """Whether one of ``names`` stands between ``start`` and ``end`` outside quantifiers that bind it again."""
+    index = start
+    while index < end:
+        token = tokens[index]
+        if token.type == "BINDER" and names <= _read_binder(token.value).names:
+            index = ends[index]
+            continue
+        if token.type == "NAME" and _unquoted(token.value) in names:
+            return True
+        index += 1
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Binder:
+    quantifier: type[ForAll] | type[Exists]
+    variables: tuple[Var, ...]
+    names: frozenset[str]
+    far: bool
+
+
+_UNIVERSAL = ("∀", "\\forall", "forall", "all", "FORALL", "ALL")
+_BINDER_PART = re.compile(
+    r"""("(?:[^"\\]|\\.)+"|\w(?:\w|['’])*)(?:(?:\s|\\[,;:! ])*:(?:\s|\\[,;:! ])*("(?:[^"\\]|\\.)+"|\w(?:\w|['’])*))?"""
+)
+_QUANTIFIER = re.compile(r"∀|∃|\\forall|\\exists|[A-Za-z]+")
+
+
+@lru_cache(maxsize=4096)
+def _read_binder(text: str) -> _Binder:
+    word = _QUANTIFIER.match(text)
+    assert word is not None, text
+    variables = tuple(
+        Var(_unquoted(part[1]), _unquoted(part[2]) if part[2] else ENTITY)
+        for part in _BINDER_PART.finditer(text, word.end())
+    )
+    quantifier: type[ForAll] | type[Exists] = ForAll if word[0] in _UNIVERSAL else Exists
+    return _Binder(quantifier, variables, frozenset(v.name for v in variables), text[-1] in ".,")
+
+
+def _unquoted(name: str) -> str:
+    return str(json.loads(name)) if name[0] == '"' else str(name)
+
+
+# -- trees to formulas ------------------------------------------------------------------------------------------------
+
+_BINARY: dict[str, type[And] | type[Or] | type[Xor] | type[Implies] | type[Iff]] = {
+    "and_": And,
+    "or_": Or,
+    "xor": Xor,
+    "implies": Implies,
+    "iff": Iff,
+}
+_CHAIN: dict[str, type[And] | type[Or] | type[Xor] | type[Implies] | type[Iff]] = {
+    **dict.fromkeys(("and", "AND", "∧"), And),
+    **dict.fromkeys(("or", "OR", "∨"), Or),
+    **dict.fromkeys(("xor", "XOR", "⊕"), Xor),
+    **dict.fromkeys(("implies", "IMPLIES", "->", "=>", "→"), Implies),
+    **dict.fromkeys(("iff", "IFF", "<->", "<=>", "↔"), Iff),
+}
+
+
+class _Resolver:
+    """Builds the formula of a parse tree, deciding which names are variables."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._bound: set[str] = set()
+        self._constants: dict[str, Token] = {}  # first use of each name as a constant
+
+    def formula(self, tree: Tree[Token]) -> Formula:
+        formula = self._formula(tree, {}, 0)
+        for name in self._constants:
+            if name in self._bound:
+                raise _ScopeError(
+                    self._text,
+                    self._constants[name].start_pos or 0,
+                    f"{name!r} stands outside the scope of its quantifier",
+                    name,
+                )
+        return formula
+
+    def _formula(self, tree: Tree[Token], scope: dict[str, Var], depth: int) -> Formula:
+        if depth > MAX_DEPTH:
+            raise ParseError(self._text, _start(tree), f"a formula nested deeper than {MAX_DEPTH} levels")
+        parts: list[Any] = tree.children
+        rule = str(tree.data)
+        if rule == "application":
+            return self._application(tree, parts, scope, depth)
+        if rule in _BINARY:
+            return _BINARY[rule](self._formula(parts[0], scope, depth + 1), self._formula(parts[1], scope, depth + 1))
+        match rule:
+            case "not_":
+                return Not(self._formula(parts[-1], scope, depth + 1))
+            case "quantified":
+                return self._quantified(parts, scope, depth)
+            case "equal" | "unequal":
+                *_, left, right = parts
+                equality = Eq(self._term(left, scope, depth + 1), self._term(right, scope, depth + 1))
+                negated = rule == "unequal" or (len(parts) == 3 and parts[0] != "=")
+                return Not(equality) if negated else equality
+            case "chain":
+                return self._chain(parts, scope, depth)
+            case "top":
+                return TOP
+            case "bottom":
+                return BOTTOM
+        raise AssertionError(f"grammar rule {rule} has no meaning")
+
+    def _application(self, tree: Tree[Token], parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
+        head = parts[0]
+        name = _unquoted(head.value)
+        if name in scope:
+            raise ParseError(self._text, head.start_pos, f"variable {name!r} is used as a predicate")
+        return Atom(name, self._arguments(tree, parts, scope, depth))
+
+    def _quantified(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
+        if len(parts) == 2:
+            binder = _read_binder(parts[0].value)
+            quantifier, variables = binder.quantifier, binder.variables
+        else:
+            quantifier = ForAll if parts[0] in _UNIVERSAL else Exists
+            variables = _prefix_variables(parts[1])
+        self._bound.update(v.name for v in variables)
+        inner = {**scope, **{v.name: v for v in variables}}
+        body = self._formula(parts[-1], inner, depth + len(variables))
+        for variable in reversed(variables):
+            body = quantifier(variable, body)
+        return body
+
+    def _chain(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
+        connective = _CHAIN[parts[0].value]
+        if depth + len(parts) - 2 > MAX_DEPTH:
+            raise ParseError(self._text, parts[0].start_pos, f"a formula nested deeper than {MAX_DEPTH} levels")
+        operands = [self._formula(part, scope, depth + len(parts) - 2) for part in parts[1:]]
+        if connective is Implies:
+            result = operands.pop()
+            while operands:
+                result = Implies(operands.pop(), result)
+            return result
+        result = operands[0]
+        for operand in operands[1:]:
+            result = connective(result, operand)
+        return result
+
+    def _arguments(self, tree: Tree[Token], parts: list[Any], scope: dict[str, Var], depth: int) -> tuple[Term, ...]:
+        head = parts[0]
+        if len(parts) == 2 and parts[1].data == "group":
+            return tuple([self._term(part, scope, depth + 1) for part in parts[1].children])
+        if head.type == "CALL" and len(parts) > 1:
+            raise ParseError(self._text, _start(parts[2]), "a connective is missing behind the arguments")
+        arguments: list[Term] = []
+        for part in parts[1:]:
+            if part.data == "group":
+                if len(part.children) != 1:
+                    raise ParseError(
+                        self._text, _start(part) or head.end_pos, "one argument in parentheses was expected"
+                    )
+                part = part.children[0]
+            arguments.append(self._term(part, scope, depth + 1))
+        return tuple(arguments)
+
+    def _term(self, tree: Tree[Token], scope: dict[str, Var], depth: int) -> Term:
+        if depth > MAX_DEPTH:
+            raise ParseError(self._text, _start(tree), f"a term nested deeper than {MAX_DEPTH} levels")
+        parts: list[Any] = tree.children
+        head = parts[0]
+        name = _unquoted(head.value)
+        if len(parts) == 1:
+            if name in scope:
+                return scope[name]
+            self._constants.setdefault(name, head)
+            return App(name, ())
+        if name in scope:
+            raise ParseError(self._text, head.start_pos, f"variable {name!r} is used as a function")
+        if tree.data == "term":  # prefix notation
+            return App(name, tuple([self._term(part, scope, depth + 1) for part in parts[1:]]))
+        return App(name, self._arguments(tree, parts, scope, depth))
+
+
+def _prefix_variables(binders: Tree[Token]) -> tuple[Var, ...]:
+    tokens: list[Any] = binders.children
+    return tuple(
+        Var(_unquoted(t.children[0].value), _unquoted(t.children[1].value))
+        if isinstance(t, Tree)
+        else Var(_unquoted(t.value), ENTITY)
+        for t in tokens
+    )
+
+
+def _start(tree: Tree[Token]) -> int:
+    """The offset of the first token of a tree."""
+    node: Any = tree
+    while isinstance(node, Tree) and node.children:
+        node = node.children[0]
+    return node.start_pos or 0 if isinstance(node, Token) else 0
+
+
+# -- errors -----------------------------------------------------------------------------------------------------------
+
+
+class _ScopeError(ParseError):
+    """A name outside the scope of its quantifier; ``name`` for the repair."""
+
+    def __init__(self, text: str, offset: int, problem: str, name: str) -> None:
+        super().__init__(text, offset, problem)
+        self.name = name
+
+
+_DESCRIPTIONS = {
+    "_LPAR": "'('",
+    "_RPAR": "')'",
+    "_COMMA": "','",
+    "_NOT": "'¬'",
+    "NOT": "'¬'",
+    "NAME": "a name",
+    "CALL": "a name",
+    "BINDER": "a quantifier",
+    "QUANTIFIER": "a quantifier",
+    "TOP": "'⊤'",
+    "BOTTOM": "'⊥'",
+    "CHAIN": "a connective",
+    "EQUALITY": "'='",
+    "$END": "the end",
+    **dict.fromkeys(("_IFF", "_IMPLIES", "_OR", "_XOR", "_AND"), "a connective"),
+    **dict.fromkeys(("_EQ", "_NEQ"), "'='"),
+}
+
+
+def _unexpected_character(text: str, offset: int) -> str:
+    char = text[offset : offset + 1]
+    shown = repr(char) if char.isprintable() else f"U+{ord(char):04X}"
+    return f"unexpected character {shown}"
+
+
+def _unexpected_token(text: str, error: UnexpectedToken) -> ParseError:
+    token: Token = error.token
+    offset = token.start_pos if token.start_pos is not None and token.type != "$END" else len(text)
+    if isinstance(error, _TooMuch):
+        return ParseError(text, offset, error.problem)
+    expected = tuple(sorted({_DESCRIPTIONS.get(name, name) for name in error.accepts or error.expected}))
+    found = "the formula ends too early" if token.type == "$END" else f"unexpected {str(token.value)[:40]!r}"
+    return ParseError(text, offset, found, expected=expected)
+
+
+# -- repair -----------------------------------------------------------------------------------------------------------
+
+_MAX_REPAIRS = 8
+_JUNK = " \t\r\n.,;:"
+
+
+def _repaired(text: str) -> Repaired:
+    """Parse, repairing the text step by step; the error of the unrepaired text if that does not lead anywhere."""
+    repairs: list[str] = []
+    current = text
+    first_error: ParseError | None = None
+    for _ in range(_MAX_REPAIRS):
+        try:
+            return Repaired(parse_formula(current), tuple(repairs))
+        except ParseError as error:
+            first_error = first_error or error
+            step = _repair_step(current, error)
+            if step is None:
+                break
+            current, what = step
+            repairs.append(what)
+    assert first_error is not None
+    raise first_error
+
+
+def _repair_step(text: str, error: ParseError) -> tuple[str, str] | None:
+    if isinstance(error, _ScopeError):
+        name = json.dumps(error.name)
+        return f"∀{name} ({text})", f"closed the formula over {error.name!r}, which stands outside its quantifier"
+    stripped = text.rstrip(_JUNK)
+    if stripped != text.rstrip():
+        return stripped, f"dropped {text[len(stripped) :].strip()!r} at the end"
+    depth, surplus = 0, []
+    for offset, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if depth < 0:
+            surplus.append(offset)
+            depth = 0
+    if surplus:
+        kept = "".join(char for offset, char in enumerate(text) if offset not in set(surplus))
+        return kept, f"dropped {len(surplus)} surplus ')'"
+    if depth > 0:
+        return text + ")" * depth, f"added {depth} missing ')' at the end"
+    offset = error.location.offset
+    head, tail = text[:offset].rstrip(), text[offset:]
+    if head and tail.strip() and (tail[0].isalnum() or tail[0] in _JUNK + "/#%"):
+        # Only words or comments may go, never a connective with what follows it.
+        return head, f"dropped {tail.strip()[:60]!r} at the end"
+    return None

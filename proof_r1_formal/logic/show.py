@@ -1,0 +1,234 @@
+"""Formulas as text: ``parse_formula(show(f)) is f`` for every closed formula, in every notation.
+
+``unicode`` and ``ascii`` are infix with the fewest parentheses that are safe to read; ``juxtaposed`` is ``unicode``
+with ``likes Bob x`` for ``likes(Bob, x)`` (the notation of the prompts); ``prefix`` is S-expressions.
+
+The grammars hold that a name is a variable wherever a quantifier of that name is around it, and that no name is bound in
+one place of a formula and constant in another. A formula that breaks this has its bound variables renamed in the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, assert_never
+
+from proof_r1_formal.logic.syntax import (
+    ENTITY,
+    And,
+    App,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Quantified,
+    Term,
+    Top,
+    Var,
+    Xor,
+)
+from proof_r1_formal.logic.transform import free_variables, instantiate, subformulas, terms
+
+Notation: TypeAlias = Literal["unicode", "ascii", "juxtaposed", "prefix"]
+
+WORDS = ("not", "and", "or", "xor", "implies", "iff", "forall", "all", "exists", "some", "true", "false")
+"""Words that the grammars reserve, in lower and in upper case."""
+
+_PLAIN_NAME = re.compile(r"\w(?:\w|['’]|[-.](?=\w))*")
+_PLAIN_BINDER = re.compile(r"\w(?:\w|['’])*")
+_RESERVED = frozenset(WORDS) | frozenset(word.upper() for word in WORDS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Symbols:
+    top: str
+    bottom: str
+    negation: str
+    forall: str
+    exists: str
+    equality: str
+    binary: dict[type, str]
+    juxtaposed: bool = False
+
+
+_UNICODE_BINARY: dict[type, str] = {And: "∧", Xor: "⊕", Or: "∨", Implies: "→", Iff: "↔"}
+_INFIX = {
+    "unicode": _Symbols("⊤", "⊥", "¬", "∀", "∃", "=", _UNICODE_BINARY),
+    "juxtaposed": _Symbols("⊤", "⊥", "¬", "∀", "∃", "=", _UNICODE_BINARY, juxtaposed=True),
+    "ascii": _Symbols(
+        "true", "false", "~", "all ", "exists ", "=", {And: "&", Xor: "^", Or: "|", Implies: "->", Iff: "<->"}
+    ),
+}
+_PREFIX_WORDS: dict[type, str] = {And: "and", Xor: "xor", Or: "or", Implies: "->", Iff: "<->"}
+
+# Binding strength; a quantified or negated formula and an atom bind tightest.
+_STRENGTH: dict[type, int] = {Iff: 1, Implies: 2, Or: 3, Xor: 4, And: 5}
+_TIGHT = 6
+
+
+def show(formula: Formula, notation: Notation = "unicode") -> str:
+    """The text of a formula.
+
+    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> f = parse_formula("all x. (cat(x) & ~tame(x) -> dangerous(x))")
+    >>> print(show(f))
+    ∀x (cat(x) ∧ ¬tame(x) → dangerous(x))
+    >>> print(show(f, "juxtaposed"))
+    ∀x (cat x ∧ ¬tame x → dangerous x)
+    >>> print(show(f, "prefix"))
+    (forall x (-> (and (cat x) (not (tame x))) (dangerous x)))
+    """
+    formula = _separated(formula)
+    if notation == "prefix":
+        return _prefix(formula)
+    return _infix(formula, _INFIX[notation], 0, last=True)
+
+
+def show_term(term: Term) -> str:
+    """The text of a term: ``mother(x)``."""
+    match term:
+        case Var(name, _):
+            return _binder(name)
+        case App(function, ()):
+            return _name(function)
+        case App(function, arguments):
+            return f"{_name(function)}({', '.join([show_term(a) for a in arguments])})"
+    assert_never(term)
+
+
+def _infix(formula: Formula, symbols: _Symbols, strength: int, *, last: bool) -> str:
+    """``last``: nothing of the same pair of parentheses follows, so that a quantifier may stand bare."""
+    match formula:
+        case Top():
+            return symbols.top
+        case Bottom():
+            return symbols.bottom
+        case Atom(predicate, arguments):
+            if symbols.juxtaposed and arguments:
+                return " ".join([_name(predicate), *[_argument(a) for a in arguments]])
+            return show_term(App(predicate, arguments))
+        case Eq(left, right):
+            return f"{show_term(left)} {symbols.equality} {show_term(right)}"
+        case Not(Eq() as body):
+            return f"{symbols.negation}({_infix(body, symbols, 0, last=True)})"
+        case Not(body):
+            return f"{symbols.negation}{_infix(body, symbols, _TIGHT, last=last)}"
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            own = _STRENGTH[type(formula)]
+            rightwards = isinstance(formula, Implies)
+            closed = own >= strength  # no parentheses around this one
+            text = " ".join(
+                (
+                    _infix(left, symbols, own + rightwards, last=False),
+                    symbols.binary[type(formula)],
+                    _infix(right, symbols, own + (not rightwards), last=last or not closed),
+                )
+            )
+            return text if closed else f"({text})"
+        case ForAll(variable, body) | Exists(variable, body):
+            word = symbols.forall if isinstance(formula, ForAll) else symbols.exists
+            sort = "" if variable.sort == ENTITY else f":{_binder(variable.sort)}"
+            text = f"{word}{_binder(variable.name)}{sort} {_infix(body, symbols, _TIGHT, last=True)}"
+            return text if last else f"({text})"
+    assert_never(formula)
+
+
+def _argument(term: Term) -> str:
+    text = show_term(term)
+    return f"({text})" if isinstance(term, App) and term.arguments else text
+
+
+def _prefix(formula: Formula) -> str:
+    match formula:
+        case Top():
+            return "true"
+        case Bottom():
+            return "false"
+        case Atom(predicate, ()):
+            return _name(predicate)
+        case Atom(predicate, arguments):
+            return _prefix_term(App(predicate, arguments))
+        case Eq(left, right):
+            return f"(= {_prefix_term(left)} {_prefix_term(right)})"
+        case Not(body):
+            return f"(not {_prefix(body)})"
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return f"({_PREFIX_WORDS[type(formula)]} {_prefix(left)} {_prefix(right)})"
+        case ForAll(variable, body) | Exists(variable, body):
+            word = "forall" if isinstance(formula, ForAll) else "exists"
+            name = _binder(variable.name)
+            binder = name if variable.sort == ENTITY else f"(({name} {_binder(variable.sort)}))"
+            return f"({word} {binder} {_prefix(body)})"
+    assert_never(formula)
+
+
+def _prefix_term(term: Term) -> str:
+    match term:
+        case Var(name, _):
+            return _binder(name)
+        case App(function, ()):
+            return _name(function)
+        case App(function, arguments):
+            return f"({_name(function)} {' '.join([_prefix_term(a) for a in arguments])})"
+    assert_never(term)
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+def _name(name: str) -> str:
+    return name if _PLAIN_NAME.fullmatch(name) and name not in _RESERVED else json.dumps(name, ensure_ascii=True)
+
+
+def _binder(name: str) -> str:
+    """Like ``_name`` for names of variables and sorts, where a dot ends the binder."""
+    return name if _PLAIN_BINDER.fullmatch(name) and name not in _RESERVED else json.dumps(name, ensure_ascii=True)
+
+
+def _separated(formula: Formula) -> Formula:
+    """The formula itself if no bound name clashes with a free variable, a symbol or another sort; else a renaming."""
+    bound = {part.variable.name for part in subformulas(formula) if isinstance(part, Quantified)}
+    if not bound:
+        return formula
+    taken = {t.function for t in terms(formula) if isinstance(t, App)} | {v.name for v in free_variables(formula)}
+    taken |= {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}
+    if bound.isdisjoint(taken) and not _rebinds_at_other_sort(formula):
+        return formula
+    return _rename_bound(formula, frozenset(taken | bound))
+
+
+def _rebinds_at_other_sort(formula: Formula) -> bool:
+    """Whether a name is bound at two sorts with one scope inside the other (``∀x:A ∃x:B P(x)`` with the outer x used)."""
+    sorts: dict[str, str] = {}
+    for part in subformulas(formula):
+        if (
+            isinstance(part, Quantified)
+            and sorts.setdefault(part.variable.name, part.variable.sort) != part.variable.sort
+        ):
+            return True
+    return False
+
+
+def _rename_bound(formula: Formula, taken: frozenset[str]) -> Formula:
+    match formula:
+        case Top() | Bottom() | Atom() | Eq():
+            return formula
+        case Not(body):
+            return Not(_rename_bound(body, taken))
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return type(formula)(_rename_bound(left, taken), _rename_bound(right, taken))
+        case ForAll(variable, _) | Exists(variable, _):
+            number = 1
+            while f"{variable.name}_{number}" in taken:
+                number += 1
+            renamed = Var(f"{variable.name}_{number}", variable.sort)
+            inner = instantiate(formula, renamed)
+            return type(formula)(renamed, _rename_bound(inner, taken | {renamed.name}))
+    assert_never(formula)

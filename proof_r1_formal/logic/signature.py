@@ -1,0 +1,179 @@
+"""The symbols of a set of formulas with their arities and sorts, and names that other systems accept.
+
+In: formulas. Out: a :class:`Signature`, or a :class:`SignatureError` that names both uses of a symbol that clash.
+
+Sorts are inferred: only variables declare one. Every argument place, constant and function result takes the sort of
+what meets it; what meets nothing sorted is of the default sort. ``likes(x, rome)`` under ``∀x:Person`` makes the first
+place of ``likes`` a Person.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from proof_r1_formal.errors import SignatureError
+from proof_r1_formal.logic.syntax import ENTITY, App, Atom, Eq, Exists, ForAll, Formula, Term, Var
+from proof_r1_formal.logic.transform import subformulas
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionType:
+    """Argument sorts and result sort of a function; a constant has no arguments."""
+
+    arguments: tuple[str, ...]
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Sorts, predicates and functions (constants among them), each in order of first use.
+
+    Attributes:
+        predicates: name -> sorts of its arguments.
+        functions: name -> its type.
+        sorts: the sorts that occur; the default sort alone if none does.
+    """
+
+    predicates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    functions: Mapping[str, FunctionType] = field(default_factory=dict)
+    sorts: tuple[str, ...] = (ENTITY,)
+
+    @classmethod
+    def infer(cls, formulas: Iterable[Formula]) -> Signature:
+        """Collect the symbols of ``formulas``.
+
+        Raises:
+            SignatureError: a name is used with two arities, with two sorts, or as predicate and as function.
+        """
+        inference = _Inference()
+        for formula in formulas:
+            inference.add(formula)
+        return inference.signature()
+
+
+class _Inference:
+    """Union-find over the sorted places of symbols.
+
+    A place is ``(symbol, index)``; index -1 is the result of a function.
+    """
+
+    def __init__(self) -> None:
+        self._uses: dict[str, tuple[str, int]] = {}  # name -> (kind, arity)
+        self._parent: dict[object, object] = {}
+        self._sort: dict[object, str] = {}
+        self._sorts: dict[str, None] = {}
+
+    def add(self, formula: Formula) -> None:
+        for part in subformulas(formula):
+            match part:
+                case Atom(predicate, arguments):
+                    self._use(predicate, "predicate", len(arguments))
+                    self._arguments(predicate, arguments)
+                case Eq(left, right):
+                    self._unify(self._place(left), self._place(right), "=")
+                case ForAll(variable, _) | Exists(variable, _):
+                    self._sorts.setdefault(variable.sort)
+                case _:
+                    pass
+
+    def _use(self, name: str, kind: str, arity: int) -> None:
+        first = self._uses.setdefault(name, (kind, arity))
+        if first != (kind, arity):
+            raise SignatureError(name, _described(*first), _described(kind, arity))
+
+    def _arguments(self, symbol: str, arguments: tuple[Term, ...]) -> None:
+        for index, argument in enumerate(arguments):
+            self._unify((symbol, index), self._place(argument), symbol)
+
+    def _place(self, term: Term) -> object:
+        match term:
+            case Var(_, sort):
+                place = ("sort of variable", sort)
+                self._sort[self._find(place)] = sort
+                self._sorts.setdefault(sort)
+                return place
+            case App(function, arguments):
+                self._use(function, "function" if arguments else "constant", len(arguments))
+                self._arguments(function, arguments)
+                return (function, -1)
+        assert_never(term)
+
+    def _find(self, place: object) -> object:
+        while (parent := self._parent.get(place, place)) != place:
+            place = parent
+        return place
+
+    def _unify(self, first: object, second: object, symbol: str) -> None:
+        a, b = self._find(first), self._find(second)
+        if a == b:
+            return
+        sort_a, sort_b = self._sort.get(a), self._sort.get(b)
+        if sort_a is not None and sort_b is not None and sort_a != sort_b:
+            raise SignatureError(symbol, f"taking sort {sort_a}", f"taking sort {sort_b}")
+        self._parent[b] = a
+        if sort_b is not None:
+            self._sort[a] = sort_b
+
+    def _sort_of(self, place: object) -> str:
+        return self._sort.get(self._find(place), ENTITY)
+
+    def signature(self) -> Signature:
+        predicates: dict[str, tuple[str, ...]] = {}
+        functions: dict[str, FunctionType] = {}
+        for name, (kind, arity) in self._uses.items():
+            sorts = tuple([self._sort_of((name, index)) for index in range(arity)])
+            if kind == "predicate":
+                predicates[name] = sorts
+            else:
+                functions[name] = FunctionType(sorts, self._sort_of((name, -1)))
+            for sort in (*sorts, *([functions[name].result] if name in functions else [])):
+                self._sorts.setdefault(sort)
+        return Signature(predicates, functions, tuple(self._sorts) or (ENTITY,))
+
+
+def _described(kind: str, arity: int) -> str:
+    if kind == "constant":
+        return "a constant"
+    return f"a {kind} of {arity} argument{'' if arity == 1 else 's'}"
+
+
+# -- names for other systems ------------------------------------------------------------------------------------------
+
+_PLAIN = re.compile(r"[A-Za-z0-9_]*")
+_ESCAPED = re.compile(r"_0([0-9a-f]+)z")
+
+
+def mangle(name: str, prefix: str) -> str:
+    """An identifier of ASCII letters, digits and ``_`` for ``name``; injective, and undone by :func:`unmangle`.
+
+    The result is ``<prefix>_<body>``, so it is no keyword of a system that has none of that form and never starts with a
+    digit. In the body every character outside ``[A-Za-z0-9_]`` becomes ``_0<hex code point>z``; so does a ``_`` that is
+    last or stands before ``0``.
+
+    >>> mangle("loves_wildlife", "p"), mangle("Ślęża's", "c")
+    ('p_loves_wildlife', 'c__015azl_0119z_017cza_027zs')
+    """
+    if _PLAIN.fullmatch(name) and "_0" not in name and not name.endswith("_"):
+        return f"{prefix}_{name}"
+    body = []
+    for index, char in enumerate(name):
+        plain = char.isascii() and (char.isalnum() or char == "_")
+        if not plain or (char == "_" and name[index + 1 : index + 2] in ("", "0")):
+            body.append(f"_0{ord(char):x}z")
+        else:
+            body.append(char)
+    return f"{prefix}_{''.join(body)}"
+
+
+def unmangle(identifier: str, prefix: str) -> str:
+    """The name that :func:`mangle` made ``identifier`` from.
+
+    Raises:
+        ValueError: the identifier does not start with the prefix.
+    """
+    if not identifier.startswith(f"{prefix}_"):
+        raise ValueError(f"{identifier!r} does not start with {prefix}_")
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), identifier[len(prefix) + 1 :])

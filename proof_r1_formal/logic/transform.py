@@ -1,0 +1,324 @@
+"""Operations on formulas that keep or relate their meaning: substitution, alpha-equivalence, normal forms, views.
+
+All functions are pure, and linear in the size of their result unless they say otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import TypeAlias, assert_never
+
+from proof_r1_formal.logic.syntax import (
+    And,
+    App,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Quantified,
+    Term,
+    Top,
+    Var,
+    Xor,
+    conjunction,
+    disjunction,
+)
+
+Substitution: TypeAlias = Mapping[Var, Term]
+
+_CACHE = 1 << 16
+
+
+# -- traversal --------------------------------------------------------------------------------------------------------
+
+
+def subformulas(formula: Formula) -> Iterator[Formula]:
+    """The formula and everything inside it, in pre-order (repeats included)."""
+    stack = [formula]
+    while stack:
+        current = stack.pop()
+        yield current
+        match current:
+            case Not(body) | ForAll(_, body) | Exists(_, body):
+                stack.append(body)
+            case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+                stack.append(right)
+                stack.append(left)
+            case Top() | Bottom() | Atom() | Eq():
+                pass
+            case _:
+                assert_never(current)
+
+
+def terms(formula: Formula) -> Iterator[Term]:
+    """Every term inside the formula, arguments of terms included, left to right (repeats included)."""
+    for part in subformulas(formula):
+        match part:
+            case Atom(_, arguments):
+                yield from _terms_within(arguments)
+            case Eq(left, right):
+                yield from _terms_within((left, right))
+            case _:
+                pass
+
+
+def _terms_within(roots: tuple[Term, ...]) -> Iterator[Term]:
+    stack = list(reversed(roots))
+    while stack:
+        term = stack.pop()
+        yield term
+        if isinstance(term, App):
+            stack.extend(reversed(term.arguments))
+
+
+def size(formula: Formula) -> int:
+    """The number of connectives, quantifiers, atoms and truth values."""
+    return sum(1 for _ in subformulas(formula))
+
+
+def constants(formula: Formula) -> tuple[App, ...]:
+    """The constants of the formula, each once, in order of first occurrence."""
+    return tuple(dict.fromkeys(t for t in terms(formula) if isinstance(t, App) and not t.arguments))
+
+
+@lru_cache(maxsize=_CACHE)
+def free_variables(formula: Formula) -> frozenset[Var]:
+    """The variables that occur free."""
+    match formula:
+        case Top() | Bottom():
+            return frozenset()
+        case Atom() | Eq():
+            return frozenset(t for t in terms(formula) if isinstance(t, Var))
+        case Not(body):
+            return free_variables(body)
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return free_variables(left) | free_variables(right)
+        case ForAll(variable, body) | Exists(variable, body):
+            return free_variables(body) - {variable}
+    assert_never(formula)
+
+
+# -- substitution and alpha-equivalence -------------------------------------------------------------------------------
+
+
+def substitute_term(term: Term, substitution: Substitution) -> Term:
+    """The term with variables replaced."""
+    match term:
+        case Var():
+            return substitution.get(term, term)
+        case App(_, ()):
+            return term
+        case App(function, arguments):
+            return App(function, tuple([substitute_term(a, substitution) for a in arguments]))
+    assert_never(term)
+
+
+def substitute(formula: Formula, substitution: Substitution) -> Formula:
+    """The formula with free variables replaced, bound variables renamed where they would capture."""
+    if not substitution:
+        return formula
+    match formula:
+        case Top() | Bottom():
+            return formula
+        case Atom(predicate, arguments):
+            return Atom(predicate, tuple([substitute_term(a, substitution) for a in arguments]))
+        case Eq(left, right):
+            return Eq(substitute_term(left, substitution), substitute_term(right, substitution))
+        case Not(body):
+            return Not(substitute(body, substitution))
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return type(formula)(substitute(left, substitution), substitute(right, substitution))
+        case ForAll(variable, body) | Exists(variable, body):
+            free = free_variables(formula)
+            inner = {v: t for v, t in substitution.items() if v in free}
+            if not inner:
+                return formula
+            incoming = {v for t in inner.values() for v in _terms_within((t,)) if isinstance(v, Var)}
+            if variable in incoming:
+                renamed = fresh_variable(variable, incoming | free_variables(body))
+                body = substitute(body, {variable: renamed})
+                variable = renamed
+            return type(formula)(variable, substitute(body, inner))
+    assert_never(formula)
+
+
+def instantiate(formula: Quantified, term: Term) -> Formula:
+    """The body of a quantified formula with ``term`` for its variable."""
+    return substitute(formula.body, {formula.variable: term})
+
+
+def fresh_variable(variable: Var, taken: frozenset[Var] | set[Var]) -> Var:
+    """``variable``, or the first of x1, x2, … of its sort whose *name* no variable of ``taken`` has."""
+    names = {v.name for v in taken}
+    if variable.name not in names:
+        return variable
+    number = 1
+    while f"{variable.name}{number}" in names:
+        number += 1
+    return Var(f"{variable.name}{number}", variable.sort)
+
+
+@lru_cache(maxsize=_CACHE)
+def alpha_normal(formula: Formula) -> Formula:
+    """The formula with bound variables renamed by nesting depth: equal (``is``) exactly for alpha-equivalent formulas.
+
+    The names (``␣0``, ``␣1``, …) cannot be written in any grammar of the package, so they capture nothing.
+    """
+    return _alpha_normal(formula, {}, 0)
+
+
+def _alpha_normal(formula: Formula, renaming: dict[Var, Term], depth: int) -> Formula:
+    match formula:
+        case Top() | Bottom():
+            return formula
+        case Atom() | Eq():
+            return substitute(formula, renaming)
+        case Not(body):
+            return Not(_alpha_normal(body, renaming, depth))
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return type(formula)(_alpha_normal(left, renaming, depth), _alpha_normal(right, renaming, depth))
+        case ForAll(variable, body) | Exists(variable, body):
+            bound = Var(f"␣{depth}", variable.sort)
+            return type(formula)(bound, _alpha_normal(body, {**renaming, variable: bound}, depth + 1))
+    assert_never(formula)
+
+
+def alpha_equivalent(first: Formula, second: Formula) -> bool:
+    """Whether the formulas differ in the names of bound variables only."""
+    return first is second or alpha_normal(first) is alpha_normal(second)
+
+
+# -- flattened views --------------------------------------------------------------------------------------------------
+
+
+def conjuncts(formula: Formula) -> tuple[Formula, ...]:
+    """The operands of the outermost ∧, however nested, in order; the formula itself if it is no ∧."""
+    return _operands(formula, And)
+
+
+def disjuncts(formula: Formula) -> tuple[Formula, ...]:
+    """The operands of the outermost ∨, however nested, in order; the formula itself if it is no ∨."""
+    return _operands(formula, Or)
+
+
+def _operands(formula: Formula, connective: type[And] | type[Or]) -> tuple[Formula, ...]:
+    operands: list[Formula] = []
+    stack: list[Formula] = [formula]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, connective):
+            stack.append(current.right)
+            stack.append(current.left)
+        else:
+            operands.append(current)
+    return tuple(operands)
+
+
+@lru_cache(maxsize=_CACHE)
+def regrouped(formula: Formula) -> Formula:
+    """A representative up to bound names and up to regrouping and reordering of ∧ and of ∨, at every depth.
+
+    Operands that repeat stay. The order is that of a text key, so it does not depend on the process.
+    """
+    return _regrouped(alpha_normal(formula))
+
+
+def _regrouped(formula: Formula) -> Formula:
+    match formula:
+        case Top() | Bottom() | Atom() | Eq():
+            return formula
+        case Not(body):
+            return Not(_regrouped(body))
+        case And():
+            return conjunction(tuple(sorted([_regrouped(f) for f in conjuncts(formula)], key=_order)))
+        case Or():
+            return disjunction(tuple(sorted([_regrouped(f) for f in disjuncts(formula)], key=_order)))
+        case Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return type(formula)(_regrouped(left), _regrouped(right))
+        case ForAll(variable, body) | Exists(variable, body):
+            return type(formula)(variable, _regrouped(body))
+    assert_never(formula)
+
+
+@lru_cache(maxsize=_CACHE)
+def _order(formula: Formula) -> str:
+    """A text that orders formulas the same way in every process."""
+    match formula:
+        case Top() | Bottom() | Atom() | Eq():
+            return repr(formula)
+        case Not(body):
+            return f"Not({_order(body)})"
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return f"{type(formula).__name__}({_order(left)},{_order(right)})"
+        case ForAll(variable, body) | Exists(variable, body):
+            return f"{type(formula).__name__}({variable!r},{_order(body)})"
+    assert_never(formula)
+
+
+# -- normal forms -----------------------------------------------------------------------------------------------------
+
+
+def negate(formula: Formula) -> Formula:
+    """¬formula, without a double negation at the top."""
+    return formula.body if isinstance(formula, Not) else Not(formula)
+
+
+def nnf(formula: Formula, *, positive: bool = True) -> Formula:
+    """Negation normal form of ``formula`` (of its negation if not ``positive``): ¬ on atoms only; ∧, ∨, ∀, ∃ elsewhere.
+
+    ⊕ and ↔ are expanded, so the result can be exponentially larger in their nesting.
+    """
+    match formula:
+        case Top() | Bottom():
+            return formula if positive else (Bottom() if isinstance(formula, Top) else Top())
+        case Atom() | Eq():
+            return formula if positive else Not(formula)
+        case Not(body):
+            return nnf(body, positive=not positive)
+        case And(left, right) | Or(left, right):
+            connective = And if isinstance(formula, And) == positive else Or
+            return connective(nnf(left, positive=positive), nnf(right, positive=positive))
+        case Implies(left, right):
+            connective = Or if positive else And
+            return connective(nnf(left, positive=not positive), nnf(right, positive=positive))
+        case Xor(left, right) | Iff(left, right):
+            agree = isinstance(formula, Iff) == positive
+            return And(
+                Or(nnf(left), nnf(right, positive=not agree)),
+                Or(nnf(left, positive=False), nnf(right, positive=agree)),
+            )
+        case ForAll(variable, body) | Exists(variable, body):
+            quantifier = ForAll if isinstance(formula, ForAll) == positive else Exists
+            return quantifier(variable, nnf(body, positive=positive))
+    assert_never(formula)
+
+
+def skolemise(formula: Formula, *, prefix: str = "sk") -> Formula:
+    """An equisatisfiable formula without ∃ (nor negated ∀), in negation normal form.
+
+    Each ∃ gets its own function ``␣<prefix><number>`` of the enclosing ∀-variables that are free in it; the names cannot
+    be written in any grammar of the package. Any model of the result is a model of ``formula``.
+    """
+    counter = iter(range(1 << 62))
+
+    def walk(part: Formula, universal: tuple[Var, ...]) -> Formula:
+        match part:
+            case And(left, right) | Or(left, right):
+                return type(part)(walk(left, universal), walk(right, universal))
+            case ForAll(variable, body):
+                return ForAll(variable, walk(body, (*(v for v in universal if v is not variable), variable)))
+            case Exists(_, body):
+                free = free_variables(part)
+                arguments = tuple([v for v in universal if v in free])
+                return walk(instantiate(part, App(f"␣{prefix}{next(counter)}", arguments)), universal)
+            case _:
+                return part
+
+    return walk(nnf(formula), ())

@@ -1,0 +1,163 @@
+"""Verdicts as plain data: what verification says about an action and about a trace, to and from JSON.
+
+The JSON schema of :class:`TraceReport` is published in ``docs/report.schema.json``. Two equal reports have equal bytes.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+
+
+class Code(StrEnum):
+    """What a finding is about."""
+
+    # schema
+    MALFORMED = "MALFORMED"
+    NOT_AN_OBJECT = "NOT_AN_OBJECT"
+    MISSING_FIELD = "MISSING_FIELD"
+    EXTRA_FIELD = "EXTRA_FIELD"
+    DUPLICATE_KEY = "DUPLICATE_KEY"
+    WRONG_TYPE = "WRONG_TYPE"
+    TOO_MANY_DEPENDENCIES = "TOO_MANY_DEPENDENCIES"
+    DUPLICATE_ID = "DUPLICATE_ID"
+    UNPARSABLE_CONCLUSION = "UNPARSABLE_CONCLUSION"
+    SYMBOL_CLASH = "SYMBOL_CLASH"
+    # entailment
+    MISSING_DEPENDENCY = "MISSING_DEPENDENCY"
+    UNTRUSTED_DEPENDENCY = "UNTRUSTED_DEPENDENCY"
+    NOT_ENTAILED = "NOT_ENTAILED"
+    UNDECIDED = "UNDECIDED"
+    # rule
+    RULE_UNTRUSTED_DEPENDENCY = "RULE_UNTRUSTED_DEPENDENCY"
+    UNKNOWN_RULE = "UNKNOWN_RULE"
+    NO_RULE_MATCH = "NO_RULE_MATCH"
+    RULE_UNDECIDED = "RULE_UNDECIDED"
+    # progress
+    TAUTOLOGY = "TAUTOLOGY"
+    REPEATS_CONCLUSION = "REPEATS_CONCLUSION"
+    RESTATES_DEPENDENCY = "RESTATES_DEPENDENCY"
+    BINDING_MISMATCH = "BINDING_MISMATCH"
+    PROGRESS_UNDECIDED = "PROGRESS_UNDECIDED"
+
+
+class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One reason for a verdict.
+
+    Attributes:
+        code: what it is about.
+        message: a sentence for people.
+        dependencies: the dependencies it is about, if it is about some.
+    """
+
+    code: Code
+    message: str
+    dependencies: tuple[str, ...] = ()
+
+
+class ModelReport(msgspec.Struct, frozen=True):
+    """A finite structure as JSON: sizes of the domains, tuples where predicates hold, tables of functions."""
+
+    domains: dict[str, int]
+    predicates: dict[str, tuple[tuple[int, ...], ...]]
+    functions: dict[str, tuple[tuple[tuple[int, ...], int], ...]]
+
+
+class RuleReport(msgspec.Struct, frozen=True):
+    """The instance of the rule that an action is.
+
+    Attributes:
+        schema: name of the schema that matched.
+        substitution: pattern variable -> formula or term, as text.
+        principal: ids of the dependencies that the principal patterns are anchored in.
+        minor: the minor obligations, as text; the other dependencies entail them.
+    """
+
+    schema: str
+    substitution: dict[str, str]
+    principal: tuple[str, ...]
+    minor: tuple[str, ...]
+
+
+class StepReport(msgspec.Struct, frozen=True):
+    """The verdicts on one action.
+
+    Attributes:
+        id: as written; None if the element has no usable id.
+        span: character offsets [start, end) of the element in the completion.
+        declared_rule: as written; None if there is none.
+        dependencies: as written, repeats removed.
+        conclusion: as written; None if there is none.
+        schema, semantic, rule, progress: the four verdicts.
+        in_closure: whether the answer rests on the action (declared closure).
+        terminal: whether the action binds the answer.
+        signal: 0.0, 0.1, 0.3 or 1.0.
+        findings: why a verdict is false.
+        instance: how the rule matched, if it did.
+        countermodel: a structure in which the step fails, if it was refuted with one.
+    """
+
+    id: str | None
+    span: tuple[int, int]
+    declared_rule: str | None
+    dependencies: tuple[str, ...]
+    conclusion: str | None
+    schema: bool
+    semantic: bool
+    rule: bool
+    progress: bool
+    in_closure: bool
+    terminal: bool
+    signal: float
+    findings: tuple[Finding, ...] = ()
+    instance: RuleReport | None = None
+    countermodel: ModelReport | None = None
+
+
+class TraceReport(msgspec.Struct, frozen=True):
+    """The verdicts on one completion.
+
+    Attributes:
+        problem_id, sample: which completion.
+        parsed: whether it has a summary that is one JSON array and nothing else.
+        answer: id of the selected option, if one is selected.
+        answer_correct: whether that is the reference answer; None where the problem has none.
+        actions: one report per action, in order; a completion that is not parsed has a single MALFORMED one.
+        closure: ids of the premises and actions that the answer rests on, premises first, each in order.
+        consistency: whether the premises have a model.
+        uncertain: for a trace that selects the Uncertain option, whether two countermodels confirm it; else None.
+        rules: name of the rule catalogue.
+        solver: name of the solver.
+    """
+
+    problem_id: str
+    sample: int
+    parsed: bool
+    answer: str | None
+    answer_correct: bool | None
+    actions: tuple[StepReport, ...]
+    closure: tuple[str, ...]
+    consistency: Literal["consistent", "inconsistent", "undecided"]
+    uncertain: Literal["verified", "refuted", "undecided"] | None
+    rules: str
+    solver: str
+
+
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+_DECODER = msgspec.json.Decoder(TraceReport)
+
+
+def encode(report: TraceReport) -> bytes:
+    """The report as one line of JSON, without the newline."""
+    return _ENCODER.encode(report)
+
+
+def decode(line: bytes | str) -> TraceReport:
+    """The report of a line of JSON.
+
+    Raises:
+        msgspec.ValidationError: the line is JSON but no report; msgspec.DecodeError: it is no JSON.
+    """
+    return _DECODER.decode(line)

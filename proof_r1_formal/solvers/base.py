@@ -1,0 +1,104 @@
+"""What every solver takes and gives: a query ``Γ ⊨ φ``, and one of three answers.
+
+``Unknown`` is an answer of its own. Nothing in the package turns it into yes or no.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol, TypeAlias
+
+from proof_r1_formal.logic.model import Structure, evaluate
+from proof_r1_formal.logic.syntax import Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Do the dependencies entail the conclusion? All formulas are closed; domains are non-empty."""
+
+    dependencies: tuple[Formula, ...]
+    conclusion: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Entailed:
+    """Every structure in which the dependencies hold is one in which the conclusion holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """Some structure makes the dependencies true and the conclusion false.
+
+    Attributes:
+        model: that structure, confirmed by the reference evaluator; None when the solver could not give one that is
+            finite and confirmed (the answer is then the solver's word).
+    """
+
+    model: Structure | None = None
+
+
+class Reason(StrEnum):
+    """Why a query stayed undecided."""
+
+    BUDGET = "budget"
+    TIMEOUT = "timeout"
+    INCOMPLETE = "incomplete"
+    UNSUPPORTED = "unsupported"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The solver did not decide: its budget ran out, its method is incomplete here, or it broke.
+
+    Attributes:
+        reason: the class of the cause.
+        detail: one sentence for people; holds nothing that varies from run to run.
+    """
+
+    reason: Reason
+    detail: str = ""
+
+
+Answer: TypeAlias = Entailed | Refuted | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much work a query may cost.
+
+    Attributes:
+        steps: budget in the solver's own unit (Z3 ``rlimit``, cvc5 ``rlimit``, branches); decides verdicts, so that they do
+            not depend on the load of the machine.
+        seconds: wall-clock limit, a last resort that only ever yields ``Unknown``.
+        memory_mb: memory limit in MiB where the solver knows one.
+    """
+
+    steps: int = 4_000_000
+    seconds: float = 30.0
+    memory_mb: int = 1024
+
+
+class Solver(Protocol):
+    """Decides queries. Implementations are stateless between queries: the same query has the same answer."""
+
+    @property
+    def name(self) -> str:
+        """Name and version, for reports: ``z3 4.13.0``."""
+        ...
+
+    def decide(self, query: Query) -> Answer:
+        """Answer one query; never raises for what the query is, only ``SolverError`` for a broken tool."""
+        ...
+
+
+def is_countermodel(query: Query, structure: Structure) -> bool:
+    """Whether the reference evaluator finds all dependencies true and the conclusion false in ``structure``.
+
+    Raises:
+        StructureError: the structure does not interpret a symbol of the query.
+    """
+    return all(evaluate(formula, structure) for formula in query.dependencies) and not evaluate(
+        query.conclusion, structure
+    )
