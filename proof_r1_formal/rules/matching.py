@@ -1,0 +1,185 @@
+"""Patterns against formulas: every way in which a formula is an instance of a pattern.
+
+In: a pattern (``rules.schema``) and a closed formula. Out: substitutions. Matching is up to the names of bound
+variables and up to regrouping and reordering of ∧ and of ∨ (a pattern ``A ∧ B`` splits a longer conjunction in every
+way), nothing
+more: no De Morgan, no double negation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import assert_never
+
+from proof_r1_formal.errors import CatalogueError
+from proof_r1_formal.logic.syntax import (
+    And,
+    App,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Top,
+    Var,
+    Xor,
+    conjunction,
+    disjunction,
+)
+from proof_r1_formal.logic.transform import conjuncts, disjuncts, free_variables, regrouped, substitute
+from proof_r1_formal.rules.schema import Lambda, Substitution
+
+MAX_OPERANDS = 10
+"""Conjunctions and disjunctions of more operands are not split; :func:`matches` tells its caller through
+``skipped``."""
+
+
+def matches(
+    pattern: Formula,
+    formula: Formula,
+    substitution: Substitution | None = None,
+    *,
+    skipped: Callable[[], None] = lambda: None,
+) -> Iterator[dict[str, Lambda | Term]]:
+    """The substitutions, extending the given one, under which ``pattern`` is ``formula``.
+
+    Args:
+        pattern: its predicates stand for formulas; a pattern variable that occurs twice stands for one formula.
+        formula: a closed formula.
+        substitution: what pattern variables are already known to be.
+        skipped: called when a split was not tried because there are too many.
+    """
+    yield from _match(pattern, formula, (), dict(substitution or {}), skipped)
+
+
+_Bound = tuple[tuple[Var, Var], ...]
+"""Variables bound around the current place: in the pattern and in the formula."""
+
+
+def _match(
+    pattern: Formula,
+    formula: Formula,
+    bound: _Bound,
+    substitution: dict[str, Lambda | Term],
+    skipped: Callable[[], None],
+) -> Iterator[dict[str, Lambda | Term]]:
+    match pattern:
+        case Atom(name, arguments):
+            extended = _bind(name, arguments, formula, bound, substitution)
+            if extended is not None:
+                yield extended
+        case Not(body):
+            if isinstance(formula, Not):
+                yield from _match(body, formula.body, bound, substitution, skipped)
+        case And(left, right):
+            for one, other in _splits(conjuncts(formula), conjunction, skipped):
+                for partial in _match(left, one, bound, substitution, skipped):
+                    yield from _match(right, other, bound, partial, skipped)
+        case Or(left, right):
+            for one, other in _splits(disjuncts(formula), disjunction, skipped):
+                for partial in _match(left, one, bound, substitution, skipped):
+                    yield from _match(right, other, bound, partial, skipped)
+        case Xor(left, right) | Implies(left, right) | Iff(left, right):
+            if isinstance(formula, type(pattern)):
+                for partial in _match(left, formula.left, bound, substitution, skipped):
+                    yield from _match(right, formula.right, bound, partial, skipped)
+        case ForAll(variable, body) | Exists(variable, body):
+            if isinstance(formula, type(pattern)):
+                known = substitution.setdefault(variable.name, formula.variable)
+                if isinstance(known, Var) and known.sort == formula.variable.sort:
+                    inner = (*bound, (variable, formula.variable))
+                    yield from _match(body, formula.body, inner, substitution, skipped)
+        case Top() | Bottom() | Eq():
+            raise CatalogueError(f"a pattern cannot contain {type(pattern).__name__}")
+        case _:
+            assert_never(pattern)
+
+
+def _splits(
+    operands: tuple[Formula, ...], join: Callable[[tuple[Formula, ...]], Formula], skipped: Callable[[], None]
+) -> Iterator[tuple[Formula, Formula]]:
+    """Every division of the operands into two non-empty parts, small first parts first."""
+    count = len(operands)
+    if count > MAX_OPERANDS:
+        skipped()
+        return
+    for mask in sorted(range(1, (1 << count) - 1), key=int.bit_count):
+        first = tuple([f for i, f in enumerate(operands) if mask >> i & 1])
+        second = tuple([f for i, f in enumerate(operands) if not mask >> i & 1])
+        yield join(first), join(second)
+
+
+def _bind(
+    name: str, arguments: tuple[Term, ...], formula: Formula, bound: _Bound, substitution: dict[str, Lambda | Term]
+) -> dict[str, Lambda | Term] | None:
+    """The substitution with ``name(arguments)`` standing for ``formula``; None if it cannot."""
+    partner = dict(bound)
+    variables = tuple([partner[a] for a in arguments if isinstance(a, Var)])
+    if len(variables) != len(arguments):
+        raise CatalogueError(f"a pattern that is matched may apply {name!r} to bound variables only")
+    foreign = {v for _, v in bound} - set(variables)
+    if foreign and not foreign.isdisjoint(free_variables(formula)):
+        return None
+    new = Lambda(variables, formula)
+    known = substitution.get(name)
+    if known is None:
+        return {**substitution, name: new}
+    return substitution if isinstance(known, Lambda) and _closed(known) is _closed(new) else None
+
+
+def _closed(function: Lambda) -> Formula:
+    """A representative of a formula with holes, up to bound names and regrouping."""
+    body = function.body
+    for variable in reversed(function.variables):
+        body = ForAll(variable, body)
+    return regrouped(body)
+
+
+def instance(pattern: Formula, substitution: Substitution) -> Formula:
+    """The formula that the pattern is under the substitution.
+
+    Raises:
+        CatalogueError: the pattern has a variable that the substitution does not bind.
+    """
+    return _instance(pattern, substitution, {})
+
+
+def _instance(pattern: Formula, substitution: Substitution, bound: Mapping[Var, Var]) -> Formula:
+    match pattern:
+        case Atom(name, arguments):
+            function = substitution.get(name)
+            if not isinstance(function, Lambda) or len(function.variables) != len(arguments):
+                raise CatalogueError(f"the substitution does not bind pattern variable {name!r}")
+            values = [_instance_term(argument, substitution, bound) for argument in arguments]
+            return substitute(function.body, dict(zip(function.variables, values, strict=True)))
+        case Not(body):
+            return Not(_instance(body, substitution, bound))
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return type(pattern)(_instance(left, substitution, bound), _instance(right, substitution, bound))
+        case ForAll(variable, body) | Exists(variable, body):
+            named = substitution.get(variable.name)
+            actual = named if isinstance(named, Var) else variable
+            return type(pattern)(actual, _instance(body, substitution, {**bound, variable: actual}))
+        case Top() | Bottom() | Eq():
+            raise CatalogueError(f"a pattern cannot contain {type(pattern).__name__}")
+    assert_never(pattern)
+
+
+def _instance_term(term: Term, substitution: Substitution, bound: Mapping[Var, Var]) -> Term:
+    match term:
+        case Var():
+            return bound[term]
+        case App(name, ()):
+            value = substitution.get(name)
+            if value is None or isinstance(value, Lambda):
+                raise CatalogueError(f"the substitution does not bind pattern variable {name!r}")
+            return value
+        case App(name, _):
+            raise CatalogueError(f"a pattern cannot apply a function ({name!r})")
+    assert_never(term)

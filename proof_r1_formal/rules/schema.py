@@ -1,0 +1,156 @@
+"""Inference rules as data: schemata of patterns, what a rule is made of, and what a catalogue holds.
+
+A pattern is an ordinary formula read as a scheme: its predicates stand for formulas (``A``, or ``A(x)`` for a formula
+in which x may occur) and its constants stand for terms. ``∀x (A(x) → B(x))`` and ``A(t)`` are patterns. Under a quantifier,
+``G`` without arguments stands for a formula in which the bound variable is not free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import TypeAlias
+
+from proof_r1_formal.errors import CatalogueError
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.syntax import Formula, Term, Var
+
+GOAL_BINDING = "GOAL_BINDING"
+"""The rule of the terminal action: it binds the answer, it does not infer."""
+
+
+class Condition(StrEnum):
+    """What a schema asks for beyond its patterns."""
+
+    SYNTACTIC = "syntactic"
+    """The conclusion has the pattern's form as written, not only up to logical equivalence."""
+    OWN_DEPENDENCIES = "own-dependencies"
+    """The minor premises are dependencies themselves, a different one for each conjunct; being entailed is not
+    enough."""
+    CHAIN = "chain"
+    """The result may be a principal premise again: one more dependency for each further use."""
+    TERMINAL = "terminal"
+    """Only the terminal action may use it, and its conclusion is the selected option's formula."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A sound inference: principal and minor premises, and the conclusion.
+
+    Attributes:
+        name: unique in its catalogue.
+        principal: patterns anchored in the spine of a dependency each.
+        minor: patterns that the other dependencies entail.
+        conclusion: pattern of the conclusion.
+        conditions: what else must hold.
+        lean, isabelle: names of the theorems that prove the schema.
+    """
+
+    name: str
+    principal: tuple[Formula, ...]
+    minor: tuple[Formula, ...]
+    conclusion: Formula
+    conditions: frozenset[Condition] = frozenset()
+    lean: str = ""
+    isabelle: str = ""
+
+
+def schema(
+    name: str, principal: str, minor: str, conclusion: str, *conditions: Condition, theorem: str | None = None
+) -> Schema:
+    """A schema from text; several patterns are separated by ``;``.
+
+    Args:
+        name: unique in its catalogue.
+        principal, minor: patterns in infix notation; empty for none.
+        conclusion: one pattern.
+        conditions: what else must hold.
+        theorem: name of the theorem in both proof assistants; the schema's own name unless told otherwise.
+
+    Raises:
+        ParseError: a pattern is no formula.
+    """
+
+    def patterns(text: str) -> tuple[Formula, ...]:
+        return tuple(parse_formula(part) for part in text.split(";") if part.strip())
+
+    theorem = name if theorem is None else theorem
+    return Schema(
+        name, patterns(principal), patterns(minor), parse_formula(conclusion), frozenset(conditions), theorem, theorem
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A step that the rule accepts, as text."""
+
+    dependencies: tuple[str, ...]
+    conclusion: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A named rule: its schemata are tried in order.
+
+    Attributes:
+        name: canonical name, upper case.
+        meaning: one line for people and prompts.
+        schemata: the forms that the rule takes.
+        example: a step that it accepts.
+    """
+
+    name: str
+    meaning: str
+    schemata: tuple[Schema, ...]
+    example: Example
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The rules that a model may name.
+
+    Attributes:
+        name: for reports.
+        rules: in the order in which they are shown.
+        aliases: other spelling -> canonical name, used only where the caller allows aliases.
+    """
+
+    name: str
+    rules: tuple[Rule, ...]
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = [rule.name for rule in self.rules]
+        schemata = [s.name for rule in self.rules for s in rule.schemata]
+        for kind, all_names in (("rule", names), ("schema", schemata)):
+            repeated = sorted({n for n in all_names if all_names.count(n) > 1})
+            if repeated:
+                raise CatalogueError(f"catalogue {self.name}: {kind} {repeated[0]!r} is there twice")
+        for alias, target in self.aliases.items():
+            if target not in names:
+                raise CatalogueError(f"catalogue {self.name}: alias {alias!r} names no rule of it ({target!r})")
+
+    @cached_property
+    def _by_name(self) -> dict[str, Rule]:
+        return {rule.name: rule for rule in self.rules}
+
+    def find(self, name: str, *, aliases: bool = False) -> Rule | None:
+        """The rule of that canonical name (or alias, if allowed); None if there is none."""
+        rule = self._by_name.get(name)
+        if rule is None and aliases:
+            rule = self._by_name.get(self.aliases.get(name, ""))
+        return rule
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda:
+    """A formula with holes: what a pattern variable with arguments stands for."""
+
+    variables: tuple[Var, ...]
+    body: Formula
+
+
+Substitution: TypeAlias = Mapping[str, Lambda | Term]
+"""Pattern variable -> what it stands for: a formula with holes (none for ``A``), or a term."""

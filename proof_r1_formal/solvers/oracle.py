@@ -1,0 +1,61 @@
+"""The questions that verification asks, answered by one solver with a bounded memory of exact repeats.
+
+In: formulas. Out: the solver's answers, unchanged; ``Unknown`` stays Unknown. Questions of equivalence and validity
+whose answer is no are mostly settled by fingerprints (a counterexample in a fixed structure), without the solver.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from proof_r1_formal.logic.fingerprint import EVERYWHERE, fingerprint
+from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
+from proof_r1_formal.logic.transform import regrouped
+from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Solver
+
+
+class Oracle:
+    """Asks ``solver``, remembering the last ``memory`` distinct questions."""
+
+    def __init__(self, solver: Solver, *, memory: int = 1 << 14) -> None:
+        self.solver = solver
+        self._memory = memory
+        self._answers: OrderedDict[Query, Answer] = OrderedDict()
+
+    def entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
+        """Do the dependencies entail the conclusion?"""
+        query = Query(dependencies, conclusion)
+        answer = self._answers.get(query)
+        if answer is None:
+            answer = self.solver.decide(query)
+            if len(self._answers) >= self._memory:
+                self._answers.popitem(last=False)
+            self._answers[query] = answer
+        else:
+            self._answers.move_to_end(query)
+        return answer
+
+    def equivalent(self, first: Formula, second: Formula) -> Answer:
+        """Are the formulas logically equivalent? A refutation may come without a model."""
+        if first is second or regrouped(first) is regrouped(second):
+            return Entailed()
+        if _differ(fingerprint(first), fingerprint(second)):
+            return Refuted()
+        return self.entails((), Iff(first, second))
+
+    def valid(self, formula: Formula) -> Answer:
+        """Is the formula a tautology? A refutation may come without a model."""
+        bits = fingerprint(formula)
+        return Refuted() if bits is not None and bits != EVERYWHERE else self.entails((), formula)
+
+    def contradictory(self, formula: Formula) -> Answer:
+        """Is the negation of the formula a tautology?"""
+        return self.valid(Not(formula))
+
+    def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
+        """Do the formulas have no model? A refutation carries one."""
+        return self.entails(formulas, BOTTOM)
+
+
+def _differ(first: int | None, second: int | None) -> bool:
+    return first is not None and second is not None and first != second
