@@ -48,14 +48,14 @@ class Signature:
         Raises:
             SignatureError: a name is used with two arities, with two sorts, or as predicate and as function.
         """
-        inference = _Inference()
+        builder = SignatureBuilder()
         for formula in formulas:
-            inference.add(formula)
-        return inference.signature()
+            builder.add(formula)
+        return builder.signature()
 
 
-class _Inference:
-    """Union-find over the sorted places of symbols.
+class SignatureBuilder:
+    """Collects symbols formula by formula: union-find over the sorted places of symbols.
 
     A place is ``(symbol, index)``; index -1 is the result of a function.
     """
@@ -66,7 +66,26 @@ class _Inference:
         self._sort: dict[object, str] = {}
         self._sorts: dict[str, None] = {}
 
+    def extended(self, formula: Formula) -> SignatureBuilder:
+        """A copy that knows the symbols of ``formula`` too; this one stays as it is.
+
+        Raises:
+            SignatureError: a symbol of the formula clashes with what is known.
+        """
+        copy = SignatureBuilder()
+        copy._uses.update(self._uses)
+        copy._parent.update(self._parent)
+        copy._sort.update(self._sort)
+        copy._sorts.update(self._sorts)
+        copy.add(formula)
+        return copy
+
     def add(self, formula: Formula) -> None:
+        """Collect the symbols of ``formula``; after an error the builder is of no more use.
+
+        Raises:
+            SignatureError: a symbol of the formula clashes with what is known.
+        """
         for part in subformulas(formula):
             match part:
                 case Atom(predicate, arguments):
@@ -121,6 +140,7 @@ class _Inference:
         return self._sort.get(self._find(place), ENTITY)
 
     def signature(self) -> Signature:
+        """What was collected, places without a sort being of the default sort."""
         predicates: dict[str, tuple[str, ...]] = {}
         functions: dict[str, FunctionType] = {}
         for name, (kind, arity) in self._uses.items():

@@ -1,0 +1,210 @@
+"""A model's completion to proof actions, each with its exact place in the text.
+
+In: the text of a completion: free text, then ``<summary>[ … ]</summary>``. Out: a :class:`Trace`. Nothing here knows the
+problem; what only the problem can tell (ids that clash, symbols that clash) is found by ``proof.verify``.
+
+The summary is the first one after the last ``</think>``; its array may stand in a Markdown fence. It is *parsed* if it is
+closed and holds one JSON array and nothing else. Elements are read one at a time, so each keeps its span.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from json import JSONDecoder
+from typing import Any
+
+from proof_r1_formal.errors import ParseError
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.proof.report import Code, Finding
+
+MAX_DEPENDENCIES = 4
+"""The most distinct dependencies that an action may declare."""
+
+FIELDS = ("id", "dependencies", "conclusion", "rule")
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One element of the summary's array.
+
+    Attributes:
+        span: character offsets [start, end) in the completion.
+        id: as written; None if it is missing or no non-empty string.
+        dependencies: the distinct ones in order, as far as they are strings.
+        conclusion: as written; None if it is missing or no string.
+        formula: the conclusion, if it parses.
+        rule: as written; None if it is missing or no string.
+        findings: why the element is not well formed; empty if it is.
+    """
+
+    span: tuple[int, int]
+    id: str | None = None
+    dependencies: tuple[str, ...] = ()
+    conclusion: str | None = None
+    formula: Formula | None = None
+    rule: str | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The actions of a completion.
+
+    Attributes:
+        parsed: whether the summary is one JSON array and nothing else.
+        actions: in order; a completion that is not parsed has one action that is MALFORMED.
+    """
+
+    parsed: bool
+    actions: tuple[Action, ...]
+
+
+def read_completion(text: str) -> Trace:
+    """Read the actions of a completion; no text makes it raise."""
+    after_think = _after_last(text, "</think>")
+    opening = text.find("<summary>", after_think)
+    if opening < 0:
+        return _malformed((after_think, len(text)), "there is no <summary>")
+    start = opening + len("<summary>")
+    end = text.find("</summary>", start)
+    if end < 0:
+        return _malformed((start, len(text)), "the <summary> is not closed")
+    try:
+        elements = _elements(text, *_unfenced(text, start, end))
+    except _NotAnArrayError as error:
+        return _malformed((start, end), str(error))
+    return Trace(True, tuple([_action(span, value) for span, value in elements]))
+
+
+def _after_last(text: str, marker: str) -> int:
+    found = text.rfind(marker)
+    return 0 if found < 0 else found + len(marker)
+
+
+def _malformed(span: tuple[int, int], problem: str) -> Trace:
+    return Trace(False, (Action(span, findings=(Finding(Code.MALFORMED, problem),)),))
+
+
+# -- the array --------------------------------------------------------------------------------------------------------
+
+
+class _NotAnArrayError(Exception):
+    """The summary does not hold one JSON array; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """A JSON object with its keys in order, repeats included."""
+
+    pairs: tuple[tuple[str, Any], ...]
+
+
+def _refuse_constant(name: str) -> Any:
+    raise _NotAnArrayError(f"{name} is not JSON")
+
+
+_DECODER = JSONDecoder(object_pairs_hook=lambda pairs: _Object(tuple(pairs)), parse_constant=_refuse_constant)
+_SPACE = re.compile(r"[ \t\r\n]*")
+_FENCE = re.compile(r"\s*```[A-Za-z0-9]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*", re.DOTALL)
+
+
+def _unfenced(text: str, start: int, end: int) -> tuple[int, int]:
+    fence = _FENCE.fullmatch(text, start, end)
+    return (start, end) if fence is None else fence.span(1)
+
+
+def _elements(text: str, start: int, end: int) -> list[tuple[tuple[int, int], Any]]:
+    """The elements of the one array between ``start`` and ``end``, with their spans."""
+    inside = text[:end]  # so that no value reaches past the end
+    position = _skip_space(inside, start)
+    if inside[position : position + 1] != "[":
+        raise _NotAnArrayError("the summary does not start with '['")
+    elements: list[tuple[tuple[int, int], Any]] = []
+    position = _skip_space(inside, position + 1)
+    if inside[position : position + 1] != "]":
+        while True:
+            value, stop = _value(inside, position)
+            elements.append(((position, stop), value))
+            position = _skip_space(inside, stop)
+            separator = inside[position : position + 1]
+            if separator == "]":
+                break
+            if separator != ",":
+                raise _NotAnArrayError(f"',' or ']' was expected at character {position} of the completion")
+            position = _skip_space(inside, position + 1)
+    if _skip_space(inside, position + 1) != end:
+        raise _NotAnArrayError("there is more in the summary than one array")
+    return elements
+
+
+def _skip_space(text: str, position: int) -> int:
+    space = _SPACE.match(text, position)
+    assert space is not None  # the pattern matches the empty string
+    return space.end()
+
+
+def _value(text: str, position: int) -> tuple[Any, int]:
+    try:
+        return _DECODER.raw_decode(text, position)
+    except RecursionError:
+        raise _NotAnArrayError("a JSON value is nested too deeply") from None
+    except ValueError as error:  # JSONDecodeError among them, and integers too long to convert
+        where = f" at character {error.pos} of the completion" if hasattr(error, "pos") else ""
+        raise _NotAnArrayError(f"no JSON value{where}") from None
+
+
+# -- one element ------------------------------------------------------------------------------------------------------
+
+
+def _action(span: tuple[int, int], value: Any) -> Action:
+    if not isinstance(value, _Object):
+        return Action(span, findings=(Finding(Code.NOT_AN_OBJECT, "the element is no JSON object"),))
+    fields = dict(reversed(value.pairs))  # of a repeated key, the first value
+    findings: list[Finding] = []
+    keys = [key for key, _ in value.pairs]
+    findings += [Finding(Code.DUPLICATE_KEY, f"field {k!r} is there twice") for k in fields if keys.count(k) > 1]
+    findings += [Finding(Code.MISSING_FIELD, f"field {k!r} is missing") for k in FIELDS if k not in fields]
+    findings += [Finding(Code.EXTRA_FIELD, f"field {k!r} is not one of {', '.join(FIELDS)}") for k in fields if k not in FIELDS]
+    conclusion = _text(fields, "conclusion", findings)
+    return Action(
+        span=span,
+        id=_text(fields, "id", findings),
+        dependencies=_dependencies(fields, findings),
+        conclusion=conclusion,
+        formula=_formula(conclusion, findings),
+        rule=_text(fields, "rule", findings),
+        findings=tuple(findings),
+    )
+
+
+def _text(fields: dict[str, Any], key: str, findings: list[Finding]) -> str | None:
+    value = fields.get(key)
+    if isinstance(value, str) and value:
+        return value
+    if key in fields:
+        findings.append(Finding(Code.WRONG_TYPE, f"field {key!r} must be a non-empty string"))
+    return None
+
+
+def _dependencies(fields: dict[str, Any], findings: list[Finding]) -> tuple[str, ...]:
+    value = fields.get("dependencies", [])
+    listed = value if isinstance(value, list) else []
+    names = tuple(dict.fromkeys(name for name in listed if isinstance(name, str) and name))
+    if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
+        findings.append(Finding(Code.WRONG_TYPE, "field 'dependencies' must be a list of non-empty strings"))
+    if len(names) > MAX_DEPENDENCIES:
+        problem = f"{len(names)} dependencies are declared; at most {MAX_DEPENDENCIES} are allowed"
+        findings.append(Finding(Code.TOO_MANY_DEPENDENCIES, problem))
+    return names
+
+
+def _formula(conclusion: str | None, findings: list[Finding]) -> Formula | None:
+    if conclusion is None:
+        return None
+    try:
+        return parse_formula(conclusion)
+    except ParseError as error:
+        findings.append(Finding(Code.UNPARSABLE_CONCLUSION, f"the conclusion is no formula: {error.summary}"))
+        return None

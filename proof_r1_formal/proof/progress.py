@@ -1,0 +1,83 @@
+"""ProofCheck: does an action add anything?
+
+In: a conclusion, the formulas it was derived from, and the conclusions admitted so far. Out: findings; none means
+progress. Equivalence, not spelling, decides: it is what stops A ∧ B, (A ∧ B) ∧ A, ¬¬A … from being farmed for credit.
+Where the check needs that two formulas are *not* equivalent and the oracle does not know, there is no progress.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from proof_r1_formal.logic.fingerprint import fingerprint
+from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.proof.report import Code, Finding
+from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
+from proof_r1_formal.solvers.oracle import Oracle
+
+
+class AdmittedConclusions:
+    """The conclusions admitted so far, found again by fingerprint: only formulas that share one can be equivalent."""
+
+    def __init__(self) -> None:
+        self._by_fingerprint: dict[int | None, list[tuple[str, Formula]]] = {}
+
+    def add(self, action_id: str, formula: Formula) -> None:
+        """Remember an admitted conclusion."""
+        self._by_fingerprint.setdefault(fingerprint(formula), []).append((action_id, formula))
+
+    def candidates(self, formula: Formula) -> Iterator[tuple[str, Formula]]:
+        """The admitted conclusions that may be equivalent to ``formula``, with the ids of their actions."""
+        bits = fingerprint(formula)
+        if bits is None:
+            for group in self._by_fingerprint.values():
+                yield from group
+        else:
+            yield from self._by_fingerprint.get(bits, ())
+            yield from self._by_fingerprint.get(None, ())
+
+
+def progress_findings(
+    conclusion: Formula,
+    dependencies: Mapping[str, Formula],
+    admitted: AdmittedConclusions,
+    oracle: Oracle,
+    *,
+    exempt: str | None = None,
+) -> tuple[Finding, ...]:
+    """Why the conclusion is no progress; empty if it is.
+
+    Args:
+        conclusion: of the action.
+        dependencies: id -> formula, those that resolve.
+        admitted: conclusions of earlier admitted actions.
+        oracle: answers the questions of equivalence.
+        exempt: id of a dependency that the conclusion may be equivalent to (a quantifier negation's principal premise).
+    """
+    verdict = _judged(oracle.valid(conclusion), Code.TAUTOLOGY, "the conclusion is a tautology")
+    if verdict is not None:
+        return (verdict,)
+    for name, formula in dependencies.items():
+        if name != exempt:
+            restates = f"the conclusion only restates its dependency {name}"
+            verdict = _judged(oracle.equivalent(conclusion, formula), Code.RESTATES_DEPENDENCY, restates, name)
+            if verdict is not None:
+                return (verdict,)
+    for name, formula in admitted.candidates(conclusion):
+        if name != exempt:
+            repeats = f"the conclusion repeats that of {name}"
+            verdict = _judged(oracle.equivalent(conclusion, formula), Code.REPEATS_CONCLUSION, repeats, name)
+            if verdict is not None:
+                return (verdict,)
+    return ()
+
+
+def _judged(answer: Answer, code: Code, message: str, *names: str) -> Finding | None:
+    """A finding unless the answer is a clear no."""
+    match answer:
+        case Refuted():
+            return None
+        case Entailed():
+            return Finding(code, message, names)
+        case unknown:
+            return Finding(Code.PROGRESS_UNDECIDED, f"whether {message} stayed undecided ({unknown.reason})", names)

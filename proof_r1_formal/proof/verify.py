@@ -1,0 +1,362 @@
+"""The verifier: a problem and a completion to a report with four verdicts per action and the closure of the answer.
+
+This is the only orchestrator. It keeps two maps that start empty, the *semantic state* and the stricter *rule state*. An
+action is admitted to the first if it is well formed and entailed by its dependencies, all of them admitted before, and
+to the second if it is also an instance of its rule over that state. A later action can use only what was admitted.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
+from proof_r1_formal.errors import SignatureError
+from proof_r1_formal.logic.model import Structure
+from proof_r1_formal.logic.show import show, show_term
+from proof_r1_formal.logic.signature import SignatureBuilder
+from proof_r1_formal.logic.syntax import Formula, Not, Var
+from proof_r1_formal.proof.action import Action, Trace, read_completion
+from proof_r1_formal.proof.closure import declared_closure
+from proof_r1_formal.proof.progress import AdmittedConclusions, progress_findings
+from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport, TraceReport
+from proof_r1_formal.rules.catalogue import TRAIN
+from proof_r1_formal.rules.check import Match, NoMatch, Undecided, check_rule
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Lambda
+from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver, Unknown
+from proof_r1_formal.solvers.oracle import Oracle
+
+MALFORMED, UNSUPPORTED, UNRULED, VERIFIED = 0.0, 0.1, 0.3, 1.0
+"""The four signals: not well formed; not entailed; entailed but no rule instance or no progress; all four checks."""
+
+QUANTIFIER_NEGATION = "QUANTIFIER_NEGATION"
+
+_REMEMBERED_PROBLEMS = 256
+
+
+class Verifier:
+    """Verifies completions with one solver and one rule catalogue; verdicts do not depend on what it verified before.
+
+    Args:
+        solver: decides entailment.
+        rules: the rules that actions may name.
+        evaluation: whether an answer may also be selected by its formula when the terminal action's id is no option's;
+            never in training.
+        aliases: whether other spellings of rule names count; never in training.
+    """
+
+    def __init__(
+        self, solver: Solver, *, rules: Catalogue = TRAIN, evaluation: bool = True, aliases: bool = False
+    ) -> None:
+        self.rules = rules
+        self.evaluation = evaluation
+        self.aliases = aliases
+        self.oracle = Oracle(solver)
+        self._prepared: OrderedDict[int, _Prepared] = OrderedDict()
+
+    def verify(self, problem: Problem, completion: str, *, sample: int = 0) -> TraceReport:
+        """Check every action of a completion.
+
+        Args:
+            problem: the question with its formal premises.
+            completion: the model's whole answer, as text.
+            sample: number of the completion among those of the problem, for the report.
+
+        Raises:
+            SignatureError: the problem itself uses a symbol in two ways.
+            SolverError: the solver is missing or broken.
+        """
+        trace = read_completion(completion)
+        return _Run(self, self._prepare(problem), trace).report(sample)
+
+    def _prepare(self, problem: Problem) -> _Prepared:
+        prepared = self._prepared.get(id(problem))
+        if prepared is None:
+            prepared = _Prepared(problem, self.oracle)
+            if len(self._prepared) >= _REMEMBERED_PROBLEMS:
+                self._prepared.popitem(last=False)
+            self._prepared[id(problem)] = prepared
+        return prepared
+
+
+class _Prepared:
+    """What all completions of a problem share. It holds the problem, so the problem's identity stays its own."""
+
+    def __init__(self, problem: Problem, oracle: Oracle) -> None:
+        self.problem = problem
+        self.premises = {premise.id: premise.formula for premise in problem.premises}
+        self.symbols = SignatureBuilder()
+        for formula in problem.formulas():
+            self.symbols.add(formula)
+        self._oracle = oracle
+
+    @cached_property
+    def consistency(self) -> Literal["consistent", "inconsistent", "undecided"]:
+        match self._oracle.inconsistent(tuple(self.premises.values())):
+            case Refuted():
+                return "consistent"
+            case Entailed():
+                return "inconsistent"
+            case Unknown():
+                return "undecided"
+
+    def uncertain(self, goal: Formula) -> Literal["verified", "refuted", "undecided"]:
+        """Whether the premises leave the goal open: verified by a countermodel to it and one to its negation."""
+        premises = tuple(self.premises.values())
+        answers = (self._oracle.entails(premises, goal), self._oracle.entails(premises, Not(goal)))
+        if any(isinstance(answer, Entailed) for answer in answers):
+            return "refuted"
+        if all(isinstance(answer, Refuted) and answer.model is not None for answer in answers):
+            return "verified"
+        return "undecided"
+
+
+@dataclass(slots=True)
+class _Verdict:
+    """The verdicts on one action while they are being found."""
+
+    schema: bool = False
+    semantic: bool = False
+    rule: bool = False
+    progress: bool = False
+    findings: list[Finding] = field(default_factory=list)
+    instance: RuleReport | None = None
+    countermodel: ModelReport | None = None
+
+    @property
+    def signal(self) -> float:
+        if not self.schema:
+            return MALFORMED
+        if not self.semantic:
+            return UNSUPPORTED
+        return VERIFIED if self.rule and self.progress else UNRULED
+
+
+class _Run:
+    """One pass over one trace."""
+
+    def __init__(self, verifier: Verifier, prepared: _Prepared, trace: Trace) -> None:
+        self._verifier = verifier
+        self._oracle = verifier.oracle
+        self._prepared = prepared
+        self._problem = prepared.problem
+        self._trace = trace
+        self._symbols = prepared.symbols
+        self._semantic_state = dict(prepared.premises)
+        self._rule_state = dict(prepared.premises)
+        self._admitted = AdmittedConclusions()
+        self._seen_ids = set(prepared.premises)
+        self._all_ids = {action.id for action in trace.actions}
+        self._terminal = self._terminal_index()
+
+    def _terminal_index(self) -> int | None:
+        actions = self._trace.actions
+        if not self._trace.parsed or not actions:
+            return None
+        last = actions[-1]
+        binds = last.rule == GOAL_BINDING or self._problem.option(last.id) is not None
+        return len(actions) - 1 if binds else None
+
+    def report(self, sample: int) -> TraceReport:
+        """Check the actions in order and put the report together."""
+        verdicts = [self._check(index, action) for index, action in enumerate(self._trace.actions)]
+        closure = declared_closure(self._prepared.premises, self._trace.actions, self._terminal)
+        inside = set(closure.actions)
+        steps = tuple(
+            StepReport(
+                id=action.id,
+                span=action.span,
+                declared_rule=action.rule,
+                dependencies=action.dependencies,
+                conclusion=action.conclusion,
+                schema=verdict.schema,
+                semantic=verdict.semantic,
+                rule=verdict.rule,
+                progress=verdict.progress,
+                in_closure=index in inside,
+                terminal=index == self._terminal,
+                signal=verdict.signal,
+                findings=tuple(verdict.findings),
+                instance=verdict.instance,
+                countermodel=verdict.countermodel,
+            )
+            for index, (action, verdict) in enumerate(zip(self._trace.actions, verdicts, strict=True))
+        )
+        option = self._selected_option()
+        reference = self._problem.answer
+        return TraceReport(
+            problem_id=self._problem.id,
+            sample=sample,
+            parsed=self._trace.parsed,
+            answer=None if option is None else option.id,
+            answer_correct=None if reference is None else option is not None and option.id == reference,
+            actions=steps,
+            closure=(*closure.premises, *[self._trace.actions[i].id or "" for i in closure.actions]),
+            consistency=self._prepared.consistency,
+            uncertain=self._prepared.uncertain(option.formula) if option and option.label == UNCERTAIN else None,
+            rules=self._verifier.rules.name,
+            solver=self._oracle.solver.name,
+        )
+
+    def _selected_option(self) -> Option | None:
+        """The option of the terminal action's id; in evaluation, failing that, the one the last conclusion states."""
+        if not self._trace.parsed or not self._trace.actions:
+            return None
+        last = self._trace.actions[-1]
+        if self._terminal is not None and (option := self._problem.option(last.id)) is not None:
+            return option
+        if self._verifier.evaluation and last.formula is not None:
+            for option in self._problem.options:
+                if isinstance(self._oracle.equivalent(last.formula, option.formula), Entailed):
+                    return option
+        return None
+
+    # -- one action ---------------------------------------------------------------------------------------------------
+
+    def _check(self, index: int, action: Action) -> _Verdict:
+        verdict = _Verdict(findings=list(action.findings))
+        symbols = self._schema_check(action, verdict)
+        if not verdict.schema or action.formula is None or action.id is None:
+            return verdict
+        terminal = index == self._terminal
+        answer = self._entailment_check(action, action.formula, verdict)
+        matched = self._rule_check(action, action.formula, answer, verdict, terminal=terminal)
+        self._progress_check(action, action.formula, matched, verdict, terminal=terminal)
+        if verdict.semantic:
+            self._symbols = symbols
+            self._semantic_state[action.id] = action.formula
+            self._admitted.add(action.id, action.formula)
+            if verdict.rule:
+                self._rule_state[action.id] = action.formula
+        return verdict
+
+    def _schema_check(self, action: Action, verdict: _Verdict) -> SignatureBuilder:
+        """Check what only the problem and the earlier actions can tell; return the symbols known if it is admitted."""
+        symbols = self._symbols
+        if action.id is not None:
+            if action.id in self._seen_ids:
+                taken = "a premise" if action.id in self._prepared.premises else "an earlier action"
+                verdict.findings.append(Finding(Code.DUPLICATE_ID, f"id {action.id!r} is already {taken}"))
+            self._seen_ids.add(action.id)
+        if action.formula is not None:
+            try:
+                symbols = symbols.extended(action.formula)
+            except SignatureError as error:
+                verdict.findings.append(Finding(Code.SYMBOL_CLASH, str(error)))
+        verdict.schema = not verdict.findings
+        return symbols
+
+    def _entailment_check(self, action: Action, formula: Formula, verdict: _Verdict) -> Answer | None:
+        """Whether the admitted dependencies entail the conclusion; None if a dependency is not admitted."""
+        lacking = [name for name in action.dependencies if name not in self._semantic_state]
+        for name in lacking:
+            if name in self._all_ids:
+                problem = f"dependency {name!r} is not admitted before this action"
+                verdict.findings.append(Finding(Code.UNTRUSTED_DEPENDENCY, problem, (name,)))
+            else:
+                problem = f"dependency {name!r} names no premise and no action"
+                verdict.findings.append(Finding(Code.MISSING_DEPENDENCY, problem, (name,)))
+        if lacking:
+            return None
+        answer = self._oracle.entails(tuple([self._semantic_state[name] for name in action.dependencies]), formula)
+        match answer:
+            case Entailed():
+                verdict.semantic = True
+            case Refuted(model):
+                verdict.findings.append(Finding(Code.NOT_ENTAILED, "the dependencies do not entail the conclusion"))
+                verdict.countermodel = None if model is None else _model_report(model)
+            case Unknown(reason, detail):
+                problem = f"whether the dependencies entail the conclusion stayed undecided ({reason}: {detail})"
+                verdict.findings.append(Finding(Code.UNDECIDED, problem))
+        return answer
+
+    def _rule_check(
+        self, action: Action, formula: Formula, answer: Answer | None, verdict: _Verdict, *, terminal: bool
+    ) -> Match | None:
+        rule = self._verifier.rules.find(action.rule or "", aliases=self._verifier.aliases)
+        if rule is None:
+            problem = f"there is no rule {action.rule!r} in the catalogue {self._verifier.rules.name!r}"
+            verdict.findings.append(Finding(Code.UNKNOWN_RULE, problem))
+            return None
+        if answer is None:
+            return None
+        lacking = tuple([name for name in action.dependencies if name not in self._rule_state])
+        if lacking:
+            problem = f"not verified as instances of their own rules: {', '.join(lacking)}"
+            verdict.findings.append(Finding(Code.RULE_UNTRUSTED_DEPENDENCY, problem, lacking))
+            return None
+        if isinstance(answer, Refuted):  # an instance of a sound rule would be entailed
+            verdict.findings.append(Finding(Code.NO_RULE_MATCH, f"a refuted step is no instance of {rule.name}"))
+            return None
+        dependencies = tuple([self._rule_state[name] for name in action.dependencies])
+        match check_rule(rule, dependencies, formula, self._oracle, terminal=terminal):
+            case Match() as matched:
+                if rule.name == GOAL_BINDING and not self._binds(action, formula, verdict):
+                    return None
+                verdict.rule = True
+                verdict.instance = _rule_report(matched, action.dependencies)
+                return matched
+            case NoMatch():
+                problem = f"the step is no instance of {rule.name}"
+                if rule.name == GOAL_BINDING:
+                    problem += "; the last action binds an option's formula that is one of its dependencies"
+                verdict.findings.append(Finding(Code.NO_RULE_MATCH, problem))
+            case Undecided(reason):
+                verdict.findings.append(Finding(Code.RULE_UNDECIDED, f"{rule.name}: {reason}"))
+        return None
+
+    def _binds(self, action: Action, formula: Formula, verdict: _Verdict) -> bool:
+        """Whether the action's id is an option's and its conclusion is that option's formula."""
+        option = self._problem.option(action.id)
+        if option is not None and isinstance(self._oracle.equivalent(formula, option.formula), Entailed):
+            return True
+        if not any(finding.code is Code.BINDING_MISMATCH for finding in verdict.findings):
+            problem = f"{action.id!r} is no option" if option is None else f"the conclusion is not that of {option.id}"
+            verdict.findings.append(Finding(Code.BINDING_MISMATCH, problem))
+        return False
+
+    def _progress_check(
+        self, action: Action, formula: Formula, matched: Match | None, verdict: _Verdict, *, terminal: bool
+    ) -> None:
+        if terminal and action.rule == GOAL_BINDING:  # it restates by nature
+            verdict.progress = self._binds(action, formula, verdict)
+            return
+        exempt = None
+        if matched is not None and action.rule == QUANTIFIER_NEGATION:
+            exempt = action.dependencies[matched.principal[0].dependency]
+        known = {name: self._semantic_state[name] for name in action.dependencies if name in self._semantic_state}
+        findings = progress_findings(formula, known, self._admitted, self._oracle, exempt=exempt)
+        verdict.findings.extend(findings)
+        verdict.progress = not findings
+
+
+# -- plain data for reports -------------------------------------------------------------------------------------------
+
+
+def _model_report(model: Structure) -> ModelReport:
+    return ModelReport(
+        dict(model.domains),
+        {name: tuple(sorted(rows)) for name, rows in model.predicates.items()},
+        {name: tuple(sorted(table.items())) for name, table in model.functions.items()},
+    )
+
+
+def _rule_report(matched: Match, dependencies: tuple[str, ...]) -> RuleReport:
+    substitution: dict[str, str] = {}
+    for name, value in matched.substitution.items():
+        match value:
+            case Lambda(variables, body):
+                binder = "".join(f"λ{variable.name}. " for variable in variables)
+                substitution[name] = f"{binder}{show(body)}"
+            case Var():  # the name of a bound variable says nothing
+                pass
+            case term:
+                substitution[name] = show_term(term)
+    return RuleReport(
+        schema=matched.schema.name,
+        substitution=substitution,
+        principal=tuple([dependencies[anchor.dependency] for anchor in matched.principal]),
+        minor=tuple([show(formula) for formula in matched.minor]),
+    )
