@@ -1,6 +1,8 @@
 """What every solver takes and gives: a query ``Γ ⊨ φ``, and one of three answers.
 
-``Unknown`` is an answer of its own. Nothing in the package turns it into yes or no.
+``Unknown`` is an answer of its own. Nothing in the package turns it into yes or no. Every solver starts with
+:func:`checked_signature` (what it would refuse, it refuses as ``Unknown``) and passes the countermodels it finds through
+:func:`confirmed`.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from enum import StrEnum
 from typing import Protocol, TypeAlias
 
 from proof_r1_formal.logic.model import Structure, evaluate
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.logic.syntax import Formula, Not
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,11 @@ class Query:
 
     dependencies: tuple[Formula, ...]
     conclusion: Formula
+
+    @property
+    def assertions(self) -> tuple[Formula, ...]:
+        """The dependencies and the negated conclusion: they have a common model exactly if there is no entailment."""
+        return (*self.dependencies, Not(self.conclusion))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +109,78 @@ def is_countermodel(query: Query, structure: Structure) -> bool:
     return all(evaluate(formula, structure) for formula in query.dependencies) and not evaluate(
         query.conclusion, structure
     )
+
+
+# -- what all solvers do with a query and with a countermodel ---------------------------------------------------------
+
+
+def checked_signature(query: Query) -> Signature | Unknown:
+    """The symbols of the query, or why it is no query that a solver can take.
+
+    That is: a formula is not closed or is nested deeper than ``MAX_DEPTH``, or a symbol is used in two ways.
+    """
+    for formula in (*query.dependencies, query.conclusion):
+        if flaw := _flaw(formula):
+            return Unknown(Reason.UNSUPPORTED, flaw)
+    try:
+        return Signature.infer((*query.dependencies, query.conclusion))
+    except SignatureError as error:
+        return Unknown(Reason.UNSUPPORTED, str(error))
+
+
+@lru_cache(maxsize=1 << 14)
+def _flaw(formula: Formula) -> str:
+    """What no solver takes about one formula; empty if there is nothing."""
+    stack: list[tuple[Formula | Term, frozenset[Var], int]] = [(formula, frozenset(), 1)]
+    while stack:
+        part, bound, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            return f"a formula is nested deeper than {MAX_DEPTH}"
+        match part:
+            case Top() | Bottom():
+                pass
+            case Var():
+                if part not in bound:
+                    return f"variable {part.name!r} is free"
+            case Atom(_, arguments) | App(_, arguments):
+                stack.extend((argument, bound, depth + 1) for argument in arguments)
+            case Not(body):
+                stack.append((body, bound, depth + 1))
+            case ForAll(variable, body) | Exists(variable, body):
+                stack.append((body, bound | {variable}, depth + 1))
+            case (Eq() | And() | Or() | Xor() | Implies() | Iff()) as pair:
+                stack += ((pair.left, bound, depth + 1), (pair.right, bound, depth + 1))
+            case _:
+                assert_never(part)
+    return ""
+
+
+def confirmed(query: Query, structure: Structure) -> Structure | None:
+    """The structure if the reference evaluator confirms it as a countermodel, within ``MAX_EVALUATION`` steps; or None.
+
+    Raises:
+        StructureError: the structure does not interpret a symbol of the query.
+    """
+    steps = sum(_evaluation_steps(formula, structure) for formula in query.assertions)
+    return structure if steps <= MAX_EVALUATION and is_countermodel(query, structure) else None
+
+
+def _evaluation_steps(formula: Formula, structure: Structure) -> int:
+    """The most subformulas that ``evaluate`` visits: each as often as there are values for the variables around it."""
+    total = 0
+    stack = [(formula, 1)]
+    while stack:
+        part, times = stack.pop()
+        total += times
+        match part:
+            case Top() | Bottom() | Atom() | Eq():
+                pass
+            case Not(body):
+                stack.append((body, times))
+            case ForAll(variable, body) | Exists(variable, body):
+                stack.append((body, times * structure.domains.get(variable.sort, 1)))
+            case (And() | Or() | Xor() | Implies() | Iff()) as pair:
+                stack += ((pair.left, times), (pair.right, times))
+            case _:
+                assert_never(part)
+    return total

@@ -1,0 +1,162 @@
+"""Formulas as SMT-LIB 2.6: a script that asks whether formulas have a common model, or one formula as a term.
+
+In: closed formulas. Out: ASCII text that every SMT-LIB 2 solver reads; ``sat`` means that the formulas hold together in
+some structure. So ``Γ ⊨ φ`` is asked as ``script((*Γ, ¬φ))``, and ``unsat`` is yes.
+
+Names go through :func:`~proof_r1_formal.logic.signature.mangle` with a prefix per kind: ``p_`` predicates, ``f_``
+functions and constants, ``s_`` sorts, and ``v_<name>.s_<sort>`` variables, because two variables of one name and two
+sorts differ (``.`` is in no mangled name, so the pair can be read off). No word of SMT-LIB has such a form.
+
+The logic is ``QF_UF`` when nothing is quantified and ``UF`` otherwise. These two always suffice (sorts, functions,
+predicates and equality are all that the formulas have), so ``ALL`` is never asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, assert_never
+
+from proof_r1_formal.logic.signature import Signature, mangle
+from proof_r1_formal.logic.syntax import (
+    And,
+    App,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Top,
+    Var,
+    Xor,
+)
+from proof_r1_formal.logic.transform import subformulas
+
+Logic: TypeAlias = Literal["QF_UF", "UF"]
+
+_CONNECTIVES: dict[type, str] = {And: "and", Or: "or", Xor: "xor", Implies: "=>", Iff: "="}
+
+
+def logic_of(formulas: Sequence[Formula]) -> Logic:
+    """The smallest SMT-LIB logic that has the formulas."""
+    quantified = any(isinstance(part, ForAll | Exists) for formula in formulas for part in subformulas(formula))
+    return "UF" if quantified else "QF_UF"
+
+
+def script(formulas: Sequence[Formula], *, get_model: bool = False) -> str:
+    """The script that declares the symbols of the formulas, asserts each, and asks for satisfiability.
+
+    Args:
+        formulas: closed formulas.
+        get_model: also ask for a model after ``check-sat``.
+
+    Raises:
+        SignatureError: the formulas use a symbol in two ways.
+
+    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> print(script([parse_formula("∀x (cat(x) → tame(x))"), parse_formula("¬tame(tom)")]), end="")
+    (set-logic UF)
+    (declare-sort s_Entity 0)
+    (declare-fun p_cat (s_Entity) Bool)
+    (declare-fun p_tame (s_Entity) Bool)
+    (declare-fun f_tom () s_Entity)
+    (assert (forall ((v_x.s_Entity s_Entity)) (=> (p_cat v_x.s_Entity) (p_tame v_x.s_Entity))))
+    (assert (not (p_tame f_tom)))
+    (check-sat)
+    """
+    lines = ["(set-option :produce-models true)"] if get_model else []
+    lines.append(f"(set-logic {logic_of(formulas)})")
+    lines.extend(declarations(Signature.infer(formulas)))
+    lines.extend(f"(assert {term(formula)})" for formula in formulas)
+    lines.append("(check-sat)")
+    if get_model:
+        lines.append("(get-model)")
+    return "\n".join(lines) + "\n"
+
+
+def declarations(signature: Signature) -> list[str]:
+    """The commands that declare the sorts and symbols of a signature."""
+    lines = [f"(declare-sort {sort_name(sort)} 0)" for sort in signature.sorts]
+    for name, sorts in signature.predicates.items():
+        lines.append(f"(declare-fun {predicate_name(name)} ({' '.join(map(sort_name, sorts))}) Bool)")
+    for name, type_ in signature.functions.items():
+        arguments = " ".join(map(sort_name, type_.arguments))
+        lines.append(f"(declare-fun {function_name(name)} ({arguments}) {sort_name(type_.result)})")
+    return lines
+
+
+def term(formula: Formula) -> str:
+    """The formula as one SMT-LIB term. Works without recursion, so nesting is no limit.
+
+    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> term(parse_formula("rains ⊕ ∃x (x = tom)"))
+    '(xor p_rains (exists ((v_x.s_Entity s_Entity)) (= v_x.s_Entity f_tom)))'
+    """
+    pieces: list[str] = []
+    stack: list[Formula | Term | str] = [formula]
+    while stack:
+        match stack.pop():
+            case str() as text:
+                pieces.append(text)
+            case Top():
+                pieces.append("true")
+            case Bottom():
+                pieces.append("false")
+            case Var() as variable:
+                pieces.append(variable_name(variable))
+            case Atom(predicate, arguments):
+                _push_application(stack, predicate_name(predicate), arguments)
+            case App(function, arguments):
+                _push_application(stack, function_name(function), arguments)
+            case Eq(left, right):
+                stack += (")", right, " ", left, "(= ")
+            case Not(body):
+                stack += (")", body, "(not ")
+            case (And() | Or() | Xor() | Implies() | Iff()) as part:
+                stack += (")", part.right, " ", part.left, f"({_CONNECTIVES[type(part)]} ")
+            case ForAll(variable, body):
+                stack += (")", body, f"(forall {_binder(variable)} ")
+            case Exists(variable, body):
+                stack += (")", body, f"(exists {_binder(variable)} ")
+            case unreachable:
+                assert_never(unreachable)
+    return "".join(pieces)
+
+
+def _push_application(stack: list[Formula | Term | str], symbol: str, arguments: tuple[Term, ...]) -> None:
+    if not arguments:
+        stack.append(symbol)
+        return
+    stack.append(")")
+    for argument in reversed(arguments):
+        stack += (argument, " ")
+    stack.append(f"({symbol}")
+
+
+def _binder(variable: Var) -> str:
+    return f"(({variable_name(variable)} {sort_name(variable.sort)}))"
+
+
+def predicate_name(name: str) -> str:
+    """The symbol of a predicate."""
+    return mangle(name, "p")
+
+
+def function_name(name: str) -> str:
+    """The symbol of a function or constant."""
+    return mangle(name, "f")
+
+
+def sort_name(sort: str) -> str:
+    """The symbol of a sort."""
+    return mangle(sort, "s")
+
+
+def variable_name(variable: Var) -> str:
+    """The symbol of a variable: its name and its sort."""
+    return f"{mangle(variable.name, 'v')}.{sort_name(variable.sort)}"
