@@ -1,10 +1,10 @@
 """A model's completion to proof actions, each with its exact place in the text.
 
-In: the text of a completion: free text, then ``<summary>[ … ]</summary>``. Out: a :class:`Trace`. Nothing here knows the
-problem; what only the problem can tell (ids that clash, symbols that clash) is found by ``proof.verify``.
+In: the text of a completion: free text, then ``<summary>[ … ]</summary>``. Out: a :class:`Trace`. Nothing here knows
+the problem; what only the problem can tell (ids that clash, symbols that clash) is found by ``proof.verify``.
 
-The summary is the first one after the last ``</think>``; its array may stand in a Markdown fence. It is *parsed* if it is
-closed and holds one JSON array and nothing else. Elements are read one at a time, so each keeps its span.
+The summary is the first one after the last ``</think>``; its array may stand in a Markdown fence. It is *parsed* if it
+is closed and holds one JSON array and nothing else. Elements are read one at a time, so each keeps its span.
 """
 
 from __future__ import annotations
@@ -166,7 +166,9 @@ def _action(span: tuple[int, int], value: Any) -> Action:
     keys = [key for key, _ in value.pairs]
     findings += [Finding(Code.DUPLICATE_KEY, f"field {k!r} is there twice") for k in fields if keys.count(k) > 1]
     findings += [Finding(Code.MISSING_FIELD, f"field {k!r} is missing") for k in FIELDS if k not in fields]
-    findings += [Finding(Code.EXTRA_FIELD, f"field {k!r} is not one of {', '.join(FIELDS)}") for k in fields if k not in FIELDS]
+    findings += [
+        Finding(Code.EXTRA_FIELD, f"field {k!r} is not one of {', '.join(FIELDS)}") for k in fields if k not in FIELDS
+    ]
     conclusion = _text(fields, "conclusion", findings)
     return Action(
         span=span,

@@ -1,7 +1,8 @@
 """The declared dependency graph of a trace, and the closure of its answer.
 
-Nodes are premises and actions. An edge runs from each declared dependency that names a premise or an *earlier* action to
-the action that declares it; a name that is given twice means the first action of that name. So the graph has no cycle.
+Nodes are premises and actions. An edge runs from each declared dependency that names a premise or an *earlier* action
+to the action that declares it; a name that is given twice means the first action of that name. So the graph has no
+cycle.
 The closure of the terminal action is its ancestors and itself: what the answer rests on.
 """
 

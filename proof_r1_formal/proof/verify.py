@@ -1,8 +1,8 @@
 """The verifier: a problem and a completion to a report with four verdicts per action and the closure of the answer.
 
-This is the only orchestrator. It keeps two maps that start empty, the *semantic state* and the stricter *rule state*. An
-action is admitted to the first if it is well formed and entailed by its dependencies, all of them admitted before, and
-to the second if it is also an instance of its rule over that state. A later action can use only what was admitted.
+This is the only orchestrator. It keeps two maps that start empty, the *semantic state* and the stricter *rule state*.
+An action is admitted to the first if it is well formed and entailed by its dependencies, all of them admitted before,
+and to the second if it is also an instance of its rule over that state. A later action can use only what was admitted.
 """
 
 from __future__ import annotations

@@ -26,6 +26,8 @@ _TRAIN = (
             schema("modus_tollens_implies_right", "(X → Y) → B", "¬B", "¬Y"),
             schema("modus_tollens_xor_left", "X ⊕ Y → B", "¬B; X", "Y"),
             schema("modus_tollens_xor_right", "X ⊕ Y → B", "¬B; Y", "X"),
+            schema("modus_tollens_xor_not_left", "X ⊕ Y → B", "¬B; ¬X", "¬Y"),
+            schema("modus_tollens_xor_not_right", "X ⊕ Y → B", "¬B; ¬Y", "¬X"),
         ),
         Example(("wet(lawn) ∨ wet(road) → rained", "¬rained"), "¬wet(road)"),
     ),

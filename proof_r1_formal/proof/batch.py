@@ -1,0 +1,150 @@
+"""Many completions at once: :func:`verify_many` streams reports in the order of its input, with bounded memory.
+
+The same reports come out whatever the number of workers: a verdict depends on its problem and completion only.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from itertools import islice
+
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import catalogue
+from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import Limits
+
+CHUNK = 16
+"""How many completions a worker is given at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to verify; plain data, so that a worker process can make its own verifier of it.
+
+    Attributes:
+        solver: name of the solver, see ``solvers.get_solver``.
+        rules: name of the rule catalogue.
+        limits: the solver's budget per query.
+        evaluation, aliases: see :class:`~proof_r1_formal.proof.verify.Verifier`.
+    """
+
+    solver: str = "z3"
+    rules: str = "train"
+    limits: Limits = field(default_factory=Limits)
+    evaluation: bool = True
+    aliases: bool = False
+
+    def verifier(self) -> Verifier:
+        """A verifier of its own.
+
+        Raises:
+            SolverError: there is no such solver here.
+            CatalogueError: there is no such catalogue.
+        """
+        return Verifier(
+            get_solver(self.solver, self.limits),
+            rules=catalogue(self.rules),
+            evaluation=self.evaluation,
+            aliases=self.aliases,
+        )
+
+
+def verify(
+    problem: Problem, completion: str, *, sample: int = 0, solver: str = "z3", rules: str = "train"
+) -> TraceReport:
+    """Check every action of one completion. For many, :func:`verify_many` or a ``Verifier`` kept at hand is faster.
+
+    Args:
+        problem: the question with its formal premises.
+        completion: the model's whole answer, as text.
+        sample: number of the completion among those of the problem, for the report.
+        solver, rules: names of the solver and of the rule catalogue.
+
+    Raises:
+        SolverError, CatalogueError: there is no such solver or catalogue.
+    """
+    return Settings(solver=solver, rules=rules).verifier().verify(problem, completion, sample=sample)
+
+
+def verify_many(
+    problems: Mapping[str, Problem],
+    completions: Iterable[Completion],
+    *,
+    settings: Settings | None = None,
+    workers: int = 1,
+) -> Iterator[TraceReport]:
+    """Check completions as they come; one report for each, in their order.
+
+    Args:
+        problems: by id.
+        completions: any iterable; it is read only a little ahead of the reports.
+        settings: how to verify.
+        workers: processes to use; 1 means this one.
+
+    Raises:
+        ProofR1Error: a completion names a problem that is not there, a worker died, or see :meth:`Settings.verifier`.
+    """
+    settings = settings or Settings()
+    if workers < 1:
+        raise ProofR1Error(f"{workers} workers were asked for; at least 1 is needed")
+    if workers == 1:
+        return _in_this_process(settings.verifier(), problems, completions)
+    settings.verifier()  # so that a wrong setting is told here and not by a dying worker
+    return _in_workers(settings, problems, completions, workers)
+
+
+def _in_this_process(
+    verifier: Verifier, problems: Mapping[str, Problem], completions: Iterable[Completion]
+) -> Iterator[TraceReport]:
+    for completion in completions:
+        yield verifier.verify(_problem_of(problems, completion), completion.completion, sample=completion.sample)
+
+
+def _problem_of(problems: Mapping[str, Problem], completion: Completion) -> Problem:
+    try:
+        return problems[completion.problem_id]
+    except KeyError:
+        raise ProofR1Error(f"a completion names problem {completion.problem_id!r}, which is not there") from None
+
+
+_worker: tuple[Verifier, Mapping[str, Problem]]
+"""The verifier and the problems of a worker process; set once, when it starts."""
+
+
+def _start_worker(settings: Settings, problems: Mapping[str, Problem]) -> None:
+    global _worker
+    _worker = (settings.verifier(), problems)
+
+
+def _verify_chunk(completions: list[Completion]) -> list[TraceReport]:
+    return list(_in_this_process(*_worker, completions))
+
+
+def _in_workers(
+    settings: Settings, problems: Mapping[str, Problem], completions: Iterable[Completion], workers: int
+) -> Iterator[TraceReport]:
+    source = iter(completions)
+    waiting: deque[Future[list[TraceReport]]] = deque()
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("fork" if "fork" in methods else "spawn")
+    pool = ProcessPoolExecutor(workers, context, _start_worker, (settings, dict(problems)))
+    try:
+        while True:
+            while len(waiting) < 2 * workers and (chunk := list(islice(source, CHUNK))):
+                waiting.append(pool.submit(_verify_chunk, chunk))
+            if not waiting:
+                return
+            yield from waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise ProofR1Error("a worker process died (killed, or out of memory); the reports so far are good") from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
