@@ -1,18 +1,42 @@
 """What every solver takes and gives: a query ``Γ ⊨ φ``, and one of three answers.
 
-``Unknown`` is an answer of its own. Nothing in the package turns it into yes or no. Every solver starts with
-:func:`checked_signature` (what it would refuse, it refuses as ``Unknown``) and passes the countermodels it finds through
-:func:`confirmed`.
+``Unknown`` is an answer of its own. Nothing in the package turns it into yes or no. A solver starts with
+:func:`checked_signature`, so that no query makes it raise, and passes each countermodel through :func:`confirmed`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from functools import lru_cache
+from typing import Protocol, TypeAlias, assert_never
 
+from proof_r1_formal.errors import SignatureError
 from proof_r1_formal.logic.model import Structure, evaluate
-from proof_r1_formal.logic.syntax import Formula, Not
+from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.syntax import (
+    And,
+    App,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Top,
+    Var,
+    Xor,
+)
+
+MAX_DEPTH = 300
+"""The deepest nesting of formulas and terms that solvers take: what the parser reads, and room to combine two of them."""
+MAX_EVALUATION = 500_000
+"""The most steps that confirming a countermodel may need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +100,8 @@ class Limits:
     """How much work a query may cost.
 
     Attributes:
-        steps: budget in the solver's own unit (Z3 ``rlimit``, cvc5 ``rlimit``, branches); decides verdicts, so that they do
-            not depend on the load of the machine.
+        steps: budget in the solver's own unit (Z3 ``rlimit``, cvc5 ``rlimit``, branches); decides verdicts, so that they
+            do not depend on the load of the machine.
         seconds: wall-clock limit, a last resort that only ever yields ``Unknown``.
         memory_mb: memory limit in MiB where the solver knows one.
     """
