@@ -1,0 +1,69 @@
+"""Check, certify and credit the proofs that language models write, step by step, in first-order logic.
+
+>>> from proof_r1_formal import parse_formula, show
+>>> show(parse_formula("all x. (cat(x) -> animal(x))"))
+'∀x (cat(x) → animal(x))'
+"""
+
+from importlib.metadata import version
+
+__version__ = version("proof-r1-formal")
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.completions import Completion, read_completions
+from proof_r1_formal.data.native import write_problems
+from proof_r1_formal.data.problem import Option, Premise, Problem, ProblemSet, three_way_options
+from proof_r1_formal.errors import ParseError, ProofR1Error
+from proof_r1_formal.evaluate.metrics import Metrics, evaluate_metrics
+from proof_r1_formal.evaluate.tables import metrics_tables
+from proof_r1_formal.logic.model import Structure, evaluate
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.proof.batch import Settings, verify, verify_many
+from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue
+from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Query, Refuted, Unknown
+
+__all__ = [
+    "FOLIO",
+    "TRAIN",
+    "Answer",
+    "Code",
+    "Completion",
+    "Entailed",
+    "Finding",
+    "Formula",
+    "Limits",
+    "Metrics",
+    "Option",
+    "ParseError",
+    "Premise",
+    "Problem",
+    "ProblemSet",
+    "ProofR1Error",
+    "Query",
+    "Refuted",
+    "Settings",
+    "StepReport",
+    "Structure",
+    "TraceReport",
+    "Unknown",
+    "Verifier",
+    "__version__",
+    "catalogue",
+    "evaluate",
+    "evaluate_metrics",
+    "get_solver",
+    "metrics_tables",
+    "parse_formula",
+    "read_completions",
+    "read_problems",
+    "show",
+    "three_way_options",
+    "verify",
+    "verify_many",
+    "write_problems",
+]

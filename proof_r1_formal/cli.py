@@ -1,0 +1,341 @@
+"""The command ``proof-r1``.
+
+Exit status: 0 ok, 1 the answer is "no" or something could not be checked, 2 wrong use or unreadable input. Errors are
+one clear paragraph on standard error; ``--debug`` shows where they come from.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, NoReturn, TypeVar
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from proof_r1_formal import __version__, display
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.completions import BadLine, Completion, read_completions
+from proof_r1_formal.data.problem import Problem, ProblemSet
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evaluate.metrics import evaluate_metrics
+from proof_r1_formal.evaluate.tables import metrics_tables, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.show import show as show_formula
+from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.proof.batch import Settings, verify_many
+from proof_r1_formal.proof.output import ReportFile
+from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.render import smtlib
+from proof_r1_formal.rules.catalogue import catalogue
+from proof_r1_formal.solvers import available_solvers
+
+app = typer.Typer(
+    name="proof-r1",
+    help="Check the proofs that language models write, step by step, in first-order logic.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=True,
+)
+_out = Console(highlight=False)
+_err = Console(stderr=True, highlight=False)
+
+_T = TypeVar("_T")
+
+
+class Notation(StrEnum):
+    """What ``parse`` can write."""
+
+    UNICODE = "unicode"
+    ASCII = "ascii"
+    JUXTAPOSED = "juxtaposed"
+    PREFIX = "prefix"
+    SMTLIB = "smtlib"
+    JSON = "json"
+
+
+class ProblemFormat(StrEnum):
+    """The formats of problem files."""
+
+    AUTO = "auto"
+    PROVERQA = "proverqa"
+    FOLIO = "folio"
+    NATIVE = "native"
+
+
+class RuleSystem(StrEnum):
+    """The rule catalogues."""
+
+    TRAIN = "train"
+    FOLIO = "folio"
+
+
+_Problems = Annotated[Path, typer.Option("--problems", help="File of problems.", show_default=False)]
+_Completions = Annotated[
+    Path, typer.Option("--completions", help="File of completions, one JSON object per line.", show_default=False)
+]
+_Format = Annotated[ProblemFormat, typer.Option("--format", help="Format of the problems.")]
+_Rules = Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")]
+_Solver = Annotated[str, typer.Option("--solver", help="Solver that decides entailment; see 'proof-r1 doctor'.")]
+_Workers = Annotated[int, typer.Option("--workers", min=1, help="Processes to use.")]
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
+) -> None:
+    del debug  # read from the command line by main(), which also sees errors of the parser
+    if version:
+        _out.print(f"proof-r1-formal {__version__}")
+        raise typer.Exit
+
+
+# -- parse ------------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def parse(
+    formula: Annotated[str, typer.Argument(help="A formula in any notation.", show_default=False)],
+    to: Annotated[Notation, typer.Option("--to", help="Notation to write.")] = Notation.UNICODE,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired, and say what.")] = False,
+) -> None:
+    """Read a formula and write it in another notation."""
+    repaired = parse_formula(formula, repair=True) if repair else None
+    parsed = parse_formula(formula) if repaired is None else repaired.formula
+    signature = Signature.infer([parsed])
+    for change in () if repaired is None else repaired.repairs:
+        _say(f"repaired: {change}")
+    match to:
+        case Notation.SMTLIB:
+            _write(smtlib.term(parsed))
+        case Notation.JSON:
+            record = {
+                "formula": show_formula(parsed),
+                "prefix": show_formula(parsed, "prefix"),
+                "sorts": signature.sorts,
+                "predicates": signature.predicates,
+                "functions": signature.functions,
+                "repairs": () if repaired is None else repaired.repairs,
+            }
+            _write(msgspec.json.encode(record).decode())
+        case _:
+            _write(show_formula(parsed, to.value))
+
+
+# -- verify, show, evaluate -------------------------------------------------------------------------------------------
+
+
+@app.command()
+def verify(
+    problems: _Problems,
+    completions: _Completions,
+    out: Annotated[Path, typer.Option("--out", help="File of reports to write, one per line.", show_default=False)],
+    format: _Format = ProblemFormat.AUTO,  # noqa: A002 (the name of the option)
+    rules: _Rules = RuleSystem.TRAIN,
+    solver: _Solver = "z3",
+    workers: _Workers = 1,
+) -> None:
+    """Check completions and write one report per completion, in their order. An interrupted run resumes."""
+    settings = Settings(solver=solver, rules=rules.value)
+    known = _read_problems(problems, format)
+    skipped: list[str] = []
+    with ReportFile.open(out, inputs=(problems, completions), settings=settings) as file:
+        usable = _usable(completions, known, skipped)
+        done = sum(1 for _ in zip(range(file.done), usable, strict=False))
+        if done:
+            _say(f"resuming: {done} reports are there already")
+        reports = verify_many(known.problems, usable, settings=settings, workers=workers)
+        for report in _progress(reports, "verifying", _count_lines(completions) - done):
+            file.append(report)
+    _say(f"{file.done} reports written to {out}")
+    _finish(skipped)
+
+
+@app.command()
+def show(
+    problems: _Problems,
+    completions: _Completions,
+    id: Annotated[str, typer.Option("--id", help="Id of the problem.", show_default=False)],  # noqa: A002
+    sample: Annotated[int | None, typer.Option("--sample", help="Only this sample.", show_default=False)] = None,
+    format: _Format = ProblemFormat.AUTO,  # noqa: A002
+    rules: _Rules = RuleSystem.TRAIN,
+    solver: _Solver = "z3",
+) -> None:
+    """Check the completions of one problem and show each: actions, verdicts, reasons, and the closure as a tree."""
+    known = _read_problems(problems, format)
+    if id not in known.problems:
+        near = ", ".join(list(known.problems)[:5])
+        _fail(f"{problems} has no usable problem {id!r}; its ids look like this: {near}")
+    skipped: list[str] = []
+    chosen = (c for c in _usable(completions, known, skipped) if c.problem_id == id and sample in (None, c.sample))
+    count = 0
+    for report in verify_many(known.problems, chosen, settings=Settings(solver=solver, rules=rules.value)):
+        _out.print(display.trace(known.problems[id], report))
+        count += 1
+    if not count:
+        _fail(f"{completions} has no completion of problem {id!r}{'' if sample is None else f', sample {sample}'}")
+    _finish(skipped)
+
+
+@app.command()
+def evaluate(
+    problems: _Problems,
+    completions: _Completions,
+    format: _Format = ProblemFormat.AUTO,  # noqa: A002
+    rules: _Rules = RuleSystem.TRAIN,
+    solver: _Solver = "z3",
+    workers: _Workers = 1,
+    bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for confidence intervals.")] = 0,
+    json: Annotated[Path | None, typer.Option("--json", help="Also write the tables as JSON.")] = None,
+    markdown: Annotated[Path | None, typer.Option("--markdown", help="Also write the tables as Markdown.")] = None,
+    latex: Annotated[Path | None, typer.Option("--latex", help="Also write the tables as LaTeX.")] = None,
+) -> None:
+    """Check completions and show the metrics, per difficulty and overall."""
+    known = _read_problems(problems, format)
+    skipped: list[str] = []
+    lengths: dict[tuple[str, int], int] = {}
+
+    def measured() -> Iterator[Completion]:
+        for completion in _usable(completions, known, skipped):
+            lengths.setdefault((completion.problem_id, completion.sample), len(completion.completion))
+            yield completion
+
+    settings = Settings(solver=solver, rules=rules.value)
+    reports = verify_many(known.problems, measured(), settings=settings, workers=workers)
+    shown = _progress(reports, "verifying", _count_lines(completions))
+    tables = metrics_tables(evaluate_metrics(known.problems, shown, lengths=lengths, resamples=bootstrap))
+    for table in tables:
+        _out.print(to_rich(table))
+    for path, content in (
+        (json, lambda: to_json(tables)),
+        (markdown, lambda: "\n".join(map(to_markdown, tables)).encode()),
+        (latex, lambda: "\n".join(map(to_latex, tables)).encode()),
+    ):
+        if path is not None:
+            path.write_bytes(content())
+    _finish(skipped)
+
+
+# -- rules, doctor ----------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def rules(
+    rule: Annotated[str | None, typer.Argument(help="Name of a rule.", show_default=False)] = None,
+    system: Annotated[RuleSystem, typer.Option("--system", help="Rule catalogue.")] = RuleSystem.FOLIO,
+) -> None:
+    """List the rules, or show one with its schemata and an example."""
+    known = catalogue(system.value)
+    if rule is None:
+        _out.print(display.rules(known))
+        return
+    found = known.find(rule.upper().replace(" ", "_"), aliases=True)
+    if found is None:
+        _fail(f"there is no rule {rule!r} in the catalogue {known.name}; 'proof-r1 rules' lists them")
+    _out.print(display.rule(found))
+
+
+@app.command()
+def doctor() -> None:
+    """Say which solvers are here, with versions, and what to install for the others."""
+    table = Table("solver", "version", "if missing", title=f"proof-r1-formal {__version__}", title_justify="left")
+    for found in available_solvers():
+        table.add_row(Text(found.name), Text(found.version or "not found"), Text("" if found.version else found.hint))
+    _out.print(table)
+
+
+# -- shared -----------------------------------------------------------------------------------------------------------
+
+
+def _read_problems(path: Path, format_: ProblemFormat) -> ProblemSet:
+    known = read_problems(path, format=format_.value)
+    for rejected in known.rejected[:10]:
+        _say(f"{path}: problem {rejected.id} cannot be used: {'; '.join(rejected.reasons)}")
+    if len(known.rejected) > 10:
+        _say(f"{path}: … and {len(known.rejected) - 10} more that cannot be used")
+    noted = [problem for problem in known.problems.values() if problem.notes]
+    if noted:
+        _say(f"{path}: {len(noted)} problems have notes; the first: {noted[0].id}: {noted[0].notes[0]}")
+    if not known.problems:
+        _fail(f"{path} holds no usable problem")
+    return known
+
+
+def _usable(path: Path, known: ProblemSet, skipped: list[str]) -> Iterator[Completion]:
+    """The completions that can be verified; what is wrong with each other line goes to ``skipped``."""
+    for item in read_completions(path):
+        match item:
+            case BadLine(line, problem):
+                skipped.append(f"{path}, line {line}: {problem}")
+            case Completion(problem_id=problem_id) if problem_id not in known.problems:
+                skipped.append(f"{path}: problem {problem_id!r} of a completion is not among the usable problems")
+            case completion:
+                yield completion
+
+
+def _finish(skipped: list[str]) -> None:
+    for problem in skipped[:10]:
+        _say(f"skipped: {problem}")
+    if skipped:
+        _say(f"{len(skipped)} lines were skipped; everything else was checked")
+        raise typer.Exit(1)
+
+
+def _count_lines(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(1 for line in file if line.strip())
+
+
+def _progress(items: Iterable[_T], what: str, total: int) -> Iterator[_T]:
+    """The items, with a progress bar on standard error if that is a terminal."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    iterator = iter(items)
+    first = next(iterator, None)  # workers start with the first item, before the bar's own thread
+    if first is None:
+        return
+    with Progress(*columns, console=_err, transient=True, disable=not _err.is_terminal) as progress:
+        task = progress.add_task(what, total=total)
+        progress.advance(task)
+        yield first
+        for item in iterator:
+            progress.advance(task)
+            yield item
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+
+
+def _say(message: str) -> None:
+    _err.print(Text(message))
+
+
+def _fail(message: str) -> NoReturn:
+    raise ProofR1Error(message)
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app()
+    except ProofR1Error as error:
+        if "--debug" in sys.argv:
+            raise
+        _err.print(Text(f"error: {error}", style="red"))
+        sys.exit(2)
+    except KeyboardInterrupt:
+        _err.print(Text("interrupted"))
+        sys.exit(130)

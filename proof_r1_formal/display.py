@@ -1,0 +1,152 @@
+"""Reports and rules for a person at a terminal, as Rich renderables. Plain data in, no input or output here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.proof.report import ModelReport, StepReport, TraceReport
+from proof_r1_formal.rules.schema import Catalogue, Condition, Rule, Schema
+
+_MARK = {True: "✓", False: "✗"}
+_STYLE = {True: "green", False: "red"}
+
+
+def trace(problem: Problem, report: TraceReport) -> RenderableType:
+    """One verified trace: premises, actions with verdicts and reasons, and the closure of the answer as a tree."""
+    return Group(
+        _heading(problem, report), _premises(problem, report), _actions(report), *_findings(report), _closure(report)
+    )
+
+
+def _heading(problem: Problem, report: TraceReport) -> Text:
+    option = problem.option(report.answer)
+    answer = "no option selected" if option is None else f"answer {option.label}"
+    correct = {True: " (right)", False: " (wrong)", None: ""}[report.answer_correct]
+    lines = [f"{problem.id}, sample {report.sample}: {answer}{correct}"]
+    if problem.question:
+        lines.append(problem.question)
+    if report.consistency != "consistent":
+        lines.append(f"The premises are {report.consistency}.")
+    if report.uncertain is not None:
+        lines.append(f"That the premises leave the goal open is {report.uncertain}.")
+    return Text("\n".join(lines), style="bold")
+
+
+def _premises(problem: Problem, report: TraceReport) -> Table:
+    table = Table(title="Premises", title_justify="left", show_header=False, box=None)
+    for premise in problem.premises:
+        style = "" if premise.id in report.closure else "dim"
+        table.add_row(Text(premise.id, style), Text(show(premise.formula), style), Text(premise.text, "dim"))
+    return table
+
+
+def _actions(report: TraceReport) -> Table:
+    table = Table(title="Actions", title_justify="left")
+    for name in ("id", "from", "conclusion", "rule", "schema", "entailed", "rule ok", "progress", "closure", "signal"):
+        table.add_column(name, justify="center" if name in ("schema", "entailed", "rule ok", "progress") else "left")
+    for step in report.actions:
+        table.add_row(
+            Text(step.id or "–"),
+            Text(", ".join(step.dependencies)),
+            Text(step.conclusion or "–"),
+            Text((step.declared_rule or "–").replace("_", " ").lower()),
+            *[Text(_MARK[v], _STYLE[v]) for v in (step.schema, step.semantic, step.rule, step.progress)],
+            Text("inside" if step.in_closure else "outside", "" if step.in_closure else "dim"),
+            Text(f"{step.signal}"),
+        )
+    return table
+
+
+def _findings(report: TraceReport) -> Iterator[RenderableType]:
+    for index, step in enumerate(report.actions):
+        if not step.findings:
+            continue
+        tree = Tree(Text(f"{step.id or f'action {index + 1}'}: why not", "bold"))
+        for finding in step.findings:
+            tree.add(Text(f"{finding.message}  [{finding.code.value}]"))
+        if step.countermodel is not None:
+            tree.add(Text(f"countermodel: {countermodel(step.countermodel)}"))
+        yield tree
+
+
+def countermodel(model: ModelReport) -> str:
+    """A structure in one line: domains, where predicates hold, tables of functions."""
+    domains = ", ".join(f"{sort} = {{{', '.join(map(str, range(size)))}}}" for sort, size in model.domains.items())
+    facts = [
+        f"{'' if rows else 'no '}{name}{'' if rows == ((),) or not rows else _tuples(rows)}"
+        for name, rows in model.predicates.items()
+    ]
+    values = [
+        f"{name}{_arguments(point)} = {value}" for name, table in model.functions.items() for point, value in table
+    ]
+    return "; ".join([domains, *values, *facts])
+
+
+def _tuples(rows: tuple[tuple[int, ...], ...]) -> str:
+    return f" of {', '.join(str(row[0]) if len(row) == 1 else str(row) for row in rows)}"
+
+
+def _arguments(point: tuple[int, ...]) -> str:
+    return f"({', '.join(map(str, point))})" if point else ""
+
+
+def _closure(report: TraceReport) -> RenderableType:
+    """The answer at the root, what each action rests on below it; what was shown once is not opened again."""
+    steps: dict[str, StepReport] = {}
+    for step in report.actions:
+        if step.id is not None:
+            steps.setdefault(step.id, step)
+    if not report.closure:
+        return Text("No terminal action, so the closure is empty.", "dim")
+    terminal = report.actions[-1]
+    tree = Tree(Text(f"closure of {_label(terminal)}", "bold"))
+    opened: set[str] = set()
+    stack = [(tree, name) for name in reversed(terminal.dependencies)]
+    while stack:
+        node, name = stack.pop()
+        if name not in report.closure:
+            node.add(Text(f"{name} (unknown)", "red"))
+        elif name not in steps:
+            node.add(Text(name))
+        elif name in opened:
+            node.add(Text(f"{name} (above)", "dim"))
+        else:
+            opened.add(name)
+            child = node.add(Text(_label(steps[name]), _STYLE[steps[name].semantic]))
+            stack.extend((child, dependency) for dependency in reversed(steps[name].dependencies))
+    return tree
+
+
+def _label(step: StepReport) -> str:
+    return f"{step.id}: {step.conclusion}"
+
+
+def rules(catalogue: Catalogue) -> Table:
+    """The rules of a catalogue, one line each."""
+    table = Table("rule", "meaning", title=f"Rule catalogue {catalogue.name}", title_justify="left")
+    for rule in catalogue.rules:
+        table.add_row(Text(rule.name), Text(rule.meaning))
+    return table
+
+
+def rule(shown: Rule) -> RenderableType:
+    """One rule with its schemata and an example."""
+    tree = Tree(Text(shown.name, "bold"))
+    tree.add(Text(shown.meaning))
+    for schema in shown.schemata:
+        tree.add(Text(_schema(schema)))
+    tree.add(Text(f"for example: {'; '.join(shown.example.dependencies)} ⊢ {shown.example.conclusion}"))
+    return tree
+
+
+def _schema(schema: Schema) -> str:
+    premises = "; ".join([f"[{show(p)}]" for p in schema.principal] + [show(p) for p in schema.minor])
+    notes = [c.value for c in Condition if c in schema.conditions]
+    return f"{schema.name}: {premises} ⊢ {show(schema.conclusion)}{f'  ({", ".join(notes)})' if notes else ''}"

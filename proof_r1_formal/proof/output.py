@@ -1,0 +1,94 @@
+"""A file of reports that appears whole or not at all, and that an interrupted run goes on with.
+
+While it grows it is a hidden file beside its target, named after what it is made from (inputs and settings). A later
+run with the same inputs and settings finds it and goes on; one with others starts anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+import msgspec
+
+from proof_r1_formal import __version__
+from proof_r1_formal.errors import DataError
+from proof_r1_formal.proof.report import TraceReport, decode, encode
+
+
+class ReportFile:
+    """Reports being written; use as a context manager. Leaving it without an exception puts the file in its place.
+
+    Attributes:
+        done: how many reports it holds.
+    """
+
+    def __init__(self, target: Path, partial: Path, file: BinaryIO, done: int) -> None:
+        self.done = done
+        self._target = target
+        self._partial = partial
+        self._file = file
+
+    @classmethod
+    def open(cls, target: Path, *, inputs: Iterable[Path], settings: object) -> ReportFile:
+        """Start a file, or go on with one that an interrupted run left.
+
+        Args:
+            target: where the whole file will be.
+            inputs: the files that the reports are made from.
+            settings: whatever else they depend on; its ``repr`` must tell settings apart.
+
+        Raises:
+            DataError: an input cannot be read, or the folder of the target cannot be written.
+        """
+        key = hashlib.sha256(f"{__version__} {settings!r}".encode())
+        for path in inputs:
+            try:
+                with path.open("rb") as file:
+                    key.update(hashlib.file_digest(file, "sha256").digest())
+            except OSError as error:
+                raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
+        partial = target.with_name(f".{target.name}.{key.hexdigest()[:16]}.partial")
+        try:
+            done, size = _whole_reports(partial)
+            file = partial.open("ab")
+            file.truncate(size)
+        except OSError as error:
+            raise DataError(str(target), f"the file cannot be written: {error.strerror}") from error
+        return cls(target, partial, file, done)
+
+    def append(self, report: TraceReport) -> None:
+        """Add a report; it is on disk before this returns."""
+        self._file.write(encode(report) + b"\n")
+        self._file.flush()
+        self.done += 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+        if kind is None:
+            self._partial.replace(self._target)
+
+
+def _whole_reports(path: Path) -> tuple[int, int]:
+    """How many whole reports a file starts with, and how many bytes they take; a line cut short does not count."""
+    done = size = 0
+    if path.exists():
+        with path.open("rb") as file:
+            for line in file:
+                try:
+                    decode(line)
+                except msgspec.DecodeError:
+                    break
+                if not line.endswith(b"\n"):
+                    break
+                done += 1
+                size += len(line)
+    return done, size

@@ -1,0 +1,275 @@
+"""RuleCheck: instances of every rule are accepted; entailed steps that are no instances are rejected."""
+
+from __future__ import annotations
+
+import pytest
+
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
+from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, Undecided, check_rule
+from proof_r1_formal.rules.schema import Rule
+from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Unknown
+from proof_r1_formal.solvers.oracle import Oracle
+
+ORACLE = Oracle(get_solver("z3"))
+
+SHORT = {
+    "IE": "IMPLICATION_ELIMINATION",
+    "MT": "MODUS_TOLLENS",
+    "XOI": "EXCLUSIVE_DISJUNCTION_INTRODUCTION",
+    "XOE": "EXCLUSIVE_DISJUNCTION_ELIMINATION",
+    "DS": "DISJUNCTIVE_SYLLOGISM",
+    "CI": "CONJUNCTION_INTRODUCTION",
+    "CE": "CONJUNCTION_ELIMINATION",
+    "UE": "UNIVERSAL_ELIMINATION",
+    "GB": "GOAL_BINDING",
+    "UIC": "UNIVERSAL_IMPLICATION_CHAINING",
+    "UPI": "UNIVERSAL_PROPOSITIONAL_INFERENCE",
+    "EI": "EXISTENTIAL_INTRODUCTION",
+    "ECE": "EXISTENTIAL_CONJUNCTION_ELIMINATION",
+    "EIE": "EXISTENTIAL_IMPLICATION_ELIMINATION",
+    "ECI": "EXISTENTIAL_CONJUNCTION_INTRODUCTION",
+    "QN": "QUANTIFIER_NEGATION",
+}
+
+
+def check(short: str, step: str, *, terminal: bool = False) -> RuleResult:
+    """Check ``premise; premise |- conclusion`` against a rule."""
+    left, right = step.split("|-")
+    dependencies = tuple(parse_formula(part) for part in left.split(";") if part.strip())
+    rule = FOLIO.find(SHORT[short])
+    assert rule is not None
+    return check_rule(rule, dependencies, parse_formula(right), ORACLE, terminal=terminal)
+
+
+def entailed(step: str) -> bool:
+    left, right = step.split("|-")
+    dependencies = tuple(parse_formula(part) for part in left.split(";") if part.strip())
+    return isinstance(ORACLE.entails(dependencies, parse_formula(right)), Entailed)
+
+
+INSTANCES = [
+    ("IE", "A → B; A |- B"),
+    ("IE", "∀x (P(x) → Q(x)); P(a) |- Q(a)"),
+    ("IE", "∀x ∀y (R(x, y) → R(y, x)); R(a, b) |- R(b, a)"),
+    ("IE", "A → (B → C); A; B |- C"),  # the consequent is active once A is there
+    ("IE", "A ↔ B; B |- A"),
+    ("IE", "A ∧ B → C; A; B |- C"),  # the antecedent need only be entailed
+    ("IE", "A → B; B → C; A |- C"),  # likewise: the others entail B
+    ("IE", "A → B; A |- ¬¬B"),  # the conclusion, up to equivalence
+    ("IE", "(A → B) ∧ C; A |- B"),
+    ("IE", "¬¬(A → B); A |- B"),
+    ("IE", "¬((A → B) → C); A |- B"),
+    ("IE", "∀x (P(x) → ∃y R(x, y)); P(a) |- ∃z R(a, z)"),
+    ("MT", "A → B; ¬B |- ¬A"),
+    ("MT", "A ∨ B → C; ¬C |- ¬B"),
+    ("MT", "A ∨ B ∨ D → C; ¬C |- ¬B"),
+    ("MT", "A ∨ B ∨ D → C; ¬C |- ¬(A ∨ D)"),
+    ("MT", "A ∧ B → C; ¬C; A |- ¬B"),
+    ("MT", "A ∧ B → C; ¬C; B |- ¬A"),
+    ("MT", "(A → B) → C; ¬C |- A"),
+    ("MT", "(A → B) → C; ¬C |- ¬B"),
+    ("MT", "(A ⊕ B) → C; ¬C; A |- B"),
+    ("MT", "(A ⊕ B) → C; ¬C; ¬A |- ¬B"),
+    ("MT", "(A ⊕ B) → C; ¬C; ¬B |- ¬A"),
+    ("MT", "∀x (P(x) → Q(x)); ¬Q(a) |- ¬P(a)"),
+    ("XOI", "A; ¬B |- A ⊕ B"),
+    ("XOI", "¬A; B |- A ⊕ B"),
+    ("XOI", "A; ¬B |- ¬(A ↔ B)"),
+    ("XOI", "P(a); ∀x ¬Q(x) |- P(a) ⊕ Q(a)"),
+    ("XOE", "A ⊕ B; A |- ¬B"),
+    ("XOE", "A ⊕ B; B |- ¬A"),
+    ("XOE", "A ⊕ B; ¬A |- B"),
+    ("XOE", "A ⊕ B; ¬B |- A"),
+    ("XOE", "¬(A ⊕ B); A |- B"),
+    ("XOE", "¬(A ⊕ B); ¬B |- ¬A"),
+    ("XOE", "C → (A ⊕ B); C; A |- ¬B"),
+    ("XOE", "∀x (P(x) ⊕ Q(x)); P(a) |- ¬Q(a)"),
+    ("DS", "A ∨ B; ¬A |- B"),
+    ("DS", "A ∨ B; ¬B |- A"),
+    ("DS", "A ∨ B ∨ C; ¬B |- A ∨ C"),
+    ("DS", "A ∨ B ∨ C; ¬B; ¬A |- C"),
+    ("DS", "¬A ∨ B; A |- B"),
+    ("DS", "C → A ∨ B; C; ¬A |- B"),
+    ("CI", "A; B |- A ∧ B"),
+    ("CI", "A; B |- B ∧ A"),
+    ("CI", "A; B; C |- A ∧ (B ∧ C)"),
+    ("CI", "A ∧ B; C |- B ∧ C ∧ A"),
+    ("CI", "¬¬A; B |- A ∧ B"),
+    ("CE", "A ∧ B |- A"),
+    ("CE", "A ∧ B ∧ C |- C ∧ A"),
+    ("CE", "A → C ∧ D; A |- C"),
+    ("CE", "∀x (P(x) ∧ Q(x)); R(a) |- P(a)"),
+    ("UE", "∀x P(x); Q(a) |- P(a)"),
+    ("UE", "∀x (P(x) → Q(x)) |- P(a) → Q(a)"),
+    ("UE", "∀x ∀y R(x, y) |- R(a, b)"),
+    ("UE", "∀x ∀y R(x, y); P(a) |- ∀z R(a, z)"),
+    ("UE", "∀x P(f(x)); Q(a) |- P(f(a))"),
+    ("UIC", "∀x (A(x) → B(x)); ∀y (B(y) → C(y)) |- ∀z (A(z) → C(z))"),
+    ("UIC", "∀x (B(x) → C(x)); ∀x (A(x) → B(x)) |- ∀x (A(x) → C(x))"),
+    ("UIC", "∀x (A(x) → B(x)); ∀x (B(x) → C(x)); ∀x (C(x) → D(x)) |- ∀x (A(x) → D(x))"),
+    ("UPI", "∀x (A(x) → B(x)); ∀x (A(x) → C(x)) |- ∀x (A(x) → B(x) ∧ C(x))"),
+    ("UPI", "∀x (A(x) → B(x)); ∀x (A(x) → C(x)); ∀x (A(x) → D(x)) |- ∀x (A(x) → B(x) ∧ C(x) ∧ D(x))"),
+    ("EI", "P(a) |- ∃x P(x)"),
+    ("EI", "P(a); Q(a) |- ∃x (P(x) ∧ Q(x))"),
+    ("EI", "R(a, a) |- ∃x R(x, a)"),
+    ("ECE", "∃x (P(x) ∧ Q(x)) |- ∃y Q(y)"),
+    ("ECE", "∃x (P(x) ∧ Q(x) ∧ R(x)) |- ∃x (P(x) ∧ R(x))"),
+    ("ECE", "∃x (P(x) ∧ G) |- G"),
+    ("EIE", "∃x A(x); ∀x (A(x) → B(x)) |- ∃x B(x)"),
+    ("ECI", "∃x A(x); G |- ∃x (A(x) ∧ G)"),
+    ("QN", "¬∀x A(x) |- ∃x ¬A(x)"),
+    ("QN", "∃x ¬A(x) |- ¬∀x A(x)"),
+    ("QN", "¬∃x A(x) |- ∀x ¬A(x)"),
+    ("QN", "∀x ¬A(x) |- ¬∃x A(x)"),
+    ("QN", "¬∀x ¬A(x) |- ∃x A(x)"),
+]
+
+NON_INSTANCES = [
+    ("IE", "A |- A"),  # A := ⊤ and B := the conclusion is no way in
+    ("IE", "A ∨ B; ¬A |- B"),
+    ("IE", "A → (C ∧ D); A |- C"),  # that is conjunction elimination
+    ("IE", "A → B; ¬B |- ¬A"),
+    ("IE", "A; B |- A ∧ B"),
+    ("IE", "A → B; A |- B ∨ C"),
+    ("MT", "A → B; A |- B"),
+    ("MT", "A → B; ¬B |- ¬A ∨ C"),
+    ("MT", "A → B; ¬B; A ∨ C |- C"),
+    ("XOI", "A; ¬B |- A ∨ B"),
+    ("XOI", "A ⊕ B |- B ⊕ A ∨ C"),
+    ("XOE", "A ∨ B; ¬A |- B"),
+    ("XOE", "A ⊕ B; A; C |- ¬B ∧ C"),
+    ("XOE", "A ↔ ¬B; A |- ¬B"),
+    ("DS", "A ⊕ B; ¬A |- B"),
+    ("DS", "A → B; A |- B"),
+    ("DS", "A ∨ B; ¬A; C |- B ∧ C"),
+    ("CI", "A ∧ B |- A ∧ B"),  # one dependency
+    ("CI", "A ∧ B |- B ∧ A"),
+    ("CI", "A → B; A |- A ∧ B"),
+    ("CI", "A; B; C → D; C |- A ∧ D"),
+    ("CE", "A; B |- A"),
+    ("CE", "A ∧ B |- A ∨ C"),
+    ("CE", "A ∧ B |- A ∧ B"),
+    ("UE", "P(a) |- P(a)"),
+    ("UE", "∀x (P(x) → Q(x)); P(a) |- Q(a)"),
+    ("UE", "∀x P(x) |- ∀y P(y)"),
+    ("UE", "∀x P(x) |- ∃x P(x)"),
+    ("UIC", "∀x (A(x) → B(x)); A(a) |- B(a)"),
+    ("UIC", "∀x (A(x) → B(x)); ∀x (B(x) → C(x)) |- ∀x (A(x) ∧ D(x) → C(x))"),
+    ("UPI", "∀x (A(x) → B(x)); ∀x (B(x) → C(x)) |- ∀x (A(x) → B(x) ∧ C(x))"),
+    ("UPI", "∀x (A(x) → B(x)); ∀x C(x) |- ∀x (A(x) → B(x) ∧ C(x))"),
+    ("EI", "P(a); P(a) → Q(a) |- ∃x Q(x)"),
+    ("EI", "P(a) ∧ Q(a) |- ∃x P(x)"),
+    ("EI", "R(a, b) |- ∃x ∃y R(x, y)"),  # one ∃ at a time
+    ("ECE", "∃x P(x); ∀x (P(x) → Q(x)) |- ∃x Q(x)"),
+    ("EIE", "P(a); ∀x (P(x) → Q(x)) |- ∃x Q(x)"),
+    ("ECI", "P(a); G |- ∃x (P(x) ∧ G)"),
+    ("QN", "¬∀x A(x) |- ¬∀y A(y)"),
+    ("QN", "¬(A ∧ B) |- ¬A ∨ ¬B"),
+]
+
+NOT_ENTAILED = [
+    ("IE", "A → B; B |- A"),
+    ("MT", "A → B; ¬A |- ¬B"),
+    ("XOI", "A; B |- A ⊕ B"),
+    ("XOE", "A ⊕ B; ¬A |- ¬B"),
+    ("DS", "A ∨ B; A |- ¬B"),
+    ("CI", "A |- A ∧ B"),
+    ("CE", "A ∨ B |- A"),
+    ("UE", "∃x P(x) |- P(a)"),
+    ("UIC", "∀x (A(x) → B(x)); ∀x (C(x) → B(x)) |- ∀x (A(x) → C(x))"),
+    ("UPI", "∀x (A(x) → B(x)); ∀x (D(x) → C(x)) |- ∀x (A(x) → B(x) ∧ C(x))"),
+    ("EI", "P(a); Q(b) |- ∃x (P(x) ∧ Q(x))"),
+    ("ECE", "∃x (P(x) ∨ Q(x)) |- ∃x P(x)"),
+    ("EIE", "∃x A(x); ∀x (B(x) → A(x)) |- ∃x B(x)"),
+    ("ECI", "∃x A(x); ∃x B(x) |- ∃x (A(x) ∧ B(x))"),
+    ("QN", "¬∀x A(x) |- ∀x ¬A(x)"),
+]
+
+
+@pytest.mark.parametrize(("rule", "step"), INSTANCES)
+def test_instances_are_accepted(rule: str, step: str) -> None:
+    assert entailed(step)
+    assert isinstance(check(rule, step), Match)
+
+
+@pytest.mark.parametrize(("rule", "step"), NON_INSTANCES)
+def test_entailed_steps_that_are_no_instance_are_rejected(rule: str, step: str) -> None:
+    assert entailed(step)
+    assert check(rule, step) == NoMatch()
+
+
+@pytest.mark.parametrize(("rule", "step"), NOT_ENTAILED)
+def test_steps_that_are_not_entailed_are_rejected(rule: str, step: str) -> None:
+    assert not entailed(step)
+    assert check(rule, step) == NoMatch()
+
+
+@pytest.mark.parametrize("step", [step for _, step in INSTANCES + NON_INSTANCES + NOT_ENTAILED])
+@pytest.mark.parametrize("rule", FOLIO.rules, ids=lambda rule: rule.name)
+def test_what_any_rule_accepts_is_entailed(rule: Rule, step: str) -> None:
+    left, right = step.split("|-")
+    dependencies = tuple(parse_formula(part) for part in left.split(";") if part.strip())
+    if isinstance(check_rule(rule, dependencies, parse_formula(right), ORACLE, terminal=True), Match):
+        assert entailed(step)
+
+
+@pytest.mark.parametrize("rule", FOLIO.rules, ids=lambda rule: rule.name)
+def test_examples_of_the_catalogue_are_instances(rule: Rule) -> None:
+    dependencies = tuple(map(parse_formula, rule.example.dependencies))
+    conclusion = parse_formula(rule.example.conclusion)
+    assert isinstance(check_rule(rule, dependencies, conclusion, ORACLE, terminal=True), Match)
+
+
+def test_goal_binding_restates_a_dependency_at_the_end_only() -> None:
+    assert isinstance(check("GB", "A; B |- A", terminal=True), Match)
+    assert check("GB", "A; B |- A", terminal=False) == NoMatch()
+    assert check("GB", "A ∧ B |- A", terminal=True) == NoMatch()
+    assert check("GB", "A; A → B |- B", terminal=True) == NoMatch()
+
+
+def test_a_match_tells_schema_substitution_principal_and_minor_premises() -> None:
+    match check("IE", "P(a); ∀x (P(x) → Q(x)) |- Q(a)"):
+        case Match(schema, substitution, principal, minor):
+            assert schema.name == "implication_elimination"
+            assert [anchor.dependency for anchor in principal] == [1]
+            assert principal[0].element is parse_formula("P(a) → Q(a)")
+            assert minor == (parse_formula("P(a)"),)
+            assert set(substitution) == {"A", "B"}
+        case other:
+            pytest.fail(f"no match: {other}")
+
+
+def test_trivial_principal_premises_are_rejected() -> None:
+    assert check("CE", "(A ∨ ¬A) ∧ (B ∨ ¬B) |- A ∨ ¬A") == NoMatch()
+    assert check("IE", "(A ∧ ¬A) → B; A ∧ ¬A |- B") == NoMatch()
+
+
+def test_an_undecided_question_is_never_an_acceptance() -> None:
+    class Silent:
+        name = "silent"
+
+        def decide(self, query: Query) -> Answer:
+            return Unknown(Reason.BUDGET)
+
+    rule = TRAIN.find("IMPLICATION_ELIMINATION")
+    assert rule is not None
+    formulas = (parse_formula("A ∧ B → C"), parse_formula("A"), parse_formula("B"))
+    assert isinstance(check_rule(rule, formulas, parse_formula("C"), Oracle(Silent())), Undecided)
+
+
+def test_too_many_parts_leave_the_check_open() -> None:
+    many = " ∨ ".join(f"A{i}" for i in range(12))
+    assert isinstance(check("DS", f"{many}; ¬A0 |- {many.removeprefix('A0 ∨ ')}"), Undecided)
+
+
+def test_the_catalogues_of_the_method() -> None:
+    train = ("IE", "MT", "XOI", "XOE", "DS", "CI", "CE", "UE", "GB")
+    quantified = ("UIC", "UPI", "EI", "ECE", "EIE", "ECI", "QN")
+    assert [rule.name for rule in TRAIN.rules] == [SHORT[short] for short in train]
+    assert [rule.name for rule in FOLIO.rules] == [SHORT[short] for short in train + quantified]
+    assert TRAIN.find("MODUS_PONENS") is None
+    aliased = TRAIN.find("MODUS_PONENS", aliases=True)
+    assert aliased is not None
+    assert aliased.name == "IMPLICATION_ELIMINATION"
