@@ -14,6 +14,7 @@ predicates and equality are all that the formulas have), so ``ALL`` is never ask
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, TypeAlias, assert_never
 
 from proof_r1_formal.logic.signature import Signature, mangle
@@ -90,8 +91,9 @@ def declarations(signature: Signature) -> list[str]:
     return lines
 
 
+@lru_cache(maxsize=1 << 14)  # premises come back in query after query
 def term(formula: Formula) -> str:
-    """The formula as one SMT-LIB term. Works without recursion, so nesting is no limit.
+    """The formula as one SMT-LIB term, written without recursion: no nesting is too deep.
 
     >>> from proof_r1_formal.logic.parse import parse_formula
     >>> term(parse_formula("rains ⊕ ∃x (x = tom)"))

@@ -1,0 +1,116 @@
+"""The solvers by name, and which of them this machine has.
+
+Solvers are imported when they are asked for, so an optional one that is not installed costs nothing.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+from typing import NamedTuple
+
+from proof_r1_formal.errors import SolverError
+from proof_r1_formal.solvers.base import Limits, Solver
+
+NAMES = ("finite", "z3", "cvc5")
+"""The solvers that run in this process."""
+
+_HINTS = {
+    "finite": "part of the package",
+    "z3": "pip install z3-solver",
+    "cvc5": "pip install 'proof-r1-formal[solvers]'",
+}
+
+
+class Available(NamedTuple):
+    """A solver of this machine.
+
+    Attributes:
+        name: what :func:`get_solver` takes.
+        version: None if the solver is not here.
+        hint: what to install.
+    """
+
+    name: str
+    version: str | None
+    hint: str
+
+
+def get_solver(name: str, limits: Limits | None = None) -> Solver:
+    """The solver of that name.
+
+    Args:
+        name: ``finite``, ``z3``, ``cvc5``; ``process:`` and the name of a known program (``process:yices-smt2``); or
+            ``process:`` and the command line of any program that reads SMT-LIB 2 (``process:opensmt --quiet``).
+        limits: per query.
+
+    Raises:
+        SolverError: there is no solver of that name, or it is not installed.
+
+    >>> get_solver("z3").name.split()[0]
+    'z3'
+    """
+    match name.partition(":"):
+        case ("finite", "", ""):
+            from proof_r1_formal.solvers.finite import FiniteSolver
+
+            return FiniteSolver(limits)
+        case ("z3", "", ""):
+            from proof_r1_formal.solvers.z3 import Z3Solver
+
+            return Z3Solver(limits)
+        case ("cvc5", "", ""):
+            from proof_r1_formal.solvers.cvc5 import Cvc5Solver
+
+            return Cvc5Solver(limits)
+        case ("process", ":", command):
+            return _process(command, limits)
+    raise SolverError(name, f"is no solver; there are {', '.join(NAMES)} and process:PROGRAM")
+
+
+def _process(command: str, limits: Limits | None) -> Solver:
+    from proof_r1_formal.solvers.process import PRESETS, ProcessSolver
+
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise SolverError(f"process:{command}", f"is no command line: {error}") from error
+    match words:
+        case []:
+            raise SolverError("process:", f"a program must follow; known ones are {', '.join(PRESETS)}")
+        case [program] if program in PRESETS:
+            return ProcessSolver.preset(program, limits)
+        case [program, *arguments]:
+            return ProcessSolver(program, tuple(arguments), limits=limits)
+    raise AssertionError(words)
+
+
+def available_solvers() -> tuple[Available, ...]:
+    """The solvers of the package and the known programs, with the versions that this machine has."""
+    from proof_r1_formal.solvers.process import PRESETS
+
+    inside = [Available(name, _version(name), _HINTS[name]) for name in NAMES]
+    programs = [Available(f"process:{name}", _program_version(name), preset.hint) for name, preset in PRESETS.items()]
+    return (*inside, *programs)
+
+
+def _version(name: str) -> str | None:
+    try:
+        solver = get_solver(name)
+    except SolverError:
+        return None
+    return solver.name.partition(" ")[2]
+
+
+def _program_version(program: str) -> str | None:
+    """The first line that ``program --version`` prints; None if there is no such program."""
+    if shutil.which(program) is None:
+        return None
+    try:
+        shown = subprocess.run(
+            (program, "--version"), stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"broken: {error}"
+    return shown.stdout.decode("utf-8", "replace").partition("\n")[0].strip() or "of unknown version"

@@ -1,7 +1,7 @@
 """What every solver takes and gives: a query ``Γ ⊨ φ``, and one of three answers.
 
 ``Unknown`` is an answer of its own. Nothing in the package turns it into yes or no. A solver starts with
-:func:`checked_signature`, so that no query makes it raise, and passes each countermodel through :func:`confirmed`.
+:func:`checked_signature`, so that no query makes it raise.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ from proof_r1_formal.logic.syntax import (
 )
 
 MAX_DEPTH = 300
-"""The deepest nesting of formulas and terms that solvers take: what the parser reads, and room to combine two of them."""
-MAX_EVALUATION = 500_000
-"""The most steps that confirming a countermodel may need."""
+"""The deepest nesting of formulas and terms that solvers take: what the parser reads, and room to combine some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +98,8 @@ class Limits:
     """How much work a query may cost.
 
     Attributes:
-        steps: budget in the solver's own unit (Z3 ``rlimit``, cvc5 ``rlimit``, branches); decides verdicts, so that they
-            do not depend on the load of the machine.
+        steps: budget in the solver's own unit (Z3 ``rlimit``, cvc5 ``rlimit``, branches); decides verdicts, so that
+            they do not depend on the load of the machine.
         seconds: wall-clock limit, a last resort that only ever yields ``Unknown``.
         memory_mb: memory limit in MiB where the solver knows one.
     """
@@ -135,7 +133,7 @@ def is_countermodel(query: Query, structure: Structure) -> bool:
     )
 
 
-# -- what all solvers do with a query and with a countermodel ---------------------------------------------------------
+# -- which queries can be asked ---------------------------------------------------------------------------------------
 
 
 def checked_signature(query: Query) -> Signature | Unknown:
@@ -177,34 +175,3 @@ def _flaw(formula: Formula) -> str:
             case _:
                 assert_never(part)
     return ""
-
-
-def confirmed(query: Query, structure: Structure) -> Structure | None:
-    """The structure if the reference evaluator confirms it as a countermodel, within ``MAX_EVALUATION`` steps; or None.
-
-    Raises:
-        StructureError: the structure does not interpret a symbol of the query.
-    """
-    steps = sum(_evaluation_steps(formula, structure) for formula in query.assertions)
-    return structure if steps <= MAX_EVALUATION and is_countermodel(query, structure) else None
-
-
-def _evaluation_steps(formula: Formula, structure: Structure) -> int:
-    """The most subformulas that ``evaluate`` visits: each as often as there are values for the variables around it."""
-    total = 0
-    stack = [(formula, 1)]
-    while stack:
-        part, times = stack.pop()
-        total += times
-        match part:
-            case Top() | Bottom() | Atom() | Eq():
-                pass
-            case Not(body):
-                stack.append((body, times))
-            case ForAll(variable, body) | Exists(variable, body):
-                stack.append((body, times * structure.domains.get(variable.sort, 1)))
-            case (And() | Or() | Xor() | Implies() | Iff()) as pair:
-                stack += ((pair.left, times), (pair.right, times))
-            case _:
-                assert_never(part)
-    return total

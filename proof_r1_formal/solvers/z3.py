@@ -1,31 +1,37 @@
-"""Z3 in process. A fresh context for every query, so that no verdict depends on an earlier one.
+"""Z3 in process. A fresh context for every query, so that no answer depends on an earlier one.
 
-The budget is Z3's own ``rlimit``. A countermodel is read from Z3's model and attached only if the reference evaluator
-confirms it.
+The budget is Z3's own ``rlimit``. Queries go in as SMT-LIB text: that takes half the time of building Z3's terms with
+its Python interface, and one translation serves all solvers. Countermodels are read from Z3's model value by value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import product
-
 import z3
 
-from proof_r1_formal.errors import StructureError
-from proof_r1_formal.logic.model import Structure
+from proof_r1_formal.errors import SolverError, StructureError
+from proof_r1_formal.logic.model import Element, Structure
 from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.render import smtlib
-from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Query, Reason, Refuted, Unknown, is_countermodel
+from proof_r1_formal.render.smtlib import function_name, predicate_name, script, sort_name
+from proof_r1_formal.solvers.base import (
+    Answer,
+    Entailed,
+    Limits,
+    Query,
+    Reason,
+    Refuted,
+    Unknown,
+    checked_signature,
+)
+from proof_r1_formal.solvers.countermodel import Row, countermodel
 
-MAX_TABLE = 10_000
-"""The most entries of a symbol's table that are read from a model."""
+_LARGEST = 2**32 - 1  # Z3's limits are 32-bit numbers, and 0 stands for "none"
 
 
 class Z3Solver:
     """Decides queries with Z3.
 
     Args:
-        limits: ``steps`` is Z3's resource limit per query.
+        limits: ``steps`` is Z3's ``rlimit`` per query (a million takes about a second).
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
@@ -37,102 +43,90 @@ class Z3Solver:
         return f"z3 {z3.get_version_string()}"
 
     def decide(self, query: Query) -> Answer:
-        """Ask whether the dependencies and the negated conclusion have a common model."""
-        signature = Signature.infer(query.assertions)
-        lines = [*smtlib.declarations(signature), *(f"(assert {smtlib.term(f)})" for f in query.assertions)]
-        context = z3.Context()
-        solver = z3.SimpleSolver(ctx=context)
+        """Whether the dependencies and the negated conclusion have no common model.
+
+        Raises:
+            SolverError: Z3 does not read the query.
+        """
+        signature = checked_signature(query)
+        if isinstance(signature, Unknown):
+            return signature
+        solver = z3.SimpleSolver(ctx=z3.Context())
         solver.set(
-            rlimit=self._limits.steps,
-            timeout=max(1, int(self._limits.seconds * 1000)),
-            max_memory=self._limits.memory_mb,
+            rlimit=_within(self._limits.steps),
+            timeout=_within(int(self._limits.seconds * 1000)),
+            max_memory=_within(self._limits.memory_mb),
         )
-        solver.from_string("\n".join(lines))
+        try:
+            solver.from_string(script(query.assertions))
+        except z3.Z3Exception as error:
+            raise SolverError(self.name, f"does not read the query: {error}") from error
         try:
             result = solver.check()
-        except z3.Z3Exception as error:
-            return Unknown(Reason.BROKEN, f"Z3 gave up: {error}")
+        except z3.Z3Exception as error:  # how SimpleSolver reports that memory ran out
+            return _unknown(str(error))
         if result == z3.unsat:
             return Entailed()
         if result == z3.sat:
-            return Refuted(_countermodel(query, signature, solver.model(), context))
+            return Refuted(_countermodel(query, signature, solver.model()))
+        return self._undecided(solver)
+
+    def _undecided(self, solver: z3.SimpleSolver) -> Unknown:
+        # Z3 says "canceled" for rlimit and for timeout alike, and can blame quantifiers after either.
+        if solver.statistics().get_key_value("rlimit count") >= self._limits.steps:
+            return Unknown(Reason.BUDGET, f"Z3 used its {self._limits.steps} steps")
         return _unknown(solver.reason_unknown())
 
 
 def _unknown(reason: str) -> Unknown:
-    if "resource" in reason or reason == "canceled":  # Z3 says "canceled" when rlimit is spent inside some tactics
-        return Unknown(Reason.BUDGET, "Z3's resource limit is spent")
-    if "timeout" in reason:
-        return Unknown(Reason.TIMEOUT, "Z3's wall-clock limit is spent")
-    if "memory" in reason:
-        return Unknown(Reason.BUDGET, "Z3's memory limit is spent")
-    return Unknown(Reason.INCOMPLETE, "Z3's method is incomplete for this query")
+    if "memory" in reason or "memout" in reason:
+        return Unknown(Reason.BUDGET, "Z3 used its memory")
+    if reason in ("canceled", "timeout", "interrupted from keyboard"):
+        return Unknown(Reason.TIMEOUT, "Z3 used its time")
+    return Unknown(Reason.INCOMPLETE, f"Z3 is incomplete here: {reason}")
 
 
-def _countermodel(
-    query: Query, signature: Signature, model: z3.ModelRef, context: z3.Context
-) -> Structure | None:
-    """The model as a structure, if it is finite, small enough and confirmed."""
-    reader = _ModelReader(signature, model, context)
-    structure = reader.structure()
-    if structure is None:
-        return None
-    try:
-        return structure if is_countermodel(query, structure) else None
-    except StructureError:  # Z3's model leaves something open that the query needs
-        return None
+def _within(limit: int) -> int:
+    return min(max(limit, 1), _LARGEST)
 
 
-class _ModelReader:
-    """Reads tables of all symbols by evaluating them at the elements of the finite universes."""
+def _countermodel(query: Query, signature: Signature, model: z3.ModelRef) -> Structure | None:
+    universes = {sort.name(): model.get_universe(sort) for sort in model.sorts()}
+    elements: dict[str, list[z3.ExprRef]] = {}
+    for sort in signature.sorts:
+        name = sort_name(sort)
+        # A sort that Z3's model does not need is free: one element will do, any constant stands for it.
+        elements[sort] = list(universes.get(name, ())) or [z3.Const("element", z3.DeclareSort(name, model.ctx))]
+    numbers = {sort: {each.get_id(): number for number, each in enumerate(found)} for sort, found in elements.items()}
+    declarations = {declaration.name(): declaration for declaration in model.decls()}
 
-    def __init__(self, signature: Signature, model: z3.ModelRef, context: z3.Context) -> None:
-        self._signature = signature
-        self._model = model
-        self._sorts = {name: z3.DeclareSort(smtlib.sort_name(name), ctx=context) for name in signature.sorts}
-        self._elements = {name: self._universe(sort) for name, sort in self._sorts.items()}
-        self._context = context
-
-    def _universe(self, sort: z3.SortRef) -> list[z3.ExprRef]:
-        universe = self._model.get_universe(sort)
-        return list(universe) if universe else [self._model.eval(z3.FreshConst(sort), model_completion=True)]
-
-    def structure(self) -> Structure | None:
-        predicates: dict[str, frozenset[tuple[int, ...]]] = {}
-        functions: dict[str, Mapping[tuple[int, ...], int]] = {}
-        for name, sorts in self._signature.predicates.items():
-            table = self._table(smtlib.predicate_name(name), sorts, z3.BoolSort(self._context))
-            if table is None:
-                return None
-            predicates[name] = frozenset(point for point, value in table.items() if z3.is_true(value))
-        for name, type_ in self._signature.functions.items():
-            table = self._table(smtlib.function_name(name), type_.arguments, self._sorts[type_.result])
-            if table is None:
-                return None
-            elements = self._elements[type_.result]
-            indices = {point: _index(value, elements) for point, value in table.items()}
-            functions[name] = {point: index for point, index in indices.items() if index is not None}
-            if len(functions[name]) < len(indices):
-                return None
-        return Structure({name: len(found) for name, found in self._elements.items()}, predicates, functions)
-
-    def _table(
-        self, symbol: str, sorts: tuple[str, ...], result: z3.SortRef
-    ) -> dict[tuple[int, ...], z3.ExprRef] | None:
-        size = 1
-        for sort in sorts:
-            size *= len(self._elements[sort])
-        if size > MAX_TABLE:
+    def evaluate(symbol: str, sorts: tuple[str, ...], row: Row) -> z3.ExprRef | None:
+        """The value there; None for a symbol that Z3's model leaves free."""
+        if symbol not in declarations:
             return None
-        declaration = z3.Function(symbol, *[self._sorts[sort] for sort in sorts], result)
-        return {
-            point: self._model.eval(
-                declaration(*[self._elements[sort][i] for sort, i in zip(sorts, point, strict=True)]),
-                model_completion=True,
-            )
-            for point in product(*[range(len(self._elements[sort])) for sort in sorts])
-        }
+        arguments = [elements[sort][element].as_ast() for sort, element in zip(sorts, row, strict=True)]
+        # This is declarations[symbol](*arguments) without its checks of sorts, which take longer than all the rest.
+        application = z3.Z3_mk_app(
+            model.ctx.ref(), declarations[symbol].ast, len(arguments), (z3.Ast * len(arguments))(*arguments)
+        )
+        return model.eval(z3.ExprRef(application, model.ctx), model_completion=True)
 
+    def holds(predicate: str, row: Row) -> bool:
+        truth = evaluate(predicate_name(predicate), signature.predicates[predicate], row)
+        if truth is None or z3.is_false(truth):
+            return False
+        if z3.is_true(truth):
+            return True
+        raise StructureError(f"{predicate!r} has no truth value at {row}")
 
-def _index(value: z3.ExprRef, elements: list[z3.ExprRef]) -> int | None:
-    return next((index for index, element in enumerate(elements) if element.eq(value)), None)
+    def value(function: str, row: Row) -> Element:
+        type_ = signature.functions[function]
+        result = evaluate(function_name(function), type_.arguments, row)
+        if result is None or len(elements[type_.result]) == 1:
+            return 0
+        try:
+            return numbers[type_.result][result.get_id()]
+        except KeyError:
+            raise StructureError(f"{function!r} has no value in the universe at {row}") from None
+
+    return countermodel(query, signature, {sort: len(found) for sort, found in elements.items()}, holds, value)

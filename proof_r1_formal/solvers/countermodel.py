@@ -1,0 +1,110 @@
+"""From a solver's model to a countermodel that the reference evaluator confirms.
+
+In: sizes of the domains and a way to ask the solver's model for one value. Out: a structure with complete tables, or
+None where there is none that is small enough and confirmed. What a solver says of its model is never taken on trust.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from math import prod
+from typing import TypeAlias, assert_never
+
+from proof_r1_formal.errors import StructureError
+from proof_r1_formal.logic.model import Element, Structure
+from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.syntax import (
+    And,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Top,
+    Xor,
+)
+from proof_r1_formal.solvers.base import Query, is_countermodel
+
+MAX_ENTRIES = 20_000
+"""The most table entries that are read from a model."""
+MAX_EVALUATION = 500_000
+"""The most steps that confirming a structure may need."""
+
+Row: TypeAlias = tuple[Element, ...]
+
+
+def countermodel(
+    query: Query,
+    signature: Signature,
+    domains: Mapping[str, int],
+    holds: Callable[[str, Row], bool],
+    value: Callable[[str, Row], Element],
+) -> Structure | None:
+    """The structure that the solver's model describes, if it is a countermodel.
+
+    Args:
+        query: what the solver refuted.
+        signature: the symbols of the query.
+        domains: number of elements of each sort of the signature.
+        holds: truth of a predicate at a row of elements; raises ``StructureError`` if the model does not tell.
+        value: value of a function at a row of elements; raises ``StructureError`` if the model does not tell.
+    """
+
+    def rows(sorts: tuple[str, ...]) -> Iterator[Row]:
+        return product(*[range(domains[sort]) for sort in sorts])
+
+    places = (*signature.predicates.values(), *[type_.arguments for type_ in signature.functions.values()])
+    if sum(prod(domains[sort] for sort in sorts) for sorts in places) > MAX_ENTRIES:
+        return None
+    try:
+        structure = Structure(
+            domains,
+            {
+                name: frozenset([row for row in rows(sorts) if holds(name, row)])
+                for name, sorts in signature.predicates.items()
+            },
+            {
+                name: {row: value(name, row) for row in rows(type_.arguments)}
+                for name, type_ in signature.functions.items()
+            },
+        )
+    except StructureError:
+        return None
+    return confirmed(query, structure)
+
+
+def confirmed(query: Query, structure: Structure) -> Structure | None:
+    """The structure if the reference evaluator confirms it as a countermodel, within ``MAX_EVALUATION`` steps; or None.
+
+    Raises:
+        StructureError: the structure does not interpret a symbol of the query.
+    """
+    steps = sum(_evaluation_steps(formula, structure) for formula in query.assertions)
+    return structure if steps <= MAX_EVALUATION and is_countermodel(query, structure) else None
+
+
+def _evaluation_steps(formula: Formula, structure: Structure) -> int:
+    """The most subformulas that ``evaluate`` visits: each as often as there are values for the variables around it."""
+    total = 0
+    stack = [(formula, 1)]
+    while stack:
+        part, times = stack.pop()
+        total += times
+        match part:
+            case Top() | Bottom() | Atom() | Eq():
+                pass
+            case Not(body):
+                stack.append((body, times))
+            case ForAll(variable, body) | Exists(variable, body):
+                stack.append((body, times * structure.domains[variable.sort]))
+            case And() | Or() | Xor() | Implies() | Iff():
+                stack += ((part.left, times), (part.right, times))
+            case _:
+                assert_never(part)
+    return total

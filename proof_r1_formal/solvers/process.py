@@ -1,0 +1,207 @@
+"""Any SMT-LIB 2 program as a solver: the query goes to its standard input, the verdict comes from its standard output.
+
+Only an output that is exactly ``sat`` or ``unsat``, of a program that then ends with status 0, is a verdict. All else
+(death, silence, chatter, a flood) is ``Unknown``. No countermodel is read, so a refutation is the program's word.
+
+The program runs without a shell and leads a process group of its own, which is killed as a whole when the answer is in
+or the time is up. Its standard error is discarded.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO
+
+from proof_r1_formal.errors import SolverError
+from proof_r1_formal.render.smtlib import Logic, logic_of, script
+from proof_r1_formal.solvers.base import (
+    Answer,
+    Entailed,
+    Limits,
+    Query,
+    Reason,
+    Refuted,
+    Unknown,
+    checked_signature,
+)
+
+MAX_OUTPUT = 1 << 16
+"""The most bytes that a program may write; a verdict needs six."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """How to call a known program.
+
+    Attributes:
+        arguments: its arguments; ``{steps}`` stands for the budget, where it has one that is no time.
+        logics: the SMT-LIB logics that it decides.
+        hint: where to get it.
+    """
+
+    arguments: tuple[str, ...]
+    logics: frozenset[Logic]
+    hint: str
+
+
+_ALL: frozenset[Logic] = frozenset({"QF_UF", "UF"})
+
+PRESETS: Mapping[str, Preset] = {
+    "z3": Preset(("-smt2", "-in", "rlimit={steps}"), _ALL, "pip install z3-solver"),
+    "cvc5": Preset(
+        ("--lang=smt2", "--finite-model-find", "--rlimit={steps}", "-"),
+        _ALL,
+        "https://cvc5.github.io, or apt install cvc5",
+    ),
+    "cvc4": Preset(("--lang=smt2", "--finite-model-find", "--rlimit={steps}", "-"), _ALL, "apt install cvc4"),
+    # By name, since versions of veriT differ in what they do without a file.
+    "veriT": Preset(
+        ("--input=smtlib2", "--disable-banner", "--disable-print-success", "/dev/stdin"),
+        _ALL,
+        "https://www.verit-solver.org",
+    ),
+    "yices-smt2": Preset((), frozenset({"QF_UF"}), "https://yices.csl.sri.com"),
+}
+"""Known programs by name."""
+
+
+class ProcessSolver:
+    """Decides queries by running a program.
+
+    Args:
+        program: its name on ``PATH``, or its path.
+        arguments: its arguments, ``{steps}`` standing for the budget; it must read the query from standard input.
+        logics: the SMT-LIB logics that it decides; other queries are ``Unknown`` without running it.
+        limits: ``seconds`` is for the whole run. ``memory_mb`` is not enforced.
+
+    Raises:
+        SolverError: there is no such program.
+    """
+
+    def __init__(
+        self,
+        program: str,
+        arguments: tuple[str, ...] = (),
+        *,
+        logics: frozenset[Logic] = _ALL,
+        limits: Limits | None = None,
+    ) -> None:
+        self._limits = limits or Limits()
+        self._logics = logics
+        self._command = (program, *[argument.replace("{steps}", str(self._limits.steps)) for argument in arguments])
+        if shutil.which(program) is None:
+            raise SolverError(self.name, f"there is no program {program!r} on PATH")
+
+    @classmethod
+    def preset(cls, name: str, limits: Limits | None = None) -> ProcessSolver:
+        """The known program of that name.
+
+        Raises:
+            SolverError: it is not known, or not installed.
+        """
+        if name not in PRESETS:
+            raise SolverError(name, f"is no preset; there are {', '.join(PRESETS)}")
+        known = PRESETS[name]
+        if shutil.which(name) is None:
+            raise SolverError(f"process:{name}", f"is not installed; {known.hint}")
+        return cls(name, known.arguments, logics=known.logics, limits=limits)
+
+    @property
+    def name(self) -> str:
+        """``process:`` and the command line; the program's version is not asked for."""
+        return f"process:{shlex.join(self._command)}"
+
+    def decide(self, query: Query) -> Answer:
+        """Run the program on the query.
+
+        Raises:
+            SolverError: the program cannot be started.
+        """
+        signature = checked_signature(query)
+        if isinstance(signature, Unknown):
+            return signature
+        logic = logic_of(query.assertions)
+        if logic not in self._logics:
+            return Unknown(Reason.UNSUPPORTED, f"{self._command[0]} does not decide {logic}")
+        text = "(set-option :print-success false)\n" + script(query.assertions)
+        with tempfile.TemporaryFile() as source:  # a file, as a pipe that the program does not read would block us
+            source.write(text.encode("ascii"))
+            source.seek(0)
+            try:
+                process = subprocess.Popen(
+                    self._command,
+                    stdin=source,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise SolverError(self.name, f"cannot be started: {error}") from error
+        return self._answer(process)
+
+    def _answer(self, process: subprocess.Popen[bytes]) -> Answer:
+        deadline = time.monotonic() + self._limits.seconds
+        with process:
+            assert process.stdout is not None
+            try:
+                output = _read(process.stdout, deadline)
+                if len(output) > MAX_OUTPUT:
+                    return Unknown(Reason.BROKEN, f"{self._command[0]} wrote more than {MAX_OUTPUT} bytes")
+                status = process.wait(max(0.0, deadline - time.monotonic()))
+            except (TimeoutError, subprocess.TimeoutExpired):
+                return Unknown(Reason.TIMEOUT, f"{self._command[0]} used its time")
+            finally:
+                _kill_group(process)
+        if status != 0:
+            return Unknown(Reason.BROKEN, f"{self._command[0]} ended with status {status}")
+        return self._verdict(output.decode("ascii", "replace").strip())
+
+    def _verdict(self, output: str) -> Answer:
+        match output:
+            case "unsat":
+                return Entailed()
+            case "sat":
+                return Refuted()
+            case "unknown" | "unknown (INCOMPLETE)":
+                return Unknown(Reason.INCOMPLETE, f"{self._command[0]} does not know")
+            case "timeout" | "unknown (TIMEOUT)":
+                return Unknown(Reason.TIMEOUT, f"{self._command[0]} used its time")
+            case "unknown (RESOURCEOUT)":
+                return Unknown(Reason.BUDGET, f"{self._command[0]} used its steps")
+            case _:
+                return Unknown(Reason.BROKEN, f"{self._command[0]} wrote {output[:80]!r}, which is no verdict")
+
+
+def _read(stream: IO[bytes], deadline: float) -> bytes:
+    """All that is written before the stream closes, or a little over ``MAX_OUTPUT`` bytes of it.
+
+    Raises:
+        TimeoutError: the stream stays open beyond the deadline.
+    """
+    output = bytearray()
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        while len(output) <= MAX_OUTPUT:
+            if not selector.select(max(0.0, deadline - time.monotonic())):
+                raise TimeoutError
+            chunk = os.read(stream.fileno(), 1 << 14)
+            if not chunk:
+                break
+            output += chunk
+    return bytes(output)
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End what is left of the program and of its children that stayed in its process group."""
+    with suppress(ProcessLookupError, PermissionError):  # nobody is left; macOS says so with the latter
+        os.killpg(process.pid, signal.SIGKILL)
