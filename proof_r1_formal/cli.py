@@ -22,7 +22,7 @@ from rich.text import Text
 from proof_r1_formal import __version__, display
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import BadLine, Completion, read_completions
-from proof_r1_formal.data.problem import Problem, ProblemSet
+from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluate.metrics import evaluate_metrics
 from proof_r1_formal.evaluate.tables import metrics_tables, to_json, to_latex, to_markdown, to_rich
@@ -31,7 +31,6 @@ from proof_r1_formal.logic.show import show as show_formula
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.output import ReportFile
-from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.render import smtlib
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import available_solvers

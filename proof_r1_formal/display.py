@@ -149,4 +149,5 @@ def rule(shown: Rule) -> RenderableType:
 def _schema(schema: Schema) -> str:
     premises = "; ".join([f"[{show(p)}]" for p in schema.principal] + [show(p) for p in schema.minor])
     notes = [c.value for c in Condition if c in schema.conditions]
-    return f"{schema.name}: {premises} ⊢ {show(schema.conclusion)}{f'  ({", ".join(notes)})' if notes else ''}"
+    suffix = f"  ({', '.join(notes)})" if notes else ""
+    return f"{schema.name}: {premises} ⊢ {show(schema.conclusion)}{suffix}"

@@ -1,4 +1,4 @@
-"""Replays the verdicts of the method's own reference implementation; ``docs/reference-differences.md`` explains the rest.
+"""Replays the verdicts of the reference implementation; ``docs/reference-differences.md`` explains the differences.
 
 Every disagreement on an action must fall in a class below, and the number in each class must be the documented one.
 """

@@ -1,0 +1,142 @@
+"""Completion text to actions: spans are exact, and nothing makes the reader raise."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proof_r1_formal.proof.action import Action, read_completion
+from proof_r1_formal.proof.report import Code
+
+GOOD = {"id": "s1", "dependencies": ["h1"], "conclusion": "P a", "rule": "CONJUNCTION_ELIMINATION"}
+
+
+def one(text: str) -> Action:
+    (action,) = read_completion(f"<summary>[{text}]</summary>").actions
+    return action
+
+
+def codes(action: Action) -> list[Code]:
+    return [finding.code for finding in action.findings]
+
+
+def test_elements_keep_their_exact_spans() -> None:
+    first, second = json.dumps(GOOD), json.dumps({**GOOD, "id": "s2"}, indent=2)
+    text = f"é𝒜 <think>…</think> so:\n<summary>\n [ {first}\n,{second}] </summary>"
+    trace = read_completion(text)
+    assert trace.parsed
+    assert [text[slice(*action.span)] for action in trace.actions] == [first, second]
+    assert [action.id for action in trace.actions] == ["s1", "s2"]
+
+
+@given(st.lists(st.text(max_size=8), max_size=4), st.text(max_size=20), st.integers(0, 4))
+def test_spans_are_exact_whatever_the_text(conclusions: list[str], before: str, indent: int) -> None:
+    items = [json.dumps({**GOOD, "conclusion": c}, ensure_ascii=False, indent=indent or None) for c in conclusions]
+    text = f"{before}</think><summary>[{' , '.join(items)}]</summary>"
+    trace = read_completion(text)
+    if any("<summary>" in item or "</" in item for item in items):
+        return
+    assert trace.parsed
+    assert [text[slice(*action.span)] for action in trace.actions] == items
+
+
+@given(st.text(alphabet=st.sampled_from('<summary>/think[]{}",:\\ \n`json0.5ééu'), max_size=60))
+def test_no_text_makes_it_raise(text: str) -> None:
+    trace = read_completion(text)
+    for action in trace.actions:
+        start, end = action.span
+        assert 0 <= start <= end <= len(text)
+    assert trace.parsed or [codes(action) for action in trace.actions] == [[Code.MALFORMED]]
+
+
+def test_the_summary_is_the_first_after_the_last_think() -> None:
+    text = "<summary>[1]</summary></think><summary>[]</summary><summary>[2]</summary>"
+    trace = read_completion(text)
+    assert trace.parsed
+    assert trace.actions == ()
+
+
+@pytest.mark.parametrize("fence", ["```json\n{}\n```", "```\n{}```", "\n ```JSON \r\n{}\r\n ```\n"])
+def test_a_markdown_fence_is_taken_off(fence: str) -> None:
+    text = f"<summary>{fence.format(f'[{json.dumps(GOOD)}]')}</summary>"
+    trace = read_completion(text)
+    assert trace.parsed
+    assert text[slice(*trace.actions[0].span)] == json.dumps(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        ("no summary at all", "no summary at all"),
+        ("<think>a</think> so be it", " so be it"),
+        ("<think>a</think><summary>[", "["),
+        ("<summary>[1, ]</summary>", "[1, ]"),
+        ("<summary>[1] [2]</summary>", "[1] [2]"),
+        ("<summary>{}</summary>", "{}"),
+        ("<summary></summary>", ""),
+        ("<summary>[NaN]</summary>", "[NaN]"),
+        ("<summary>[Infinity]</summary>", "[Infinity]"),
+        ('<summary>["a\nb"]</summary>', '["a\nb"]'),
+        ("<summary>[1" + "0" * 5000 + "]</summary>", "[1" + "0" * 5000 + "]"),
+    ],
+)
+def test_what_is_not_parsed_is_one_malformed_action_over_its_span(text: str, inside: str) -> None:
+    trace = read_completion(text)
+    assert not trace.parsed
+    (action,) = trace.actions
+    assert codes(action) == [Code.MALFORMED]
+    assert text[slice(*action.span)] == inside
+
+
+def test_deep_json_is_malformed() -> None:
+    trace = read_completion(f"<summary>{'[' * 100_000}</summary>")
+    assert not trace.parsed
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"extra": 1}, Code.EXTRA_FIELD),
+        ({"id": ""}, Code.WRONG_TYPE),
+        ({"id": 3}, Code.WRONG_TYPE),
+        ({"id": None}, Code.WRONG_TYPE),
+        ({"rule": ["X"]}, Code.WRONG_TYPE),
+        ({"dependencies": "h1"}, Code.WRONG_TYPE),
+        ({"dependencies": ["h1", ""]}, Code.WRONG_TYPE),
+        ({"dependencies": ["h1", 2]}, Code.WRONG_TYPE),
+        ({"dependencies": {"h1": 1}}, Code.WRONG_TYPE),
+        ({"dependencies": ["a", "b", "c", "d", "e"]}, Code.TOO_MANY_DEPENDENCIES),
+        ({"conclusion": "P(a"}, Code.UNPARSABLE_CONCLUSION),
+        ({"conclusion": "P(a)\u0000"}, Code.UNPARSABLE_CONCLUSION),
+        ({"conclusion": "(" * 10_000}, Code.UNPARSABLE_CONCLUSION),
+    ],
+)
+def test_elements_that_are_not_well_formed(change: dict[str, object], expected: Code) -> None:
+    assert codes(one(json.dumps({**GOOD, **change}))) == [expected]
+
+
+@pytest.mark.parametrize("field", ["id", "dependencies", "conclusion", "rule"])
+def test_each_field_is_needed(field: str) -> None:
+    assert codes(one(json.dumps({k: v for k, v in GOOD.items() if k != field}))) == [Code.MISSING_FIELD]
+
+
+def test_other_elements_and_repeated_keys() -> None:
+    assert codes(one("[1]")) == [Code.NOT_AN_OBJECT]
+    assert codes(one("null")) == [Code.NOT_AN_OBJECT]
+    repeated = one('{"id": "a", "id": "b", "dependencies": [], "conclusion": "P", "rule": "R"}')
+    assert codes(repeated) == [Code.DUPLICATE_KEY]
+    assert repeated.id == "a"
+
+
+def test_a_dependency_named_twice_counts_once() -> None:
+    action = one(json.dumps({**GOOD, "dependencies": ["h1", "h2", "h1", "h3", "h2", "h4"]}))
+    assert action.dependencies == ("h1", "h2", "h3", "h4")
+    assert action.findings == ()
+
+
+def test_ten_thousand_actions() -> None:
+    items = ",".join(json.dumps({**GOOD, "id": f"s{n}"}) for n in range(10_000))
+    assert len(read_completion(f"<summary>[{items}]</summary>").actions) == 10_000

@@ -1,0 +1,63 @@
+"""The declared closure against an independent computation with networkx."""
+
+from __future__ import annotations
+
+import networkx as nx
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proof_r1_formal.proof.action import Action
+from proof_r1_formal.proof.closure import Closure, declared_closure
+
+NAMES = ["h1", "h2", "h3", "s1", "s2", "s3", "s4", "s5", "ghost"]
+PREMISES = ["h1", "h2", "h3"]
+
+actions = st.lists(
+    st.builds(
+        lambda name, dependencies: Action((0, 0), name, tuple(dict.fromkeys(dependencies))),
+        st.sampled_from([None, "s1", "s2", "s3", "s4", "s5"]),
+        st.lists(st.sampled_from(NAMES), max_size=4),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(actions)
+def test_it_is_reachability_in_the_dependency_graph(trace: list[Action]) -> None:
+    graph: nx.DiGraph[str | int] = nx.DiGraph()
+    graph.add_nodes_from([*PREMISES, *range(len(trace))])
+    for index, action in enumerate(trace):
+        for name in action.dependencies:
+            if name in PREMISES:
+                graph.add_edge(name, index)
+            else:
+                first = next((i for i, other in enumerate(trace) if other.id == name), len(trace))
+                if first < index:
+                    graph.add_edge(first, index)
+    terminal = len(trace) - 1
+    reached = nx.ancestors(graph, terminal) | {terminal}
+    closure = declared_closure(PREMISES, trace, terminal)
+    assert set(closure.premises) | set(closure.actions) == reached
+    assert list(closure.actions) == sorted(closure.actions)
+    assert list(closure.premises) == [name for name in PREMISES if name in reached]
+
+
+def test_no_terminal_action_no_closure() -> None:
+    assert declared_closure(PREMISES, [Action((0, 0), "s1", ("h1",))], None) == Closure()
+
+
+def test_an_action_that_names_itself_or_a_later_one_gets_no_edge() -> None:
+    trace = [Action((0, 0), "s1", ("s1", "s2")), Action((0, 0), "s2", ("s1",))]
+    assert declared_closure(PREMISES, trace, 0) == Closure((), (0,))
+    assert declared_closure(PREMISES, trace, 1) == Closure((), (0, 1))
+
+
+def test_of_two_actions_with_one_id_the_first_is_meant() -> None:
+    trace = [Action((0, 0), "s1", ("h1",)), Action((0, 0), "s1", ("h2",)), Action((0, 0), "s2", ("s1",))]
+    assert declared_closure(PREMISES, trace, 2) == Closure(("h1",), (0, 2))
+
+
+def test_a_long_chain() -> None:
+    trace = [Action((0, 0), f"s{n}", (f"s{n - 1}",)) for n in range(20_000)]
+    assert len(declared_closure(PREMISES, trace, len(trace) - 1).actions) == 20_000
