@@ -1,0 +1,355 @@
+"""The verifier: states, signals, progress, Uncertain, hostile traces, and independence from everything else."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.proof.batch import Settings, verify, verify_many
+from proof_r1_formal.proof.report import Code, StepReport, TraceReport, decode, encode
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown
+
+CE, CI, GB = "CONJUNCTION_ELIMINATION", "CONJUNCTION_INTRODUCTION", "GOAL_BINDING"
+
+
+def problem(*premises: str, goal: str = "G(a)", answer: str = "h_goal_true") -> Problem:
+    parsed = tuple(Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(premises, 1))
+    return Problem("test/1", parsed, three_way_options(parse_formula(goal)), answer)
+
+
+def completion(*steps: tuple[str, list[str], str, str]) -> str:
+    actions = [{"id": i, "dependencies": d, "conclusion": c, "rule": r} for i, d, c, r in steps]
+    return f"<summary>{json.dumps(actions)}</summary>"
+
+
+VERIFIER = Verifier(get_solver("z3"))
+
+
+def run(case: Problem, *steps: tuple[str, list[str], str, str]) -> TraceReport:
+    return VERIFIER.verify(case, completion(*steps))
+
+
+def codes(step: StepReport) -> set[Code]:
+    return {finding.code for finding in step.findings}
+
+
+# -- the two states and the signals -----------------------------------------------------------------------------------
+
+
+def test_each_signal_once() -> None:
+    case = problem("P(a) ∧ Q(a)", "R(a)")
+    report = run(
+        case,
+        ("s1", ["h1"], "P(a)", CE),
+        ("s2", ["h1"], "Q(a)", CI),  # entailed, wrong rule
+        ("s3", ["h2"], "P(a)", CE),  # not entailed
+        ("s4", ["h1"], "P(a", CE),  # no formula
+    )
+    assert [step.signal for step in report.actions] == [1.0, 0.3, 0.1, 0.0]
+
+
+def test_what_is_entailed_but_no_instance_serves_entailment_but_not_rules() -> None:
+    case = problem("P(a) ∧ Q(a)", "R(a)")
+    report = run(case, ("s1", ["h1"], "P(a)", CI), ("s2", ["s1", "h2"], "P(a) ∧ R(a)", CI))
+    second = report.actions[1]
+    assert (second.semantic, second.rule) == (True, False)
+    assert codes(second) == {Code.RULE_UNTRUSTED_DEPENDENCY}
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("nothing", Code.MISSING_DEPENDENCY),
+        ("h_goal_true", Code.MISSING_DEPENDENCY),
+        ("s2", Code.UNTRUSTED_DEPENDENCY),
+        ("s3", Code.UNTRUSTED_DEPENDENCY),
+        ("s1", Code.UNTRUSTED_DEPENDENCY),
+    ],
+)
+def test_dependencies_that_cannot_be_trusted(name: str, code: Code) -> None:
+    case = problem("P(a) ∧ Q(a)")
+    report = run(
+        case,
+        ("s1", ["h1"], "G(a)", CE),  # not entailed, so not admitted
+        ("s2", ["h1", name], "P(a)", CE),  # itself, later, not admitted or missing
+        ("s3", ["h1"], "Q(a)", CE),
+    )
+    assert codes(report.actions[1]) == {code}
+    assert report.actions[1].signal == 0.1
+    assert report.actions[2].signal == 1.0
+
+
+def test_ids_are_unique_and_no_premises() -> None:
+    case = problem("P(a) ∧ Q(a)")
+    report = run(case, ("h1", ["h1"], "P(a)", CE), ("s1", ["h1"], "P(a)", CE), ("s1", ["h1"], "Q(a)", CE))
+    assert [codes(step) for step in report.actions] == [{Code.DUPLICATE_ID}, set(), {Code.DUPLICATE_ID}]
+
+
+def test_an_arity_clash_with_the_problem_or_an_admitted_conclusion_is_a_schema_error() -> None:
+    case = problem("P(a)")
+    report = run(
+        case,
+        ("s1", ["h1"], "P(a, b)", CE),
+        ("s2", ["h1"], "P(a) ∨ New(a)", CE),  # entailed, so New has one argument from here on
+        ("s3", ["h1"], "P(a) ∨ New(a, a)", CE),
+        ("s4", ["h1"], "a(P)", CE),
+    )
+    assert [Code.SYMBOL_CLASH in codes(step) for step in report.actions] == [True, False, True, True]
+    assert [step.schema for step in report.actions] == [False, True, False, False]
+
+
+def test_a_rejected_conclusion_does_not_fix_the_arity_of_a_symbol() -> None:
+    case = problem("P(a)")
+    report = run(case, ("s1", ["h1"], "New(a)", CE), ("s2", ["h1"], "P(a) ∨ New(a, a)", CE))
+    assert [step.schema for step in report.actions] == [True, True]
+
+
+# -- progress ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "code"),
+    [
+        ("P(a)", Code.RESTATES_DEPENDENCY),
+        ("¬¬P(a)", Code.RESTATES_DEPENDENCY),
+        ("P(a) ∧ (Q(a) ∨ ¬Q(a))", Code.RESTATES_DEPENDENCY),
+        ("P(a) ∨ ¬P(a)", Code.TAUTOLOGY),
+        ("∀x (P(x) → P(x))", Code.TAUTOLOGY),
+    ],
+)
+def test_restating_is_no_progress(conclusion: str, code: Code) -> None:
+    (step,) = run(problem("P(a)"), ("s1", ["h1"], conclusion, CE)).actions
+    assert code in codes(step)
+    assert not step.progress
+
+
+def test_a_verified_step_cannot_be_farmed_in_other_words() -> None:
+    case = problem("P(a)", "Q(a)")
+    report = run(
+        case,
+        ("s1", ["h1", "h2"], "P(a) ∧ Q(a)", CI),
+        ("s2", ["h1", "h2"], "Q(a) ∧ P(a)", CI),
+        ("s3", ["s1", "h1"], "(P(a) ∧ Q(a)) ∧ P(a)", CI),
+        ("s4", ["h1", "h2"], "¬¬P(a) ∧ Q(a)", CI),
+    )
+    assert [step.signal for step in report.actions] == [1.0, 0.3, 0.3, 0.3]
+    assert [step.progress for step in report.actions] == [True, False, False, False]
+
+
+def test_quantifier_negation_is_exempt_for_its_own_premise_only() -> None:
+    verifier = Verifier(get_solver("z3"), rules=FOLIO)
+    case = problem("¬∀x P(x)")
+    steps = (
+        ("s1", ["h1"], "∃x ¬P(x)", "QUANTIFIER_NEGATION"),
+        ("s2", ["s1"], "¬∀x P(x)", "QUANTIFIER_NEGATION"),
+        ("s3", ["s2"], "∃x ¬P(x)", "QUANTIFIER_NEGATION"),
+    )
+    report = verifier.verify(case, completion(*steps))
+    assert [step.rule for step in report.actions] == [True, True, True]
+    assert report.actions[0].progress
+    assert not report.actions[2].progress
+
+
+# -- the answer -------------------------------------------------------------------------------------------------------
+
+
+def test_the_last_conclusion_selects_an_option_in_evaluation_only() -> None:
+    case = problem("G(a) ∧ P(a)")
+    text = completion(("s1", ["h1"], "¬¬G(a)", CE))
+    assert Verifier(get_solver("z3")).verify(case, text).answer == "h_goal_true"
+    report = Verifier(get_solver("z3"), evaluation=False).verify(case, text)
+    assert (report.answer, report.answer_correct) == (None, False)
+
+
+def test_aliases_count_only_where_they_are_allowed() -> None:
+    case = problem("P(a)", "P(a) → Q(a)")
+    text = completion(("s1", ["h1", "h2"], "Q(a)", "MODUS_PONENS"))
+    assert codes(VERIFIER.verify(case, text).actions[0]) == {Code.UNKNOWN_RULE}
+    assert Verifier(get_solver("z3"), aliases=True).verify(case, text).actions[0].rule
+
+
+@pytest.mark.parametrize(
+    ("premise", "expected"), [("P(a) ∨ G(a)", "verified"), ("G(a)", "refuted"), ("¬G(a)", "refuted")]
+)
+def test_uncertain_is_verified_by_two_countermodels(premise: str, expected: str) -> None:
+    case = problem(premise, answer="h_goal_uncertain")
+    report = run(case, ("h_goal_uncertain", ["h1"], "G(a)", GB))
+    assert report.answer_correct is True
+    assert report.uncertain == expected
+    assert report.actions[0].semantic == (premise == "G(a)")
+
+
+def test_contradictory_premises_are_reported() -> None:
+    assert run(problem("P(a)", "¬P(a)"), ("s1", ["h1", "h2"], "G(a)", CE)).consistency == "inconsistent"
+
+
+def test_no_action_no_answer() -> None:
+    report = VERIFIER.verify(problem("P(a)"), "<summary>[]</summary>")
+    assert (report.parsed, report.answer, report.actions, report.closure) == (True, None, (), ())
+
+
+# -- undecided, hostile -----------------------------------------------------------------------------------------------
+
+
+class Undecided:
+    """A solver that decides nothing."""
+
+    name = "undecided"
+
+    def decide(self, query: Query) -> Answer:
+        return Unknown(Reason.BUDGET, "the budget is spent")
+
+
+def test_an_undecided_step_is_neither_admitted_nor_refuted() -> None:
+    case = problem("P(a) ∧ Q(a)")
+    text = completion(("s1", ["h1"], "P(a)", CE), ("s2", ["s1", "h1"], "P(a) ∧ G(a)", CI))
+    report = Verifier(Undecided()).verify(case, text)
+    first, second = report.actions
+    assert (first.semantic, first.signal) == (False, 0.1)
+    assert Code.UNDECIDED in codes(first)
+    assert codes(second) >= {Code.UNTRUSTED_DEPENDENCY}
+    assert report.consistency == "undecided"
+
+
+def test_thousands_of_actions_and_a_broken_element_among_them() -> None:
+    case = problem("P(a) ∧ Q(a)")
+    steps = [{"id": f"s{n}", "dependencies": ["h1"], "conclusion": "P(a)", "rule": CE} for n in range(5_000)]
+    items = [json.dumps(step) for step in steps]
+    items[17] = "[]"
+    report = VERIFIER.verify(case, f"<summary>[{','.join(items)}]</summary>")
+    assert len(report.actions) == 5_000
+    assert [step.signal for step in report.actions[:2]] == [1.0, 0.3]
+    assert codes(report.actions[17]) == {Code.NOT_AN_OBJECT}
+
+
+NAMES = st.sampled_from(["h1", "h2", "h3", "s1", "s2", "s3", "h_goal_true", "?"])
+CONCLUSIONS = st.sampled_from(["P(a)", "Q(a)", "P(a) ∧ Q(a)", "G(a)", "¬G(a)", "P(b)", "∀x P(x)", "P(a", "P(a, a)"])
+RULE_NAMES = st.sampled_from([rule.name for rule in FOLIO.rules] + ["BECAUSE"])
+STEPS = st.lists(st.tuples(NAMES, st.lists(NAMES, max_size=5), CONCLUSIONS, RULE_NAMES), max_size=6)
+CASE = problem("P(a) ∧ Q(a)", "∀x (P(x) → G(x))", "¬P(b) ∨ Q(b)")
+
+
+@given(STEPS)
+def test_signals_follow_the_verdicts(steps: list[tuple[str, list[str], str, str]]) -> None:
+    for step in run(CASE, *steps).actions:
+        expected = 0.0
+        if step.schema:
+            expected = 0.1
+            if step.semantic:
+                expected = 1.0 if step.rule and step.progress else 0.3
+        assert step.signal == expected
+        assert step.schema or not (step.semantic or step.rule or step.progress)
+        assert bool(step.findings) == (not (step.schema and step.semantic and step.rule and step.progress))
+
+
+@given(STEPS, STEPS)
+def test_a_verdict_depends_only_on_what_comes_before(
+    steps: list[tuple[str, list[str], str, str]], more: list[tuple[str, list[str], str, str]]
+) -> None:
+    inner = ("z", ["h1"], "P(a)", CE)  # so that neither prefix ends in the terminal action
+    shorter, longer = run(CASE, *steps, inner), run(CASE, *steps, inner, *more, inner)
+    for one, other in zip(shorter.actions, longer.actions, strict=False):
+        assert (one.schema, one.semantic, one.rule, one.progress) == (
+            other.schema,
+            other.semantic,
+            other.rule,
+            other.progress,
+        )
+
+
+@given(STEPS)
+def test_reports_round_trip_and_do_not_depend_on_history(steps: list[tuple[str, list[str], str, str]]) -> None:
+    text = completion(*steps)
+    report = VERIFIER.verify(CASE, text)
+    assert decode(encode(report)) == report
+    assert encode(verify(CASE, text)) == encode(report)
+
+
+@given(STEPS)
+def test_admitted_conclusions_follow_from_the_premises(steps: list[tuple[str, list[str], str, str]]) -> None:
+    solver = get_solver("z3")
+    premises = tuple(premise.formula for premise in CASE.premises)
+    for step in run(CASE, *steps).actions:
+        if step.semantic and step.conclusion is not None:
+            assert solver.decide(Query(premises, parse_formula(step.conclusion))) == Entailed()
+        if step.countermodel is not None:
+            assert step.findings[0].code is Code.NOT_ENTAILED
+
+
+def test_a_refutation_carries_its_countermodel() -> None:
+    (step,) = run(problem("P(a) ∨ Q(a)"), ("s1", ["h1"], "P(a)", CE)).actions
+    assert step.countermodel is not None
+    assert step.countermodel.predicates["Q"] == ((0,),)
+    assert step.countermodel.predicates["P"] == ()
+    assert isinstance(get_solver("z3").decide(Query((parse_formula("A ∨ B"),), parse_formula("A"))), Refuted)
+
+
+# -- many -------------------------------------------------------------------------------------------------------------
+
+
+def _traces(folder: Path) -> tuple[dict[str, Problem], list[Completion]]:
+    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
+    completions = []
+    for number, line in enumerate((folder / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()):
+        record = json.loads(line)
+        name = f"{record['difficulty']}/{record['problem_id']}"
+        completions.append(Completion(problem_id=name, sample=number, completion=record["response"]))
+    return problems, completions
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_the_same_bytes_with_one_and_two_workers_and_shuffled(shared_data: Path) -> None:
+    problems, completions = _traces(shared_data)
+    chosen = completions[::7]
+    one = [encode(report) for report in verify_many(problems, chosen)]
+    two = [encode(report) for report in verify_many(problems, chosen, workers=2)]
+    shuffled = random.Random(7).sample(chosen, len(chosen))
+    back = {c.sample: encode(r) for c, r in zip(shuffled, verify_many(problems, shuffled), strict=True)}
+    assert one == two == [back[c.sample] for c in chosen]
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_every_action_of_every_golden_proof_gets_all_four_verdicts(shared_data: Path) -> None:
+    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
+    verifier = Verifier(get_solver("z3"), evaluation=False)
+    proofs = 0
+    for case in problems.values():
+        for proof in case.proofs:
+            proofs += 1
+            steps = [(step.id, list(step.dependencies), step.conclusion, step.rule) for step in proof]
+            report = verifier.verify(case, completion(*steps))
+            assert [step.signal for step in report.actions] == [1.0] * len(proof), case.id
+            assert report.answer_correct, case.id
+            assert all(step.in_closure for step in report.actions), case.id
+    assert len(problems) == 450
+    assert proofs >= 450
+
+
+def test_unknown_problems_solvers_catalogues_and_worker_counts_are_errors() -> None:
+    good = Completion(problem_id="test/1", completion="<summary>[]</summary>")
+    other = Completion(problem_id="elsewhere/1", completion="")
+    with pytest.raises(ProofR1Error, match="elsewhere/1"):
+        list(verify_many({"test/1": CASE}, [good, other]))
+    with pytest.raises(ProofR1Error, match="elsewhere/1"):
+        list(verify_many({"test/1": CASE}, [good, other], workers=2))
+    with pytest.raises(ProofR1Error, match="no-such-solver"):
+        verify_many({"test/1": CASE}, [good], settings=Settings(solver="no-such-solver"), workers=2)
+    with pytest.raises(ProofR1Error, match="no-such-rules"):
+        verify_many({"test/1": CASE}, [good], settings=Settings(rules="no-such-rules"))
+    with pytest.raises(ProofR1Error, match="at least 1"):
+        verify_many({"test/1": CASE}, [good], workers=0)
