@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn, TypeVar
+from typing import Annotated, Literal, NoReturn, TypeAlias, TypeVar
 
 import msgspec
 import typer
@@ -20,13 +19,14 @@ from rich.table import Table
 from rich.text import Text
 
 from proof_r1_formal import __version__, display
-from proof_r1_formal.data import read_problems
+from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.completions import BadLine, Completion, read_completions
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluate.metrics import evaluate_metrics
 from proof_r1_formal.evaluate.tables import metrics_tables, to_json, to_latex, to_markdown, to_rich
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.show import Notation
 from proof_r1_formal.logic.show import show as show_formula
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.proof.batch import Settings, verify_many
@@ -48,38 +48,14 @@ _err = Console(stderr=True, highlight=False)
 _T = TypeVar("_T")
 
 
-class Notation(StrEnum):
-    """What ``parse`` can write."""
-
-    UNICODE = "unicode"
-    ASCII = "ascii"
-    JUXTAPOSED = "juxtaposed"
-    PREFIX = "prefix"
-    SMTLIB = "smtlib"
-    JSON = "json"
-
-
-class ProblemFormat(StrEnum):
-    """The formats of problem files."""
-
-    AUTO = "auto"
-    PROVERQA = "proverqa"
-    FOLIO = "folio"
-    NATIVE = "native"
-
-
-class RuleSystem(StrEnum):
-    """The rule catalogues."""
-
-    TRAIN = "train"
-    FOLIO = "folio"
-
+RuleSystem: TypeAlias = Literal["train", "folio"]
+"""The rule catalogues."""
 
 _Problems = Annotated[Path, typer.Option("--problems", help="File of problems.", show_default=False)]
 _Completions = Annotated[
     Path, typer.Option("--completions", help="File of completions, one JSON object per line.", show_default=False)
 ]
-_Format = Annotated[ProblemFormat, typer.Option("--format", help="Format of the problems.")]
+_Format = Annotated[Format, typer.Option("--format", help="Format of the problems.")]
 _Rules = Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")]
 _Solver = Annotated[str, typer.Option("--solver", help="Solver that decides entailment; see 'proof-r1 doctor'.")]
 _Workers = Annotated[int, typer.Option("--workers", min=1, help="Processes to use.")]
@@ -102,7 +78,7 @@ def _options(
 @app.command()
 def parse(
     formula: Annotated[str, typer.Argument(help="A formula in any notation.", show_default=False)],
-    to: Annotated[Notation, typer.Option("--to", help="Notation to write.")] = Notation.UNICODE,
+    to: Annotated[Literal[Notation, "smtlib", "json"], typer.Option("--to", help="Notation to write.")] = "unicode",
     repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired, and say what.")] = False,
 ) -> None:
     """Read a formula and write it in another notation."""
@@ -112,9 +88,9 @@ def parse(
     for change in () if repaired is None else repaired.repairs:
         _say(f"repaired: {change}")
     match to:
-        case Notation.SMTLIB:
+        case "smtlib":
             _write(smtlib.term(parsed))
-        case Notation.JSON:
+        case "json":
             record = {
                 "formula": show_formula(parsed),
                 "prefix": show_formula(parsed, "prefix"),
@@ -125,7 +101,7 @@ def parse(
             }
             _write(msgspec.json.encode(record).decode())
         case _:
-            _write(show_formula(parsed, to.value))
+            _write(show_formula(parsed, to))
 
 
 # -- verify, show, evaluate -------------------------------------------------------------------------------------------
@@ -136,13 +112,13 @@ def verify(
     problems: _Problems,
     completions: _Completions,
     out: Annotated[Path, typer.Option("--out", help="File of reports to write, one per line.", show_default=False)],
-    format: _Format = ProblemFormat.AUTO,  # noqa: A002 (the name of the option)
-    rules: _Rules = RuleSystem.TRAIN,
+    format: _Format = "auto",  # noqa: A002 (the name of the option)
+    rules: _Rules = "train",
     solver: _Solver = "z3",
     workers: _Workers = 1,
 ) -> None:
     """Check completions and write one report per completion, in their order. An interrupted run resumes."""
-    settings = Settings(solver=solver, rules=rules.value)
+    settings = Settings(solver=solver, rules=rules)
     known = _read_problems(problems, format)
     skipped: list[str] = []
     with ReportFile.open(out, inputs=(problems, completions), settings=settings) as file:
@@ -163,8 +139,8 @@ def show(
     completions: _Completions,
     id: Annotated[str, typer.Option("--id", help="Id of the problem.", show_default=False)],  # noqa: A002
     sample: Annotated[int | None, typer.Option("--sample", help="Only this sample.", show_default=False)] = None,
-    format: _Format = ProblemFormat.AUTO,  # noqa: A002
-    rules: _Rules = RuleSystem.TRAIN,
+    format: _Format = "auto",  # noqa: A002
+    rules: _Rules = "train",
     solver: _Solver = "z3",
 ) -> None:
     """Check the completions of one problem and show each: actions, verdicts, reasons, and the closure as a tree."""
@@ -175,7 +151,7 @@ def show(
     skipped: list[str] = []
     chosen = (c for c in _usable(completions, known, skipped) if c.problem_id == id and sample in (None, c.sample))
     count = 0
-    for report in verify_many(known.problems, chosen, settings=Settings(solver=solver, rules=rules.value)):
+    for report in verify_many(known.problems, chosen, settings=Settings(solver=solver, rules=rules)):
         _out.print(display.trace(known.problems[id], report))
         count += 1
     if not count:
@@ -187,8 +163,8 @@ def show(
 def evaluate(
     problems: _Problems,
     completions: _Completions,
-    format: _Format = ProblemFormat.AUTO,  # noqa: A002
-    rules: _Rules = RuleSystem.TRAIN,
+    format: _Format = "auto",  # noqa: A002
+    rules: _Rules = "train",
     solver: _Solver = "z3",
     workers: _Workers = 1,
     bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for confidence intervals.")] = 0,
@@ -206,19 +182,18 @@ def evaluate(
             lengths.setdefault((completion.problem_id, completion.sample), len(completion.completion))
             yield completion
 
-    settings = Settings(solver=solver, rules=rules.value)
+    settings = Settings(solver=solver, rules=rules)
     reports = verify_many(known.problems, measured(), settings=settings, workers=workers)
     shown = _progress(reports, "verifying", _count_lines(completions))
     tables = metrics_tables(evaluate_metrics(known.problems, shown, lengths=lengths, resamples=bootstrap))
     for table in tables:
         _out.print(to_rich(table))
-    for path, content in (
-        (json, lambda: to_json(tables)),
-        (markdown, lambda: "\n".join(map(to_markdown, tables)).encode()),
-        (latex, lambda: "\n".join(map(to_latex, tables)).encode()),
-    ):
-        if path is not None:
-            path.write_bytes(content())
+    if json is not None:
+        _write_file(json, to_json(tables))
+    if markdown is not None:
+        _write_file(markdown, "\n".join(map(to_markdown, tables)).encode())
+    if latex is not None:
+        _write_file(latex, "\n".join(map(to_latex, tables)).encode())
     _finish(skipped)
 
 
@@ -228,10 +203,10 @@ def evaluate(
 @app.command()
 def rules(
     rule: Annotated[str | None, typer.Argument(help="Name of a rule.", show_default=False)] = None,
-    system: Annotated[RuleSystem, typer.Option("--system", help="Rule catalogue.")] = RuleSystem.FOLIO,
+    system: Annotated[RuleSystem, typer.Option("--system", help="Rule catalogue.")] = "folio",
 ) -> None:
     """List the rules, or show one with its schemata and an example."""
-    known = catalogue(system.value)
+    known = catalogue(system)
     if rule is None:
         _out.print(display.rules(known))
         return
@@ -253,8 +228,8 @@ def doctor() -> None:
 # -- shared -----------------------------------------------------------------------------------------------------------
 
 
-def _read_problems(path: Path, format_: ProblemFormat) -> ProblemSet:
-    known = read_problems(path, format=format_.value)
+def _read_problems(path: Path, format_: Format) -> ProblemSet:
+    known = read_problems(path, format=format_)
     for rejected in known.rejected[:10]:
         _say(f"{path}: problem {rejected.id} cannot be used: {'; '.join(rejected.reasons)}")
     if len(known.rejected) > 10:
@@ -288,8 +263,12 @@ def _finish(skipped: list[str]) -> None:
 
 
 def _count_lines(path: Path) -> int:
-    with path.open("rb") as file:
-        return sum(1 for line in file if line.strip())
+    """How many completions there are at most; a file that cannot be read is told of when it is read."""
+    try:
+        with path.open("rb") as file:
+            return sum(1 for line in file if line.strip())
+    except OSError:
+        return 0
 
 
 def _progress(items: Iterable[_T], what: str, total: int) -> Iterator[_T]:
@@ -318,8 +297,15 @@ def _write(text: str) -> None:
     sys.stdout.write(f"{text}\n")
 
 
+def _write_file(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        _fail(f"{path}: the file cannot be written: {error.strerror}")
+
+
 def _say(message: str) -> None:
-    _err.print(Text(message))
+    _err.print(Text(message), soft_wrap=True)
 
 
 def _fail(message: str) -> NoReturn:
@@ -333,7 +319,7 @@ def main() -> None:
     except ProofR1Error as error:
         if "--debug" in sys.argv:
             raise
-        _err.print(Text(f"error: {error}", style="red"))
+        _err.print(Text(f"error: {error}", style="red"), soft_wrap=True)
         sys.exit(2)
     except KeyboardInterrupt:
         _err.print(Text("interrupted"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -48,18 +49,26 @@ def _premises(problem: Problem, report: TraceReport) -> Table:
 
 
 def _actions(report: TraceReport) -> Table:
-    table = Table(title="Actions", title_justify="left")
-    for name in ("id", "from", "conclusion", "rule", "schema", "entailed", "rule ok", "progress", "closure", "signal"):
-        table.add_column(name, justify="center" if name in ("schema", "entailed", "rule ok", "progress") else "left")
+    """One row per action; the four checks are, in order, schema, entailed, rule, progress."""
+    table = Table(title="Actions (checks: schema, entailed, rule, progress)", title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("id", no_wrap=True)
+    table.add_column("from", max_width=12)
+    table.add_column("conclusion", ratio=1)
+    table.add_column("rule", max_width=18)
+    table.add_column("checks", no_wrap=True)
+    table.add_column("signal", justify="right")
     for step in report.actions:
+        style = "" if step.in_closure else "dim"
+        checks = Text(" ").join(
+            [Text(_MARK[v], _STYLE[v]) for v in (step.schema, step.semantic, step.rule, step.progress)]
+        )
         table.add_row(
-            Text(step.id or "–"),
-            Text(", ".join(step.dependencies)),
-            Text(step.conclusion or "–"),
-            Text((step.declared_rule or "–").replace("_", " ").lower()),
-            *[Text(_MARK[v], _STYLE[v]) for v in (step.schema, step.semantic, step.rule, step.progress)],
-            Text("inside" if step.in_closure else "outside", "" if step.in_closure else "dim"),
-            Text(f"{step.signal}"),
+            Text(step.id or "–", style),
+            Text(" ".join(step.dependencies), style),
+            Text(step.conclusion or "–", style),
+            Text((step.declared_rule or "–").replace("_", " ").lower(), style),
+            checks,
+            Text(f"{step.signal}", style),
         )
     return table
 

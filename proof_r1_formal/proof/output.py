@@ -47,8 +47,8 @@ class ReportFile:
         key = hashlib.sha256(f"{__version__} {settings!r}".encode())
         for path in inputs:
             try:
-                with path.open("rb") as file:
-                    key.update(hashlib.file_digest(file, "sha256").digest())
+                with path.open("rb") as source:
+                    key.update(hashlib.file_digest(source, "sha256").digest())
             except OSError as error:
                 raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
         partial = target.with_name(f".{target.name}.{key.hexdigest()[:16]}.partial")

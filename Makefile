@@ -1,0 +1,43 @@
+# make setup   an environment in .venv with `proof-r1` in it
+# make demo    setup, then the main job on examples/
+# make test    everything the tests need, then all checks and tests, fast ones first
+# make tables  the tables of docs/agreement.md, from the benchmark data beside the project
+# make wheel   the package as a wheel in dist/
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+
+.PHONY: setup demo test tables wheel clean
+
+setup: .venv/.ready
+
+.venv/.ready: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) install -e .
+	touch $@
+
+.venv/.tested: .venv/.ready
+	$(PIP) install -e '.[test,solvers]'
+	touch $@
+
+demo: setup
+	$(BIN)/proof-r1 evaluate --problems examples/problems.jsonl --completions examples/completions.jsonl
+	$(BIN)/proof-r1 show --problems examples/problems.jsonl --completions examples/completions.jsonl --id garden/2
+
+test: .venv/.tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -q -n 2 -m 'not slow'
+	$(BIN)/pytest -q -n 2 -m slow
+
+tables: .venv/.tested
+	$(BIN)/python -m tests.agreement
+
+wheel: .venv/.tested
+	$(PIP) wheel --no-deps -w dist .
+
+clean:
+	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
