@@ -98,7 +98,7 @@ class Limits:
     """How much work a query may cost.
 
     Attributes:
-        steps: budget in the solver's own unit (Z3 ``rlimit``, cvc5 ``rlimit``, branches); decides verdicts, so that
+        steps: budget in the solver's own unit (Z3 ``rlimit``, fortieths of cvc5's, branches); decides verdicts, so that
             they do not depend on the load of the machine.
         seconds: wall-clock limit, a last resort that only ever yields ``Unknown``.
         memory_mb: memory limit in MiB where the solver knows one.

@@ -26,12 +26,15 @@ from proof_r1_formal.solvers.base import (
 )
 from proof_r1_formal.solvers.countermodel import Row, countermodel
 
+STEPS_PER_RESOURCE = 40
+"""cvc5's unit is coarser than Z3's: so many steps are one of its resources, and a budget takes similar time in both."""
+
 
 class Cvc5Solver:
     """Decides queries with cvc5.
 
     Args:
-        limits: ``steps`` is cvc5's resource limit per query; it has no limit of memory.
+        limits: ``steps`` is forty times cvc5's resource limit; ``memory_mb`` is not enforced (cvc5 has no such limit).
 
     Raises:
         SolverError: the package cvc5 is not installed.
@@ -67,7 +70,7 @@ class Cvc5Solver:
         for option, setting in {
             "produce-models": "true",
             "finite-model-find": "true",
-            "rlimit-per": str(max(1, self._limits.steps)),
+            "rlimit-per": str(max(1, self._limits.steps // STEPS_PER_RESOURCE)),
             "tlimit-per": str(max(1, int(self._limits.seconds * 1000))),
         }.items():
             solver.setOption(option, setting)

@@ -1,7 +1,8 @@
 """Any SMT-LIB 2 program as a solver: the query goes to its standard input, the verdict comes from its standard output.
 
 Only an output that is exactly ``sat`` or ``unsat``, of a program that then ends with status 0, is a verdict. All else
-(death, silence, chatter, a flood) is ``Unknown``. No countermodel is read, so a refutation is the program's word.
+(death, silence, chatter, a flood) is ``Unknown``; a plain ``unknown`` counts as incomplete, whatever its cause. No
+countermodel is read, so a refutation is the program's word.
 
 The program runs without a shell and leads a process group of its own, which is killed as a whole when the answer is in
 or the time is up. Its standard error is discarded.
@@ -34,6 +35,7 @@ from proof_r1_formal.solvers.base import (
     Unknown,
     checked_signature,
 )
+from proof_r1_formal.solvers.cvc5 import STEPS_PER_RESOURCE
 
 MAX_OUTPUT = 1 << 16
 """The most bytes that a program may write; a verdict needs six."""
@@ -44,28 +46,26 @@ class Preset:
     """How to call a known program.
 
     Attributes:
-        arguments: its arguments; ``{steps}`` stands for the budget, where it has one that is no time.
+        arguments: its arguments; ``{budget}`` stands for the number that limits its work, if it has one.
         logics: the SMT-LIB logics that it decides.
         hint: where to get it.
+        unit: how many steps one unit of its budget is.
     """
 
     arguments: tuple[str, ...]
     logics: frozenset[Logic]
     hint: str
+    unit: int = 1
 
 
 _ALL: frozenset[Logic] = frozenset({"QF_UF", "UF"})
+_CVC_ARGUMENTS = ("--lang=smt2", "--finite-model-find", "--rlimit={budget}", "-")
 
 PRESETS: Mapping[str, Preset] = {
-    "z3": Preset(("-smt2", "-in", "rlimit={steps}"), _ALL, "pip install z3-solver"),
-    "cvc5": Preset(
-        ("--lang=smt2", "--finite-model-find", "--rlimit={steps}", "-"),
-        _ALL,
-        "https://cvc5.github.io, or apt install cvc5",
-    ),
-    "cvc4": Preset(("--lang=smt2", "--finite-model-find", "--rlimit={steps}", "-"), _ALL, "apt install cvc4"),
-    # By name, since versions of veriT differ in what they do without a file.
-    "veriT": Preset(
+    "z3": Preset(("-smt2", "-in", "rlimit={budget}"), _ALL, "pip install z3-solver"),
+    "cvc5": Preset(_CVC_ARGUMENTS, _ALL, "https://cvc5.github.io, or apt install cvc5", STEPS_PER_RESOURCE),
+    "cvc4": Preset(_CVC_ARGUMENTS, _ALL, "apt install cvc4", STEPS_PER_RESOURCE),
+    "veriT": Preset(  # it wants the name of a file
         ("--input=smtlib2", "--disable-banner", "--disable-print-success", "/dev/stdin"),
         _ALL,
         "https://www.verit-solver.org",
@@ -80,9 +80,9 @@ class ProcessSolver:
 
     Args:
         program: its name on ``PATH``, or its path.
-        arguments: its arguments, ``{steps}`` standing for the budget; it must read the query from standard input.
+        arguments: its arguments, with which it must read the query from standard input.
         logics: the SMT-LIB logics that it decides; other queries are ``Unknown`` without running it.
-        limits: ``seconds`` is for the whole run. ``memory_mb`` is not enforced.
+        limits: only ``seconds`` counts; a budget of steps must be among the arguments, in the program's own terms.
 
     Raises:
         SolverError: there is no such program.
@@ -98,13 +98,13 @@ class ProcessSolver:
     ) -> None:
         self._limits = limits or Limits()
         self._logics = logics
-        self._command = (program, *[argument.replace("{steps}", str(self._limits.steps)) for argument in arguments])
+        self._command = (program, *arguments)
         if shutil.which(program) is None:
             raise SolverError(self.name, f"there is no program {program!r} on PATH")
 
     @classmethod
     def preset(cls, name: str, limits: Limits | None = None) -> ProcessSolver:
-        """The known program of that name.
+        """The known program of that name, its budget set to ``limits.steps``.
 
         Raises:
             SolverError: it is not known, or not installed.
@@ -114,7 +114,10 @@ class ProcessSolver:
         known = PRESETS[name]
         if shutil.which(name) is None:
             raise SolverError(f"process:{name}", f"is not installed; {known.hint}")
-        return cls(name, known.arguments, logics=known.logics, limits=limits)
+        limits = limits or Limits()
+        budget = str(max(1, limits.steps // known.unit))
+        arguments = tuple([argument.replace("{budget}", budget) for argument in known.arguments])
+        return cls(name, arguments, logics=known.logics, limits=limits)
 
     @property
     def name(self) -> str:
