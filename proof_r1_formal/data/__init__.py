@@ -1,0 +1,99 @@
+"""Reading problem files of every format that is known: :func:`read_problems`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from proof_r1_formal.data import folio, native, proverqa
+from proof_r1_formal.data.draft import Origin
+from proof_r1_formal.data.problem import Problem, ProblemSet, Rejected
+from proof_r1_formal.data.records import Broken, JsonObject, Record, describe, read_records
+from proof_r1_formal.errors import DataError
+
+Format: TypeAlias = Literal["auto", "native", "proverqa", "folio"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """A format: how its records are known and read, and whether formulas are repaired unless the caller says otherwise."""
+
+    recognises: Callable[[JsonObject], bool]
+    read_record: Callable[[JsonObject, Origin], Problem | Rejected]
+    keys: str
+    repair: bool
+
+
+_READERS: dict[str, _Reader] = {
+    "proverqa": _Reader(proverqa.recognises, proverqa.read_record, "nl2fol, conclusion_fol", repair=False),
+    "folio": _Reader(folio.recognises, folio.read_record, "premises-FOL, conclusion-FOL", repair=True),
+    "native": _Reader(native.recognises, native.read_record, "premises, options", repair=False),
+}
+
+
+def read_problems(
+    path: Path | str,
+    *,
+    format: Format = "auto",  # noqa: A002 (the word that users of a reader look for)
+    repair: bool | None = None,
+) -> ProblemSet:
+    """Read the problems of a file.
+
+    Args:
+        path: a JSON array of records, or one record per line.
+        format: the format of the records; ``auto`` tells it from the keys of the first record that has those of one.
+        repair: whether formulas that do not parse are repaired, with notes; None is the default of the format: noisy data
+            (folio) is repaired, everything else is not.
+
+    Returns:
+        The problems by id, in order, and every record that is none with the reasons.
+
+    Raises:
+        DataError: the file cannot be read, holds no record, or (``auto``) its records are of no known format.
+    """
+    path = Path(path)
+    records = read_records(path)
+    reader = _recognised(path, records) if format == "auto" else _READERS[format]
+    repair = reader.repair if repair is None else repair
+    problems: dict[str, Problem] = {}
+    lines: dict[str, int] = {}
+    rejected: list[Rejected] = []
+    for record in records:
+        result = _read(record, reader, Origin(path.stem, record.line, repair))
+        if isinstance(result, Problem) and result.id in problems:
+            reason = f"the id {result.id!r} is that of line {lines[result.id]} already"
+            result = Rejected(result.id, record.line, (reason,))
+        if isinstance(result, Rejected):
+            rejected.append(result)
+        else:
+            problems[result.id] = result
+            lines[result.id] = record.line
+    return ProblemSet(problems, tuple(rejected))
+
+
+def _read(record: Record | Broken, reader: _Reader, origin: Origin) -> Problem | Rejected:
+    match record:
+        case Broken(_, problem):
+            return Rejected(origin.fallback_id, origin.line, (problem,))
+        case Record(_, JsonObject() as members):
+            if repeated := members.repeated():
+                return Rejected(origin.fallback_id, origin.line, (f"the key {repeated[0]!r} occurs twice",))
+            return reader.read_record(members, origin)
+        case Record(_, value):
+            return Rejected(origin.fallback_id, origin.line, (f"a record is an object, not {describe(value)}",))
+
+
+def _recognised(path: Path, records: list[Record | Broken]) -> _Reader:
+    objects = [r.value for r in records if isinstance(r, Record) and isinstance(r.value, JsonObject)]
+    for members in objects:
+        for reader in _READERS.values():
+            if reader.recognises(members):
+                return reader
+    known = "; ".join(f"{name} (keys {reader.keys})" for name, reader in _READERS.items())
+    found = ", ".join(dict.fromkeys(key for key, _ in objects[0].members)) if objects else "none"
+    raise DataError(
+        str(path),
+        f"records of no known format, with the keys {found}; known are {known}; name one if it should be read as that",
+    )

@@ -6,14 +6,23 @@ no usable problem becomes a :class:`Rejected` with its reasons, never nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.logic.syntax import Formula, Not
 
 TRUE, FALSE, UNCERTAIN = "True", "False", "Uncertain"
 """Labels of the options of three-way problems."""
+
+GOAL_TRUE, GOAL_FALSE, GOAL_UNCERTAIN = "h_goal_true", "h_goal_false", "h_goal_uncertain"
+"""Ids of the options of three-way problems."""
+
+THREE_WAY: Mapping[str, str] = MappingProxyType(
+    {"true": GOAL_TRUE, "false": GOAL_FALSE, "uncertain": GOAL_UNCERTAIN, "unknown": GOAL_UNCERTAIN}
+)
+"""The label of a three-way answer, as datasets spell it in any case -> the id of its option."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,15 @@ class Option:
     id: str
     label: str
     formula: Formula
+
+
+def three_way_options(goal: Formula) -> tuple[Option, ...]:
+    """The options of a three-way problem about ``goal``; Uncertain carries the goal itself, as in the datasets."""
+    return (
+        Option(GOAL_TRUE, TRUE, goal),
+        Option(GOAL_FALSE, FALSE, Not(goal)),
+        Option(GOAL_UNCERTAIN, UNCERTAIN, goal),
+    )
 
 
 @dataclass(frozen=True, slots=True)

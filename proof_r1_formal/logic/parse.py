@@ -1,11 +1,11 @@
 """Text to formulas, through ``grammars/infix.lark`` and ``grammars/prefix.lark``.
 
-In: text in any notation of the design (Unicode, ASCII, LaTeX, juxtaposition, S-expressions). Out: a closed formula, or a
-:class:`~proof_r1_formal.errors.ParseError` that says where, what was expected, and shows a caret.
+In: text in any notation of the design (Unicode, ASCII, LaTeX, juxtaposition, S-expressions). Out: a closed formula, or
+a :class:`~proof_r1_formal.errors.ParseError` that says where, what was expected, and shows a caret.
 
 Three stages: the lexer splits the text into tokens; :class:`_Scopes` makes the reach of every quantifier explicit by
-inserting parentheses; the LALR parser builds a tree, which :class:`_Resolver` turns into a formula, deciding which names
-are variables. Input is bounded (length, tokens, nesting), so no text can exhaust time or the stack.
+inserting parentheses; the LALR parser builds a tree, which :class:`_Resolver` turns into a formula, deciding which
+names are variables. Input is bounded (length, tokens, nesting), so no text can exhaust time or the stack.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 from typing import Any, Literal, overload
 
 from lark import Lark, Token, Tree
@@ -37,7 +37,6 @@ from proof_r1_formal.logic.syntax import (
     Implies,
     Not,
     Or,
-    Quantified,
     Term,
     Var,
     Xor,
@@ -109,6 +108,8 @@ def _parse(text: str) -> Formula:
         ) from None
     except UnexpectedToken as error:
         raise _unexpected_token(text, error) from None
+    except _TooMuchError as error:
+        raise ParseError(text, error.token.start_pos or 0, str(error)) from None
     except UnexpectedEOF:
         raise ParseError(text, len(text), "the formula ends too early") from None
     return _Resolver(text).formula(tree)
@@ -143,23 +144,23 @@ class _Bounds(PostLex):
         depth = 0
         for token in stream:
             if len(tokens) == MAX_TOKENS:
-                raise _TooMuch(token, f"more than {MAX_TOKENS} tokens")
+                raise _TooMuchError(token, f"more than {MAX_TOKENS} tokens")
             if token.type == "_LPAR":
                 depth += 1
                 if depth > MAX_DEPTH:
-                    raise _TooMuch(token, f"parentheses nested deeper than {MAX_DEPTH}")
+                    raise _TooMuchError(token, f"parentheses nested deeper than {MAX_DEPTH}")
             elif token.type == "_RPAR":
                 depth -= 1
             tokens.append(token)
         return tokens
 
 
-class _TooMuch(UnexpectedToken):
-    """A bound was passed at ``token``; :func:`_unexpected_token` makes the error for the caller."""
+class _TooMuchError(Exception):
+    """A bound on the input was passed at ``token``."""
 
     def __init__(self, token: Token, problem: str) -> None:
-        super().__init__(token, set())
-        self.problem = problem
+        super().__init__(problem)
+        self.token = token
 
 
 _APPLICATION = frozenset({"NAME", "CALL", "_LPAR"})
@@ -339,9 +340,12 @@ class _Resolver:
         parts: list[Any] = tree.children
         rule = str(tree.data)
         if rule == "application":
-            return self._application(tree, parts, scope, depth)
+            return self._application(parts, scope, depth)
         if rule in _BINARY:
             return _BINARY[rule](self._formula(parts[0], scope, depth + 1), self._formula(parts[1], scope, depth + 1))
+        if rule == "chain" and len(parts) == 3:  # one frame per level, so that the deepest formula fits the stack
+            connective = _CHAIN[parts[0].value]
+            return connective(self._formula(parts[1], scope, depth + 1), self._formula(parts[2], scope, depth + 1))
         match rule:
             case "not_":
                 return Not(self._formula(parts[-1], scope, depth + 1))
@@ -360,12 +364,12 @@ class _Resolver:
                 return BOTTOM
         raise AssertionError(f"grammar rule {rule} has no meaning")
 
-    def _application(self, tree: Tree[Token], parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
+    def _application(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
         head = parts[0]
         name = _unquoted(head.value)
         if name in scope:
             raise ParseError(self._text, head.start_pos, f"variable {name!r} is used as a predicate")
-        return Atom(name, self._arguments(tree, parts, scope, depth))
+        return Atom(name, self._arguments(parts, scope, depth))
 
     def _quantified(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
         if len(parts) == 2:
@@ -382,21 +386,17 @@ class _Resolver:
         return body
 
     def _chain(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
+        """An S-expression of three or more operands: → nests to the right, everything else to the left."""
         connective = _CHAIN[parts[0].value]
-        if depth + len(parts) - 2 > MAX_DEPTH:
+        deepest = depth + len(parts) - 2
+        if deepest > MAX_DEPTH:
             raise ParseError(self._text, parts[0].start_pos, f"a formula nested deeper than {MAX_DEPTH} levels")
-        operands = [self._formula(part, scope, depth + len(parts) - 2) for part in parts[1:]]
+        operands = [self._formula(part, scope, deepest) for part in parts[1:]]
         if connective is Implies:
-            result = operands.pop()
-            while operands:
-                result = Implies(operands.pop(), result)
-            return result
-        result = operands[0]
-        for operand in operands[1:]:
-            result = connective(result, operand)
-        return result
+            return reduce(lambda right, left: Implies(left, right), reversed(operands))
+        return reduce(connective, operands)
 
-    def _arguments(self, tree: Tree[Token], parts: list[Any], scope: dict[str, Var], depth: int) -> tuple[Term, ...]:
+    def _arguments(self, parts: list[Any], scope: dict[str, Var], depth: int) -> tuple[Term, ...]:
         head = parts[0]
         if len(parts) == 2 and parts[1].data == "group":
             return tuple([self._term(part, scope, depth + 1) for part in parts[1].children])
@@ -428,17 +428,15 @@ class _Resolver:
             raise ParseError(self._text, head.start_pos, f"variable {name!r} is used as a function")
         if tree.data == "term":  # prefix notation
             return App(name, tuple([self._term(part, scope, depth + 1) for part in parts[1:]]))
-        return App(name, self._arguments(tree, parts, scope, depth))
+        return App(name, self._arguments(parts, scope, depth))
 
 
 def _prefix_variables(binders: Tree[Token]) -> tuple[Var, ...]:
-    tokens: list[Any] = binders.children
-    return tuple(
-        Var(_unquoted(t.children[0].value), _unquoted(t.children[1].value))
-        if isinstance(t, Tree)
-        else Var(_unquoted(t.value), ENTITY)
-        for t in tokens
-    )
+    variables = []
+    for binding in binders.children:
+        name, *sort = [str(token) for token in (binding.children if isinstance(binding, Tree) else [binding])]
+        variables.append(Var(_unquoted(name), _unquoted(sort[0]) if sort else ENTITY))
+    return tuple(variables)
 
 
 def _start(tree: Tree[Token]) -> int:
@@ -489,8 +487,6 @@ def _unexpected_character(text: str, offset: int) -> str:
 def _unexpected_token(text: str, error: UnexpectedToken) -> ParseError:
     token: Token = error.token
     offset = token.start_pos if token.start_pos is not None and token.type != "$END" else len(text)
-    if isinstance(error, _TooMuch):
-        return ParseError(text, offset, error.problem)
     expected = tuple(sorted({_DESCRIPTIONS.get(name, name) for name in error.accepts or error.expected}))
     found = "the formula ends too early" if token.type == "$END" else f"unexpected {str(token.value)[:40]!r}"
     return ParseError(text, offset, found, expected=expected)

@@ -3,8 +3,9 @@
 ``unicode`` and ``ascii`` are infix with the fewest parentheses that are safe to read; ``juxtaposed`` is ``unicode``
 with ``likes Bob x`` for ``likes(Bob, x)`` (the notation of the prompts); ``prefix`` is S-expressions.
 
-The grammars hold that a name is a variable wherever a quantifier of that name is around it, and that no name is bound in
-one place of a formula and constant in another. A formula that breaks this has its bound variables renamed in the text.
+The grammars hold that a name is a variable wherever a quantifier of that name is around it, and that no name is bound
+in one place of a formula and constant in another. A formula that breaks this has its bound variables renamed in the
+text.
 """
 
 from __future__ import annotations
@@ -199,21 +200,25 @@ def _separated(formula: Formula) -> Formula:
         return formula
     taken = {t.function for t in terms(formula) if isinstance(t, App)} | {v.name for v in free_variables(formula)}
     taken |= {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}
-    if bound.isdisjoint(taken) and not _rebinds_at_other_sort(formula):
+    if bound.isdisjoint(taken) and not _is_misread(formula, {}):
         return formula
     return _rename_bound(formula, frozenset(taken | bound))
 
 
-def _rebinds_at_other_sort(formula: Formula) -> bool:
-    """Whether a name is bound at two sorts with one scope inside the other (``∀x:A ∃x:B P(x)`` with the outer x used)."""
-    sorts: dict[str, str] = {}
-    for part in subformulas(formula):
-        if (
-            isinstance(part, Quantified)
-            and sorts.setdefault(part.variable.name, part.variable.sort) != part.variable.sort
-        ):
-            return True
-    return False
+def _is_misread(formula: Formula, scope: dict[str, Var]) -> bool:
+    """Whether some variable stands inside a quantifier of its name and another sort, which would capture it in text."""
+    match formula:
+        case Top() | Bottom():
+            return False
+        case Atom() | Eq():
+            return any(isinstance(t, Var) and scope.get(t.name, t) is not t for t in terms(formula))
+        case Not(body):
+            return _is_misread(body, scope)
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return _is_misread(left, scope) or _is_misread(right, scope)
+        case ForAll(variable, body) | Exists(variable, body):
+            return _is_misread(body, {**scope, variable.name: variable})
+    assert_never(formula)
 
 
 def _rename_bound(formula: Formula, taken: frozenset[str]) -> Formula:

@@ -303,8 +303,8 @@ def nnf(formula: Formula, *, positive: bool = True) -> Formula:
 def skolemise(formula: Formula, *, prefix: str = "sk") -> Formula:
     """An equisatisfiable formula without ∃ (nor negated ∀), in negation normal form.
 
-    Each ∃ gets its own function ``␣<prefix><number>`` of the enclosing ∀-variables that are free in it; the names cannot
-    be written in any grammar of the package. Any model of the result is a model of ``formula``.
+    Each ∃ gets its own function ``␣<prefix><number>`` of the enclosing ∀-variables that are free in it; the names
+    cannot be written plainly in any grammar of the package. Any model of the result is a model of ``formula``.
     """
     counter = iter(range(1 << 62))
 

@@ -1,0 +1,92 @@
+"""Files of completions: one JSON object ``{"problem_id": …, "sample": 0, "completion": "…"}`` per line.
+
+In: a path. Out: completions one at a time, in order, with memory bounded by the longest line that is read; a line that is no
+completion is a :class:`BadLine`. The text of a completion is kept exactly, null characters and unpaired surrogates too.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import msgspec
+
+from proof_r1_formal.data.records import BadJson, JsonObject, decode, describe, open_to_read, plain
+from proof_r1_formal.errors import DataError
+
+MAX_LINE = 16 * 1024 * 1024
+"""The longest line that is read, in bytes."""
+
+
+class Completion(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model wrote for a problem.
+
+    Attributes:
+        problem_id: the id of the problem.
+        sample: which of the completions of that problem, from 0.
+        completion: the text.
+    """
+
+    problem_id: Annotated[str, msgspec.Meta(min_length=1)]
+    sample: Annotated[int, msgspec.Meta(ge=0, lt=2**31)] = 0
+    completion: str
+
+
+class BadLine(msgspec.Struct, frozen=True):
+    """A line that is no completion: its 1-based number, and what is wrong with it."""
+
+    line: int
+    problem: str
+
+
+def read_completions(path: Path | str) -> Iterator[Completion | BadLine]:
+    """The completions of a file; blank lines are skipped, keys other than the three are ignored.
+
+    Raises:
+        DataError: when the iteration starts, the file cannot be read; when it ends, no line held anything.
+    """
+    path = Path(path)
+    empty = True
+    try:
+        with open_to_read(path) as file:
+            for number, line in enumerate(_lines(file), 1):
+                if line is None:
+                    empty = False
+                    yield BadLine(number, f"not read: the line is longer than {MAX_LINE} bytes")
+                elif line.strip():
+                    empty = False
+                    yield _read_line(number, line)
+    except OSError as error:
+        raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
+    if empty:
+        raise DataError(str(path), "the file is empty; expected one completion per line")
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes | None]:
+    """The lines without a byte-order mark; None for one that is too long."""
+    line = file.readline(MAX_LINE + 1).removeprefix(codecs.BOM_UTF8)
+    while line:
+        if len(line) > MAX_LINE and not line.endswith(b"\n"):
+            yield None
+            while line and not line.endswith(b"\n"):
+                line = file.readline(MAX_LINE)
+        else:
+            yield line
+        line = file.readline(MAX_LINE + 1)
+
+
+def _read_line(number: int, line: bytes) -> Completion | BadLine:
+    try:
+        record = decode(line.decode())
+        if not isinstance(record, JsonObject):
+            return BadLine(number, f"an object is expected, not {describe(record)}")
+        completion = msgspec.convert(plain(record), Completion)
+    except UnicodeDecodeError as error:
+        return BadLine(number, f"not UTF-8 (at byte {error.start} of the line)")
+    except (BadJson, msgspec.ValidationError) as error:
+        return BadLine(number, str(error))
+    if not completion.problem_id.isprintable():
+        return BadLine(number, f"the problem_id {completion.problem_id!r} holds a control character")
+    return completion

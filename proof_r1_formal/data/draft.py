@@ -1,0 +1,159 @@
+"""What every dataset reader does alike: read formulas, collect what is wrong or odd, and decide whether a problem came out.
+
+In: the values of a record. Out: a :class:`Problem` with notes, or a :class:`Rejected` with every reason found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, Rejected
+from proof_r1_formal.data.records import Json, JsonObject, describe
+from proof_r1_formal.errors import ParseError, SignatureError
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.syntax import Formula
+
+_SHOWN = 80  # characters of a formula that a reason quotes
+
+
+class StepRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A step of a reference proof, in every format that has them."""
+
+    id: str
+    dependencies: tuple[str, ...]
+    conclusion: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a record stands and how it is to be read.
+
+    Attributes:
+        stem: name of the file without its suffix.
+        line: 1-based line (JSON Lines) or position in the array (JSON).
+        repair: whether formulas are repaired.
+    """
+
+    stem: str
+    line: int
+    repair: bool
+
+    @property
+    def fallback_id(self) -> str:
+        """The id of a record that has none of its own."""
+        return f"{self.stem}/#{self.line}"
+
+
+class Draft:
+    """A record while it is read: reasons that make it unusable, and notes that do not."""
+
+    def __init__(self, origin: Origin) -> None:
+        self._origin = origin
+        self._reasons: list[str] = []
+        self._notes: list[str] = []
+
+    def reject(self, reason: str) -> None:
+        """The record is no usable problem."""
+        self._reasons.append(reason)
+
+    def note(self, note: str) -> None:
+        """The record is odd."""
+        self._notes.append(note)
+
+    def identifier(self, record: JsonObject, key: str) -> str:
+        """The record's own id under ``key``; rejects the record if that is no whole number and no text."""
+        match record.get(key):
+            case bool():
+                pass
+            case int(number):
+                return str(number)
+            case str(text) if text:
+                return text
+            case _:
+                pass
+        self.reject(f"{key!r} must be a whole number or a text; it is {describe_member(record, key)}")
+        return f"#{self._origin.line}"
+
+    def text(self, record: JsonObject, key: str) -> str:
+        """The text under ``key``; empty, with a note, if there is none."""
+        value = record.get(key)
+        if isinstance(value, str):
+            return value
+        self.note(f"a text is expected as {key!r}, which is {describe_member(record, key)}; it is left empty")
+        return ""
+
+    def formula(self, place: str, value: Json) -> Formula | None:
+        """The formula of a text, repaired (with notes) if repair is asked for; None, with a reason, if it is none."""
+        if not isinstance(value, str):
+            self.reject(f"{place}: a formula as text is expected, not {describe(value)}")
+            return None
+        try:
+            if not self._origin.repair:
+                return parse_formula(value)
+            repaired = parse_formula(value, repair=True)
+        except ParseError as error:
+            quoted = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
+            self.reject(f"{place}: {error.summary} in {quoted!r}")
+            return None
+        for repair in repaired.repairs:
+            self.note(f"{place}: {repair}")
+        return repaired.formula
+
+    def premises(self, pairs: Iterable[tuple[str, Json]]) -> tuple[Premise, ...]:
+        """The premises h1, h2, … of pairs of English and formula; rejects the record if there is none."""
+        premises = []
+        count = 0
+        for text, source in pairs:
+            count += 1
+            formula = self.formula(f"premise h{count}", source)
+            if formula is not None and isinstance(source, str):
+                premises.append(Premise(f"h{count}", formula, source, text))
+        if not count:
+            self.reject("the record has no premise")
+        return tuple(premises)
+
+    def finish(self, problem: Problem) -> Problem | Rejected:
+        """The problem with the notes, or why it is none: the reasons collected, and a symbol used in two ways."""
+        if not problem.id.isprintable():
+            self.reject(f"the id {problem.id!r} holds a control character")
+        self._check_symbols(problem)
+        if self._reasons:
+            return Rejected(problem.id, self._origin.line, tuple(self._reasons))
+        return replace(problem, notes=(*problem.notes, *self._notes))
+
+    def _check_symbols(self, problem: Problem) -> None:
+        try:
+            problem.signature()
+        except SignatureError as error:
+            self.reject(f"{_place_of_clash(problem)}: {error}")
+
+
+def describe_member(record: JsonObject, key: str) -> str:
+    """What stands under ``key``, for messages: ``missing``, ``an array``."""
+    return describe(record.get(key)) if key in record else "missing"
+
+
+def reference_proofs(proofs: Iterable[Iterable[StepRecord]]) -> tuple[tuple[ReferenceStep, ...], ...]:
+    """The reference proofs of their records."""
+    return tuple(
+        tuple(ReferenceStep(step.id, step.dependencies, step.conclusion, step.rule) for step in proof)
+        for proof in proofs
+    )
+
+
+def _place_of_clash(problem: Problem) -> str:
+    """The premise or option with which the symbols begin to clash."""
+    places = [f"premise {premise.id}" for premise in problem.premises]
+    places += [f"option {option.id}" for option in problem.options]
+    formulas = tuple(problem.formulas())
+    for count in range(1, len(formulas)):
+        try:
+            Signature.infer(formulas[:count])
+        except SignatureError:
+            return places[count - 1]
+    return places[-1]

@@ -1,0 +1,85 @@
+"""FOLIO records to problems, of version 0 (lists of premises) and version 2 (premises joined by newlines).
+
+A record has ``premises`` and ``premises-FOL``, ``conclusion`` and ``conclusion-FOL``, and ``label``; version 2 also has
+``example_id``. The id of the problem is ``<stem>/<example_id>``, or ``<stem>/<line>`` where the file has no ids. The data is
+noisy: formulas are repaired unless that is turned off, and the notes say what was repaired.
+"""
+
+from __future__ import annotations
+
+from proof_r1_formal.data.draft import Draft, Origin, describe_member
+from proof_r1_formal.data.problem import THREE_WAY, Premise, Problem, Rejected, three_way_options
+from proof_r1_formal.data.records import Json, JsonObject
+from proof_r1_formal.logic.syntax import Formula, Quantified
+from proof_r1_formal.logic.transform import constants, subformulas
+
+
+def recognises(record: JsonObject) -> bool:
+    """Whether the keys of the record are those of this format."""
+    return "premises-FOL" in record or "conclusion-FOL" in record
+
+
+def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
+    """The problem of a record."""
+    draft = Draft(origin)
+    number = draft.identifier(record, "example_id") if "example_id" in record else str(origin.line)
+    premises = _premises(draft, record)
+    goal = draft.formula("the goal (conclusion-FOL)", record.get("conclusion-FOL"))
+    if goal is not None:
+        _note_stray_variables(draft, premises, goal)
+    return draft.finish(
+        Problem(
+            id=f"{origin.stem}/{number}",
+            premises=premises,
+            options=() if goal is None else three_way_options(goal),
+            answer=_answer(draft, record),
+            question=draft.text(record, "conclusion"),
+        )
+    )
+
+
+def _premises(draft: Draft, record: JsonObject) -> tuple[Premise, ...]:
+    formulas = _items(draft, record, "premises-FOL")
+    if formulas is None:
+        draft.reject(f"'premises-FOL' must be an array or a text; it is {describe_member(record, 'premises-FOL')}")
+        return ()
+    english = [item for item in _items(draft, record, "premises") or [] if isinstance(item, str)]
+    if len(english) != len(formulas):
+        # Which sentence belongs to which formula is unknown; a wrong pair would be worse than none.
+        draft.note(f"{len(english)} premises in English but {len(formulas)} formulas; the English is left out")
+        english = [""] * len(formulas)
+    return draft.premises(zip(english, formulas, strict=True))
+
+
+def _items(draft: Draft, record: JsonObject, key: str) -> list[Json] | None:
+    """The items of an array, or the lines of a text without blank ones at its ends; None for anything else."""
+    value = record.get(key)
+    if isinstance(value, str):
+        lines = value.split("\n")
+        filled = [number for number, line in enumerate(lines) if line.strip()]
+        kept = lines[filled[0] : filled[-1] + 1] if filled else []
+        if len(kept) != len(lines):
+            draft.note(f"{key!r} begins or ends with blank lines; they are left out")
+        return [*kept]
+    return value if isinstance(value, list) else None
+
+
+def _answer(draft: Draft, record: JsonObject) -> str | None:
+    label = record.get("label")
+    option_id = THREE_WAY.get(label.strip().casefold()) if isinstance(label, str) else None
+    if option_id is None:
+        shown = repr(label) if isinstance(label, str) else describe_member(record, "label")
+        draft.note(f"'label' is {shown}, none of True, False, Uncertain and Unknown; the answer is unknown")
+    return option_id
+
+
+def _note_stray_variables(draft: Draft, premises: tuple[Premise, ...], goal: Formula) -> None:
+    """Note names that stand free, so are constants, in one formula and are bound in another: mostly lost quantifiers."""
+    places = [(f"premise {premise.id}", premise.formula) for premise in premises] + [("the goal", goal)]
+    bound = {
+        part.variable.name for _, formula in places for part in subformulas(formula) if isinstance(part, Quantified)
+    }
+    for place, formula in places:
+        for constant in constants(formula):
+            if constant.function in bound:
+                draft.note(f"{place}: {constant.function!r} is a constant here but a variable in another formula")

@@ -1,0 +1,191 @@
+"""The package's own problem files, read and written; ``docs/formats.md`` describes them for people.
+
+A file is JSON Lines, or (suffix ``.json``) one JSON array. The format is strict: a key that it does not know, a repeated key or a
+wrong type is a reason to reject the record. What :func:`write_problems` writes reads back equal.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from proof_r1_formal.data.draft import Draft, Origin, StepRecord, reference_proofs
+from proof_r1_formal.data.problem import Option, Premise, Problem, Rejected
+from proof_r1_formal.data.records import BadJson, JsonObject, decode, plain
+from proof_r1_formal.errors import DataError
+from proof_r1_formal.logic.show import show
+
+
+class PremiseRecord(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A premise: ``formula`` in any notation; ``source``, if it differs, is how the formula stood in the original data."""
+
+    id: str
+    formula: str
+    source: str | None = None
+    text: str = ""
+
+
+class OptionRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An answer that can be chosen."""
+
+    id: str
+    label: str
+    formula: str
+
+
+class ProblemRecord(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A problem; the fields are those of :class:`~proof_r1_formal.data.problem.Problem`."""
+
+    id: str
+    premises: tuple[PremiseRecord, ...]
+    options: tuple[OptionRecord, ...]
+    answer: str | None = None
+    question: str = ""
+    difficulty: str = ""
+    proofs: tuple[tuple[StepRecord, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def recognises(record: JsonObject) -> bool:
+    """Whether the keys of the record are those of this format."""
+    return "premises" in record and "options" in record
+
+
+def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
+    """The problem of a record."""
+    draft = Draft(origin)
+    problem_id = draft.identifier(record, "id")
+    try:
+        data = msgspec.convert(plain(record), ProblemRecord)
+    except (BadJson, msgspec.ValidationError) as error:
+        return Rejected(problem_id, origin.line, (str(error),))
+    _check_ids(draft, data)
+    return draft.finish(
+        Problem(
+            id=problem_id,
+            premises=tuple(_premises(draft, data.premises)),
+            options=tuple(_options(draft, data.options)),
+            answer=data.answer,
+            question=data.question,
+            difficulty=data.difficulty,
+            proofs=reference_proofs(data.proofs),
+            notes=data.notes,
+        )
+    )
+
+
+def _check_ids(draft: Draft, data: ProblemRecord) -> None:
+    seen: set[str] = set()
+    for part_id in [*(premise.id for premise in data.premises), *(option.id for option in data.options)]:
+        if not part_id or not part_id.isprintable():
+            draft.reject(f"{part_id!r} is no id of a premise or option: a printable text is expected")
+        if part_id in seen:
+            draft.reject(f"the id {part_id!r} is that of more than one premise or option")
+        seen.add(part_id)
+    if data.answer is not None and data.answer not in {option.id for option in data.options}:
+        draft.reject(f"the answer {data.answer!r} is the id of no option")
+
+
+def _premises(draft: Draft, records: Iterable[PremiseRecord]) -> Iterator[Premise]:
+    for record in records:
+        formula = draft.formula(f"premise {record.id}", record.formula)
+        if formula is not None:
+            source = record.formula if record.source is None else record.source
+            yield Premise(record.id, formula, source, record.text)
+
+
+def _options(draft: Draft, records: Iterable[OptionRecord]) -> Iterator[Option]:
+    for record in records:
+        formula = draft.formula(f"option {record.id}", record.formula)
+        if formula is not None:
+            yield Option(record.id, record.label, formula)
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write_problems(path: Path | str, problems: Iterable[Problem]) -> None:
+    """Write problems, as a JSON array if the path ends in ``.json``, else one per line; the file appears whole or not at all.
+
+    Args:
+        path: where to; a file that is there is replaced.
+        problems: any number of them, with different ids; taken one at a time.
+
+    Raises:
+        DataError: the path cannot be written, two ids are equal, or a problem would not read back equal.
+    """
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        raise DataError(str(path), "not written: this is no regular file")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        try:
+            with partial.open("wb") as file:
+                file.writelines(_chunks(path, problems))
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(str(path), f"the file cannot be written: {error.strerror}") from error
+
+
+def _chunks(path: Path, problems: Iterable[Problem]) -> Iterator[bytes]:
+    array = path.suffix == ".json"
+    seen: set[str] = set()
+    if array:
+        yield b"["
+    for problem in problems:
+        if problem.id in seen:
+            raise DataError(str(path), f"not written: two problems have the id {problem.id!r}")
+        if array:
+            yield b",\n" if seen else b"\n"
+        yield _encoded(path, problem)
+        if not array:
+            yield b"\n"
+        seen.add(problem.id)
+    if array:
+        yield b"\n]\n"
+
+
+def _encoded(path: Path, problem: Problem) -> bytes:
+    """The record of a problem as JSON, after reading it back: what is written must mean what was given."""
+    try:
+        encoded = msgspec.json.encode(_to_record(problem))
+        record = decode(encoded.decode())
+    except UnicodeEncodeError:
+        raise DataError(str(path), f"not written: a text of problem {problem.id!r} is no Unicode text") from None
+    assert isinstance(record, JsonObject)
+    match read_record(record, Origin(path.stem, 1, repair=False)):
+        case Rejected(reasons=reasons):
+            raise DataError(str(path), f"not written: problem {problem.id!r} would be rejected: {reasons[0]}")
+        case back if back != problem:
+            raise DataError(str(path), f"not written: problem {problem.id!r} would not read back equal")
+    return encoded
+
+
+def _to_record(problem: Problem) -> ProblemRecord:
+    return ProblemRecord(
+        id=problem.id,
+        premises=tuple(_premise_record(premise) for premise in problem.premises),
+        options=tuple(OptionRecord(option.id, option.label, show(option.formula)) for option in problem.options),
+        answer=problem.answer,
+        question=problem.question,
+        difficulty=problem.difficulty,
+        proofs=tuple(
+            tuple(StepRecord(step.id, step.dependencies, step.conclusion, step.rule) for step in proof)
+            for proof in problem.proofs
+        ),
+        notes=problem.notes,
+    )
+
+
+def _premise_record(premise: Premise) -> PremiseRecord:
+    formula = show(premise.formula)
+    source = None if premise.source == formula else premise.source
+    return PremiseRecord(premise.id, formula, source, premise.text)

@@ -1,0 +1,211 @@
+"""Files to JSON records: JSON arrays and JSON Lines, with every key of every object, repeated ones included.
+
+In: a path. Out: the records of the file in order, each with its place; a line that is no JSON is a :class:`Broken`. What
+cannot be read as records at all is a :class:`~proof_r1_formal.errors.DataError`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, NoReturn, TypeAlias
+
+from proof_r1_formal.errors import DataError
+
+MAX_NESTING = 64
+"""The deepest nesting of arrays and objects that is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonObject:
+    """A JSON object. ``members`` keeps order and repeated keys, which a ``dict`` would drop in silence."""
+
+    members: tuple[tuple[str, Json], ...]
+
+    def __contains__(self, key: str) -> bool:
+        return any(name == key for name, _ in self.members)
+
+    def get(self, key: str) -> Json:
+        """The value of the first member of that key; None if there is none."""
+        return next((value for name, value in self.members if name == key), None)
+
+    def repeated(self) -> tuple[str, ...]:
+        """The keys that occur more than once, in order."""
+        names = [name for name, _ in self.members]
+        return tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
+
+
+Json: TypeAlias = None | bool | int | float | str | list["Json"] | JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record at its place: 1-based line (JSON Lines) or position in the array (JSON)."""
+
+    line: int
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A record that cannot be read as JSON, and why."""
+
+    line: int
+    problem: str
+
+
+class BadJson(Exception):
+    """Text that is no JSON, or JSON that is not read; :func:`read_records` says where it stands."""
+
+    def __init__(self, problem: str, *, line: int = 1) -> None:
+        self.problem = problem
+        self.line = line
+        super().__init__(problem)
+
+
+def read_records(path: Path) -> list[Record | Broken]:
+    """The records of a file that holds a JSON array, one JSON object, or one JSON value per line.
+
+    Raises:
+        DataError: the file is missing, empty, not UTF-8 or not JSON, or holds no object.
+    """
+    text = _read_text(path)
+    if not text.strip():
+        raise DataError(str(path), "the file is empty; expected a JSON array or one JSON object per line")
+    try:
+        whole = decode(text)
+    except BadJson as error:
+        records = _read_lines(path, text, error)
+    else:
+        values = whole if isinstance(whole, list) else [whole]
+        records = [_checked(position, value) for position, value in enumerate(values, 1)]
+    if not any(isinstance(record, Broken) or isinstance(record.value, JsonObject) for record in records):
+        raise DataError(str(path), "the file holds no record; expected JSON objects, in an array or one per line")
+    return records
+
+
+def decode(text: str) -> Json:
+    """The value of a JSON text, objects as :class:`JsonObject`.
+
+    Raises:
+        BadJson: the text is no JSON.
+    """
+    try:
+        return _DECODER.decode(text)  # type: ignore[no-any-return]
+    except json.JSONDecodeError as error:
+        raise BadJson(f"not JSON: {error.msg} (column {error.colno})", line=error.lineno) from None
+    except RecursionError:
+        raise BadJson("not read: arrays or objects are nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits, NaN
+        raise BadJson(f"not read: {error}") from None
+
+
+def plain(value: Json) -> object:
+    """The value with objects as dictionaries.
+
+    Raises:
+        BadJson: a key occurs twice in an object.
+    """
+    match value:
+        case JsonObject(members):
+            if repeated := value.repeated():
+                raise BadJson(f"the key {repeated[0]!r} occurs twice in one object")
+            return {key: plain(member) for key, member in members}
+        case list():
+            return [plain(item) for item in value]
+        case _:
+            return value
+
+
+def describe(value: Json) -> str:
+    """What kind of JSON value it is, for messages: ``a number``."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a truth value"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a text"
+        case list():
+            return "an array"
+        case JsonObject():
+            return "an object"
+
+
+def _object(members: list[tuple[str, Json]]) -> JsonObject:
+    return JsonObject(tuple(members))
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
+
+
+def open_to_read(path: Path) -> BinaryIO:
+    """Open a file of data.
+
+    Raises:
+        DataError: it cannot be opened.
+    """
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
+    except ValueError as error:  # a null character in the path
+        raise DataError(str(path), f"no path of a file: {error}") from None
+
+
+def _read_text(path: Path) -> str:
+    with open_to_read(path) as file:
+        try:
+            return file.read().decode("utf-8-sig")
+        except OSError as error:
+            raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise DataError(str(path), f"not UTF-8 (at byte {error.start}); convert the file to UTF-8") from None
+
+
+def _read_lines(path: Path, text: str, error: BadJson) -> list[Record | Broken]:
+    """The records of a file that is not one JSON value; ``error`` says why it is not."""
+    # Only "\n" ends a line: JSON texts may hold U+2028 and its kind unescaped, where str.splitlines would cut.
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    records = [_read_line(number, line) for number, line in lines]
+    cut_array = lines[0][1].lstrip().startswith("[") and isinstance(records[0], Broken)
+    if cut_array or not any(isinstance(r, Record) and isinstance(r.value, JsonObject) for r in records):
+        raise DataError(str(path), error.problem, line=error.line)
+    return records
+
+
+def _read_line(number: int, line: str) -> Record | Broken:
+    try:
+        return _checked(number, decode(line))
+    except BadJson as error:
+        return Broken(number, error.problem)
+
+
+def _checked(line: int, value: Json) -> Record | Broken:
+    """The record, unless it is nested too deeply or holds what is no text and could not be written again."""
+    stack: list[tuple[Json, int]] = [(value, 0)]
+    while stack:
+        current, depth = stack.pop()
+        if depth > MAX_NESTING:
+            return Broken(line, f"not read: arrays or objects are nested deeper than {MAX_NESTING}")
+        match current:
+            case str() if not _is_text(current):
+                return Broken(line, "not read: a text holds half of a surrogate pair, which is no character")
+            case list():
+                stack.extend((item, depth + 1) for item in current)
+            case JsonObject(members):
+                stack.extend((part, depth + 1) for member in members for part in member)
+            case _:
+                pass
+    return Record(line, value)
+
+
+def _is_text(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)

@@ -1,0 +1,1 @@
+"""Tools for testing with the package: Hypothesis strategies for formulas, structures and queries (extra ``test``)."""

@@ -1,0 +1,275 @@
+"""Evaluator, substitution, normal forms, fingerprints: properties against the reference evaluator."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proof_r1_formal.errors import SignatureError, StructureError
+from proof_r1_formal.logic.fingerprint import EVERYWHERE, fingerprint
+from proof_r1_formal.logic.model import Structure, evaluate
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.signature import FunctionType, Signature, SignatureBuilder, mangle, unmangle
+from proof_r1_formal.logic.syntax import (
+    ENTITY,
+    TOP,
+    And,
+    App,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Not,
+    Or,
+    Top,
+    Xor,
+    atom,
+    conjunction,
+    const,
+    disjunction,
+    var,
+)
+from proof_r1_formal.logic.transform import (
+    alpha_equivalent,
+    alpha_normal,
+    conjuncts,
+    disjuncts,
+    free_variables,
+    nnf,
+    regrouped,
+    skolemise,
+    subformulas,
+    substitute,
+)
+from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import Entailed, Query, Refuted
+from proof_r1_formal.testing import strategies
+
+SIGNATURE = Signature(
+    {"P": (ENTITY,), "Q": (ENTITY,), "R": (ENTITY, ENTITY), "A": ()},
+    {"a": FunctionType((), ENTITY), "b": FunctionType((), ENTITY), "f": FunctionType((ENTITY,), ENTITY)},
+)
+FORMULAS = strategies.formulas(SIGNATURE)
+STRUCTURES = strategies.structures(SIGNATURE, max_elements=2)
+
+
+# -- syntax -----------------------------------------------------------------------------------------------------------
+
+
+@given(strategies.formulas())
+def test_nodes_are_interned_through_copies_and_pickles(formula: Formula) -> None:
+    assert pickle.loads(pickle.dumps(formula)) is formula
+    assert copy.deepcopy(formula) is formula
+
+
+def test_equal_nodes_are_one_object() -> None:
+    assert And(atom("P", const("a")), TOP) is And(Atom("P", (App("a", ()),)), Top())
+    assert len({id(And(TOP, TOP)), id(Or(TOP, TOP)), id(Xor(TOP, TOP))}) == 3
+
+
+# -- evaluator --------------------------------------------------------------------------------------------------------
+
+
+@given(FORMULAS, STRUCTURES)
+def test_quantifiers_are_finite_conjunctions_and_disjunctions(formula: Formula, structure: Structure) -> None:
+    """An independent meaning: expand quantifiers over element constants, then read a propositional formula."""
+    elements = [f"␣e{n}" for n in range(structure.domains[ENTITY])]
+    named = Structure(
+        structure.domains,
+        structure.predicates,
+        {**structure.functions, **{name: {(): n} for n, name in enumerate(elements)}},
+    )
+
+    def expand(part: Formula) -> Formula:
+        match part:
+            case ForAll(variable, body):
+                return conjunction(tuple(expand(substitute(body, {variable: const(e)})) for e in elements))
+            case Exists(variable, body):
+                return disjunction(tuple(expand(substitute(body, {variable: const(e)})) for e in elements))
+            case Not(body):
+                return Not(expand(body))
+            case Top() | Bottom() | Atom() | Eq():
+                return part
+            case _:
+                return type(part)(expand(part.left), expand(part.right))
+
+    assert evaluate(formula, structure) == evaluate(expand(formula), named)
+
+
+def test_the_evaluator_raises_where_it_has_no_value() -> None:
+    for text in ("B", "P(c)", "∀x:Person P(x)", "P(f(f(a)))"):
+        with pytest.raises(StructureError):
+            evaluate(parse_formula(text), Structure({ENTITY: 1}, {"P": frozenset()}, {"a": {(): 0}, "f": {}}))
+    with pytest.raises(StructureError):
+        evaluate(Atom("P", (var("x"),)), Structure({ENTITY: 1}, {"P": frozenset()}))
+    with pytest.raises(StructureError):
+        Structure({ENTITY: 0})
+
+
+def test_truth_tables() -> None:
+    for left in (False, True):
+        for right in (False, True):
+            structure = Structure({}, {"A": frozenset([()] * left), "B": frozenset([()] * right)})
+            values = [evaluate(parse_formula(f"A {c} B"), structure) for c in "∧∨⊕→↔"]
+            assert values == [left and right, left or right, left != right, not left or right, left == right]
+
+
+# -- transformations --------------------------------------------------------------------------------------------------
+
+
+@given(FORMULAS, STRUCTURES)
+def test_normal_forms_mean_the_same(formula: Formula, structure: Structure) -> None:
+    value = evaluate(formula, structure)
+    assert evaluate(nnf(formula), structure) == value
+    assert evaluate(nnf(formula, positive=False), structure) != value
+    assert evaluate(regrouped(formula), structure) == value
+    assert evaluate(alpha_normal(formula), structure) == value
+    for part in subformulas(nnf(formula)):
+        assert not isinstance(part, Xor | Iff)
+        assert not isinstance(part, Not) or isinstance(part.body, Atom | Eq)
+
+
+@given(FORMULAS)
+def test_skolemisation_has_no_existential_and_entails_the_formula(formula: Formula) -> None:
+    skolem = skolemise(formula)
+    assert not any(isinstance(part, Exists) for part in subformulas(skolem))
+    assert not isinstance(get_solver("z3").decide(Query((skolem,), formula)), Refuted)
+
+
+@given(FORMULAS, st.randoms(use_true_random=False))
+def test_regrouping_and_renaming_do_not_change_the_representative(formula: Formula, rng: random.Random) -> None:
+    def scrambled(part: Formula) -> Formula:
+        match part:
+            case And() | Or():
+                operands = [scrambled(f) for f in (conjuncts(part) if isinstance(part, And) else disjuncts(part))]
+                rng.shuffle(operands)
+                while len(operands) > 1:
+                    right = operands.pop(rng.randrange(len(operands)))
+                    left = operands.pop(rng.randrange(len(operands)))
+                    operands.append(type(part)(left, right))
+                return operands[0]
+            case Top() | Bottom() | Atom() | Eq():
+                return part
+            case Not(body):
+                return Not(scrambled(body))
+            case ForAll(variable, body) | Exists(variable, body):
+                renamed = var(f"{variable.name}{rng.randrange(1000)}", variable.sort)
+                if renamed in free_variables(body):
+                    renamed = variable
+                return type(part)(renamed, scrambled(substitute(body, {variable: renamed})))
+            case _:
+                return type(part)(scrambled(part.left), scrambled(part.right))
+
+    assert regrouped(scrambled(formula)) is regrouped(formula)
+
+
+def test_substitution_does_not_capture() -> None:
+    x, y = var("x"), var("y")
+    formula = ForAll(y, Atom("R", (x, y)))
+    result = substitute(formula, {x: y})
+    assert free_variables(result) == {y}
+    assert alpha_equivalent(result, ForAll(var("z"), Atom("R", (y, var("z")))))
+    assert substitute(formula, {y: x}) is formula
+
+
+def test_alpha_equivalence() -> None:
+    def same(first: str, second: str) -> bool:
+        return alpha_equivalent(parse_formula(first), parse_formula(second))
+
+    assert same("∀x ∃y R(x, y)", "∀y ∃x R(y, x)")
+    assert same("∀x (P(x) ∧ ∃x Q(x))", "∀x (P(x) ∧ ∃y Q(y))")
+    assert not same("∀x ∃y R(x, y)", "∀x ∃y R(y, x)")
+    assert not same("∀x:A P(x)", "∀x:B P(x)")
+
+
+def test_show_renames_what_the_convention_cannot_say() -> None:
+    x = var("x")
+    for formula in (
+        And(ForAll(x, Atom("P", (x,))), Atom("Q", (const("x"),))),
+        ForAll(x, Exists(var("x", "Person"), And(Atom("P", (x,)), Atom("Q", (var("x", "Person"),))))),
+    ):
+        assert alpha_equivalent(parse_formula(show(formula)), formula)
+
+
+# -- fingerprints -----------------------------------------------------------------------------------------------------
+
+
+@given(FORMULAS, FORMULAS)
+def test_different_fingerprints_are_different_meanings(first: Formula, second: Formula) -> None:
+    bits, others = fingerprint(first), fingerprint(second)
+    assert bits is not None
+    assert others is not None
+    if bits != others:
+        assert get_solver("z3").decide(Query((), Iff(first, second))) != Entailed()
+    assert fingerprint(Not(first)) == EVERYWHERE ^ bits
+    assert fingerprint(And(first, second)) == bits & others
+
+
+@given(FORMULAS)
+def test_a_valid_formula_is_true_everywhere(formula: Formula) -> None:
+    assert fingerprint(Or(formula, Not(formula))) == EVERYWHERE
+    assert fingerprint(nnf(formula)) == fingerprint(formula)
+
+
+def test_too_many_quantifiers_or_arguments_have_no_fingerprint() -> None:
+    assert fingerprint(parse_formula("forall a b c d e f g. R(a, b, c, d, e, f, g)")) is None
+    assert fingerprint(parse_formula("P(a, b, c, d, e, f, g)")) is None
+
+
+# -- signature and names ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("texts", "first", "second"),
+    [
+        (["P(a)", "P(a, b)"], "a predicate of 1 argument", "a predicate of 2 arguments"),
+        (["P(a)", "Q(P)"], "a predicate of 1 argument", "a constant"),
+        (["P(f(a))", "Q(f)"], "a function of 1 argument", "a constant"),
+        (["∀x:A P(x)", "∀x:B P(x)"], "taking sort A", "taking sort B"),
+        (["∀x:A P(x) ∧ P(c)", "∀y:B Q(y) ∧ Q(c)"], "taking sort B", "taking sort A"),
+    ],
+)
+def test_clashes_name_both_uses(texts: list[str], first: str, second: str) -> None:
+    with pytest.raises(SignatureError) as caught:
+        Signature.infer(map(parse_formula, texts))
+    assert {caught.value.first, caught.value.second} == {first, second}
+    assert pickle.loads(pickle.dumps(caught.value)).name == caught.value.name
+
+
+def test_sorts_are_inferred() -> None:
+    signature = Signature.infer([parse_formula("∀x:Person (likes(x, rome) → x = boss(rome))")])
+    assert signature.predicates == {"likes": ("Person", ENTITY)}
+    assert signature.functions == {"rome": FunctionType((), ENTITY), "boss": FunctionType((ENTITY,), "Person")}
+
+
+def test_extending_a_builder_leaves_it_as_it_was() -> None:
+    builder = SignatureBuilder()
+    builder.add(parse_formula("P(a)"))
+    before = builder.signature()
+    with pytest.raises(SignatureError):
+        builder.extended(parse_formula("Q(b) ∧ P(a, b)"))
+    assert builder.extended(parse_formula("Q(b)")).signature().predicates.keys() == {"P", "Q"}
+    assert builder.signature() == before
+
+
+@given(st.text(min_size=1, max_size=12) | st.text(alphabet="_0z1a", min_size=1, max_size=12), st.sampled_from("pfsv"))
+def test_mangling_is_undone_and_safe(name: str, prefix: str) -> None:
+    mangled = mangle(name, prefix)
+    assert unmangle(mangled, prefix) == name
+    assert mangled.isascii()
+    assert mangled.replace("_", "").isalnum()
+    assert not mangled.endswith("_")
+
+
+@given(st.lists(st.text(alphabet="_0z5fa", max_size=6), min_size=2, max_size=2, unique=True))
+def test_mangling_is_injective(names: list[str]) -> None:
+    assert mangle(names[0], "p") != mangle(names[1], "p")
