@@ -1,7 +1,7 @@
 # make setup   an environment in .venv with `proof-r1` in it
 # make demo    setup, then the main job on examples/
 # make test    everything the tests need, then all checks and tests, fast ones first
-# make tables  the tables of docs/agreement.md, from the benchmark data beside the project
+# make tables DATA=FOLDER   docs/agreement.md anew, from the benchmark data in FOLDER
 # make wheel   the package as a wheel in dist/
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -34,7 +34,7 @@ test: .venv/.tested
 	$(BIN)/pytest -q -n 2 -m slow
 
 tables: .venv/.tested
-	$(BIN)/python -m tests.agreement
+	$(BIN)/python tests/evaluate/test_agreement.py $(DATA) > docs/agreement.md
 
 wheel: .venv/.tested
 	$(PIP) wheel --no-deps -w dist .

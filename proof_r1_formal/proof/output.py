@@ -75,6 +75,8 @@ class ReportFile:
         self._file.close()
         if kind is None:
             self._partial.replace(self._target)
+        elif not self.done:  # nothing to go on with
+            self._partial.unlink()
 
 
 def _whole_reports(path: Path) -> tuple[int, int]:

@@ -13,11 +13,10 @@ from typing import NamedTuple
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.solvers.base import Limits, Solver
 
-NAMES = ("finite", "z3", "cvc5")
+NAMES = ("z3", "cvc5")
 """The solvers that run in this process."""
 
 _HINTS = {
-    "finite": "part of the package",
     "z3": "pip install z3-solver",
     "cvc5": "pip install 'proof-r1-formal[solvers]'",
 }
@@ -41,7 +40,7 @@ def get_solver(name: str, limits: Limits | None = None) -> Solver:
     """The solver of that name.
 
     Args:
-        name: ``finite``, ``z3``, ``cvc5``; ``process:`` and the name of a known program (``process:yices-smt2``); or
+        name: ``z3``, ``cvc5``; ``process:`` and the name of a known program (``process:yices-smt2``); or
             ``process:`` and the command line of any program that reads SMT-LIB 2 (``process:opensmt --quiet``).
         limits: per query.
 
@@ -52,10 +51,6 @@ def get_solver(name: str, limits: Limits | None = None) -> Solver:
     'z3'
     """
     match name.partition(":"):
-        case ("finite", "", ""):
-            from proof_r1_formal.solvers.finite import FiniteSolver
-
-            return FiniteSolver(limits)
         case ("z3", "", ""):
             from proof_r1_formal.solvers.z3 import Z3Solver
 

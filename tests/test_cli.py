@@ -1,0 +1,197 @@
+"""The command line as a user meets it: output, exit status, clear errors, resuming."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PROBLEMS = ROOT / "examples" / "problems.jsonl"
+COMPLETIONS = ROOT / "examples" / "completions.jsonl"
+INPUTS = ("--problems", str(PROBLEMS), "--completions", str(COMPLETIONS))
+
+
+def run(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = (sys.executable, "-c", "from proof_r1_formal.cli import main; main()", *arguments)
+    return subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8", cwd=folder)
+
+
+@pytest.mark.parametrize(
+    ("notation", "shown"),
+    [
+        ("unicode", "∀x (P(x) → Q(x))"),
+        ("ascii", "all x (P(x) -> Q(x))"),
+        ("juxtaposed", "∀x (P x → Q x)"),
+        ("prefix", "(forall x (-> (P x) (Q x)))"),
+    ],
+)
+def test_parse_writes_every_notation(notation: str, shown: str) -> None:
+    result = run("parse", "all x. (P(x) -> Q(x))", "--to", notation)
+    assert (result.returncode, result.stdout) == (0, f"{shown}\n")
+
+
+def test_parse_repairs_on_request_only() -> None:
+    refused = run("parse", "P(a")
+    assert refused.returncode == 2
+    assert "column 4" in refused.stderr
+    assert "^" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    repaired = run("parse", "P(a", "--repair", "--to", "json")
+    assert repaired.returncode == 0
+    assert json.loads(repaired.stdout)["repairs"] == ["added 1 missing ')' at the end"]
+
+
+def test_verify_writes_one_report_per_completion_in_order(tmp_path: Path) -> None:
+    outs = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    for out, workers in zip(outs, ("1", "2"), strict=True):
+        result = run("verify", *INPUTS, "--out", str(out), "--workers", workers)
+        assert result.returncode == 0, result.stderr
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+    reports = [json.loads(line) for line in outs[0].read_text(encoding="utf-8").splitlines()]
+    completions = [json.loads(line) for line in COMPLETIONS.read_text(encoding="utf-8").splitlines()]
+    assert [(r["problem_id"], r["sample"]) for r in reports] == [(c["problem_id"], c["sample"]) for c in completions]
+    wanted = {
+        "id",
+        "span",
+        "declared_rule",
+        "schema",
+        "semantic",
+        "rule",
+        "progress",
+        "in_closure",
+        "signal",
+        "findings",
+    }
+    assert all(wanted <= action.keys() for report in reports for action in report["actions"])
+    assert list(tmp_path.iterdir()) == outs or sorted(tmp_path.iterdir()) == sorted(outs)  # nothing hidden is left
+
+
+def test_the_examples_have_the_verdicts_that_they_are_there_to_show(tmp_path: Path) -> None:
+    out = tmp_path / "reports.jsonl"
+    assert run("verify", *INPUTS, "--out", str(out)).returncode == 0
+    signals = {
+        (report["problem_id"], report["sample"]): [action["signal"] for action in report["actions"]]
+        for report in map(json.loads, out.read_text(encoding="utf-8").splitlines())
+    }
+    assert signals == {
+        ("garden/1", 0): [1.0, 1.0],
+        ("garden/1", 1): [1.0, 1.0, 1.0],
+        ("garden/2", 0): [1.0, 1.0, 1.0, 1.0],
+        ("garden/2", 1): [0.1, 0.1, 0.1],  # a condition is forgotten, and all that rests on it falls
+        ("garden/2", 2): [0.3, 1.0, 0.3, 0.3],  # entailed, but under the wrong rule's name
+        ("garden/3", 0): [1.0, 1.0, 1.0],
+        ("garden/3", 1): [0.0],  # not closed
+        ("garden/4", 0): [1.0, 0.1],  # the uncertain goal is not entailed, and need not be
+        ("animals/1", 0): [1.0] * 5,
+        ("animals/1", 1): [1.0, 1.0, 0.1, 1.0, 1.0],  # the wrong step is outside the closure
+        ("animals/2", 0): [1.0, 1.0],
+        ("animals/2", 1): [1.0, 1.0, 0.3, 1.0],
+        ("animals/3", 0): [1.0] * 4,
+    }
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    out = tmp_path / "reports.jsonl"
+    assert run("verify", *INPUTS, "--out", str(out)).returncode == 0
+    whole = out.read_bytes()
+    code = (
+        "from pathlib import Path\n"
+        "from proof_r1_formal.proof import output\n"
+        "append, count = output.ReportFile.append, []\n"
+        "def stop(self, report):\n"
+        "    count.append(1)\n"
+        "    if len(count) == 5:\n"
+        "        self._file.write(b'{\"cut sho')\n"
+        "        raise KeyboardInterrupt\n"
+        "    append(self, report)\n"
+        "output.ReportFile.append = stop\n"
+        "from proof_r1_formal.cli import main\n"
+        "main()\n"
+    )
+    out.unlink()
+    stopped = subprocess.run(
+        (sys.executable, "-c", code, "verify", *INPUTS, "--out", str(out)), capture_output=True, check=False
+    )
+    assert stopped.returncode == 130
+    assert not out.exists()
+    (partial,) = tmp_path.iterdir()
+    assert partial.read_bytes().count(b"\n") == 4
+    resumed = run("verify", *INPUTS, "--out", str(out))
+    assert resumed.returncode == 0
+    assert "resuming: 4 reports" in resumed.stderr
+    assert out.read_bytes() == whole
+
+
+def test_broken_lines_are_told_and_the_rest_goes_on(tmp_path: Path) -> None:
+    completions = tmp_path / "completions.jsonl"
+    good = COMPLETIONS.read_text(encoding="utf-8").splitlines()[0]
+    completions.write_text(f'{good}\n{{"broken\n{{"problem_id": "elsewhere", "completion": ""}}\n{good}\n', "utf-8")
+    out = tmp_path / "reports.jsonl"
+    arguments = ("--problems", str(PROBLEMS), "--completions", str(completions), "--out", str(out))
+    result = run("verify", *arguments)
+    assert result.returncode == 1
+    assert "line 2" in result.stderr
+    assert "'elsewhere'" in result.stderr
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 2
+
+
+def test_show_explains_each_failure_and_draws_the_closure() -> None:
+    result = run("show", *INPUTS, "--id", "garden/2", "--sample", "1")
+    assert result.returncode == 0
+    assert "countermodel" in result.stdout
+    assert "NOT_ENTAILED" in result.stdout
+    assert "closure of h_goal_false" in result.stdout
+
+
+def test_evaluate_shows_the_tables_and_writes_them(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("t.json", "t.md", "t.tex")]
+    options = ("--json", str(paths[0]), "--markdown", str(paths[1]), "--latex", str(paths[2]))
+    result = run("evaluate", *INPUTS, *options)
+    assert result.returncode == 0
+    assert "Avg@3" in result.stdout
+    assert json.loads(paths[0].read_bytes())[0]["title"] == "Scores"
+    assert "| overall |" in paths[1].read_text(encoding="utf-8")
+    assert r"\toprule" in paths[2].read_text(encoding="utf-8")
+
+
+def test_rules_lists_and_shows() -> None:
+    assert "QUANTIFIER_NEGATION" in run("rules").stdout
+    shown = run("rules", "modus tollens")
+    assert shown.returncode == 0
+    assert "[A → B]; ¬B ⊢ ¬A" in shown.stdout
+    assert run("rules", "because").returncode == 2
+
+
+def test_doctor_names_what_is_here() -> None:
+    result = run("doctor")
+    assert result.returncode == 0
+    assert "z3" in result.stdout
+    assert "cvc5" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("verify", "--problems", "missing.jsonl", "--completions", "c", "--out", "o"), "missing.jsonl"),
+        (("verify", *INPUTS, "--out", "no-such-folder/o"), "no-such-folder"),
+        (("verify", *INPUTS, "--out", "o", "--solver", "guess"), "guess"),
+        (("show", *INPUTS, "--id", "garden/99"), "garden/99"),
+        (("show", *INPUTS, "--id", "garden/1", "--sample", "9"), "sample 9"),
+        (("evaluate", *INPUTS, "--json", "no-such-folder/t.json"), "no-such-folder"),
+        (("verify", "--problems", str(COMPLETIONS), "--completions", "c", "--out", "o"), "no known format"),
+    ],
+)
+def test_wrong_use_is_one_clear_paragraph(arguments: tuple[str, ...], told: str, tmp_path: Path) -> None:
+    result = run(*arguments, folder=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert result.returncode == 2
+    assert told in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_debug_shows_where_an_error_comes_from() -> None:
+    assert "Traceback" in run("--debug", "parse", "P(").stderr
