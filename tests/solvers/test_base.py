@@ -1,0 +1,90 @@
+"""Which queries can be asked, and what counts as a countermodel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proof_r1_formal.errors import StructureError
+from proof_r1_formal.logic.model import Structure, evaluate
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.syntax import App, Formula, Not, Var, atom, const, var
+from proof_r1_formal.solvers.base import MAX_DEPTH, Query, Reason, Unknown, checked_signature, is_countermodel
+from proof_r1_formal.testing import strategies
+
+
+def ask(*texts: str) -> Query:
+    """The query whose last formula is the conclusion."""
+    *dependencies, conclusion = [parse_formula(text) for text in texts]
+    return Query(tuple(dependencies), conclusion)
+
+
+@given(strategies.queries())
+def test_a_generated_query_has_its_signature(query: Query) -> None:
+    assert checked_signature(query) == Signature.infer((*query.dependencies, query.conclusion))
+
+
+@given(strategies.signatures().flatmap(lambda s: st.tuples(strategies.queries(s), strategies.structures(s))))
+def test_a_countermodel_makes_all_assertions_true(pair: tuple[Query, Structure]) -> None:
+    query, structure = pair
+    assert is_countermodel(query, structure) == all(evaluate(formula, structure) for formula in query.assertions)
+
+
+def test_countermodels_of_one_query() -> None:
+    query = ask("cat(tom) ∨ dog(tom)", "cat(tom)")
+    tom: dict[str, dict[tuple[int, ...], int]] = {"tom": {(): 0}}
+    one = frozenset({(0,)})
+    none: frozenset[tuple[int, ...]] = frozenset()
+    assert is_countermodel(query, Structure({"Entity": 1}, {"cat": none, "dog": one}, tom))
+    assert not is_countermodel(query, Structure({"Entity": 1}, {"cat": one, "dog": one}, tom))
+    assert not is_countermodel(query, Structure({"Entity": 1}, {"cat": none, "dog": none}, tom))
+    with pytest.raises(StructureError, match="dog"):
+        is_countermodel(query, Structure({"Entity": 1}, {"cat": none}, tom))
+
+
+def nested_negations(depth: int) -> Formula:
+    formula: Formula = atom("p")
+    for _ in range(depth - 1):
+        formula = Not(formula)
+    return formula
+
+
+def nested_terms(depth: int) -> Formula:
+    term = const("a")
+    for _ in range(depth - 2):
+        term = App("f", (term,))
+    return atom("p", term)
+
+
+@pytest.mark.parametrize(
+    ("query", "detail"),
+    [
+        (Query((atom("p", var("x")),), atom("q")), "variable 'x' is free"),
+        (Query((), atom("p", App("f", (var("y"),)))), "variable 'y' is free"),
+        (Query((parse_formula("∀x p(x)"),), atom("p", Var("x", "Other"))), "variable 'x' is free"),
+        (ask("p(a)", "p(a, b)"), "'p' is used as a predicate of 1 argument and as a predicate of 2 arguments"),
+        (ask("p(q)", "q"), "'q' is used as a constant and as a predicate of 0 arguments"),
+        (ask("∀x:A p(x)", "∀x:B p(x)"), "'p' is used as taking sort A and as taking sort B"),
+        (Query((), nested_negations(MAX_DEPTH + 1)), "a formula is nested deeper than 300"),
+        (Query((nested_terms(5_000),), atom("p", const("a"))), "a formula is nested deeper than 300"),
+    ],
+)
+def test_queries_that_cannot_be_asked(query: Query, detail: str) -> None:
+    assert checked_signature(query) == Unknown(Reason.UNSUPPORTED, detail)
+
+
+@pytest.mark.parametrize("nested", [nested_negations, nested_terms])
+def test_the_deepest_query_can_be_asked_and_evaluated(nested: Callable[[int], Formula]) -> None:
+    query = Query((), nested(MAX_DEPTH))
+    signature = checked_signature(query)
+    assert isinstance(signature, Signature)
+    structure = Structure(
+        {"Entity": 1},
+        {name: frozenset() for name in signature.predicates},
+        {name: {(0,) * len(type_.arguments): 0} for name, type_ in signature.functions.items()},
+    )
+    assert is_countermodel(query, structure) == (nested is nested_terms)

@@ -1,0 +1,89 @@
+"""Solvers by name, and a package that works without the optional ones."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal.errors import SolverError
+from proof_r1_formal.logic.syntax import atom
+from proof_r1_formal.solvers import available_solvers, get_solver
+from proof_r1_formal.solvers.base import Entailed, Limits, Query, Reason, Refuted, Unknown
+
+TRIVIAL = Query((atom("p"),), atom("p"))
+
+
+@pytest.mark.parametrize("name", ["finite", "z3", "cvc5"])
+def test_solvers_by_name(name: str) -> None:
+    if name == "cvc5" and find_spec("cvc5") is None:
+        pytest.skip("cvc5 is not installed (the extra [solvers])")
+    solver = get_solver(name)
+    assert solver.name.split()[0] == name
+    assert solver.decide(TRIVIAL) == Entailed()
+    assert isinstance(solver.decide(Query((), atom("p"))), Refuted)
+
+
+def test_limits_arrive() -> None:
+    answer = get_solver("z3", Limits(steps=0)).decide(TRIVIAL)
+    assert isinstance(answer, Unknown)
+    assert answer.reason is Reason.BUDGET
+
+
+def test_any_command_line_is_a_solver() -> None:
+    solver = get_solver(f"process:{sys.executable} -c \"print('unsat')\"")
+    assert solver.decide(TRIVIAL) == Entailed()
+    assert solver.name == f"process:{sys.executable} -c 'print('\"'\"'unsat'\"'\"')'"
+
+
+@pytest.mark.parametrize("name", ["", "Z3", "z4", "z3:fast", ":", "process", "finite:"])
+def test_unknown_names_list_the_known_ones(name: str) -> None:
+    with pytest.raises(SolverError, match="finite, z3, cvc5 and process:PROGRAM"):
+        get_solver(name)
+
+
+def test_broken_command_lines() -> None:
+    with pytest.raises(SolverError, match="known ones are z3, cvc5, cvc4, veriT, yices-smt2"):
+        get_solver("process:  ")
+    with pytest.raises(SolverError, match="No closing quotation"):
+        get_solver("process:solver 'unclosed")
+    with pytest.raises(SolverError, match="no program 'no-such-solver'"):
+        get_solver("process:no-such-solver --fast")
+
+
+def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cvc5", None)
+    with pytest.raises(SolverError, match=r"pip install 'proof-r1-formal\[solvers\]'"):
+        get_solver("cvc5")
+    assert next(found for found in available_solvers() if found.name == "cvc5").version is None
+
+
+def test_the_package_works_without_the_extras() -> None:
+    program = (
+        "import sys; sys.modules['cvc5'] = None; import proof_r1_formal; "
+        "from proof_r1_formal.solvers import available_solvers, get_solver; "
+        "available_solvers(); print(get_solver('z3').name.split()[0])"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "z3\n"
+
+
+def test_available_solvers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, program in {"z3": "echo Z3 version 9.9", "cvc4": "exit 3", "veriT": "no-such-command"}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{program}\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "cvc5").write_bytes(b"\x7fELF")
+    (tmp_path / "cvc5").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = {each.name: each for each in available_solvers()}
+    assert all(each.hint for each in found.values())
+    assert found["finite"].version
+    assert found["z3"].version == get_solver("z3").name.split()[1]
+    assert found["process:z3"].version == "Z3 version 9.9"
+    assert found["process:cvc4"].version == "of unknown version"
+    assert found["process:cvc5"].version is not None
+    assert found["process:cvc5"].version.startswith("broken: ")
+    assert found["process:yices-smt2"].version is None
