@@ -33,7 +33,7 @@ from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.output import ReportFile
 from proof_r1_formal.render import smtlib
 from proof_r1_formal.rules.catalogue import catalogue
-from proof_r1_formal.solvers import available_solvers
+from proof_r1_formal.solvers import Available, available_solvers, program_version
 
 app = typer.Typer(
     name="proof-r1",
@@ -42,6 +42,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=True,
 )
+_KERNELS = {"lean": "https://lean-lang.org (elan)", "isabelle": "https://isabelle.in.tum.de"}
+"""Programs that can check proofs; nothing in this version calls them yet."""
+
 _out = Console(highlight=False)
 _err = Console(stderr=True, highlight=False)
 
@@ -218,10 +221,13 @@ def rules(
 
 @app.command()
 def doctor() -> None:
-    """Say which solvers are here, with versions, and what to install for the others."""
-    table = Table("solver", "version", "if missing", title=f"proof-r1-formal {__version__}", title_justify="left")
-    for found in available_solvers():
-        table.add_row(Text(found.name), Text(found.version or "not found"), Text("" if found.version else found.hint))
+    """Say which solvers and proof assistants are here, with versions, and what to install for the others."""
+    table = Table("kind", "name", "version", "if missing", title=f"proof-r1-formal {__version__}", title_justify="left")
+    kernels = [Available(name, program_version(name), hint) for name, hint in _KERNELS.items()]
+    for kind, programs in (("solver", available_solvers()), ("kernel", kernels)):
+        for found in programs:
+            missing = "" if found.version else found.hint
+            table.add_row(*map(Text, (kind, found.name, found.version or "not found", missing)))
     _out.print(table)
 
 

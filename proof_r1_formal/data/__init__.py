@@ -18,7 +18,7 @@ Format: TypeAlias = Literal["auto", "native", "proverqa", "folio"]
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """A format: how its records are known and read, and whether formulas are repaired unless the caller says otherwise."""
+    """A format: how its records are known and read, and whether its formulas are repaired by default."""
 
     recognises: Callable[[JsonObject], bool]
     read_record: Callable[[JsonObject, Origin], Problem | Rejected]
@@ -44,8 +44,8 @@ def read_problems(
     Args:
         path: a JSON array of records, or one record per line.
         format: the format of the records; ``auto`` tells it from the keys of the first record that has those of one.
-        repair: whether formulas that do not parse are repaired, with notes; None is the default of the format: noisy data
-            (folio) is repaired, everything else is not.
+        repair: whether formulas that do not parse are repaired, with notes; None is the format's default: noisy
+            data (folio) is repaired, everything else is not.
 
     Returns:
         The problems by id, in order, and every record that is none with the reasons.

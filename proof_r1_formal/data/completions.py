@@ -1,7 +1,8 @@
 """Files of completions: one JSON object ``{"problem_id": …, "sample": 0, "completion": "…"}`` per line.
 
-In: a path. Out: completions one at a time, in order, with memory bounded by the longest line that is read; a line that is no
-completion is a :class:`BadLine`. The text of a completion is kept exactly, null characters and unpaired surrogates too.
+In: a path. Out: completions one at a time, in order, with memory bounded by the longest line that is read; a line
+that is no completion is a :class:`BadLine`. The text of a completion is kept exactly, null characters and unpaired
+surrogates too.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Annotated, BinaryIO
 
 import msgspec
 
-from proof_r1_formal.data.records import BadJson, JsonObject, decode, describe, open_to_read, plain
+from proof_r1_formal.data.records import BadJsonError, JsonObject, decode, describe, open_to_read, plain
 from proof_r1_formal.errors import DataError
 
 MAX_LINE = 16 * 1024 * 1024
@@ -85,7 +86,7 @@ def _read_line(number: int, line: bytes) -> Completion | BadLine:
         completion = msgspec.convert(plain(record), Completion)
     except UnicodeDecodeError as error:
         return BadLine(number, f"not UTF-8 (at byte {error.start} of the line)")
-    except (BadJson, msgspec.ValidationError) as error:
+    except (BadJsonError, msgspec.ValidationError) as error:
         return BadLine(number, str(error))
     if not completion.problem_id.isprintable():
         return BadLine(number, f"the problem_id {completion.problem_id!r} holds a control character")

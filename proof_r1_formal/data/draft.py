@@ -1,4 +1,4 @@
-"""What every dataset reader does alike: read formulas, collect what is wrong or odd, and decide whether a problem came out.
+"""What every dataset reader does alike: read formulas, collect what is wrong or odd, decide whether a problem came out.
 
 In: the values of a record. Out: a :class:`Problem` with notes, or a :class:`Rejected` with every reason found.
 """

@@ -1,8 +1,8 @@
 """FOLIO records to problems, of version 0 (lists of premises) and version 2 (premises joined by newlines).
 
-A record has ``premises`` and ``premises-FOL``, ``conclusion`` and ``conclusion-FOL``, and ``label``; version 2 also has
-``example_id``. The id of the problem is ``<stem>/<example_id>``, or ``<stem>/<line>`` where the file has no ids. The data is
-noisy: formulas are repaired unless that is turned off, and the notes say what was repaired.
+A record has ``premises`` and ``premises-FOL``, ``conclusion`` and ``conclusion-FOL``, and ``label``; version 2 also
+has ``example_id``. The id of the problem is ``<stem>/<example_id>``, or ``<stem>/<line>`` where the file has no ids.
+The data is noisy: formulas are repaired unless that is turned off, and the notes say what was repaired.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _answer(draft: Draft, record: JsonObject) -> str | None:
 
 
 def _note_stray_variables(draft: Draft, premises: tuple[Premise, ...], goal: Formula) -> None:
-    """Note names that stand free, so are constants, in one formula and are bound in another: mostly lost quantifiers."""
+    """Note names that are constants in one formula and bound in another: mostly lost quantifiers."""
     places = [(f"premise {premise.id}", premise.formula) for premise in premises] + [("the goal", goal)]
     bound = {
         part.variable.name for _, formula in places for part in subformulas(formula) if isinstance(part, Quantified)

@@ -1,7 +1,7 @@
 """The package's own problem files, read and written; ``docs/formats.md`` describes them for people.
 
-A file is JSON Lines, or (suffix ``.json``) one JSON array. The format is strict: a key that it does not know, a repeated key or a
-wrong type is a reason to reject the record. What :func:`write_problems` writes reads back equal.
+A file is JSON Lines, or (suffix ``.json``) one JSON array. The format is strict: a key that it does not know, a
+repeated key or a wrong type is a reason to reject the record. What :func:`write_problems` writes reads back equal.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import msgspec
 
 from proof_r1_formal.data.draft import Draft, Origin, StepRecord, reference_proofs
 from proof_r1_formal.data.problem import Option, Premise, Problem, Rejected
-from proof_r1_formal.data.records import BadJson, JsonObject, decode, plain
+from proof_r1_formal.data.records import BadJsonError, JsonObject, decode, plain
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.logic.show import show
 
 
 class PremiseRecord(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A premise: ``formula`` in any notation; ``source``, if it differs, is how the formula stood in the original data."""
+    """A premise: ``formula`` in any notation; ``source``, if it differs, is how it stood in the original data."""
 
     id: str
     formula: str
@@ -63,7 +63,7 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
     problem_id = draft.identifier(record, "id")
     try:
         data = msgspec.convert(plain(record), ProblemRecord)
-    except (BadJson, msgspec.ValidationError) as error:
+    except (BadJsonError, msgspec.ValidationError) as error:
         return Rejected(problem_id, origin.line, (str(error),))
     _check_ids(draft, data)
     return draft.finish(
@@ -111,7 +111,7 @@ def _options(draft: Draft, records: Iterable[OptionRecord]) -> Iterator[Option]:
 
 
 def write_problems(path: Path | str, problems: Iterable[Problem]) -> None:
-    """Write problems, as a JSON array if the path ends in ``.json``, else one per line; the file appears whole or not at all.
+    """Write a JSON array if the path ends in ``.json``, else one per line. It appears whole or not at all.
 
     Args:
         path: where to; a file that is there is replaced.

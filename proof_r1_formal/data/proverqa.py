@@ -1,8 +1,9 @@
 """ProverQA records to problems, with or without reference proofs.
 
-A record has ``id``, ``nl2fol`` (English sentence -> formula, in the order of the premises), ``conclusion_fol``, ``question``,
-``options`` (``"A) True"`` …) and ``answer`` (a letter); it may have ``difficulty`` and ``canonical_proofs``. Premises become h1,
-h2, …; the id of the problem is ``<difficulty>/<id>``, or ``<stem>/<id>`` without a difficulty.
+A record has ``id``, ``nl2fol`` (English sentence -> formula, in the order of the premises), ``conclusion_fol``,
+``question``, ``options`` (``"A) True"`` …) and ``answer`` (a letter); it may have ``difficulty`` and
+``canonical_proofs``. Premises become h1, h2, …; the id of the problem is ``<difficulty>/<id>``, or ``<stem>/<id>``
+without a difficulty.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import msgspec
 
 from proof_r1_formal.data.draft import Draft, Origin, StepRecord, describe_member, reference_proofs
 from proof_r1_formal.data.problem import THREE_WAY, Premise, Problem, ReferenceStep, Rejected, three_way_options
-from proof_r1_formal.data.records import BadJson, Json, JsonObject, plain
+from proof_r1_formal.data.records import BadJsonError, Json, JsonObject, plain
 
 DIFFICULTIES = ("easy", "medium", "hard")
 
@@ -80,7 +81,7 @@ def _proofs(draft: Draft, value: Json) -> tuple[tuple[ReferenceStep, ...], ...]:
         return ()
     try:
         proofs = msgspec.convert(plain(value), tuple[_Proof, ...])
-    except (BadJson, msgspec.ValidationError) as error:
+    except (BadJsonError, msgspec.ValidationError) as error:
         draft.note(f"'canonical_proofs' is left out: {error}")
         return ()
     return reference_proofs(proof.steps for proof in proofs)

@@ -1,7 +1,7 @@
 """Files to JSON records: JSON arrays and JSON Lines, with every key of every object, repeated ones included.
 
-In: a path. Out: the records of the file in order, each with its place; a line that is no JSON is a :class:`Broken`. What
-cannot be read as records at all is a :class:`~proof_r1_formal.errors.DataError`.
+In: a path. Out: the records of the file in order, each with its place; a line that is no JSON is a :class:`Broken`.
+What cannot be read as records at all is a :class:`~proof_r1_formal.errors.DataError`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class JsonObject:
         return tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
 
 
-Json: TypeAlias = None | bool | int | float | str | list["Json"] | JsonObject
+Json: TypeAlias = bool | int | float | str | list["Json"] | JsonObject | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Broken:
     problem: str
 
 
-class BadJson(Exception):
+class BadJsonError(Exception):
     """Text that is no JSON, or JSON that is not read; :func:`read_records` says where it stands."""
 
     def __init__(self, problem: str, *, line: int = 1) -> None:
@@ -75,7 +75,7 @@ def read_records(path: Path) -> list[Record | Broken]:
         raise DataError(str(path), "the file is empty; expected a JSON array or one JSON object per line")
     try:
         whole = decode(text)
-    except BadJson as error:
+    except BadJsonError as error:
         records = _read_lines(path, text, error)
     else:
         values = whole if isinstance(whole, list) else [whole]
@@ -89,28 +89,28 @@ def decode(text: str) -> Json:
     """The value of a JSON text, objects as :class:`JsonObject`.
 
     Raises:
-        BadJson: the text is no JSON.
+        BadJsonError: the text is no JSON.
     """
     try:
         return _DECODER.decode(text)  # type: ignore[no-any-return]
     except json.JSONDecodeError as error:
-        raise BadJson(f"not JSON: {error.msg} (column {error.colno})", line=error.lineno) from None
+        raise BadJsonError(f"not JSON: {error.msg} (column {error.colno})", line=error.lineno) from None
     except RecursionError:
-        raise BadJson("not read: arrays or objects are nested too deeply") from None
+        raise BadJsonError("not read: arrays or objects are nested too deeply") from None
     except ValueError as error:  # a number of thousands of digits, NaN
-        raise BadJson(f"not read: {error}") from None
+        raise BadJsonError(f"not read: {error}") from None
 
 
 def plain(value: Json) -> object:
     """The value with objects as dictionaries.
 
     Raises:
-        BadJson: a key occurs twice in an object.
+        BadJsonError: a key occurs twice in an object.
     """
     match value:
         case JsonObject(members):
             if repeated := value.repeated():
-                raise BadJson(f"the key {repeated[0]!r} occurs twice in one object")
+                raise BadJsonError(f"the key {repeated[0]!r} occurs twice in one object")
             return {key: plain(member) for key, member in members}
         case list():
             return [plain(item) for item in value]
@@ -170,7 +170,7 @@ def _read_text(path: Path) -> str:
             raise DataError(str(path), f"not UTF-8 (at byte {error.start}); convert the file to UTF-8") from None
 
 
-def _read_lines(path: Path, text: str, error: BadJson) -> list[Record | Broken]:
+def _read_lines(path: Path, text: str, error: BadJsonError) -> list[Record | Broken]:
     """The records of a file that is not one JSON value; ``error`` says why it is not."""
     # Only "\n" ends a line: JSON texts may hold U+2028 and its kind unescaped, where str.splitlines would cut.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
@@ -184,7 +184,7 @@ def _read_lines(path: Path, text: str, error: BadJson) -> list[Record | Broken]:
 def _read_line(number: int, line: str) -> Record | Broken:
     try:
         return _checked(number, decode(line))
-    except BadJson as error:
+    except BadJsonError as error:
         return Broken(number, error.problem)
 
 

@@ -1,8 +1,8 @@
 """Inference rules as data: schemata of patterns, what a rule is made of, and what a catalogue holds.
 
 A pattern is an ordinary formula read as a scheme: its predicates stand for formulas (``A``, or ``A(x)`` for a formula
-in which x may occur) and its constants stand for terms. ``∀x (A(x) → B(x))`` and ``A(t)`` are patterns. Under a quantifier,
-``G`` without arguments stands for a formula in which the bound variable is not free.
+in which x may occur) and its constants stand for terms. ``∀x (A(x) → B(x))`` and ``A(t)`` are patterns. Under a
+quantifier, ``G`` without arguments stands for a formula in which the bound variable is not free.
 """
 
 from __future__ import annotations

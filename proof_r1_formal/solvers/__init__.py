@@ -86,7 +86,7 @@ def available_solvers() -> tuple[Available, ...]:
     from proof_r1_formal.solvers.process import PRESETS
 
     inside = [Available(name, _version(name), _HINTS[name]) for name in NAMES]
-    programs = [Available(f"process:{name}", _program_version(name), preset.hint) for name, preset in PRESETS.items()]
+    programs = [Available(f"process:{name}", program_version(name), preset.hint) for name, preset in PRESETS.items()]
     return (*inside, *programs)
 
 
@@ -98,7 +98,7 @@ def _version(name: str) -> str | None:
     return solver.name.partition(" ")[2]
 
 
-def _program_version(program: str) -> str | None:
+def program_version(program: str) -> str | None:
     """The first line that ``program --version`` prints; None if there is no such program."""
     if shutil.which(program) is None:
         return None
