@@ -1,0 +1,242 @@
+"""Metrics: a worked example with numbers computed by hand, properties, and the tables in four formats."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from dataclasses import replace
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from proof_r1_formal.data.problem import Problem, ReferenceStep, three_way_options
+from proof_r1_formal.evaluate.metrics import Exclusion, Measure, Metrics, StepOutcome, evaluate_metrics
+from proof_r1_formal.evaluate.tables import metrics_tables, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
+
+RULE = "IMPLICATION_ELIMINATION"
+
+
+def problem(name: str, difficulty: str = "easy", answer: str | None = "h_goal_true", steps: int | None = 2) -> Problem:
+    proof = [ReferenceStep(f"s{n}", (), "A", RULE) for n in range(steps or 0)]
+    binding = ReferenceStep("h_goal_true", (), "A", "GOAL_BINDING")
+    proofs = () if steps is None else ((*proof, binding),)
+    return Problem(name, (), three_way_options(parse_formula("A")), answer, "", difficulty, proofs)
+
+
+def step(kind: str, *, terminal: bool = False, inside: bool = True) -> StepReport:
+    """``v`` verified, ``r`` entailed but no instance, ``n`` not entailed, ``u`` untrusted, ``R`` untrusted as a rule,
+    ``m`` missing dependency, ``p`` unparsable, ``d`` duplicate id, ``?`` undecided."""
+    codes = {
+        "v": (),
+        "r": (Code.NO_RULE_MATCH,),
+        "n": (Code.NOT_ENTAILED, Code.NO_RULE_MATCH),
+        "u": (Code.UNTRUSTED_DEPENDENCY,),
+        "R": (Code.RULE_UNTRUSTED_DEPENDENCY,),
+        "m": (Code.MISSING_DEPENDENCY,),
+        "p": (Code.UNPARSABLE_CONCLUSION,),
+        "d": (Code.DUPLICATE_ID,),
+        "?": (Code.UNDECIDED,),
+    }[kind]
+    schema, semantic, rule = kind not in "pd", kind in "vrR", kind == "v"
+    return StepReport(
+        id="s",
+        span=(0, 1),
+        declared_rule="GOAL_BINDING" if terminal else RULE,
+        dependencies=(),
+        conclusion="A",
+        schema=schema,
+        semantic=semantic,
+        rule=rule,
+        progress=rule,
+        in_closure=inside,
+        terminal=terminal,
+        signal=0.0,
+        findings=tuple(Finding(code, "") for code in codes),
+    )
+
+
+def report(name: str, sample: int, kinds: str, *, right: bool = True, parsed: bool = True) -> TraceReport:
+    """One step per letter, the last one terminal; an upper-case X before a letter puts it outside the closure."""
+    steps = []
+    letters = list(kinds)
+    while letters:
+        letter = letters.pop(0)
+        inside = letter != "X"
+        letter = letter if inside else letters.pop(0)
+        steps.append(step(letter, terminal=not letters, inside=inside))
+    return TraceReport(
+        problem_id=name,
+        sample=sample,
+        parsed=parsed,
+        answer="h_goal_true" if right else None,
+        answer_correct=right,
+        actions=tuple(steps),
+        closure=(),
+        consistency="consistent",
+        uncertain=None,
+        rules="train",
+        solver="none",
+    )
+
+
+PROBLEMS = {p.id: p for p in (problem("a"), problem("b"), problem("c", "hard", steps=3))}
+
+# K = 2 samples:       right  steps              closure without the terminal step / reference
+REPORTS = [
+    report("a", 0, "vvv"),  # yes   3 of 3 verified    2 / 2
+    report("a", 1, "vnu", right=False),  # no    1 of 2, cascade 1  2 / 2
+    report("b", 0, "vXrrR"),  # yes   4 of 4 entailed    2 / 2; as rules 1 of 3, cascade 1
+    report("b", 1, "p", right=False, parsed=False),  # not parsed: generated 0 / 2
+    report("c", 0, "vmv"),  # yes   2 of 2, cascade 1  2 / 3
+    report("c", 1, "?dv"),  # yes   1 of 3             2 / 3
+]
+
+
+def test_worked_example() -> None:
+    metrics = evaluate_metrics(PROBLEMS, REPORTS)
+    scores = metrics.overall.scores
+    assert metrics.samples == 2
+    # right: a0, b0, c0, c1 of six outputs; every problem has a right answer
+    assert (scores[Measure.AVG].numerator, scores[Measure.AVG].denominator) == (4, 6)
+    assert scores[Measure.PASS].value == 1
+    # entailed: 3 + 1 + 4 + 2 + 1 = 11 of 3 + 2 + 4 + 2 + 3 = 14 steps that do not fail by a dependency
+    assert (scores[Measure.FVR].numerator, scores[Measure.FVR].denominator) == (11, 14)
+    # instances: 3 + 1 + 1 + 2 + 1 = 8 of 3 + 2 + 3 + 2 + 3 = 13
+    assert (scores[Measure.RVR].numerator, scores[Measure.RVR].denominator) == (8, 13)
+    # |ln(2/2)| twice, |ln(2/2)| for b0, |ln(1/2)| for b1, |ln(2/3)| twice, over six outputs
+    assert scores[Measure.RGD].value == pytest.approx((math.log(2) + 2 * math.log(1.5)) / 6)
+    # the closures of a0 and b0 are entailed, that of a0 also by rules; c0 and c1 rest on steps that are not
+    assert (scores[Measure.VERIFIED].numerator, scores[Measure.RULE_VERIFIED].numerator) == (2, 1)
+    assert scores[Measure.PARSED].value == pytest.approx(5 / 6)
+    # Avg over samples: 3/3 and 1/3, so the standard deviation (n - 1) is sqrt(2)/3
+    assert scores[Measure.AVG].spread == pytest.approx(math.sqrt(2) / 3)
+    assert metrics.overall.steps == {
+        StepOutcome.VERIFIED: 11,
+        StepOutcome.NOT_ENTAILED: 1,
+        StepOutcome.UNTRUSTED_DEPENDENCY: 1,
+        StepOutcome.MALFORMED_SUMMARY: 1,
+        StepOutcome.MALFORMED_STEP: 0,
+        StepOutcome.UNPARSABLE_FORMULA: 0,
+        StepOutcome.DUPLICATE_ID: 1,
+        StepOutcome.MISSING_DEPENDENCY: 1,
+        StepOutcome.UNDECIDED: 1,
+    }
+    assert {name: group.problems for name, group in metrics.difficulties.items()} == {"easy": 2, "hard": 1}
+
+
+def test_nothing_to_count_gives_zero() -> None:
+    metrics = evaluate_metrics(PROBLEMS, [])
+    assert all(score.value == 0 for score in metrics.overall.scores.values())
+    assert metrics.overall.absent == 3
+    assert metrics_tables(metrics)
+
+
+def test_what_is_left_out_is_counted_by_reason() -> None:
+    problems = {
+        **PROBLEMS,
+        "u": problem("u", answer="h_goal_uncertain"),
+        "n": problem("n", answer=None, steps=None),
+    }
+    reports = [
+        *REPORTS,
+        report("a", 0, "n"),
+        report("elsewhere", 0, "v"),
+        msgspec.structs.replace(report("c", 5, "v"), consistency="inconsistent"),
+        msgspec.structs.replace(report("u", 0, "v"), uncertain="verified"),
+        msgspec.structs.replace(report("n", 0, "v"), answer_correct=None),
+    ]
+    metrics = evaluate_metrics(problems, reports)
+    assert metrics.excluded == {
+        Exclusion.UNKNOWN_PROBLEM: 1,
+        Exclusion.DUPLICATE_SAMPLE: 1,
+        Exclusion.INCONSISTENT_PREMISES: 1,
+        Exclusion.UNCERTAIN: 1,
+        Exclusion.NO_REFERENCE_ANSWER: 1,
+        Exclusion.NO_REFERENCE_PROOF: 1,
+        Exclusion.NO_LENGTH: 0,
+    }
+    assert (metrics.overall.uncertain.outputs, metrics.overall.uncertain.verified) == (1, 1)
+    assert metrics.overall.scores[Measure.AVG].denominator == 6
+
+
+KINDS = st.text("vrnuRmpd?", max_size=5)
+MANY = st.lists(
+    st.builds(report, st.sampled_from("abc"), st.integers(0, 2), KINDS, right=st.booleans(), parsed=st.booleans()),
+    unique_by=lambda r: (r.problem_id, r.sample),
+)
+
+
+@given(MANY, st.randoms(use_true_random=False))
+def test_the_order_of_the_reports_does_not_matter(reports: list[TraceReport], rng: random.Random) -> None:
+    shuffled = rng.sample(reports, len(reports))
+    assert evaluate_metrics(PROBLEMS, reports, resamples=5) == evaluate_metrics(PROBLEMS, shuffled, resamples=5)
+
+
+@given(MANY)
+def test_numerators_and_denominators(reports: list[TraceReport]) -> None:
+    metrics = evaluate_metrics(PROBLEMS, reports)
+    scores = metrics.overall.scores
+    for measure in (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.VERIFIED, Measure.PARSED):
+        assert 0 <= scores[measure].numerator <= scores[measure].denominator
+    assert scores[Measure.FVR].numerator >= scores[Measure.RVR].numerator
+    assert scores[Measure.VERIFIED].numerator >= scores[Measure.RULE_VERIFIED].numerator
+    for measure in (Measure.AVG, Measure.FVR, Measure.RVR):
+        groups = metrics.difficulties.values()
+        assert scores[measure].numerator == sum(group.scores[measure].numerator for group in groups)
+        assert scores[measure].denominator == sum(group.scores[measure].denominator for group in groups)
+
+
+def test_copying_every_sample_changes_no_average() -> None:
+    copies = [msgspec.structs.replace(r, sample=r.sample + 10) for r in REPORTS]
+    once, twice = evaluate_metrics(PROBLEMS, REPORTS), evaluate_metrics(PROBLEMS, [*REPORTS, *copies])
+    for measure, score in once.overall.scores.items():
+        assert twice.overall.scores[measure].value == pytest.approx(score.value)
+
+
+def test_bootstrap_intervals_hold_the_value_and_are_reproducible() -> None:
+    metrics = evaluate_metrics(PROBLEMS, REPORTS, resamples=200, seed=3)
+    assert metrics == evaluate_metrics(PROBLEMS, REPORTS, resamples=200, seed=3)
+    low, high = metrics.overall.scores[Measure.FVR].interval or (1.0, 0.0)
+    assert low <= metrics.overall.scores[Measure.FVR].value <= high
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def _hostile() -> Metrics:
+    names = ("a_b & 50% $x$ {y} #1 ~ ^ \\ |", "\x1b[31mred", "[bold]")
+    problems = {name: replace(problem(name), difficulty=name) for name in names}
+    return evaluate_metrics(problems, [report(name, 0, "vv") for name in names])
+
+
+def test_names_are_escaped_in_every_format() -> None:
+    for table in metrics_tables(_hostile()):
+        latex, markdown = to_latex(table), to_markdown(table)
+        assert "\x1b" not in latex + markdown
+        if "50" in latex:
+            assert r"a\_b \& 50\% \$x\$ \{y\} \#1" in latex
+            assert r"\|" in markdown
+        console = Console(width=200, record=True, file=None, force_terminal=False, quiet=True)
+        console.print(to_rich(table))
+        assert "\x1b" not in console.export_text()
+
+
+def test_json_keeps_the_parts_of_a_score() -> None:
+    tables = json.loads(to_json(metrics_tables(evaluate_metrics(PROBLEMS, REPORTS))))
+    overall = tables[0]["rows"][-1]
+    assert overall["difficulty"] == "overall"
+    assert (overall["FVR (%)"]["numerator"], overall["FVR (%)"]["denominator"]) == (11, 14)
+
+
+def test_all_formats_show_the_same_numbers() -> None:
+    table = metrics_tables(evaluate_metrics(PROBLEMS, REPORTS))[0]
+    for text in (to_markdown(table), to_latex(table)):
+        assert "78.6" in text  # FVR, 11 of 14
+        assert "61.5" in text  # RVR, 8 of 13
+        assert "100.0" in text  # Pass@2
