@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import stdev
@@ -134,7 +134,8 @@ class Group:
         absent: problems without any output (those labelled Uncertain apart).
         scores: one for every measure.
         steps: every action of the outputs that count, by what became of it.
-        rules: by declared rule, names sorted; without the stand-in actions of outputs that are not parsed.
+        rules: by declared rule, names sorted; without the stand-in actions of outputs that are not parsed. Names
+            that no schema-valid step shows to be known are together under ``INVALID_RULE``.
     """
 
     problems: int
@@ -219,13 +220,15 @@ def evaluate_metrics(
     for tally in tallies.values():
         overall.merge(tally)
     samples = max(Counter(problem_id for problem_id, _ in overall.rows).values(), default=0)
+    # A rule is looked up for schema-valid steps only: the names that others declare can be anything a model makes up.
+    known = {name for name, verdicts in overall.rules.items() if verdicts["schema"]}
     return Metrics(
         samples=samples,
         length_unit=length_unit,
-        overall=_group(overall, samples, resamples, random.Random(f"{seed}")),
+        overall=_group(overall, samples, known, resamples, random.Random(f"{seed}")),
         difficulties={
             # Each group draws from its own stream, so that its intervals do not depend on the other groups.
-            name: _group(tally, samples, resamples, random.Random(f"{seed}/{name}"))
+            name: _group(tally, samples, known, resamples, random.Random(f"{seed}/{name}"))
             for name, tally in tallies.items()
         },
         excluded=dict(excluded),
@@ -374,7 +377,7 @@ class _Tally:
 # -- one group --------------------------------------------------------------------------------------------------------
 
 
-def _group(tally: _Tally, samples: int, resamples: int, rng: random.Random) -> Group:
+def _group(tally: _Tally, samples: int, known: Set[str], resamples: int, rng: random.Random) -> Group:
     by_problem: defaultdict[str, list[_Row]] = defaultdict(list)
     by_sample: defaultdict[int, list[_Row]] = defaultdict(list)
     for problem_id, sample in sorted(tally.rows):  # sorted: the order of the reports must not show in sums of floats
@@ -400,11 +403,18 @@ def _group(tally: _Tally, samples: int, resamples: int, rng: random.Random) -> G
             for measure, part in _total(problem_rows).items()
         },
         steps={outcome: tally.steps[outcome] for outcome in StepOutcome},
-        rules={name: RuleCounts(**tally.rules[name]) for name in sorted(tally.rules)},
+        rules=_rule_counts(tally.rules, known),
         uncertain=UncertainCounts(
             **{name: tally.uncertain[name] for name in ("outputs", "right", "verified", "refuted", "undecided")}
         ),
     )
+
+
+def _rule_counts(rules: Mapping[str, Counter[str]], known: Set[str]) -> dict[str, RuleCounts]:
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for name, verdicts in rules.items():
+        counts[name if name in known else INVALID_RULE].update(verdicts)
+    return {name: RuleCounts(**counts[name]) for name in sorted(counts)}
 
 
 def _problem_row(rows: Sequence[_Row]) -> _Row:

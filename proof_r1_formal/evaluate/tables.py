@@ -99,8 +99,16 @@ def metrics_tables(metrics: Metrics) -> tuple[Table, ...]:
 
 
 def _groups(metrics: Metrics) -> list[tuple[str, Group]]:
-    """The difficulties, then all together."""
-    return [*((name or "(none)", group) for name, group in metrics.difficulties.items()), ("overall", metrics.overall)]
+    """The difficulties, then all together, each under a name of its own: it is a key in JSON."""
+    return [*((_group_name(name), group) for name, group in metrics.difficulties.items()), ("overall", metrics.overall)]
+
+
+def _group_name(difficulty: str) -> str:
+    """Difficulties are any text: one that reads like a name of the tables' own, or is in quotes, is put in quotes."""
+    if not difficulty:
+        return "(none)"
+    taken = difficulty in {"(none)", "outcome", "overall"} or difficulty[0] in "'\""
+    return repr(difficulty) if taken else difficulty
 
 
 def _by_difficulty(metrics: Metrics, title: str, columns: Mapping[Column, Callable[[Group], Cell]]) -> Table:
@@ -283,5 +291,6 @@ _LATEX = str.maketrans(
         "[": "{[}",  # an opening bracket after the end of a row would be its optional argument
         "±": r"$\pm$",
         "…": r"\ldots{}",
+        "\N{REPLACEMENT CHARACTER}": "?",  # pdflatex knows no such character
     }
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import random
@@ -14,7 +15,15 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from proof_r1_formal.data.problem import Problem, ReferenceStep, three_way_options
-from proof_r1_formal.evaluate.metrics import Exclusion, Measure, Metrics, StepOutcome, evaluate_metrics
+from proof_r1_formal.evaluate.metrics import (
+    INVALID_RULE,
+    Exclusion,
+    Measure,
+    Metrics,
+    RuleCounts,
+    StepOutcome,
+    evaluate_metrics,
+)
 from proof_r1_formal.evaluate.tables import metrics_tables, to_json, to_latex, to_markdown, to_rich
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
@@ -130,6 +139,40 @@ def test_worked_example() -> None:
     assert {name: group.problems for name, group in metrics.difficulties.items()} == {"easy": 2, "hard": 1}
 
 
+def test_an_answer_without_closure_is_right_but_not_verified() -> None:
+    scores = evaluate_metrics(PROBLEMS, [report("a", 0, "XvXv")]).overall.scores
+    assert (scores[Measure.AVG].numerator, scores[Measure.VERIFIED].numerator) == (1, 0)
+
+
+def test_lengths_are_those_of_the_shortest_reference_proof_and_of_parsed_outputs() -> None:
+    long, short = problem("a", steps=4).proofs[0], problem("a", steps=2).proofs[0]
+    problems = {"a": replace(problem("a"), proofs=(long, short, long))}
+    # 1 step of 2, then 0 (although the stand-in reports three steps inside the closure) of 2
+    reports = [report("a", 0, "vv"), report("a", 1, "vvvv", parsed=False)]
+    scores = evaluate_metrics(problems, reports).overall.scores
+    assert (scores[Measure.LENGTH_RATIO].numerator, scores[Measure.LENGTH_RATIO].denominator) == (1, 4)
+    assert scores[Measure.RGD].value == pytest.approx(math.log(2))
+
+
+def test_spread_of_pass_is_the_binomial_standard_error() -> None:
+    right = {"a": True, "b": False, "c": True}
+    metrics = evaluate_metrics(PROBLEMS, [report(name, 0, "v", right=answer) for name, answer in right.items()])
+    # 2 of 3 problems: sqrt(2/3 * 1/3 / 3)
+    assert metrics.overall.scores[Measure.PASS].spread == pytest.approx(math.sqrt(2 / 27))
+    assert metrics.overall.scores[Measure.AVG].spread is None  # one sample
+
+
+def test_rule_names_that_are_made_up_share_one_row() -> None:
+    known, malformed = step("v"), [step("p"), step("p")]
+    made_up = [msgspec.structs.replace(malformed[0], declared_rule=f"MADE_UP_{n}") for n in range(9)]
+    unknown = msgspec.structs.replace(
+        step("r"), declared_rule="UNHEARD_OF", findings=(Finding(Code.UNKNOWN_RULE, "no such rule"),)
+    )
+    trace = msgspec.structs.replace(report("a", 0, ""), actions=(known, *malformed, *made_up, unknown))
+    rules = evaluate_metrics(PROBLEMS, [trace]).overall.rules
+    assert rules == {RULE: RuleCounts(3, 1, 1, 1, 1), INVALID_RULE: RuleCounts(10, 1, 1, 0, 0)}
+
+
 def test_nothing_to_count_gives_zero() -> None:
     metrics = evaluate_metrics(PROBLEMS, [])
     assert all(score.value == 0 for score in metrics.overall.scores.values())
@@ -206,6 +249,14 @@ def test_bootstrap_intervals_hold_the_value_and_are_reproducible() -> None:
     assert low <= metrics.overall.scores[Measure.FVR].value <= high
 
 
+def test_bootstrap_intervals_leave_out_the_tails() -> None:
+    # One of 20 problems is right: the number of right ones in a draw is binomial(20, 1/20), whose 2.5 % and 97.5 %
+    # quantiles are 0 and 3 (P(0) = 0.358; P(at most 2) = 0.925, P(at most 3) = 0.984); its extremes lie beyond.
+    problems = {f"p{n}": problem(f"p{n}") for n in range(20)}
+    reports = [report(name, 0, "v", right=name == "p0") for name in problems]
+    assert evaluate_metrics(problems, reports, resamples=2000).overall.scores[Measure.AVG].interval == (0, 3 / 20)
+
+
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
@@ -219,12 +270,26 @@ def test_names_are_escaped_in_every_format() -> None:
     for table in metrics_tables(_hostile()):
         latex, markdown = to_latex(table), to_markdown(table)
         assert "\x1b" not in latex + markdown
+        assert "\N{REPLACEMENT CHARACTER}" not in latex
+        assert "\n[" not in latex  # it would be the optional argument of the end of the row before
         if "50" in latex:
             assert r"a\_b \& 50\% \$x\$ \{y\} \#1" in latex
             assert r"\|" in markdown
-        console = Console(width=200, record=True, file=None, force_terminal=False, quiet=True)
+        console = Console(width=200, record=True, file=io.StringIO())
         console.print(to_rich(table))
-        assert "\x1b" not in console.export_text()
+        terminal = console.export_text()
+        assert "\x1b" not in terminal
+        assert ("[bold]" in terminal) == (r"\[bold\]" in markdown)
+
+
+def test_no_name_of_a_difficulty_hides_a_row_or_column() -> None:
+    names = ("", "(none)", "overall", "'overall'", "outcome", "difficulty", "easy")
+    problems = {name: replace(problem(name), difficulty=name) for name in names}
+    metrics = evaluate_metrics(problems, [report(name, 0, "vv") for name in names])
+    tables = {table["title"]: table["rows"] for table in json.loads(to_json(metrics_tables(metrics)))}
+    shown = [row["difficulty"] for row in tables["Scores"]]
+    assert len(set(shown)) == len(names) + 1
+    assert all(list(row) == ["outcome", *shown] for row in tables["Steps"])
 
 
 def test_json_keeps_the_parts_of_a_score() -> None:
