@@ -1,4 +1,4 @@
-"""A formula's truth values in 128 fixed two-element structures, all evaluated at once as the bits of one integer.
+"""A formula's truth values in fixed small structures, all evaluated at once as the bits of integers.
 
 In: a closed formula. Out: its fingerprint. Formulas with different fingerprints are *not* equivalent, and a formula
 whose fingerprint has a 0 is *not* valid: the structure at that bit is a counterexample. Equal fingerprints prove
@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import product
-from typing import TypeAlias, assert_never
+from typing import NamedTuple, TypeAlias, assert_never
 
 from proof_r1_formal.logic.syntax import (
     And,
@@ -35,9 +35,9 @@ from proof_r1_formal.logic.syntax import (
 )
 
 WIDTH = 128
-"""How many structures there are."""
+"""How many structures of each size there are."""
 EVERYWHERE = (1 << WIDTH) - 1
-"""The fingerprint of a formula that is true in all of them."""
+"""The bits of a formula that is true in all of them."""
 
 _MAX_ARITY = 6
 _MAX_QUANTIFIERS = 6  # nested; the work doubles with each
@@ -45,29 +45,52 @@ _MAX_QUANTIFIERS = 6  # nested; the work doubles with each
 _Values: TypeAlias = dict[Var, int]
 
 
+class Fingerprint(NamedTuple):
+    """Where a formula is true: bit i is for structure i.
+
+    Attributes:
+        single: in the structures of one element.
+        double: in those of two elements; None if the formula is too large to evaluate cheaply there.
+    """
+
+    single: int
+    double: int | None
+
+    def differs(self, other: Fingerprint) -> bool:
+        """Whether some structure tells the two formulas apart."""
+        both_known = self.double is not None and other.double is not None
+        return self.single != other.single or (both_known and self.double != other.double)
+
+    def is_true_everywhere(self) -> bool:
+        """Whether no structure falsifies the formula."""
+        return self.single == EVERYWHERE and self.double in (EVERYWHERE, None)
+
+
 class _TooLargeError(Exception):
     """The formula is beyond the bounds of cheap evaluation."""
 
 
 @lru_cache(maxsize=1 << 16)
-def fingerprint(formula: Formula) -> int | None:
-    """Bit i: whether the closed formula is true in structure i. None if it is too large to evaluate cheaply."""
+def fingerprint(formula: Formula) -> Fingerprint:
+    """The fingerprint of a closed formula."""
+    single = _truth(formula, {}, None)
     try:
-        return _truth(formula, {}, _MAX_QUANTIFIERS)
+        return Fingerprint(single, _truth(formula, {}, _MAX_QUANTIFIERS))
     except _TooLargeError:
-        return None
+        return Fingerprint(single, None)
 
 
-def _truth(formula: Formula, values: _Values, quantifiers: int) -> int:
+def _truth(formula: Formula, values: _Values, quantifiers: int | None) -> int:
+    """Where the formula is true; ``quantifiers`` is how many may still be nested, None for one element."""
     match formula:
         case Top():
             return EVERYWHERE
         case Bottom():
             return 0
         case Atom(predicate, arguments):
-            return _lookup("predicate", predicate, arguments, values)
+            return _lookup("predicate", predicate, arguments, values, single=quantifiers is None)
         case Eq(left, right):
-            return EVERYWHERE ^ _value(left, values) ^ _value(right, values)
+            return EVERYWHERE if quantifiers is None else EVERYWHERE ^ _value(left, values) ^ _value(right, values)
         case Not(body):
             return EVERYWHERE ^ _truth(body, values, quantifiers)
         case And(left, right):
@@ -81,6 +104,8 @@ def _truth(formula: Formula, values: _Values, quantifiers: int) -> int:
         case Iff(left, right):
             return EVERYWHERE ^ _truth(left, values, quantifiers) ^ _truth(right, values, quantifiers)
         case ForAll(variable, body) | Exists(variable, body):
+            if quantifiers is None:
+                return _truth(body, values, None)
             if quantifiers == 0:
                 raise _TooLargeError
             first = _truth(body, {**values, variable: 0}, quantifiers - 1)
@@ -95,12 +120,14 @@ def _value(term: Term, values: _Values) -> int:
         case Var():
             return values[term]
         case App(function, arguments):
-            return _lookup("function", function, arguments, values)
+            return _lookup("function", function, arguments, values, single=False)
     assert_never(term)
 
 
-def _lookup(kind: str, name: str, arguments: tuple[Term, ...], values: _Values) -> int:
+def _lookup(kind: str, name: str, arguments: tuple[Term, ...], values: _Values, *, single: bool) -> int:
     """The table of a symbol, read at the arguments' values in all structures at once."""
+    if single:
+        return _random_bits(f"{kind} of one", name, (0,) * len(arguments))
     if len(arguments) > _MAX_ARITY:
         raise _TooLargeError
     points = [_value(argument, values) for argument in arguments]

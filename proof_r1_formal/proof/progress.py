@@ -15,26 +15,31 @@ from proof_r1_formal.proof.report import Code, Finding
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
 from proof_r1_formal.solvers.oracle import Oracle
 
+QUESTIONS = 256
+"""How many questions of equivalence with admitted conclusions a trace may cost; more is a trace made to be costly."""
+
 
 class AdmittedConclusions:
-    """The conclusions admitted so far, found again by fingerprint: only formulas that share one can be equivalent."""
+    """The conclusions admitted so far, found again by fingerprint: only formulas that share one can be equivalent.
+
+    Attributes:
+        questions: how many more questions of equivalence may be asked.
+    """
 
     def __init__(self) -> None:
-        self._by_fingerprint: dict[int | None, list[tuple[str, Formula]]] = {}
+        self.questions = QUESTIONS
+        self._by_fingerprint: dict[int, list[tuple[str, Formula]]] = {}
 
     def add(self, action_id: str, formula: Formula) -> None:
         """Remember an admitted conclusion."""
-        self._by_fingerprint.setdefault(fingerprint(formula), []).append((action_id, formula))
+        self._by_fingerprint.setdefault(fingerprint(formula).single, []).append((action_id, formula))
 
     def candidates(self, formula: Formula) -> Iterator[tuple[str, Formula]]:
         """The admitted conclusions that may be equivalent to ``formula``, with the ids of their actions."""
         bits = fingerprint(formula)
-        if bits is None:
-            for group in self._by_fingerprint.values():
-                yield from group
-        else:
-            yield from self._by_fingerprint.get(bits, ())
-            yield from self._by_fingerprint.get(None, ())
+        for name, admitted in self._by_fingerprint.get(bits.single, ()):
+            if not bits.differs(fingerprint(admitted)):
+                yield name, admitted
 
 
 def progress_findings(
@@ -65,6 +70,10 @@ def progress_findings(
                 return (verdict,)
     for name, formula in admitted.candidates(conclusion):
         if name != exempt:
+            if not admitted.questions:
+                problem = "too many admitted conclusions might be equivalent to the conclusions of this trace"
+                return (Finding(Code.PROGRESS_UNDECIDED, problem),)
+            admitted.questions -= 1
             repeats = f"the conclusion repeats that of {name}"
             verdict = _judged(oracle.equivalent(conclusion, formula), Code.REPEATS_CONCLUSION, repeats, name)
             if verdict is not None:

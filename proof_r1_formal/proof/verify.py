@@ -23,7 +23,7 @@ from proof_r1_formal.proof.closure import declared_closure
 from proof_r1_formal.proof.progress import AdmittedConclusions, progress_findings
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport, TraceReport
 from proof_r1_formal.rules.catalogue import TRAIN
-from proof_r1_formal.rules.check import Match, NoMatch, Undecided, check_rule
+from proof_r1_formal.rules.check import Budget, Match, NoMatch, Undecided, check_rule
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Lambda
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver, Unknown
 from proof_r1_formal.solvers.oracle import Oracle
@@ -147,6 +147,7 @@ class _Run:
         self._semantic_state = dict(prepared.premises)
         self._rule_state = dict(prepared.premises)
         self._admitted = AdmittedConclusions()
+        self._rule_budget = Budget()
         self._seen_ids = set(prepared.premises)
         self._all_ids = {action.id for action in trace.actions}
         self._terminal = self._terminal_index()
@@ -291,7 +292,8 @@ class _Run:
             verdict.findings.append(Finding(Code.NO_RULE_MATCH, f"a refuted step is no instance of {rule.name}"))
             return None
         dependencies = tuple([self._rule_state[name] for name in action.dependencies])
-        match check_rule(rule, dependencies, formula, self._oracle, terminal=terminal):
+        result = check_rule(rule, dependencies, formula, self._oracle, terminal=terminal, budget=self._rule_budget)
+        match result:
             case Match() as matched:
                 if rule.name == GOAL_BINDING and not self._binds(action, formula, verdict):
                     return None

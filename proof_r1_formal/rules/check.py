@@ -25,10 +25,14 @@ from proof_r1_formal.rules.schema import Condition, Lambda, Rule, Schema, Substi
 from proof_r1_formal.solvers.base import Answer, Entailed, Unknown
 from proof_r1_formal.solvers.oracle import Oracle
 
-SPINE_BUDGET = 2_000
+SPINE_BUDGET = 1_000
 """The most spine elements of a dependency that are looked at."""
-ATTEMPT_BUDGET = 20_000
-"""The most candidate instances that one check looks at."""
+CHECK_BUDGET = 10_000
+"""What one check may spend: 1 for each candidate looked at, ``QUESTION`` for each question of entailment."""
+TRACE_BUDGET = 400_000
+"""What all checks of a trace may spend together."""
+QUESTION = 20
+"""The price of a question of entailment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +78,21 @@ class Undecided:
 RuleResult: TypeAlias = Match | NoMatch | Undecided
 
 
+@dataclass(slots=True)
+class Budget:
+    """What is left for the checks of a trace; each check takes what it spends."""
+
+    left: int = TRACE_BUDGET
+
+
 def check_rule(
-    rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle, *, terminal: bool = False
+    rule: Rule,
+    dependencies: tuple[Formula, ...],
+    conclusion: Formula,
+    oracle: Oracle,
+    *,
+    terminal: bool = False,
+    budget: Budget | None = None,
 ) -> RuleResult:
     """Find an instance of ``rule`` that leads from the dependencies to the conclusion.
 
@@ -85,25 +102,34 @@ def check_rule(
         conclusion: of the step.
         oracle: answers the auxiliary questions.
         terminal: whether the step is the terminal action.
+        budget: shared by the checks of a trace; a fresh one if none is given.
     """
-    step = _Step(dependencies, conclusion, oracle)
-    for schema in rule.schemata:
-        if Condition.TERMINAL in schema.conditions and not terminal:
-            continue
-        for found in step.instances(schema):
-            return found
+    step = _Step(dependencies, conclusion, oracle, budget or Budget())
+    try:
+        for schema in rule.schemata:
+            if Condition.TERMINAL in schema.conditions and not terminal:
+                continue
+            for found in step.instances(schema):
+                return found
+    except _BudgetSpentError:
+        return Undecided("the budget of the rule check is spent")
     return Undecided(step.open_question) if step.open_question else NoMatch()
 
 
-class _Step:
-    """One step under check; remembers what stayed open."""
+class _BudgetSpentError(Exception):
+    """The check has cost as much as it may."""
 
-    def __init__(self, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> None:
+
+class _Step:
+    """One step under check; remembers what stayed open and what is left to spend."""
+
+    def __init__(self, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle, budget: Budget) -> None:
         self.open_question = ""
+        self._budget = budget
         self._dependencies = dependencies
         self._conclusion = conclusion
         self._oracle = oracle
-        self._attempts = ATTEMPT_BUDGET
+        self._left = CHECK_BUDGET
         self._terms = _ground_terms((*dependencies, conclusion))
         self._spines = [_Spine(index, self) for index in range(len(dependencies))]
 
@@ -119,6 +145,7 @@ class _Step:
 
     def entailed_by_others(self, anchored: tuple[int, ...], formula: Formula) -> bool:
         """Whether the dependencies that hold none of the anchors entail the formula."""
+        self._spend(QUESTION)
         others = tuple([d for index, d in enumerate(self._dependencies) if index not in anchored])
         if not others:
             return self._yes(self._oracle.valid(formula))
@@ -133,6 +160,7 @@ class _Step:
     def _substantial(self, anchors: tuple[Anchor, ...]) -> bool:
         """Whether no principal premise is a tautology or a contradiction (in doubt, it is not substantial)."""
         for anchor in anchors:
+            self._spend(QUESTION)
             for answer in (self._oracle.valid(anchor.element), self._oracle.contradictory(anchor.element)):
                 if isinstance(answer, Unknown):
                     self.leave_open("whether a principal premise is a tautology stayed undecided")
@@ -161,6 +189,7 @@ class _Step:
 
     def _covered(self, parts: tuple[Formula, ...], used: frozenset[int], least: int) -> bool:
         """Whether unused dependencies, each once and at least ``least`` in all, are together exactly the parts."""
+        self._spend(1)
         if not parts:
             return len(used) >= least
         for index, dependency in enumerate(self._dependencies):
@@ -176,8 +205,7 @@ class _Step:
 
     def _concluding(self, schema: Schema, substitution: Substitution) -> Iterator[Substitution]:
         """The completions of the substitution under which the schema's conclusion is that of the step."""
-        if not self._spend():
-            return
+        self._spend(1)
         if Condition.SYNTACTIC in schema.conditions:
             for matched in matches(schema.conclusion, self._conclusion, substitution, skipped=self._skipped):
                 yield from self._with_terms(schema, matched)
@@ -196,18 +224,17 @@ class _Step:
         sorts = {v.sort for value in substitution.values() if isinstance(value, Lambda) for v in value.variables}
         for sort in sorted(sorts):
             for term in self.terms_of_sort(sort):
-                if not self._spend():
-                    return
+                self._spend(1)
                 yield {**substitution, name: term}
 
     def _skipped(self) -> None:
         self.leave_open("a conjunction or disjunction has too many parts to be split in every way")
 
-    def _spend(self) -> bool:
-        self._attempts -= 1
-        if self._attempts < 0:
-            self.leave_open("the budget of candidate instances ran out")
-        return self._attempts >= 0
+    def _spend(self, price: int) -> None:
+        self._left -= price
+        self._budget.left -= price
+        if self._left < 0 or self._budget.left < 0:
+            raise _BudgetSpentError
 
     def _anchored(self, schema: Schema) -> Iterator[tuple[tuple[Anchor, ...], Substitution]]:
         """Every way to anchor the principal patterns in different dependencies."""
@@ -236,9 +263,9 @@ class _Step:
             return
         elements = iter((self._dependencies[order[0]],)) if whole else self._spines[order[0]].elements()
         for element in elements:
+            self._spend(1)
             for substitution in matches(patterns[0], element, known, skipped=self._skipped):
-                if not self._spend():
-                    return
+                self._spend(1)
                 anchor = Anchor(order[0], element)
                 yield from self._anchor(patterns[1:], order[1:], (*anchors, anchor), substitution)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from proof_r1_formal.logic.fingerprint import EVERYWHERE, fingerprint
+from proof_r1_formal.logic.fingerprint import fingerprint
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.logic.transform import regrouped
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Solver
@@ -39,14 +39,13 @@ class Oracle:
         """Are the formulas logically equivalent? A refutation may come without a model."""
         if first is second or regrouped(first) is regrouped(second):
             return Entailed()
-        if _differ(fingerprint(first), fingerprint(second)):
+        if fingerprint(first).differs(fingerprint(second)):
             return Refuted()
         return self.entails((), Iff(first, second))
 
     def valid(self, formula: Formula) -> Answer:
         """Is the formula a tautology? A refutation may come without a model."""
-        bits = fingerprint(formula)
-        return Refuted() if bits is not None and bits != EVERYWHERE else self.entails((), formula)
+        return self.entails((), formula) if fingerprint(formula).is_true_everywhere() else Refuted()
 
     def contradictory(self, formula: Formula) -> Answer:
         """Is the negation of the formula a tautology?"""
@@ -55,7 +54,3 @@ class Oracle:
     def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
         """Do the formulas have no model? A refutation carries one."""
         return self.entails(formulas, BOTTOM)
-
-
-def _differ(first: int | None, second: int | None) -> bool:
-    return first is not None and second is not None and first != second
