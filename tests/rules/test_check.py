@@ -6,7 +6,17 @@ import pytest
 
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
-from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, Undecided, check_rule
+from proof_r1_formal.rules.check import (
+    CHECK_BUDGET,
+    QUESTION,
+    TRACE_BUDGET,
+    Budget,
+    Match,
+    NoMatch,
+    RuleResult,
+    Undecided,
+    check_rule,
+)
 from proof_r1_formal.rules.schema import Rule
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Unknown
@@ -257,6 +267,19 @@ def test_an_undecided_question_is_never_an_acceptance() -> None:
     assert rule is not None
     formulas = (parse_formula("A ∧ B → C"), parse_formula("A"), parse_formula("B"))
     assert isinstance(check_rule(rule, formulas, parse_formula("C"), Oracle(Silent())), Undecided)
+
+
+def test_costly_steps_end_undecided_within_their_budget() -> None:
+    facts = " ∧ ".join(f"K(c{n})" for n in range(40))
+    chain = "∀x ∀y ∀z (P(x, y) ∧ P(y, z) → P(x, z))"
+    dependencies = tuple(map(parse_formula, (facts, chain, "P(c0, c1)", "∀x ∀y (P(x, y) → Q(y, x))")))
+    for rule in FOLIO.rules:
+        budget = Budget()
+        result = check_rule(rule, dependencies, parse_formula("Q(c9, c9)"), ORACLE, budget=budget)
+        assert not isinstance(result, Match)
+        assert TRACE_BUDGET - budget.left <= CHECK_BUDGET + QUESTION
+    spent = check_rule(FOLIO.rules[0], dependencies, parse_formula("Q(c1, c0)"), ORACLE, budget=Budget(left=10))
+    assert isinstance(spent, Undecided)
 
 
 def test_too_many_parts_leave_the_check_open() -> None:
