@@ -51,9 +51,12 @@ def read_problems(
         The problems by id, in order, and every record that is none with the reasons.
 
     Raises:
-        DataError: the file cannot be read, holds no record, or (``auto``) its records are of no known format.
+        DataError: the file cannot be read, holds no record, or (``auto``) its records are of no known format; or there
+            is no such format.
     """
     path = Path(path)
+    if format != "auto" and format not in _READERS:
+        raise DataError(str(path), f"{format!r} is no format; known are auto, {', '.join(_READERS)}")
     records = read_records(path)
     reader = _recognised(path, records) if format == "auto" else _READERS[format]
     repair = reader.repair if repair is None else repair

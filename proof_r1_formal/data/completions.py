@@ -14,7 +14,7 @@ from typing import Annotated, BinaryIO
 
 import msgspec
 
-from proof_r1_formal.data.records import BadJsonError, JsonObject, decode, describe, open_to_read, plain
+from proof_r1_formal.data.records import BadJsonError, JsonObject, decode, describe, open_to_read
 from proof_r1_formal.errors import DataError
 
 MAX_LINE = 16 * 1024 * 1024
@@ -83,7 +83,9 @@ def _read_line(number: int, line: bytes) -> Completion | BadLine:
         record = decode(line.decode())
         if not isinstance(record, JsonObject):
             return BadLine(number, f"an object is expected, not {describe(record)}")
-        completion = msgspec.convert(plain(record), Completion)
+        if repeated := record.repeated():
+            return BadLine(number, f"the key {repeated[0]!r} occurs twice")
+        completion = msgspec.convert(dict(record.members), Completion)
     except UnicodeDecodeError as error:
         return BadLine(number, f"not UTF-8 (at byte {error.start} of the line)")
     except (BadJsonError, msgspec.ValidationError) as error:

@@ -66,7 +66,7 @@ class Draft:
         self._notes.append(note)
 
     def identifier(self, record: JsonObject, key: str) -> str:
-        """The record's own id under ``key``; rejects the record if that is no whole number and no text."""
+        """The record's own id under ``key``; rejects the record if that is no whole number and no non-empty text."""
         match record.get(key):
             case bool():
                 pass
@@ -76,7 +76,7 @@ class Draft:
                 return text
             case _:
                 pass
-        self.reject(f"{key!r} must be a whole number or a text; it is {describe_member(record, key)}")
+        self.reject(f"{key!r} must be a whole number or a non-empty text; it is {describe_member(record, key)}")
         return f"#{self._origin.line}"
 
     def text(self, record: JsonObject, key: str) -> str:
@@ -90,7 +90,8 @@ class Draft:
     def formula(self, place: str, value: Json) -> Formula | None:
         """The formula of a text, repaired (with notes) if repair is asked for; None, with a reason, if it is none."""
         if not isinstance(value, str):
-            self.reject(f"{place}: a formula as text is expected, not {describe(value)}")
+            found = "there is none" if value is None else f"it is {describe(value)}"
+            self.reject(f"{place}: a formula as text is expected; {found}")
             return None
         try:
             if not self._origin.repair:

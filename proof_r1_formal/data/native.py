@@ -118,7 +118,8 @@ def write_problems(path: Path | str, problems: Iterable[Problem]) -> None:
         problems: any number of them, with different ids; taken one at a time.
 
     Raises:
-        DataError: the path cannot be written, two ids are equal, or a problem would not read back equal.
+        DataError: the path cannot be written, there is no problem, two ids are equal, or a problem would not read back
+            equal.
     """
     path = Path(path)
     if path.exists() and not path.is_file():
@@ -149,6 +150,8 @@ def _chunks(path: Path, problems: Iterable[Problem]) -> Iterator[bytes]:
         if not array:
             yield b"\n"
         seen.add(problem.id)
+    if not seen:
+        raise DataError(str(path), "not written: there is no problem, and a file without one is no problem file")
     if array:
         yield b"\n]\n"
 
@@ -158,6 +161,8 @@ def _encoded(path: Path, problem: Problem) -> bytes:
     try:
         encoded = msgspec.json.encode(_to_record(problem))
         record = decode(encoded.decode())
+    except RecursionError:
+        raise DataError(str(path), f"not written: a formula of problem {problem.id!r} is nested too deeply") from None
     except UnicodeEncodeError:
         raise DataError(str(path), f"not written: a text of problem {problem.id!r} is no Unicode text") from None
     assert isinstance(record, JsonObject)

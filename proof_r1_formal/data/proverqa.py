@@ -37,11 +37,12 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
     if "difficulty" in record:
         difficulty = draft.text(record, "difficulty")
         group = difficulty or group
+    premises = _premises(draft, record)
     goal = draft.formula("the goal (conclusion_fol)", record.get("conclusion_fol"))
     return draft.finish(
         Problem(
             id=f"{group}/{draft.identifier(record, 'id')}",
-            premises=_premises(draft, record),
+            premises=premises,
             options=() if goal is None else three_way_options(goal),
             answer=_answer(draft, record),
             question=draft.text(record, "question"),

@@ -3,8 +3,8 @@
 In: text in any notation of the design (Unicode, ASCII, LaTeX, juxtaposition, S-expressions). Out: a closed formula, or
 a :class:`~proof_r1_formal.errors.ParseError` that says where, what was expected, and shows a caret.
 
-Three stages: the lexer splits the text into tokens; :class:`_Scopes` makes the reach of every quantifier explicit by
-inserting parentheses; the LALR parser builds a tree, which :class:`_Resolver` turns into a formula, deciding which
+Three stages: the lexer splits the text into tokens; ``logic.scopes`` makes the reach of every quantifier explicit
+with parentheses; the LALR parser builds a tree, which :class:`_Resolver` turns into a formula, deciding which
 names are variables. Input is bounded (length, tokens, nesting), so no text can exhaust time or the stack.
 """
 
@@ -12,16 +12,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache, reduce
 from typing import Any, Literal, overload
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
-from lark.lark import PostLex
 
 from proof_r1_formal.errors import ParseError
+from proof_r1_formal.logic.scopes import (
+    MAX_DEPTH,
+    UNIVERSAL,
+    Bounds,
+    Scopes,
+    TooMuchError,
+    read_binder,
+    unquoted,
+)
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
     ENTITY,
@@ -45,10 +52,6 @@ from proof_r1_formal.resources import resource
 
 MAX_LENGTH = 20_000
 """The longest text that is read, in characters."""
-MAX_TOKENS = 5_000
-"""The most tokens a formula may have."""
-MAX_DEPTH = 256
-"""The deepest nesting of connectives, quantifiers, terms and parentheses."""
 
 _CACHED_LENGTH = 2_000  # longer texts are not memoised, so that the memo stays small
 _CACHED_TEXTS = 1 << 15
@@ -108,7 +111,7 @@ def _parse(text: str) -> Formula:
         ) from None
     except UnexpectedToken as error:
         raise _unexpected_token(text, error) from None
-    except _TooMuchError as error:
+    except TooMuchError as error:
         raise ParseError(text, error.token.start_pos or 0, str(error)) from None
     except UnexpectedEOF:
         raise ParseError(text, len(text), "the formula ends too early") from None
@@ -124,176 +127,8 @@ _LOOKS_PREFIX = re.compile(
 @cache
 def _parser(notation: Literal["infix", "prefix"]) -> Lark:
     grammar = (resource("grammars") / f"{notation}.lark").read_text(encoding="utf-8")
-    postlex = _Scopes() if notation == "infix" else _Bounds()
+    postlex = Scopes() if notation == "infix" else Bounds()
     return Lark(grammar, parser="lalr", lexer="basic", postlex=postlex, maybe_placeholders=False)
-
-
-# -- tokens -----------------------------------------------------------------------------------------------------------
-
-
-class _Bounds(PostLex):
-    """Lets tokens through as they are, after counting them and the depth of their parentheses."""
-
-    always_accept = ()
-
-    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        yield from self._bounded(stream)
-
-    def _bounded(self, stream: Iterator[Token]) -> list[Token]:
-        tokens: list[Token] = []
-        depth = 0
-        for token in stream:
-            if len(tokens) == MAX_TOKENS:
-                raise _TooMuchError(token, f"more than {MAX_TOKENS} tokens")
-            if token.type == "_LPAR":
-                depth += 1
-                if depth > MAX_DEPTH:
-                    raise _TooMuchError(token, f"parentheses nested deeper than {MAX_DEPTH}")
-            elif token.type == "_RPAR":
-                depth -= 1
-            tokens.append(token)
-        return tokens
-
-
-class _TooMuchError(Exception):
-    """A bound on the input was passed at ``token``."""
-
-    def __init__(self, token: Token, problem: str) -> None:
-        super().__init__(problem)
-        self.token = token
-
-
-_APPLICATION = frozenset({"NAME", "CALL", "_LPAR"})
-_EQUALITY = frozenset({"_EQ", "_NEQ"})
-
-
-class _Scopes(_Bounds):
-    """Makes the reach of quantifiers explicit: a far-reaching one gets parentheses around its scope.
-
-    A quantifier takes the shortest complete formula to its right. It reaches to the end of its parentheses if it is
-    written with a dot or comma, or if its variable would otherwise be free further right inside them.
-    """
-
-    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        tokens = self._bounded(stream)
-        binders = [i for i, token in enumerate(tokens) if token.type == "BINDER"]
-        if not binders:
-            yield from tokens
-            return
-        closing, group_end = _groups(tokens)
-        ends: dict[int, int] = {}
-        far: dict[int, int] = {}
-        for index in reversed(binders):  # inner and later quantifiers first
-            binder = _read_binder(tokens[index].value)
-            end = _complete(tokens, index + 1, closing, ends)
-            if binder.far or _occurs(binder.names, tokens, end, group_end[index], ends):
-                end = group_end[index]
-                far[index] = end
-            ends[index] = end
-        opened = [0] * (len(tokens) + 1)
-        for end in far.values():
-            opened[end] += 1
-        for index, token in enumerate(tokens):
-            for _ in range(opened[index]):
-                yield Token.new_borrow_pos("_RPAR", ")", token)
-            yield token
-            if index in far:
-                yield Token.new_borrow_pos("_LPAR", "(", token)
-        for _ in range(opened[len(tokens)]):
-            yield Token.new_borrow_pos("_RPAR", ")", tokens[-1])
-
-
-def _groups(tokens: list[Token]) -> tuple[dict[int, int], list[int]]:
-    """For each ``(`` the index of its ``)``; for each token the index where its parentheses end."""
-    count = len(tokens)
-    closing: dict[int, int] = {}
-    group_end = [count] * count
-    open_at: list[int] = []
-    members: list[list[int]] = [[]]
-    for index, token in enumerate(tokens):
-        if token.type == "_RPAR" and open_at:
-            closing[open_at.pop()] = index
-            for member in members.pop():
-                group_end[member] = index
-        members[-1].append(index)
-        if token.type == "_LPAR":
-            open_at.append(index)
-            members.append([])
-    return closing, group_end
-
-
-def _complete(tokens: list[Token], start: int, closing: dict[int, int], ends: dict[int, int]) -> int:
-    """The index behind the shortest complete formula that starts at ``start`` (``start`` if none does)."""
-    index = start
-    while index < len(tokens) and tokens[index].type == "_NOT":
-        index += 1
-    if index == len(tokens):
-        return index
-    match tokens[index].type:
-        case "BINDER":
-            return ends[index]
-        case "_LPAR":
-            return closing.get(index, len(tokens) - 1) + 1
-        case "NAME" | "CALL":
-            index = _application_end(tokens, index, closing)
-            if index < len(tokens) and tokens[index].type in _EQUALITY:
-                index = _application_end(tokens, index + 1, closing)
-            return index
-        case "TOP" | "BOTTOM":
-            return index + 1
-        case _:
-            return index
-
-
-def _application_end(tokens: list[Token], index: int, closing: dict[int, int]) -> int:
-    while index < len(tokens) and tokens[index].type in _APPLICATION:
-        index = closing.get(index, len(tokens) - 1) + 1 if tokens[index].type == "_LPAR" else index + 1
-    return index
-
-
-def _occurs(names: frozenset[str], tokens: list[Token], start: int, end: int, ends: dict[int, int]) -> bool:
-    """Whether one of ``names`` stands between ``start`` and ``end`` outside quantifiers that bind it again."""
-    index = start
-    while index < end:
-        token = tokens[index]
-        if token.type == "BINDER" and names <= _read_binder(token.value).names:
-            index = ends[index]
-            continue
-        if token.type == "NAME" and _unquoted(token.value) in names:
-            return True
-        index += 1
-    return False
-
-
-@dataclass(frozen=True, slots=True)
-class _Binder:
-    quantifier: type[ForAll] | type[Exists]
-    variables: tuple[Var, ...]
-    names: frozenset[str]
-    far: bool
-
-
-_UNIVERSAL = ("∀", "\\forall", "forall", "all", "FORALL", "ALL")
-_BINDER_PART = re.compile(
-    r"""("(?:[^"\\]|\\.)+"|\w(?:\w|['’])*)(?:(?:\s|\\[,;:! ])*:(?:\s|\\[,;:! ])*("(?:[^"\\]|\\.)+"|\w(?:\w|['’])*))?"""
-)
-_QUANTIFIER = re.compile(r"∀|∃|\\forall|\\exists|[A-Za-z]+")
-
-
-@lru_cache(maxsize=4096)
-def _read_binder(text: str) -> _Binder:
-    word = _QUANTIFIER.match(text)
-    assert word is not None, text
-    variables = tuple(
-        Var(_unquoted(part[1]), _unquoted(part[2]) if part[2] else ENTITY)
-        for part in _BINDER_PART.finditer(text, word.end())
-    )
-    quantifier: type[ForAll] | type[Exists] = ForAll if word[0] in _UNIVERSAL else Exists
-    return _Binder(quantifier, variables, frozenset(v.name for v in variables), text[-1] in ".,")
-
-
-def _unquoted(name: str) -> str:
-    return str(json.loads(name)) if name[0] == '"' else str(name)
 
 
 # -- trees to formulas ------------------------------------------------------------------------------------------------
@@ -366,17 +201,17 @@ class _Resolver:
 
     def _application(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
         head = parts[0]
-        name = _unquoted(head.value)
+        name = unquoted(head.value)
         if name in scope:
             raise ParseError(self._text, head.start_pos, f"variable {name!r} is used as a predicate")
         return Atom(name, self._arguments(parts, scope, depth))
 
     def _quantified(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
         if len(parts) == 2:
-            binder = _read_binder(parts[0].value)
+            binder = read_binder(parts[0].value)
             quantifier, variables = binder.quantifier, binder.variables
         else:
-            quantifier = ForAll if parts[0] in _UNIVERSAL else Exists
+            quantifier = ForAll if parts[0] in UNIVERSAL else Exists
             variables = _prefix_variables(parts[1])
         self._bound.update(v.name for v in variables)
         inner = {**scope, **{v.name: v for v in variables}}
@@ -418,7 +253,7 @@ class _Resolver:
             raise ParseError(self._text, _start(tree), f"a term nested deeper than {MAX_DEPTH} levels")
         parts: list[Any] = tree.children
         head = parts[0]
-        name = _unquoted(head.value)
+        name = unquoted(head.value)
         if len(parts) == 1:
             if name in scope:
                 return scope[name]
@@ -435,7 +270,7 @@ def _prefix_variables(binders: Tree[Token]) -> tuple[Var, ...]:
     variables = []
     for binding in binders.children:
         name, *sort = [str(token) for token in (binding.children if isinstance(binding, Tree) else [binding])]
-        variables.append(Var(_unquoted(name), _unquoted(sort[0]) if sort else ENTITY))
+        variables.append(Var(unquoted(name), unquoted(sort[0]) if sort else ENTITY))
     return tuple(variables)
 
 

@@ -106,6 +106,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 _DECODER = JSONDecoder(object_pairs_hook=lambda pairs: _Object(tuple(pairs)), parse_constant=_refuse_constant)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _FENCE = re.compile(r"\s*```[A-Za-z0-9]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*", re.DOTALL)
 
@@ -183,18 +184,23 @@ def _action(span: tuple[int, int], value: Any) -> Action:
 
 def _text(fields: dict[str, Any], key: str, findings: list[Finding]) -> str | None:
     value = fields.get(key)
-    if isinstance(value, str) and value:
-        return value
+    if _is_text(value):
+        return str(value)
     if key in fields:
         findings.append(Finding(Code.WRONG_TYPE, f"field {key!r} must be a non-empty string"))
     return None
 
 
+def _is_text(value: object) -> bool:
+    """Whether it is a string that says something and can be written as UTF-8 (no unpaired surrogate)."""
+    return isinstance(value, str) and value != "" and not _SURROGATE.search(value)
+
+
 def _dependencies(fields: dict[str, Any], findings: list[Finding]) -> tuple[str, ...]:
     value = fields.get("dependencies", [])
     listed = value if isinstance(value, list) else []
-    names = tuple(dict.fromkeys(name for name in listed if isinstance(name, str) and name))
-    if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
+    names = tuple(dict.fromkeys(name for name in listed if _is_text(name)))
+    if not isinstance(value, list) or not all(map(_is_text, value)):
         findings.append(Finding(Code.WRONG_TYPE, "field 'dependencies' must be a list of non-empty strings"))
     if len(names) > MAX_DEPENDENCIES:
         problem = f"{len(names)} dependencies are declared; at most {MAX_DEPENDENCIES} are allowed"

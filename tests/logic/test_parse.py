@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.errors import ParseError
-from proof_r1_formal.logic.parse import MAX_DEPTH, MAX_LENGTH, parse_formula
+from proof_r1_formal.logic.parse import MAX_LENGTH, parse_formula
+from proof_r1_formal.logic.scopes import MAX_DEPTH
 from proof_r1_formal.logic.show import Notation, show
 from proof_r1_formal.logic.syntax import Atom, Formula, Not, atom, const, var
 from proof_r1_formal.logic.transform import alpha_equivalent

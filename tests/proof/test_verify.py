@@ -235,6 +235,20 @@ def test_thousands_of_actions_and_a_broken_element_among_them() -> None:
     assert codes(report.actions[17]) == {Code.NOT_AN_OBJECT}
 
 
+@pytest.mark.parametrize("text", ["\ud800", "\0", "\u202e", "\x1b[31m", "é" * 1000])
+def test_whatever_a_field_holds_the_report_can_be_written(text: str) -> None:
+    steps = (
+        (text, ["h1"], "P(a)", CE),
+        ("s1", [text], "P(a)", CE),
+        ("s2", ["h1"], f"P({text})", CE),
+        ("s3", ["h1"], "P(a)", text),
+    )
+    report = run(problem("P(a) ∧ Q(a)"), *steps)
+    assert decode(encode(report)) == report
+    extra = json.dumps([{"id": "s", "dependencies": [], "conclusion": "A", "rule": "R", text: text}])
+    assert encode(VERIFIER.verify(problem("P(a)"), f"{text}<summary>{extra}</summary>{text}"))
+
+
 NAMES = st.sampled_from(["h1", "h2", "h3", "s1", "s2", "s3", "h_goal_true", "?"])
 CONCLUSIONS = st.sampled_from(["P(a)", "Q(a)", "P(a) ∧ Q(a)", "G(a)", "¬G(a)", "P(b)", "∀x P(x)", "P(a", "P(a, a)"])
 RULE_NAMES = st.sampled_from([rule.name for rule in FOLIO.rules] + ["BECAUSE"])

@@ -1,0 +1,192 @@
+"""The tokens of an infix formula, bounded in number and depth, with the reach of every quantifier made explicit.
+
+In: the tokens of the lexer. Out: the tokens for the parser, in which a quantifier that reaches further than the next
+complete formula has parentheses around its scope, so that ``grammars/infix.lark`` can let every quantifier bind tight.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lark import Token
+from lark.lark import PostLex
+
+from proof_r1_formal.logic.syntax import ENTITY, Exists, ForAll, Var
+
+MAX_TOKENS = 5_000
+"""The most tokens a formula may have."""
+MAX_DEPTH = 256
+"""The deepest nesting of connectives, quantifiers, terms and parentheses."""
+
+
+class Bounds(PostLex):
+    """Lets tokens through as they are, after counting them and the depth of their parentheses."""
+
+    always_accept = ()
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        yield from self._bounded(stream)
+
+    def _bounded(self, stream: Iterator[Token]) -> list[Token]:
+        tokens: list[Token] = []
+        depth = 0
+        for token in stream:
+            if len(tokens) == MAX_TOKENS:
+                raise TooMuchError(token, f"more than {MAX_TOKENS} tokens")
+            if token.type == "_LPAR":
+                depth += 1
+                if depth > MAX_DEPTH:
+                    raise TooMuchError(token, f"parentheses nested deeper than {MAX_DEPTH}")
+            elif token.type == "_RPAR":
+                depth -= 1
+            tokens.append(token)
+        return tokens
+
+
+class TooMuchError(Exception):
+    """A bound on the input was passed at ``token``."""
+
+    def __init__(self, token: Token, problem: str) -> None:
+        super().__init__(problem)
+        self.token = token
+
+
+_APPLICATION = frozenset({"NAME", "CALL", "_LPAR"})
+_EQUALITY = frozenset({"_EQ", "_NEQ"})
+
+
+class Scopes(Bounds):
+    """Makes the reach of quantifiers explicit: a far-reaching one gets parentheses around its scope.
+
+    A quantifier takes the shortest complete formula to its right. It reaches to the end of its parentheses if it is
+    written with a dot or comma, or if its variable would otherwise be free further right inside them.
+    """
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        tokens = self._bounded(stream)
+        binders = [i for i, token in enumerate(tokens) if token.type == "BINDER"]
+        if not binders:
+            yield from tokens
+            return
+        closing, group_end = _groups(tokens)
+        ends: dict[int, int] = {}
+        far: dict[int, int] = {}
+        for index in reversed(binders):  # inner and later quantifiers first
+            binder = read_binder(tokens[index].value)
+            end = _complete(tokens, index + 1, closing, ends)
+            if binder.far or _occurs(binder.names, tokens, end, group_end[index], ends):
+                end = group_end[index]
+                far[index] = end
+            ends[index] = end
+        opened = [0] * (len(tokens) + 1)
+        for end in far.values():
+            opened[end] += 1
+        for index, token in enumerate(tokens):
+            for _ in range(opened[index]):
+                yield Token.new_borrow_pos("_RPAR", ")", token)
+            yield token
+            if index in far:
+                yield Token.new_borrow_pos("_LPAR", "(", token)
+        for _ in range(opened[len(tokens)]):
+            yield Token.new_borrow_pos("_RPAR", ")", tokens[-1])
+
+
+def _groups(tokens: list[Token]) -> tuple[dict[int, int], list[int]]:
+    """For each ``(`` the index of its ``)``; for each token the index where its parentheses end."""
+    count = len(tokens)
+    closing: dict[int, int] = {}
+    group_end = [count] * count
+    open_at: list[int] = []
+    members: list[list[int]] = [[]]
+    for index, token in enumerate(tokens):
+        if token.type == "_RPAR" and open_at:
+            closing[open_at.pop()] = index
+            for member in members.pop():
+                group_end[member] = index
+        members[-1].append(index)
+        if token.type == "_LPAR":
+            open_at.append(index)
+            members.append([])
+    return closing, group_end
+
+
+def _complete(tokens: list[Token], start: int, closing: dict[int, int], ends: dict[int, int]) -> int:
+    """The index behind the shortest complete formula that starts at ``start`` (``start`` if none does)."""
+    index = start
+    while index < len(tokens) and tokens[index].type == "_NOT":
+        index += 1
+    if index == len(tokens):
+        return index
+    match tokens[index].type:
+        case "BINDER":
+            return ends[index]
+        case "_LPAR":
+            return closing.get(index, len(tokens) - 1) + 1
+        case "NAME" | "CALL":
+            index = _application_end(tokens, index, closing)
+            if index < len(tokens) and tokens[index].type in _EQUALITY:
+                index = _application_end(tokens, index + 1, closing)
+            return index
+        case "TOP" | "BOTTOM":
+            return index + 1
+        case _:
+            return index
+
+
+def _application_end(tokens: list[Token], index: int, closing: dict[int, int]) -> int:
+    while index < len(tokens) and tokens[index].type in _APPLICATION:
+        index = closing.get(index, len(tokens) - 1) + 1 if tokens[index].type == "_LPAR" else index + 1
+    return index
+
+
+def _occurs(names: frozenset[str], tokens: list[Token], start: int, end: int, ends: dict[int, int]) -> bool:
+    """Whether one of ``names`` stands between ``start`` and ``end`` outside quantifiers that bind it again."""
+    index = start
+    while index < end:
+        token = tokens[index]
+        if token.type == "BINDER" and names <= read_binder(token.value).names:
+            index = ends[index]
+            continue
+        if token.type == "NAME" and unquoted(token.value) in names:
+            return True
+        index += 1
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Binder:
+    """A quantifier with its variables; ``far``: written with a dot or comma."""
+
+    quantifier: type[ForAll] | type[Exists]
+    variables: tuple[Var, ...]
+    names: frozenset[str]
+    far: bool
+
+
+UNIVERSAL = ("∀", "\\forall", "forall", "all", "FORALL", "ALL")
+_BINDER_PART = re.compile(
+    r"""("(?:[^"\\]|\\.)+"|\w(?:\w|['’])*)(?:(?:\s|\\[,;:! ])*:(?:\s|\\[,;:! ])*("(?:[^"\\]|\\.)+"|\w(?:\w|['’])*))?"""
+)
+_QUANTIFIER = re.compile(r"∀|∃|\\forall|\\exists|[A-Za-z]+")
+
+
+@lru_cache(maxsize=4096)
+def read_binder(text: str) -> Binder:
+    """The quantifier and variables of a BINDER token."""
+    word = _QUANTIFIER.match(text)
+    assert word is not None, text
+    variables = tuple(
+        Var(unquoted(part[1]), unquoted(part[2]) if part[2] else ENTITY)
+        for part in _BINDER_PART.finditer(text, word.end())
+    )
+    quantifier: type[ForAll] | type[Exists] = ForAll if word[0] in UNIVERSAL else Exists
+    return Binder(quantifier, variables, frozenset(v.name for v in variables), text[-1] in ".,")
+
+
+def unquoted(name: str) -> str:
+    """The name of a NAME token, which may be written in quotes."""
+    return str(json.loads(name)) if name[0] == '"' else str(name)

@@ -1,0 +1,41 @@
+"""The examples: their answers are what follows from their premises, and every completion is of a problem."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.completions import Completion, read_completions
+from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN
+from proof_r1_formal.logic.syntax import BOTTOM, Formula
+from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import Entailed, Query, Refuted
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+
+
+def test_the_answer_of_every_example_is_what_its_premises_say() -> None:
+    solver = get_solver("z3")
+    found = read_problems(EXAMPLES / "problems.jsonl")
+    assert found.rejected == ()
+    for problem in found.problems.values():
+        premises = tuple(premise.formula for premise in problem.premises)
+        goal, negation, _ = (option.formula for option in problem.options)
+
+        def follows(formula: Formula, premises: tuple[Formula, ...] = premises) -> bool:
+            answer = solver.decide(Query(premises, formula))
+            assert isinstance(answer, Entailed | Refuted)
+            return isinstance(answer, Entailed)
+
+        assert not follows(BOTTOM), problem.id  # the premises have a model
+        expected = GOAL_TRUE if follows(goal) else GOAL_FALSE if follows(negation) else GOAL_UNCERTAIN
+        assert problem.answer == expected, problem.id
+        assert problem.notes == ()
+
+
+def test_every_example_completion_is_of_an_example_problem() -> None:
+    problems = read_problems(EXAMPLES / "problems.jsonl").problems
+    completions = list(read_completions(EXAMPLES / "completions.jsonl"))
+    assert all(isinstance(item, Completion) and item.problem_id in problems for item in completions)
+    keys = [(item.problem_id, item.sample) for item in completions if isinstance(item, Completion)]
+    assert len(set(keys)) == len(completions) == 13

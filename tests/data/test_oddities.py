@@ -1,0 +1,375 @@
+"""Odd and hostile files: what exactly is said of them, and that the records beside them are not touched."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.completions import BadLine, Completion, read_completions
+from proof_r1_formal.data.native import write_problems
+from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, Rejected, three_way_options
+from proof_r1_formal.errors import DataError
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.syntax import Formula, Not, atom, var
+
+GOAL = parse_formula("Smiles(bo)")
+PROVERQA = {
+    "id": 7,
+    "nl2fol": {"Bo is kind.": "kind(Bo)", "Kind people smile.": "∀x (kind(x) → smiles(x))"},
+    "conclusion_fol": "smiles(Bo)",
+    "options": ["A) True", "B) False", "C) Uncertain"],
+    "answer": "A",
+    "question": "Does Bo smile?",
+}
+FOLIO = {
+    "premises": "Bo is kind.\nKind people smile.",
+    "premises-FOL": "Kind(bo)\n∀x (Kind(x) → Smiles(x))",
+    "conclusion": "Bo smiles.",
+    "conclusion-FOL": "Smiles(bo)",
+    "label": "True",
+    "example_id": 3,
+}
+STEP = {"id": "s1", "dependencies": ["h1", "h2"], "conclusion": "smiles Bo", "rule": "IMPLICATION_ELIMINATION"}
+
+
+def line(record: object, **change: object) -> str:
+    return json.dumps({**record, **change} if isinstance(record, dict) else record, ensure_ascii=False)
+
+
+def write(tmp_path: Path, text: str | bytes, name: str = "set.jsonl") -> Path:
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def only_problem(path: Path, *, repair: bool | None = None) -> Problem:
+    found = read_problems(path, repair=repair)
+    assert found.rejected == ()
+    (problem,) = found.problems.values()
+    return problem
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\n\n  \n"])
+@pytest.mark.parametrize("start", ["", "\ufeff", "\n"])
+def test_byte_order_marks_line_ends_and_blank_lines_do_not_matter(tmp_path: Path, start: str, ending: str) -> None:
+    text = start + ending.join([line(PROVERQA), line(PROVERQA, id=8), ""])
+    assert list(read_problems(write(tmp_path, text)).problems) == ["set/7", "set/8"]
+
+
+def test_line_separators_inside_a_text_do_not_end_the_line(tmp_path: Path) -> None:
+    question = "a\u2028b\u2029c\x85d"
+    assert only_problem(write(tmp_path, line(PROVERQA, question=question))).question == question
+
+
+@pytest.mark.parametrize(
+    ("content", "place", "said"),
+    [
+        ("[\n" + line(PROVERQA) + ",\n" + line(PROVERQA, id=8), 3, "not JSON"),
+        ('[{"id": NaN}]', 1, "NaN is no JSON number"),
+        ("[" * 9_000 + "]" * 9_000, 1, "nested too deeply"),
+        ('{\n "id": 7,\n "options": [\n  "A) True"\n', 5, "not JSON"),
+        (b'{"id": "\xe9"}', None, "not UTF-8 (at byte 8)"),
+        ("", None, "the file is empty"),
+        ("[]", None, "the file holds no record"),
+        ('{"a": 1}', None, "native (keys premises, options)"),
+    ],
+)
+def test_a_file_that_is_no_problem_file_is_one_clear_error(
+    tmp_path: Path, content: str | bytes, place: int | None, said: str
+) -> None:
+    with pytest.raises(DataError) as caught:
+        read_problems(write(tmp_path, content))
+    assert caught.value.line == place
+    assert said in caught.value.problem
+
+
+def test_paths_and_formats_that_are_none(tmp_path: Path) -> None:
+    for path in ("a\0b", "x" * 5000, tmp_path):
+        with pytest.raises(DataError):
+            read_problems(path)
+        with pytest.raises(DataError):
+            list(read_completions(path))
+    with pytest.raises(DataError, match="known are auto, proverqa, folio, native"):
+        read_problems(write(tmp_path, line(PROVERQA)), format="csv")  # type: ignore[arg-type]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@given(st.binary(max_size=60) | st.text(alphabet='[]{}",:\\n0u\0 ', max_size=40).map(str.encode))
+@example(line(PROVERQA).encode()[:-1])
+def test_no_file_makes_a_reader_raise_anything_else(tmp_path: Path, content: bytes) -> None:
+    path = write(tmp_path, content)
+    for read in (read_problems, lambda p: list(read_completions(p))):
+        try:
+            read(path)
+        except DataError as error:
+            assert str(path) in str(error)
+
+
+# -- records ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        ('{"id": 1, "id": 2}', "the key 'id' occurs twice"),
+        ("[1]", "a record is an object, not an array"),
+        ('{"id": Infinity}', "not read: Infinity is no JSON number"),
+        (f'{{"id": {"9" * 5000}}}', "not read: Exceeds the limit (4300 digits)"),
+        (line(PROVERQA).replace("Bo is", "Bo\0is"), "not JSON: Invalid control character"),
+        (f'{{"e": {"[" * 100}{"]" * 100}}}', "not read: arrays or objects are nested deeper than 64"),
+        (line(PROVERQA).replace("Bo is", "Bo\\udc00is"), "not read: a text holds half of a surrogate pair"),
+        (line(PROVERQA, id=True), "'id' must be a whole number or a non-empty text; it is a truth value"),
+        (line(PROVERQA, id="\0"), "the id 'set/\\x00' holds a control character"),
+        (line(PROVERQA, conclusion_fol="smi\0les(Bo)"), "the goal (conclusion_fol): unexpected character U+0000"),
+        (
+            line(PROVERQA, conclusion_fol=None),
+            "the goal (conclusion_fol): a formula as text is expected; there is none",
+        ),
+        (line(PROVERQA, nl2fol=[]), "'nl2fol' must be an object from English to formulas; it is an array"),
+        (line(FOLIO), "'nl2fol' must be an object from English to formulas; it is missing"),
+        (line(PROVERQA, id="8"), "the id 'set/8' is that of line 1 already"),
+    ],
+)
+def test_a_bad_record_is_rejected_at_its_line_and_the_rest_goes_on(tmp_path: Path, bad: str, reason: str) -> None:
+    found = read_problems(write(tmp_path, "\n".join([line(PROVERQA, id=8), bad, line(PROVERQA, id=9)])))
+    assert list(found.problems) == ["set/8", "set/9"]
+    (rejected,) = found.rejected
+    assert rejected.line == 2
+    assert rejected.reasons[0].startswith(reason)
+
+
+def test_every_reason_is_told_not_only_the_first(tmp_path: Path) -> None:
+    bad = line(PROVERQA, nl2fol={"a": "", "b": "kind(Bo", "c": "p(Bo)", "d": "p(Bo, Bo)"}, conclusion_fol=1)
+    (rejected,) = read_problems(write(tmp_path, bad)).rejected
+    assert [reason.partition(":")[0] for reason in rejected.reasons] == [
+        "premise h1",
+        "premise h2",
+        "the goal (conclusion_fol)",
+        "premise h4",
+    ]
+
+
+def test_repeated_english_keeps_both_premises_and_says_so(tmp_path: Path) -> None:
+    problem = only_problem(write(tmp_path, line(PROVERQA).replace("Kind people smile.", "Bo is kind.")))
+    assert [(p.id, p.source, p.text) for p in problem.premises] == [
+        ("h1", "kind(Bo)", "Bo is kind."),
+        ("h2", "∀x (kind(x) → smiles(x))", "Bo is kind."),
+    ]
+    assert problem.notes == ("'nl2fol' has 'Bo is kind.' more than once; every occurrence is a premise",)
+
+
+@pytest.mark.parametrize(
+    ("change", "answer"),
+    [
+        ({"answer": "B"}, "h_goal_false"),
+        ({"options": ["A) false", "B) true", "C) unknown"]}, "h_goal_false"),
+        ({"answer": "D"}, None),
+        ({"answer": None}, None),
+        ({"options": "A) True"}, None),
+        ({"options": ["A) True", "A) False"]}, None),
+        ({"options": ["A) Maybe"]}, None),
+    ],
+)
+def test_the_answer_is_what_the_letter_stands_for_or_unknown(
+    tmp_path: Path, change: dict[str, object], answer: str | None
+) -> None:
+    problem = only_problem(write(tmp_path, line(PROVERQA, **change)))
+    assert problem.answer == answer
+    assert len(problem.notes) == (answer is None)
+
+
+def test_reference_proofs_are_read_or_left_out_with_a_note(tmp_path: Path) -> None:
+    good = only_problem(write(tmp_path, line(PROVERQA, canonical_proofs=[{"proof_id": "p", "steps": [STEP]}])))
+    assert good.proofs == ((ReferenceStep("s1", ("h1", "h2"), "smiles Bo", "IMPLICATION_ELIMINATION"),),)
+    assert good.notes == ()
+    for proofs in ({}, [{}], [{"steps": [{"id": "s1"}]}], [{"steps": [{**STEP, "dependencies": [1]}]}]):
+        bad = only_problem(write(tmp_path, line(PROVERQA, canonical_proofs=proofs)))
+        assert bad.proofs == ()
+        assert bad.notes[0].startswith("'canonical_proofs' is left out: ")
+
+
+def test_difficulty_is_the_records_own_else_the_files(tmp_path: Path) -> None:
+    own = only_problem(write(tmp_path, line(PROVERQA, difficulty="odd"), "hard.jsonl"))
+    assert (own.id, own.difficulty) == ("odd/7", "odd")
+    files = only_problem(write(tmp_path, line(PROVERQA), "hard.jsonl"))
+    assert (files.id, files.difficulty) == ("hard/7", "hard")
+    none = only_problem(write(tmp_path, line(PROVERQA), "mine.jsonl"))
+    assert (none.id, none.difficulty) == ("mine/7", "")
+
+
+def test_folio_is_repaired_unless_told_otherwise_and_proverqa_only_if_told(tmp_path: Path) -> None:
+    folio = write(tmp_path, line(FOLIO, **{"conclusion-FOL": "Smiles(bo))"}), "folio.jsonl")
+    assert only_problem(folio).notes == ("the goal (conclusion-FOL): dropped 1 surplus ')'",)
+    assert only_problem(folio).options == three_way_options(GOAL)
+    assert read_problems(folio, repair=False).problems == {}
+    proverqa = write(tmp_path, line(PROVERQA, conclusion_fol="smiles(Bo))"))
+    assert read_problems(proverqa).problems == {}
+    assert only_problem(proverqa, repair=True).notes == ("the goal (conclusion_fol): dropped 1 surplus ')'",)
+
+
+def test_folio_blank_lines_at_the_ends_go_and_inside_are_an_empty_formula(tmp_path: Path) -> None:
+    ends = only_problem(write(tmp_path, line(FOLIO, **{"premises-FOL": f"\n{FOLIO['premises-FOL']}\n \n"})))
+    assert [premise.text for premise in ends.premises] == ["Bo is kind.", "Kind people smile."]
+    assert ends.notes == ("'premises-FOL' begins or ends with blank lines; they are left out",)
+    found = read_problems(write(tmp_path, line(FOLIO, **{"premises-FOL": "Kind(bo)\n\nSmiles(bo)"})))
+    assert found.rejected[0].reasons == ("premise h2: an empty formula at line 1, column 1 in ''",)
+    nothing = read_problems(write(tmp_path, line(FOLIO, **{"premises-FOL": ""})))
+    assert nothing.rejected[0].reasons == ("the record has no premise",)
+
+
+def test_folio_english_is_left_out_where_it_cannot_be_paired(tmp_path: Path) -> None:
+    problem = only_problem(write(tmp_path, line(FOLIO, premises=["Bo is", "kind.", "Kind people smile."])))
+    assert [premise.text for premise in problem.premises] == ["", ""]
+    assert problem.notes == ("3 premises in English but 2 formulas; the English is left out",)
+
+
+def test_folio_names_that_lost_their_quantifier_are_noted(tmp_path: Path) -> None:
+    problem = only_problem(write(tmp_path, line(FOLIO, **{"conclusion-FOL": "Smiles(x)"})))
+    assert problem.notes == ("the goal: 'x' is a constant here but a variable in another formula",)
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def problem_of(formula: Formula, text: str = "") -> Problem:
+    return Problem("set/1", (Premise("h1", formula, "as it stood", text),), three_way_options(GOAL))
+
+
+def deep(depth: int) -> Formula:
+    formula: Formula = GOAL
+    for _ in range(depth):
+        formula = Not(formula)
+    return formula
+
+
+@pytest.mark.parametrize(
+    ("problems", "said"),
+    [
+        ([], "there is no problem"),
+        ([problem_of(atom("Kind", var("x")))], "would not read back equal"),  # a free variable would be a constant
+        ([problem_of(deep(300))], "would be rejected"),
+        ([problem_of(deep(5000))], "nested too deeply"),
+        ([problem_of(atom("Smiles"))], "would be rejected"),  # a predicate of no and of one argument
+        ([problem_of(GOAL, "\ud800")], "no Unicode text"),
+        ([problem_of(GOAL), problem_of(GOAL)], "two problems have the id 'set/1'"),
+        ([Problem("", (), three_way_options(GOAL))], "would be rejected"),
+        ([Problem("set/1", (), three_way_options(GOAL), answer="h_goal")], "would be rejected"),
+    ],
+)
+@pytest.mark.parametrize("name", ["out.jsonl", "out.json"])
+def test_what_would_not_read_back_equal_is_not_written(
+    tmp_path: Path, name: str, problems: list[Problem], said: str
+) -> None:
+    with pytest.raises(DataError, match=said):
+        write_problems(tmp_path / name, problems)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_regular_files_are_replaced(tmp_path: Path) -> None:
+    link = tmp_path / "null"
+    for path in (tmp_path, Path("/dev/null"), tmp_path / "none" / "out.jsonl"):
+        with pytest.raises(DataError, match="written"):
+            write_problems(path, [problem_of(GOAL)])
+    assert not link.exists()
+
+
+# -- completions ------------------------------------------------------------------------------------------------------
+
+
+def test_completions_are_read_one_at_a_time(tmp_path: Path) -> None:
+    path = write(tmp_path, '{"problem_id": "p", "completion": "x"}\n' * 3 + '{"problem_id"')
+    items = read_completions(path)
+    assert next(items) == Completion(problem_id="p", completion="x")
+    assert [isinstance(item, BadLine) for item in items] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ('{"problem_id": "p", "problem_id": "q", "completion": ""}', "the key 'problem_id' occurs twice"),
+        ('{"problem_id": "p", "sample": true, "completion": ""}', "`$.sample`"),
+        ('{"problem_id": "p", "sample": 1e999, "completion": ""}', "`$.sample`"),
+        ('{"problem_id": "p", "sample": 2147483648, "completion": ""}', "`$.sample`"),
+        ('{"problem_id": "p\\u0000", "completion": ""}', "control character"),
+        ('{"problem_id": "\\ud800", "completion": ""}', "control character"),
+        ('{"problem_id": "p", "completion": {"a": 1}}', "`$.completion`"),
+        ("[]", "an object is expected, not an array"),
+    ],
+)
+def test_a_bad_line_says_what_is_wrong(tmp_path: Path, bad: str, said: str) -> None:
+    (item,) = read_completions(write(tmp_path, bad))
+    assert isinstance(item, BadLine)
+    assert said in item.problem
+
+
+@pytest.mark.parametrize("depth", [64, 600, 900])
+def test_other_keys_are_ignored_however_deep(tmp_path: Path, depth: int) -> None:
+    nested = "[" * depth + "]" * depth
+    path = write(tmp_path, f'{{"problem_id": "p", "completion": "x", "meta": {nested}}}')
+    assert list(read_completions(path)) == [Completion(problem_id="p", completion="x")]
+
+
+# -- real data --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.shared
+def test_why_records_of_folio_are_rejected(shared_data: Path) -> None:
+    found = read_problems(shared_data / "folio" / "folio_v2_train_first400.jsonl")
+    assert Counter(rejected.reasons for rejected in found.rejected) == {
+        ("premise h6: 'HandedTo' is used as a predicate of 2 arguments and as a predicate of 1 argument",): 3,
+        ("premise h2: 'Can' is used as a predicate of 3 arguments and as a predicate of 2 arguments",): 2,
+        (
+            "option h_goal_true: 'ConsidersMostImportantLoveLanguage' is used as a predicate of 2 arguments "
+            "and as a predicate of 3 arguments",
+        ): 1,
+        ("option h_goal_true: 'WantToGoTo' is used as a predicate of 2 arguments and as a predicate of 1 argument",): 1,
+        (
+            "premise h6: unexpected '∧' at line 1, column 39; expected ')', ',' in "
+            "'Customer(lily) ∧ In(lily, jameSFamily ∧ WatchIn(lily, tV, cinema)'",
+        ): 5,
+        (
+            "premise h1: unexpected ')' at line 1, column 28; expected a name in "
+            "'∃x (Song(x) ∧ By(x, boneym,) ∧ Number1GermanSingle(x))'",
+        ): 3,
+        (
+            "premise h5: unexpected '(' at line 1, column 16; expected ')', a name in "
+            "'∀x (Imprisoned((x) → Has(x, criminalRecord))'",
+        ): 4,
+        (
+            "the goal (conclusion-FOL): unexpected character '—' at line 1, column 94 in "
+            "'(Refillable(rougeDiorColoredLipBalm999) ∧ RosewoodInDescription(rougeDiorColored…'",
+        ): 1,
+    }
+
+
+@pytest.mark.shared
+def test_records_without_formulas_are_rejected_one_by_one(shared_data: Path) -> None:
+    for name, count in (("easy", 24), ("medium", 24), ("hard", 26)):
+        found = read_problems(shared_data / "proverqa" / f"few-{name}-test.json", format="proverqa")
+        assert found.problems == {}
+        assert len(found.rejected) == count
+        assert found.rejected[0] == Rejected(
+            f"few-{name}-test/0",
+            1,
+            (
+                "'nl2fol' must be an object from English to formulas; it is missing",
+                "the goal (conclusion_fol): a formula as text is expected; there is none",
+            ),
+        )
+
+
+@pytest.mark.shared
+def test_the_native_format_holds_every_benchmark_problem(shared_data: Path, tmp_path: Path) -> None:
+    for name in ("llm_outputs/docailab_proverqa_golden_450.jsonl", "folio/folio_v2_train_first400.jsonl"):
+        problems = read_problems(shared_data / name).problems
+        write_problems(tmp_path / "native.jsonl", problems.values())
+        assert read_problems(tmp_path / "native.jsonl").problems == problems
