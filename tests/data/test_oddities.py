@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -191,7 +192,8 @@ def test_reference_proofs_are_read_or_left_out_with_a_note(tmp_path: Path) -> No
     good = only_problem(write(tmp_path, line(PROVERQA, canonical_proofs=[{"proof_id": "p", "steps": [STEP]}])))
     assert good.proofs == ((ReferenceStep("s1", ("h1", "h2"), "smiles Bo", "IMPLICATION_ELIMINATION"),),)
     assert good.notes == ()
-    for proofs in ({}, [{}], [{"steps": [{"id": "s1"}]}], [{"steps": [{**STEP, "dependencies": [1]}]}]):
+    unusable: list[object] = [{}, [{}], [{"steps": [{"id": "s1"}]}], [{"steps": [{**STEP, "dependencies": [1]}]}]]
+    for proofs in unusable:
         bad = only_problem(write(tmp_path, line(PROVERQA, canonical_proofs=proofs)))
         assert bad.proofs == ()
         assert bad.notes[0].startswith("'canonical_proofs' is left out: ")
@@ -275,11 +277,10 @@ def test_what_would_not_read_back_equal_is_not_written(
 
 
 def test_only_regular_files_are_replaced(tmp_path: Path) -> None:
-    link = tmp_path / "null"
     for path in (tmp_path, Path("/dev/null"), tmp_path / "none" / "out.jsonl"):
         with pytest.raises(DataError, match="written"):
             write_problems(path, [problem_of(GOAL)])
-    assert not link.exists()
+    assert list(tmp_path.iterdir()) == []
 
 
 # -- completions ------------------------------------------------------------------------------------------------------
@@ -324,31 +325,23 @@ def test_other_keys_are_ignored_however_deep(tmp_path: Path, depth: int) -> None
 @pytest.mark.shared
 def test_why_records_of_folio_are_rejected(shared_data: Path) -> None:
     found = read_problems(shared_data / "folio" / "folio_v2_train_first400.jsonl")
-    assert Counter(rejected.reasons for rejected in found.rejected) == {
-        ("premise h6: 'HandedTo' is used as a predicate of 2 arguments and as a predicate of 1 argument",): 3,
-        ("premise h2: 'Can' is used as a predicate of 3 arguments and as a predicate of 2 arguments",): 2,
-        (
-            "option h_goal_true: 'ConsidersMostImportantLoveLanguage' is used as a predicate of 2 arguments "
-            "and as a predicate of 3 arguments",
-        ): 1,
-        ("option h_goal_true: 'WantToGoTo' is used as a predicate of 2 arguments and as a predicate of 1 argument",): 1,
-        (
-            "premise h6: unexpected '∧' at line 1, column 39; expected ')', ',' in "
-            "'Customer(lily) ∧ In(lily, jameSFamily ∧ WatchIn(lily, tV, cinema)'",
-        ): 5,
-        (
-            "premise h1: unexpected ')' at line 1, column 28; expected a name in "
-            "'∃x (Song(x) ∧ By(x, boneym,) ∧ Number1GermanSingle(x))'",
-        ): 3,
-        (
-            "premise h5: unexpected '(' at line 1, column 16; expected ')', a name in "
-            "'∀x (Imprisoned((x) → Has(x, criminalRecord))'",
-        ): 4,
-        (
-            "the goal (conclusion-FOL): unexpected character '—' at line 1, column 94 in "
-            "'(Refillable(rougeDiorColoredLipBalm999) ∧ RosewoodInDescription(rougeDiorColored…'",
-        ): 1,
+    assert Counter(_kind_of(rejected.reasons) for rejected in found.rejected) == {
+        "premise: <symbol> is used as a predicate of 2 arguments and as a predicate of 1 argument": 3,
+        "premise: <symbol> is used as a predicate of 3 arguments and as a predicate of 2 arguments": 2,
+        "option: <symbol> is used as a predicate of 2 arguments and as a predicate of 3 arguments": 1,
+        "option: <symbol> is used as a predicate of 2 arguments and as a predicate of 1 argument": 1,
+        "premise: unexpected '∧' at line 1, column 39; expected ')', ','": 5,
+        "premise: unexpected ')' at line 1, column 28; expected a name": 3,
+        "premise: unexpected '(' at line 1, column 16; expected ')', a name": 4,
+        "the goal (conclusion-FOL): unexpected character '—' at line 1, column 94": 1,
     }
+
+
+def _kind_of(reasons: tuple[str, ...]) -> str:
+    """The one reason of a record without ids, names and the formula."""
+    (reason,) = reasons
+    reason = re.sub(r"^(premise|option) \w+", r"\1", reason.partition(" in '")[0])
+    return re.sub(r"'\w+'", "<symbol>", reason)
 
 
 @pytest.mark.shared
