@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -68,7 +69,8 @@ def test_byte_order_marks_line_ends_and_blank_lines_do_not_matter(tmp_path: Path
 
 def test_line_separators_inside_a_text_do_not_end_the_line(tmp_path: Path) -> None:
     question = "a\u2028b\u2029c\x85d"
-    assert only_problem(write(tmp_path, line(PROVERQA, question=question))).question == question
+    text = "\n".join(line(PROVERQA, id=number, question=question) for number in (7, 8))
+    assert [problem.question for problem in read_problems(write(tmp_path, text)).problems.values()] == [question] * 2
 
 
 @pytest.mark.parametrize(
@@ -137,6 +139,10 @@ def test_no_file_makes_a_reader_raise_anything_else(tmp_path: Path, content: byt
         ),
         (line(PROVERQA, nl2fol=[]), "'nl2fol' must be an object from English to formulas; it is an array"),
         (line(FOLIO), "'nl2fol' must be an object from English to formulas; it is missing"),
+        (
+            line(PROVERQA, nl2fol={"a": "p(Bo) ∧ p(Bo, Bo)", "b": "q(Bo)"}),
+            "premise h1: 'p' is used as a predicate of 1",
+        ),
         (line(PROVERQA, id="8"), "the id 'set/8' is that of line 1 already"),
     ],
 )
@@ -277,10 +283,12 @@ def test_what_would_not_read_back_equal_is_not_written(
 
 
 def test_only_regular_files_are_replaced(tmp_path: Path) -> None:
-    for path in (tmp_path, Path("/dev/null"), tmp_path / "none" / "out.jsonl"):
+    os.mkfifo(tmp_path / "pipe")  # a device would do as well, but a test that fails must not replace one
+    for path in (tmp_path, tmp_path / "pipe", tmp_path / "none" / "out.jsonl"):
         with pytest.raises(DataError, match="written"):
             write_problems(path, [problem_of(GOAL)])
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+    assert (tmp_path / "pipe").is_fifo()
 
 
 # -- completions ------------------------------------------------------------------------------------------------------
