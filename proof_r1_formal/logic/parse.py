@@ -253,6 +253,8 @@ class _Resolver:
             raise ParseError(self._text, _start(tree), f"a term nested deeper than {MAX_DEPTH} levels")
         parts: list[Any] = tree.children
         head = parts[0]
+        if tree.data == "truth_word" and not head.value.isalpha():
+            raise ParseError(self._text, head.start_pos, f"{head.value!r} is no term")
         name = unquoted(head.value)
         if len(parts) == 1:
             if name in scope:
@@ -322,7 +324,10 @@ def _unexpected_character(text: str, offset: int) -> str:
 def _unexpected_token(text: str, error: UnexpectedToken) -> ParseError:
     token: Token = error.token
     offset = token.start_pos if token.start_pos is not None and token.type != "$END" else len(text)
-    expected = tuple(sorted({_DESCRIPTIONS.get(name, name) for name in error.accepts or error.expected}))
+    names = set(error.accepts or error.expected)
+    if "_NOT" not in names:  # a term is expected: that `true` is a name there needs no mention
+        names -= {"TOP", "BOTTOM"}
+    expected = tuple(sorted({_DESCRIPTIONS.get(name, name) for name in names}))
     found = "the formula ends too early" if token.type == "$END" else f"unexpected {str(token.value)[:40]!r}"
     return ParseError(text, offset, found, expected=expected)
 
@@ -331,6 +336,7 @@ def _unexpected_token(text: str, error: UnexpectedToken) -> ParseError:
 
 _MAX_REPAIRS = 8
 _JUNK = " \t\r\n.,;:"
+_OPERATOR = re.compile(r"[¬~!∧&⊕^∨|→⇒↔⇔≡<>=≠∀∃∈()\\]")  # what must not be dropped with words behind a formula
 
 
 def _repaired(text: str) -> Repaired:
@@ -370,9 +376,8 @@ def _repair_step(text: str, error: ParseError) -> tuple[str, str] | None:
         return kept, f"dropped {len(surplus)} surplus ')'"
     if depth > 0:
         return text + ")" * depth, f"added {depth} missing ')' at the end"
-    offset = error.location.offset
-    head, tail = text[:offset].rstrip(), text[offset:]
-    if head and tail.strip() and (tail[0].isalnum() or tail[0] in _JUNK + "/#%"):
-        # Only words or comments may go, never a connective with what follows it.
+    head, tail = text[: error.location.offset].rstrip(), text[error.location.offset :]
+    complete = head and head.count("(") == head.count(")")
+    if complete and tail.strip() and not _OPERATOR.search(tail):
         return head, f"dropped {tail.strip()[:60]!r} at the end"
     return None

@@ -84,6 +84,7 @@ def test_any_text_is_a_formula_or_a_parse_error(text: str) -> None:
         ("P (x, y)", "P(x, y)"),
         ("(P a)", "P(a)"),
         ("P()", "P"),
+        ("P(a, false)", 'P(a, "false")'),  # an argument is never a truth value
         # operators only as whole words
         ("order a ∧ nota b ∨ xorish c", "order(a) ∧ nota(b) ∨ xorish(c)"),
         ("android ∨ orchid", "(android) ∨ (orchid)"),
@@ -207,7 +208,17 @@ def test_repairs_are_told(text: str, meaning: str, repairs: tuple[str, ...]) -> 
             parse_formula(text)
 
 
-@pytest.mark.parametrize("text", ["P(a) ∧ ", "P(a) ∧ ∧ Q(a)", "P(a, ∃x Q(x))", "P(a) > 3", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "P(a) ∧ ",
+        "P(a) ∧ ∧ Q(a)",
+        "P(a, ∃x Q(x))",
+        "P(a) > 3",
+        "∀x (P(x), Q(x) → R(x))",
+        "",
+    ],
+)
 def test_repair_never_drops_a_connective(text: str) -> None:
     with pytest.raises(ParseError):
         parse_formula(text, repair=True)

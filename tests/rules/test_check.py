@@ -17,6 +17,7 @@ from proof_r1_formal.rules.check import (
     Undecided,
     check_rule,
 )
+from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Rule
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Unknown
@@ -138,6 +139,7 @@ INSTANCES = [
 
 NON_INSTANCES = [
     ("IE", "A |- A"),  # A := ⊤ and B := the conclusion is no way in
+    ("IE", "A ∧ (A → B) |- B"),  # a dependency does not give the minor premise for itself
     ("IE", "A ∨ B; ¬A |- B"),
     ("IE", "A → (C ∧ D); A |- C"),  # that is conjunction elimination
     ("IE", "A → B; ¬B |- ¬A"),
@@ -230,6 +232,18 @@ def test_examples_of_the_catalogue_are_instances(rule: Rule) -> None:
     dependencies = tuple(map(parse_formula, rule.example.dependencies))
     conclusion = parse_formula(rule.example.conclusion)
     assert isinstance(check_rule(rule, dependencies, conclusion, ORACLE, terminal=True), Match)
+
+
+def test_a_formula_letter_under_a_quantifier_does_not_take_the_bound_variable() -> None:
+    pattern = parse_formula("∃x (A(x) ∧ G)")
+    assert list(matches(pattern, parse_formula("∃x (P(x) ∧ R(x))"))) == []
+    assert len(list(matches(pattern, parse_formula("∃x (P(x) ∧ R(c))")))) == 1
+
+
+def test_equivalence_is_asked_in_both_directions() -> None:
+    never_all = " ∧ ".join(f"A{n}" for n in range(24))  # false in every fixed structure, and yet no contradiction
+    for first, second in ((never_all, "⊥"), ("⊥", never_all)):
+        assert not isinstance(ORACLE.equivalent(parse_formula(first), parse_formula(second)), Entailed)
 
 
 def test_goal_binding_restates_a_dependency_at_the_end_only() -> None:
