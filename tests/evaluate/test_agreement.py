@@ -141,8 +141,8 @@ if __name__ == "__main__":
 `make tables DATA=FOLDER` writes this page from the benchmark data; `make test` checks it where the data are present.
 Queries are distinct: for each problem whether the premises entail the goal, its negation, and ⊥; for the 1,350
 reference traces every question that verification asks, those of the rule checks included. Records that are no usable
-problem are left out (1 of FOLIO v0, 20 of FOLIO v2). Z3 5.4.0 and cvc5 1.4.2, each with its default step budget; cvc5 with finite
-model finding.
+problem are left out (1 of FOLIO v0, 20 of FOLIO v2). Z3 5.4.0 and cvc5 1.4.2, each with its default step budget;
+cvc5 with finite model finding.
 """
     FOOT = """
 Where a label disagrees, the formulas in the file say something else than the label: misspelt or drifting predicate
