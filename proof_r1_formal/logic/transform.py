@@ -149,6 +149,7 @@ def substitute(formula: Formula, substitution: Substitution) -> Formula:
     assert_never(formula)
 
 
+@lru_cache(maxsize=_CACHE)
 def instantiate(formula: Quantified, term: Term) -> Formula:
     """The body of a quantified formula with ``term`` for its variable."""
     return substitute(formula.body, {formula.variable: term})
@@ -166,27 +167,44 @@ def fresh_variable(variable: Var, taken: frozenset[Var] | set[Var]) -> Var:
 
 
 @lru_cache(maxsize=_CACHE)
+def quantifier_depth(formula: Formula) -> int:
+    """How deep quantifiers are nested; 0 without any."""
+    match formula:
+        case Top() | Bottom() | Atom() | Eq():
+            return 0
+        case Not(body):
+            return quantifier_depth(body)
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return max(quantifier_depth(left), quantifier_depth(right))
+        case ForAll(_, body) | Exists(_, body):
+            return 1 + quantifier_depth(body)
+    assert_never(formula)
+
+
+@lru_cache(maxsize=_CACHE)
 def alpha_normal(formula: Formula) -> Formula:
-    """The formula with bound variables renamed by nesting depth: equal (``is``) exactly for alpha-equivalent formulas.
+    """The formula with each bound variable named by the depth of quantifiers below it.
 
-    The names (``␣0``, ``␣1``, …) cannot be written in any grammar of the package, so they capture nothing.
+    Equal (``is``) exactly for alpha-equivalent formulas. Subformulas of a normal formula are normal, and so are its
+    instances by ground terms. The names (``␣0``, ``␣1``, …) cannot be written in any grammar of the package, so they
+    capture nothing.
     """
-    return _alpha_normal(formula, {}, 0)
+    return _alpha_normal(formula, {}) if quantifier_depth(formula) else formula
 
 
-def _alpha_normal(formula: Formula, renaming: dict[Var, Term], depth: int) -> Formula:
+def _alpha_normal(formula: Formula, renaming: dict[Var, Term]) -> Formula:
     match formula:
         case Top() | Bottom():
             return formula
         case Atom() | Eq():
             return substitute(formula, renaming)
         case Not(body):
-            return Not(_alpha_normal(body, renaming, depth))
+            return Not(_alpha_normal(body, renaming))
         case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return type(formula)(_alpha_normal(left, renaming, depth), _alpha_normal(right, renaming, depth))
+            return type(formula)(_alpha_normal(left, renaming), _alpha_normal(right, renaming))
         case ForAll(variable, body) | Exists(variable, body):
-            bound = Var(f"␣{depth}", variable.sort)
-            return type(formula)(bound, _alpha_normal(body, {**renaming, variable: bound}, depth + 1))
+            bound = Var(f"␣{quantifier_depth(body)}", variable.sort)
+            return type(formula)(bound, _alpha_normal(body, {**renaming, variable: bound}))
     assert_never(formula)
 
 

@@ -15,6 +15,7 @@ from typing import Literal
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
 from proof_r1_formal.errors import SignatureError
 from proof_r1_formal.logic.model import Structure
+from proof_r1_formal.logic.pattern import Lambda
 from proof_r1_formal.logic.show import show, show_term
 from proof_r1_formal.logic.signature import SignatureBuilder
 from proof_r1_formal.logic.syntax import Formula, Not, Var
@@ -24,7 +25,7 @@ from proof_r1_formal.proof.progress import AdmittedConclusions, progress_finding
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport, TraceReport
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.check import Budget, Match, NoMatch, Undecided, check_rule
-from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Lambda
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver, Unknown
 from proof_r1_formal.solvers.oracle import Oracle
 

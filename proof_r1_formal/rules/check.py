@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import TypeAlias
 
+from proof_r1_formal.logic.pattern import Lambda, Substitution, instance
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import And, App, ForAll, Formula, Iff, Implies, Not, Or, Term
 from proof_r1_formal.logic.transform import conjuncts, instantiate, regrouped, terms
-from proof_r1_formal.rules.matching import instance, matches
-from proof_r1_formal.rules.schema import Condition, Lambda, Rule, Schema, Substitution
+from proof_r1_formal.rules.matching import matches
+from proof_r1_formal.rules.schema import Condition, Rule, Schema
 from proof_r1_formal.solvers.base import Answer, Entailed, Unknown
 from proof_r1_formal.solvers.oracle import Oracle
 

@@ -2,19 +2,19 @@
 
 In: a pattern (``rules.schema``) and a closed formula. Out: substitutions. Matching is up to the names of bound
 variables and up to regrouping and reordering of ∧ and of ∨ (a pattern ``A ∧ B`` splits a longer conjunction in every
-way), nothing
-more: no De Morgan, no double negation.
+way),
+nothing more: no De Morgan, no double negation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import assert_never
 
 from proof_r1_formal.errors import CatalogueError
+from proof_r1_formal.logic.pattern import Lambda, Substitution
 from proof_r1_formal.logic.syntax import (
     And,
-    App,
     Atom,
     Bottom,
     Eq,
@@ -32,8 +32,7 @@ from proof_r1_formal.logic.syntax import (
     conjunction,
     disjunction,
 )
-from proof_r1_formal.logic.transform import conjuncts, disjuncts, free_variables, regrouped, substitute
-from proof_r1_formal.rules.schema import Lambda, Substitution
+from proof_r1_formal.logic.transform import conjuncts, disjuncts, free_variables, regrouped
 
 MAX_OPERANDS = 10
 """Conjunctions and disjunctions of more operands are not split; :func:`matches` tells its caller through
@@ -139,47 +138,3 @@ def _closed(function: Lambda) -> Formula:
     for variable in reversed(function.variables):
         body = ForAll(variable, body)
     return regrouped(body)
-
-
-def instance(pattern: Formula, substitution: Substitution) -> Formula:
-    """The formula that the pattern is under the substitution.
-
-    Raises:
-        CatalogueError: the pattern has a variable that the substitution does not bind.
-    """
-    return _instance(pattern, substitution, {})
-
-
-def _instance(pattern: Formula, substitution: Substitution, bound: Mapping[Var, Var]) -> Formula:
-    match pattern:
-        case Atom(name, arguments):
-            function = substitution.get(name)
-            if not isinstance(function, Lambda) or len(function.variables) != len(arguments):
-                raise CatalogueError(f"the substitution does not bind pattern variable {name!r}")
-            values = [_instance_term(argument, substitution, bound) for argument in arguments]
-            return substitute(function.body, dict(zip(function.variables, values, strict=True)))
-        case Not(body):
-            return Not(_instance(body, substitution, bound))
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return type(pattern)(_instance(left, substitution, bound), _instance(right, substitution, bound))
-        case ForAll(variable, body) | Exists(variable, body):
-            named = substitution.get(variable.name)
-            actual = named if isinstance(named, Var) else variable
-            return type(pattern)(actual, _instance(body, substitution, {**bound, variable: actual}))
-        case Top() | Bottom() | Eq():
-            raise CatalogueError(f"a pattern cannot contain {type(pattern).__name__}")
-    assert_never(pattern)
-
-
-def _instance_term(term: Term, substitution: Substitution, bound: Mapping[Var, Var]) -> Term:
-    match term:
-        case Var():
-            return bound[term]
-        case App(name, ()):
-            value = substitution.get(name)
-            if value is None or isinstance(value, Lambda):
-                raise CatalogueError(f"the substitution does not bind pattern variable {name!r}")
-            return value
-        case App(name, _):
-            raise CatalogueError(f"a pattern cannot apply a function ({name!r})")
-    assert_never(term)

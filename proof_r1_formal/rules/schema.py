@@ -1,8 +1,7 @@
 """Inference rules as data: schemata of patterns, what a rule is made of, and what a catalogue holds.
 
-A pattern is an ordinary formula read as a scheme: its predicates stand for formulas (``A``, or ``A(x)`` for a formula
-in which x may occur) and its constants stand for terms. ``∀x (A(x) → B(x))`` and ``A(t)`` are patterns. Under a
-quantifier, ``G`` without arguments stands for a formula in which the bound variable is not free.
+Patterns are those of ``logic.pattern``. Under a quantifier, ``G`` without arguments stands for a formula in which the
+bound variable is not free.
 """
 
 from __future__ import annotations
@@ -11,11 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import TypeAlias
 
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.syntax import Formula, Term, Var
+from proof_r1_formal.logic.syntax import Formula
 
 GOAL_BINDING = "GOAL_BINDING"
 """The rule of the terminal action: it binds the answer, it does not infer."""
@@ -142,15 +140,3 @@ class Catalogue:
         if rule is None and aliases:
             rule = self._by_name.get(self.aliases.get(name, ""))
         return rule
-
-
-@dataclass(frozen=True, slots=True)
-class Lambda:
-    """A formula with holes: what a pattern variable with arguments stands for."""
-
-    variables: tuple[Var, ...]
-    body: Formula
-
-
-Substitution: TypeAlias = Mapping[str, Lambda | Term]
-"""Pattern variable -> what it stands for: a formula with holes (none for ``A``), or a term."""
