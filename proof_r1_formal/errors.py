@@ -112,3 +112,7 @@ class DataError(ProofR1Error):
 
 def _rebuild_data_error(path: str, problem: str, line: int | None) -> DataError:
     return DataError(path, problem, line=line)
+
+
+class ProofError(ProofR1Error):
+    """A proof term that does not prove what it is said to prove."""

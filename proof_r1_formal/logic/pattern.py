@@ -41,8 +41,10 @@ class Lambda:
 
 
 Substitution: TypeAlias = Mapping[str, Lambda | Term]
-"""Pattern variable -> what it stands for: a formula with holes (none for ``A``), or a term. Names of
-bound variables may stand for other variables."""
+"""Pattern variable -> what it stands for: a formula with holes (none for ``A``), or a term.
+
+Names of bound variables may stand for other variables.
+"""
 
 
 def instance(pattern: Formula, substitution: Substitution) -> Formula:

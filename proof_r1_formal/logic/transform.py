@@ -62,15 +62,18 @@ def terms(formula: Formula) -> Iterator[Term]:
     for part in subformulas(formula):
         match part:
             case Atom(_, arguments):
-                yield from _terms_within(arguments)
+                for argument in arguments:
+                    yield from subterms(argument)
             case Eq(left, right):
-                yield from _terms_within((left, right))
+                yield from subterms(left)
+                yield from subterms(right)
             case _:
                 pass
 
 
-def _terms_within(roots: tuple[Term, ...]) -> Iterator[Term]:
-    stack = list(reversed(roots))
+def subterms(root: Term) -> Iterator[Term]:
+    """The term and everything inside it, left to right (repeats included)."""
+    stack = [root]
     while stack:
         term = stack.pop()
         yield term
@@ -140,7 +143,7 @@ def substitute(formula: Formula, substitution: Substitution) -> Formula:
             inner = {v: t for v, t in substitution.items() if v in free}
             if not inner:
                 return formula
-            incoming = {v for t in inner.values() for v in _terms_within((t,)) if isinstance(v, Var)}
+            incoming = {v for t in inner.values() for v in subterms(t) if isinstance(v, Var)}
             if variable in incoming:
                 renamed = fresh_variable(variable, incoming | free_variables(body))
                 body = substitute(body, {variable: renamed})

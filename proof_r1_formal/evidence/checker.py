@@ -1,0 +1,363 @@
+"""The checker of proof terms: the default trusted "yes".
+
+In: a proof, the premises, and the conclusion that it is said to prove. Out: nothing, or a :class:`ProofError` that says
+what does not follow. It searches for nothing, knows no solver and no rule of inference but those of ``evidence.term``,
+and takes time linear in the size of the proof. Formulas are compared up to the names of bound variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Literal, assert_never
+from weakref import WeakSet
+
+from proof_r1_formal.errors import CatalogueError, ProofError, SignatureError
+from proof_r1_formal.evidence.term import (
+    FALSUM,
+    Absurd,
+    Apply,
+    Arbitrary,
+    Block,
+    Contradiction,
+    Eliminate,
+    Generalise,
+    Instance,
+    Introduce,
+    Leibniz,
+    Line,
+    Proof,
+    Reflexivity,
+    Repeat,
+    Signed,
+    Suppose,
+    Theorem,
+    Truth,
+    Witness,
+    signed,
+)
+from proof_r1_formal.logic.pattern import Lambda, Substitution, instance
+from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.syntax import (
+    ENTITY,
+    And,
+    App,
+    Atom,
+    Bottom,
+    Connective,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Or,
+    Quantified,
+    Term,
+    Top,
+    Var,
+    Xor,
+)
+from proof_r1_formal.logic.transform import (
+    alpha_normal,
+    free_variables,
+    instantiate,
+    subformulas,
+    subterms,
+    terms,
+)
+
+MAX_DEPTH = 200
+"""How deep blocks may be nested."""
+
+_OPERATIONS: Mapping[type[Connective], Callable[[bool, bool], bool]] = {
+    And: lambda x, y: x and y,
+    Or: lambda x, y: x or y,
+    Xor: lambda x, y: x != y,
+    Implies: lambda x, y: y or not x,
+    Iff: lambda x, y: x == y,
+}
+TRUTH_TABLES = {
+    kind: tuple([(x, y, holds(x, y)) for x in (False, True) for y in (False, True)])
+    for kind, holds in _OPERATIONS.items()
+}
+"""Connective -> its rows (left, right, whole)."""
+
+
+_proved = WeakSet[Theorem]()
+"""Theorems whose proofs were checked in this process."""
+
+
+# -- the checker ------------------------------------------------------------------------------------------------------
+
+
+def check(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -> None:
+    """Check that ``proof`` derives the conclusion from the premises.
+
+    Args:
+        proof: its lines.
+        premises: closed formulas, numbered from 0.
+        conclusion: a closed formula.
+
+    Raises:
+        ProofError: a line does not follow, or the last one is something else.
+    """
+    for formula in (*premises, conclusion):
+        if free_variables(formula):
+            raise ProofError("a premise or the conclusion has a free variable")
+    checker = _Checker(premises, conclusion)
+    if checker.last(proof) not in (signed(conclusion), FALSUM):
+        raise ProofError("the last line is not the conclusion")
+
+
+class _Checker:
+    """The lines that hold at the current place, and the constants and sorts known so far."""
+
+    def __init__(self, premises: Sequence[Formula], conclusion: Formula) -> None:
+        self._lines = [signed(formula) for formula in premises]
+        self._functions = set[str]().union(*map(_functions, (*premises, conclusion)))
+        self._depth = 0
+        self._signature: Signature | None = None
+        self._sorts: dict[str, str] = {}
+        if not all(_sorts(formula) <= {ENTITY} for formula in (*premises, conclusion)):
+            try:
+                self._signature = Signature.infer((*premises, conclusion))
+            except SignatureError as error:
+                raise ProofError(str(error)) from error
+
+    def last(self, block: Block) -> Signed:
+        """The last line of a sequence of lines, each checked and added."""
+        if not block:
+            raise ProofError("there are no lines")
+        for line in block:
+            self._lines.append(self._conclusion(line))
+        return self._lines[-1]
+
+    def _line(self, number: int) -> Signed:
+        if not 0 <= number < len(self._lines):
+            raise ProofError(f"there is no line {number} at this place")
+        return self._lines[number]
+
+    def _conclusion(self, line: Line) -> Signed:
+        """What the line says, if it follows."""
+        match line:
+            case Repeat(premise):
+                return self._line(premise)
+            case Eliminate(main, side, other):
+                return self._eliminate(self._line(main), side, () if other is None else (self._line(other),))
+            case Instance(main, term):
+                quantified, sign = self._line(main)
+                if not isinstance(quantified, ForAll if sign else Exists):
+                    raise ProofError("an instance of what is no true ∀ and no false ∃")
+                return self._instance(quantified, self._term(term, quantified), sign)
+            case Contradiction(first, second):
+                if self._line(first) != self._line(second).opposite():
+                    raise ProofError("a contradiction of lines that do not contradict each other")
+                return FALSUM
+            case Introduce(formula, premises):
+                return self._introduce(self._formula(formula), [self._line(number) for number in premises])
+            case Witness(main, constant):
+                quantified, sign = self._line(main)
+                if not isinstance(quantified, Exists if sign else ForAll):
+                    raise ProofError("a witness of what is no true ∃ and no false ∀")
+                return self._instance(quantified, self._new(constant, quantified), sign)
+            case Generalise(formula, premise, term):
+                quantified = self._quantified(formula)
+                sign = isinstance(quantified, Exists)
+                self._expect(self._line(premise), self._instance(quantified, self._term(term, quantified), sign))
+                return Signed(quantified, sign)
+            case Arbitrary(formula, constant, block):
+                quantified = self._quantified(formula)
+                sign = isinstance(quantified, ForAll)
+                goal = self._instance(quantified, self._new(constant, quantified), sign)
+                self._expect(self._block((), block), goal, FALSUM)
+                return Signed(quantified, sign)
+            case Suppose(formula, block):
+                implication = self._formula(formula)
+                if not isinstance(implication, Implies):
+                    raise ProofError("only an implication is shown by supposing its left side")
+                shown = self._block((signed(implication.left),), block)
+                self._expect(shown, signed(implication.right), FALSUM)
+                return Signed(implication, True)
+            case Absurd(formula, block):
+                supposed = signed(self._formula(formula))
+                self._expect(self._block((supposed,), block), FALSUM)
+                return supposed.opposite()
+            case Truth(formula):
+                if not isinstance(formula, Top | Bottom):
+                    raise ProofError("only ⊤ and ⊥ have a truth value of their own")
+                return Signed(formula, isinstance(formula, Top))
+            case Reflexivity(term):
+                self._note(term)
+                return Signed(Eq(term, term), True)
+            case Leibniz(formula):
+                return Signed(self._leibniz(self._formula(formula)), True)
+            case Apply(theorem, substitution, premises):
+                return self._apply(theorem, substitution, premises)
+        assert_never(line)
+
+    # -- blocks and truth tables --------------------------------------------------------------------------------------
+
+    def _block(self, assumptions: tuple[Signed, ...], block: Block) -> Signed:
+        """What the block shows under the assumptions; afterwards its lines are gone, its constants stay taken."""
+        outside = len(self._lines)
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise ProofError(f"blocks are nested deeper than {MAX_DEPTH}")
+        self._lines.extend(assumptions)
+        shown = self.last(block)
+        self._depth -= 1
+        del self._lines[outside:]
+        return shown
+
+    @staticmethod
+    def _expect(shown: Signed, *wanted: Signed) -> None:
+        if shown not in wanted:
+            raise ProofError("a line or block does not show what the rule needs")
+
+    def _eliminate(self, main: Signed, side: Literal["left", "right"], others: tuple[Signed, ...]) -> Signed:
+        if not isinstance(main.formula, Connective):
+            raise ProofError("only binary formulas have sides")
+        rows = [row for row in _rows(main.formula, others) if row[2] == main.sign]
+        values = {row[0] if side == "left" else row[1] for row in rows}
+        if len(values) != 1:
+            raise ProofError(f"the value of the {side} side is not determined")
+        part = signed(main.formula.left if side == "left" else main.formula.right)
+        return part if values.pop() else part.opposite()
+
+    def _introduce(self, formula: Formula, premises: Sequence[Signed]) -> Signed:
+        if not isinstance(formula, Connective):
+            raise ProofError("only binary formulas are introduced from their sides")
+        values = {row[2] for row in _rows(formula, premises)}
+        if len(values) != 1:
+            raise ProofError("the value of the formula is not determined by its sides")
+        return Signed(formula, values.pop())
+
+    # -- quantifiers --------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _instance(quantified: Quantified, term: Term, sign: bool) -> Signed:
+        part = signed(instantiate(quantified, term))
+        return part if sign else part.opposite()
+
+    def _new(self, constant: App, quantified: Quantified) -> App:
+        if constant.arguments or constant.function in self._functions:
+            raise ProofError(f"{constant.function!r} is no new constant")
+        self._functions.add(constant.function)
+        self._sorts[constant.function] = quantified.variable.sort
+        return constant
+
+    def _term(self, term: Term, quantified: Quantified) -> Term:
+        """The term, if it is ground and of the sort of the quantifier's variable; a new constant is of any one sort."""
+        self._note(term)
+        sort = quantified.variable.sort
+        if self._signature is not None and self._sort(term, sort) != sort:
+            raise ProofError("a term is not of the sort of the variable")
+        return term
+
+    def _sort(self, term: Term, wanted: str) -> str:
+        assert isinstance(term, App) and self._signature is not None
+        type_ = self._signature.functions.get(term.function)
+        if type_ is None:
+            if term.arguments:
+                raise ProofError("a proof cannot bring in functions")
+            return self._sorts.setdefault(term.function, wanted)
+        if tuple([self._sort(a, s) for a, s in zip(term.arguments, type_.arguments, strict=True)]) != type_.arguments:
+            raise ProofError("a term has an argument of another sort")
+        return type_.result
+
+    def _note(self, term: Term) -> None:
+        for part in subterms(term):
+            if isinstance(part, Var):
+                raise ProofError("a term has a variable")
+            self._functions.add(part.function)
+
+    # -- formulas that a line brings in -------------------------------------------------------------------------------
+
+    def _formula(self, formula: Formula) -> Formula:
+        if free_variables(formula):
+            raise ProofError("a formula has a free variable")
+        self._functions |= _functions(formula)
+        return alpha_normal(formula)
+
+    def _quantified(self, formula: Formula) -> Quantified:
+        normal = self._formula(formula)
+        if not isinstance(normal, Quantified):
+            raise ProofError("the formula is not quantified")
+        return normal
+
+    @staticmethod
+    def _leibniz(formula: Formula) -> Formula:
+        match formula:
+            case Implies(Eq(left, right), Implies(before, after)) if _differ_by(left, right, before, after):
+                return formula
+        raise ProofError("no instance of Leibniz's law")
+
+    def _apply(self, theorem: Theorem, substitution: Substitution, premises: tuple[int, ...]) -> Signed:
+        sorts = set()
+        for value in substitution.values():
+            match value:
+                case Lambda(variables, body):
+                    if not free_variables(body) <= set(variables):
+                        raise ProofError("a formula with holes has other free variables")
+                    self._functions |= _functions(body)
+                    sorts.update([variable.sort for variable in variables])
+                case Var(_, sort):
+                    sorts.add(sort)
+                case term:
+                    self._note(term)
+                    sorts |= {ENTITY} if self._signature is None else {self._sort(term, ENTITY)}
+        if len(sorts) > 1:
+            raise ProofError("a theorem is used with more than one sort")
+        if theorem not in _proved:
+            check(theorem.proof, theorem.premises, theorem.conclusion)
+            _proved.add(theorem)
+        try:
+            wanted = [signed(instance(pattern, substitution)) for pattern in theorem.premises]
+            shown = signed(instance(theorem.conclusion, substitution))
+        except CatalogueError as error:
+            raise ProofError(str(error)) from error
+        if [self._line(number) for number in premises] != wanted:
+            raise ProofError(f"the premises are not those of the theorem {theorem.name}")
+        return shown
+
+
+def _rows(formula: Connective, known: Sequence[Signed]) -> list[tuple[bool, bool, bool]]:
+    """The rows of the truth table in which every known signed formula, each being one of the sides, holds."""
+    left, right = signed(formula.left), signed(formula.right)
+    rows = list(TRUTH_TABLES[type(formula)])
+    for part in known:
+        if part.formula not in (left.formula, right.formula):
+            raise ProofError("a premise is no side of the formula")
+        if part.formula is left.formula:
+            rows = [row for row in rows if row[0] == (part.sign == left.sign)]
+        if part.formula is right.formula:
+            rows = [row for row in rows if row[1] == (part.sign == right.sign)]
+    return rows
+
+
+@lru_cache(maxsize=1 << 16)
+def _functions(formula: Formula) -> frozenset[str]:
+    return frozenset(term.function for term in terms(formula) if isinstance(term, App))
+
+
+@lru_cache(maxsize=1 << 16)
+def _sorts(formula: Formula) -> frozenset[str]:
+    return frozenset(part.variable.sort for part in subformulas(formula) if isinstance(part, Quantified))
+
+
+def _differ_by(left: Term, right: Term, before: Formula | Term, after: Formula | Term) -> bool:
+    """Whether the two are the same but for ``left`` and ``right``, both ground, standing for each other."""
+    pending = [(before, after)]
+    while pending:
+        one, other = pending.pop()
+        if one is other or (one, other) in ((left, right), (right, left)):
+            continue
+        match one, other:
+            case (Atom(p, a), Atom(q, b)) | (App(p, a), App(q, b)) if p == q and len(a) == len(b):
+                pending.extend(zip(a, b, strict=True))
+            case (Eq(a, b), Eq(c, d)):
+                pending += ((a, c), (b, d))
+            case _:
+                return False
+    return True

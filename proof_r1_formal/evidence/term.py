@@ -1,0 +1,194 @@
+"""Proof terms: why a conclusion follows from premises.
+
+The calculus is classical natural deduction with signed formulas: a line says of a formula that it is true or that it is
+false, and ¬ is that sign (``¬A`` is true exactly if ``A`` is false). Its rules are
+
+* one elimination and one introduction rule for all binary connectives: a truth value that the connective's truth table
+  forces (→ elimination and modus tollens are both elimination of →);
+* ∀ and ∃, by instance, witness, generalisation and arbitrary constants;
+* → introduction and reductio ad absurdum (which makes the calculus classical), as blocks with an assumption;
+* equality by reflexivity and Leibniz's law;
+* derived rules: instances of theorems.
+
+A proof is a sequence of lines. Premises have the numbers 0, 1, …, and lines go on from there; a block's assumption and
+lines have the next numbers, and give them back when the block ends. The last line of a block is what it shows; a
+contradiction shows anything. ``evidence.checker`` says what is a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from proof_r1_formal.logic.pattern import Lambda
+from proof_r1_formal.logic.syntax import (
+    BOTTOM,
+    App,
+    Bottom,
+    Connective,
+    Formula,
+    Implies,
+    Not,
+    Quantified,
+    Term,
+    Top,
+)
+from proof_r1_formal.logic.transform import alpha_normal
+
+# -- signed formulas --------------------------------------------------------------------------------------------------
+
+
+class Signed(NamedTuple):
+    """A formula that does not begin with ¬, and whether it is true; formulas are alpha-normal."""
+
+    formula: Formula
+    sign: bool
+
+    def opposite(self) -> Signed:
+        return Signed(self.formula, not self.sign)
+
+
+@lru_cache(maxsize=1 << 16)
+def signed(formula: Formula) -> Signed:
+    """What the truth of a formula says."""
+    formula, sign = alpha_normal(formula), True
+    while isinstance(formula, Not):
+        formula, sign = formula.body, not sign
+    return Signed(formula, sign)
+
+
+FALSUM = Signed(BOTTOM, True)
+"""What a contradiction says."""
+
+
+# -- lines ------------------------------------------------------------------------------------------------------------
+
+
+class Repeat(msgspec.Struct, frozen=True):
+    """An earlier line again."""
+
+    premise: int
+
+
+class Eliminate(msgspec.Struct, frozen=True):
+    """What the truth table of a binary formula forces on one side, given the value of the other if that is needed."""
+
+    main: int
+    side: Literal["left", "right"]
+    other: int | None = None
+
+
+class Introduce(msgspec.Struct, frozen=True):
+    """The truth value that the values of its sides force on a binary formula."""
+
+    formula: Connective
+    premises: tuple[int, ...]
+
+
+class Instance(msgspec.Struct, frozen=True):
+    """From ∀x A, A(t); from ∃x A being false, that A(t) is false."""
+
+    main: int
+    term: Term
+
+
+class Witness(msgspec.Struct, frozen=True):
+    """From ∃x A, A(c) for a new constant c; from ∀x A being false, that A(c) is false."""
+
+    main: int
+    constant: App
+
+
+class Generalise(msgspec.Struct, frozen=True):
+    """From A(t), ∃x A; from A(t) being false, that ∀x A is false."""
+
+    formula: Quantified
+    premise: int
+    term: Term
+
+
+class Arbitrary(msgspec.Struct, frozen=True):
+    """From a block that shows A(c) for a new constant c, ∀x A; from one that shows it false, that ∃x A is false."""
+
+    formula: Quantified
+    constant: App
+    block: Block
+
+
+class Suppose(msgspec.Struct, frozen=True):
+    """From a block that assumes A and shows B, A → B."""
+
+    formula: Implies
+    block: Block
+
+
+class Absurd(msgspec.Struct, frozen=True):
+    """From a block that assumes a formula and shows a contradiction, the formula's opposite."""
+
+    formula: Formula
+    block: Block
+
+
+class Contradiction(msgspec.Struct, frozen=True):
+    """From a formula's being true and being false, ⊥."""
+
+    first: int
+    second: int
+
+
+class Truth(msgspec.Struct, frozen=True):
+    """⊤ is true and ⊥ is false."""
+
+    formula: Top | Bottom
+
+
+class Reflexivity(msgspec.Struct, frozen=True):
+    """t = t."""
+
+    term: Term
+
+
+class Leibniz(msgspec.Struct, frozen=True):
+    """s = t → (A → B) for atoms or equations A and B, where B is A with t for s, or s for t, at some places."""
+
+    formula: Implies
+
+
+class Apply(msgspec.Struct, frozen=True):
+    """The conclusion of an instance of a theorem, from its premises."""
+
+    theorem: Theorem
+    substitution: Mapping[str, Lambda | Term]
+    premises: tuple[int, ...]
+
+
+Line: TypeAlias = (
+    Repeat
+    | Eliminate
+    | Introduce
+    | Instance
+    | Witness
+    | Generalise
+    | Arbitrary
+    | Suppose
+    | Absurd
+    | Contradiction
+    | Truth
+    | Reflexivity
+    | Leibniz
+    | Apply
+)
+Block: TypeAlias = tuple[Line, ...]
+Proof: TypeAlias = Block
+
+
+class Theorem(msgspec.Struct, frozen=True, eq=False, weakref=True):
+    """A derived rule: patterns of premises and of a conclusion, with a proof that the checker reads once."""
+
+    name: str
+    premises: tuple[Formula, ...]
+    conclusion: Formula
+    proof: Proof
