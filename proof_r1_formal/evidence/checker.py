@@ -8,7 +8,6 @@ and takes time linear in the size of the proof. Formulas are compared up to the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Literal, assert_never
 from weakref import WeakSet
 
@@ -61,10 +60,10 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import (
     alpha_normal,
     free_variables,
+    functions,
     instantiate,
-    subformulas,
     subterms,
-    terms,
+    variable_sorts,
 )
 
 MAX_DEPTH = 200
@@ -115,11 +114,11 @@ class _Checker:
 
     def __init__(self, premises: Sequence[Formula], conclusion: Formula) -> None:
         self._lines = [signed(formula) for formula in premises]
-        self._functions = set[str]().union(*map(_functions, (*premises, conclusion)))
+        self._functions = set[str]().union(*map(functions, (*premises, conclusion)))
         self._depth = 0
         self._signature: Signature | None = None
         self._sorts: dict[str, str] = {}
-        if not all(_sorts(formula) <= {ENTITY} for formula in (*premises, conclusion)):
+        if not all(variable_sorts(formula) <= {ENTITY} for formula in (*premises, conclusion)):
             try:
                 self._signature = Signature.infer((*premises, conclusion))
             except SignatureError as error:
@@ -277,7 +276,7 @@ class _Checker:
     def _formula(self, formula: Formula) -> Formula:
         if free_variables(formula):
             raise ProofError("a formula has a free variable")
-        self._functions |= _functions(formula)
+        self._functions |= functions(formula)
         return alpha_normal(formula)
 
     def _quantified(self, formula: Formula) -> Quantified:
@@ -300,7 +299,7 @@ class _Checker:
                 case Lambda(variables, body):
                     if not free_variables(body) <= set(variables):
                         raise ProofError("a formula with holes has other free variables")
-                    self._functions |= _functions(body)
+                    self._functions |= functions(body)
                     sorts.update([variable.sort for variable in variables])
                 case Var(_, sort):
                     sorts.add(sort)
@@ -334,16 +333,6 @@ def _rows(formula: Connective, known: Sequence[Signed]) -> list[tuple[bool, bool
         if part.formula is right.formula:
             rows = [row for row in rows if row[1] == (part.sign == right.sign)]
     return rows
-
-
-@lru_cache(maxsize=1 << 16)
-def _functions(formula: Formula) -> frozenset[str]:
-    return frozenset(term.function for term in terms(formula) if isinstance(term, App))
-
-
-@lru_cache(maxsize=1 << 16)
-def _sorts(formula: Formula) -> frozenset[str]:
-    return frozenset(part.variable.sort for part in subformulas(formula) if isinstance(part, Quantified))
 
 
 def _differ_by(left: Term, right: Term, before: Formula | Term, after: Formula | Term) -> bool:

@@ -12,11 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import assert_never
 
 from proof_r1_formal.errors import SignatureError
 from proof_r1_formal.logic.syntax import ENTITY, App, Atom, Eq, Exists, ForAll, Formula, Term, Var
-from proof_r1_formal.logic.transform import subformulas
+from proof_r1_formal.logic.transform import subformulas, subterms, terms, variable_sorts
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,29 @@ class SignatureBuilder:
             for sort in (*sorts, *([functions[name].result] if name in functions else [])):
                 self._sorts.setdefault(sort)
         return Signature(predicates, functions, tuple(self._sorts) or (ENTITY,))
+
+
+def ground_terms(formulas: Iterable[Formula]) -> dict[str, tuple[Term, ...]]:
+    """The terms without variables in the formulas by sort, each once, in order of first occurrence.
+
+    Raises:
+        SignatureError: formulas with sorts of their own use a symbol in two ways.
+    """
+    formulas = tuple(formulas)
+    found = tuple(dict.fromkeys(term for formula in formulas for term in _ground_terms(formula)))
+    if all(variable_sorts(formula) <= {ENTITY} for formula in formulas):
+        return {ENTITY: found} if found else {}
+    functions = Signature.infer(formulas).functions
+    by_sort: dict[str, list[Term]] = {}
+    for term in found:
+        by_sort.setdefault(functions[term.function].result, []).append(term)
+    return {sort: tuple(terms_) for sort, terms_ in by_sort.items()}
+
+
+@lru_cache(maxsize=1 << 16)
+def _ground_terms(formula: Formula) -> tuple[App, ...]:
+    ground = (t for t in terms(formula) if isinstance(t, App) and all(isinstance(s, App) for s in subterms(t)))
+    return tuple(dict.fromkeys(ground))
 
 
 def _described(kind: str, arity: int) -> str:

@@ -81,6 +81,18 @@ def subterms(root: Term) -> Iterator[Term]:
             stack.extend(reversed(term.arguments))
 
 
+@lru_cache(maxsize=_CACHE)
+def functions(formula: Formula) -> frozenset[str]:
+    """The names of the functions of the formula, constants among them."""
+    return frozenset(term.function for term in terms(formula) if isinstance(term, App))
+
+
+@lru_cache(maxsize=_CACHE)
+def variable_sorts(formula: Formula) -> frozenset[str]:
+    """The sorts of the bound variables."""
+    return frozenset(part.variable.sort for part in subformulas(formula) if isinstance(part, ForAll | Exists))
+
+
 def size(formula: Formula) -> int:
     """The number of connectives, quantifiers, atoms and truth values."""
     return sum(1 for _ in subformulas(formula))

@@ -18,7 +18,7 @@ from itertools import permutations
 from typing import TypeAlias
 
 from proof_r1_formal.logic.pattern import Lambda, Substitution, instance
-from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.signature import ground_terms
 from proof_r1_formal.logic.syntax import And, App, ForAll, Formula, Iff, Implies, Not, Or, Term
 from proof_r1_formal.logic.transform import conjuncts, instantiate, regrouped, terms
 from proof_r1_formal.rules.matching import matches
@@ -131,7 +131,7 @@ class _Step:
         self._conclusion = conclusion
         self._oracle = oracle
         self._left = CHECK_BUDGET
-        self._terms = _ground_terms((*dependencies, conclusion))
+        self._terms = ground_terms((*dependencies, conclusion))
         self._spines = [_Spine(index, self) for index in range(len(dependencies))]
 
     # -- questions ----------------------------------------------------------------------------------------------------
@@ -349,20 +349,6 @@ class _Spine:
                 yield Not(right)
             case _:
                 return
-
-
-def _ground_terms(formulas: tuple[Formula, ...]) -> dict[str, tuple[Term, ...]]:
-    """The ground terms of the formulas by sort, each once, in order of first occurrence."""
-    ground = dict.fromkeys(t for f in formulas for t in terms(f) if isinstance(t, App) and _is_ground(t))
-    functions = Signature.infer(formulas).functions
-    by_sort: dict[str, list[Term]] = {}
-    for term in ground:
-        by_sort.setdefault(functions[term.function].result, []).append(term)
-    return {sort: tuple(found) for sort, found in by_sort.items()}
-
-
-def _is_ground(term: Term) -> bool:
-    return isinstance(term, App) and all(_is_ground(argument) for argument in term.arguments)
 
 
 def _without(parts: tuple[Formula, ...], removed: tuple[Formula, ...]) -> tuple[Formula, ...] | None:

@@ -1,0 +1,201 @@
+"""Search for proof terms: analytic tableaux that follow the goal's shape, and cut only when nothing else is left.
+
+In: premises, a conclusion and a budget. Out: a proof for ``evidence.checker``, or None. A goal ∀ is shown of an
+arbitrary constant, a goal → under the supposition of its left side; any other goal that the tableau does not reach is
+supposed false. When that does not end in a contradiction, a subformula is supposed to have one value and refuted in
+turn. The proof holds only the lines that its end rests on.
+
+Complete for the effectively propositional class within the budget; outside it the budget ends the search. What is found
+depends on the query only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proof_r1_formal.evidence.checker import TRUTH_TABLES
+from proof_r1_formal.evidence.tableau import BudgetSpentError, Fact, Scope, Tableau
+from proof_r1_formal.evidence.term import (
+    FALSUM,
+    Absurd,
+    Arbitrary,
+    Block,
+    Contradiction,
+    Eliminate,
+    Generalise,
+    Instance,
+    Introduce,
+    Line,
+    Proof,
+    Repeat,
+    Signed,
+    Suppose,
+    Witness,
+    signed,
+)
+from proof_r1_formal.logic.syntax import And, Connective, Exists, ForAll, Formula, Implies, Not, Or
+from proof_r1_formal.logic.transform import instantiate
+
+BUDGET = 20_000
+"""How many formulas may get a value or enter the graph."""
+_MAX_CUTS = 60
+"""How many suppositions may be nested."""
+
+
+def find_proof(
+    premises: Sequence[Formula], conclusion: Formula, *, cuts: bool = True, budget: int = BUDGET
+) -> Proof | None:
+    """A proof of the conclusion from the premises, if one is found.
+
+    Args:
+        premises, conclusion: closed formulas whose symbols do not clash.
+        cuts: whether to suppose more than that the goal is false; without, the search is quick and finds most proofs.
+        budget: how many formulas may get a value or enter the graph.
+    """
+    try:
+        search = _Search(Tableau(premises, conclusion, budget), cuts=cuts)
+        end = search.prove(signed(conclusion))
+    except BudgetSpentError:
+        return None
+    return None if end is None else _Writer(end).proof(len(premises))
+
+
+class _Search:
+    """Goals and suppositions, on a tableau."""
+
+    def __init__(self, tableau: Tableau, *, cuts: bool) -> None:
+        self._tableau = tableau
+        self._cuts = cuts
+
+    def prove(self, goal: Signed) -> Fact | None:
+        """A fact that says the goal, or a contradiction; None if there is no way on."""
+        formula, sign = goal
+        tableau = self._tableau
+        reached = tableau.propagate(goal, witnesses=False)
+        if reached is not None:
+            return reached
+        match formula:
+            case Implies() if sign:
+                scope = tableau.open(signed(formula.left))
+                shown = self.prove(signed(formula.right))
+                return self._closed(scope, shown, goal, Suppose(formula, ()))
+            case ForAll() | Exists() if sign == isinstance(formula, ForAll):
+                scope = tableau.open()
+                constant = tableau.new_constant(scope.depth)
+                tableau.add_term(constant, formula.variable.sort)
+                part = signed(instantiate(formula, constant))
+                shown = self.prove(part if sign else part.opposite())
+                return self._closed(scope, shown, goal, Arbitrary(formula, constant, ()))
+            case And() | Or() | Implies() if sign == isinstance(formula, And):
+                left, right = signed(formula.left), signed(formula.right)
+                left = left.opposite() if isinstance(formula, Or) else left
+                for part in (left, right if sign else right.opposite()):
+                    shown = self.prove(part)
+                    if shown is None or shown.what == FALSUM:
+                        return shown
+                return tableau.propagate(goal)
+            case _:
+                reached = tableau.propagate(goal)
+                if reached is not None:
+                    return reached
+                supposed = goal.opposite()
+                scope = tableau.open(supposed)
+                return self._closed(scope, self._refute(), goal, Absurd(_formula(supposed), ()))
+
+    def _refute(self) -> Fact | None:
+        """A contradiction from what holds; None if there is no way on."""
+        while True:
+            conflict = self._tableau.propagate()
+            if conflict is not None or not self._cuts:
+                return conflict
+            supposed = self._cut()
+            if supposed is None or self._tableau.depth > _MAX_CUTS:
+                return None
+            scope = self._tableau.open(supposed)
+            opposite = self._closed(scope, self._refute(), supposed.opposite(), Absurd(_formula(supposed), ()))
+            if opposite is None or opposite.what == FALSUM:
+                return opposite
+
+    def _closed(self, scope: Scope, shown: Fact | None, goal: Signed, line: Line) -> Fact | None:
+        """Close the scope, and say what its block shows; None if it shows nothing."""
+        tableau = self._tableau
+        tableau.close()
+        if shown is None or (shown.what == FALSUM and shown.scope.depth < scope.depth):
+            return shown
+        return tableau.hold(goal, (shown,), line, depth=tableau.outside(shown, scope), inner=scope)
+
+    def _cut(self) -> Signed | None:
+        """A side of a formula whose value its sides do not explain yet, with the sign that would not explain it."""
+        best: Signed | None = None
+        weight = -1
+        for formula, fact in self._tableau.facts.items():
+            if isinstance(formula, Connective):
+                left, right = signed(formula.left), signed(formula.right)
+                if left.formula in self._tableau.facts or right.formula in self._tableau.facts:
+                    continue
+                for side, place in ((left, 0), (right, 1)):
+                    occurrences = self._tableau.occurrences(side.formula)
+                    if occurrences > weight:
+                        value = next(row[place] for row in TRUTH_TABLES[type(formula)] if row[2] != fact.what.sign)
+                        best, weight = side if value else side.opposite(), occurrences
+        return best
+
+
+def _formula(what: Signed) -> Formula:
+    return what.formula if what.sign else Not(what.formula)
+
+
+class _Writer:
+    """Writes down what a fact rests on, scope by scope, and numbers it."""
+
+    def __init__(self, end: Fact) -> None:
+        self._end = end
+        self._numbers: dict[Fact, int] = {}
+        self._of_scope: dict[Scope, list[Fact]] = {}
+        for fact in sorted(end.rests_on(), key=lambda fact: fact.serial):
+            self._of_scope.setdefault(fact.scope, []).append(fact)
+
+    def proof(self, premises: int) -> Proof:
+        """The lines of the outermost scope; theirs are the numbers from ``premises`` on."""
+        outermost = next((scope for scope in self._of_scope if scope.depth == 0), None)
+        return self._block(outermost, self._end, premises)
+
+    def _block(self, scope: Scope | None, end: Fact, number: int) -> Block:
+        lines: list[Line] = []
+        for fact in self._of_scope.get(scope, ()) if scope is not None else ():
+            match fact.line:
+                case None:
+                    self._numbers[fact] = number - 1  # what the block assumes
+                case int(premise):
+                    self._numbers[fact] = premise
+                case line:
+                    self._numbers[fact] = number + len(lines)
+                    lines.append(self._line(fact, line, number + len(lines)))
+        if not lines or self._numbers[end] != number + len(lines) - 1:
+            lines.append(Repeat(self._numbers[end]))
+        return tuple(lines)
+
+    def _line(self, fact: Fact, line: Line, number: int) -> Line:
+        """The line of a fact, with the numbers of its premises."""
+        match line:
+            case Arbitrary(formula, constant):
+                return Arbitrary(formula, constant, self._block(fact.inner, fact.premises[0], number))
+            case Suppose(formula):
+                return Suppose(formula, self._block(fact.inner, fact.premises[0], number + 1))
+            case Absurd(formula):
+                return Absurd(formula, self._block(fact.inner, fact.premises[0], number + 1))
+        given = tuple([self._numbers[premise] for premise in fact.premises])
+        match line:
+            case Eliminate(_, side):
+                return Eliminate(given[0], side, *given[1:])
+            case Introduce(formula):
+                return Introduce(formula, given)
+            case Instance(_, term):
+                return Instance(given[0], term)
+            case Witness(_, constant):
+                return Witness(given[0], constant)
+            case Generalise(formula, _, term):
+                return Generalise(formula, given[0], term)
+            case Contradiction():
+                return Contradiction(*given)
+        return line

@@ -1,0 +1,453 @@
+"""The tableau that proof search works on: signed formulas that hold, and what follows from them without supposing more.
+
+In: formulas that hold, and scopes opened and closed. Out: facts, each with the line of a proof term and the facts it
+follows from. Every value that the truth table of a connective forces is drawn, up and down the graph of subformulas;
+∀ is instantiated by the ground terms at hand; ∃ gets a witness once nothing else is left to draw.
+
+A fact belongs to the *outermost* scope in which all it follows from holds, wherever it was found: what does not depend
+on a supposition stays when the supposition goes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+from proof_r1_formal.evidence.checker import TRUTH_TABLES
+from proof_r1_formal.evidence.term import (
+    FALSUM,
+    Contradiction,
+    Eliminate,
+    Generalise,
+    Instance,
+    Introduce,
+    Leibniz,
+    Line,
+    Reflexivity,
+    Signed,
+    Truth,
+    Witness,
+    signed,
+)
+from proof_r1_formal.logic.signature import ground_terms
+from proof_r1_formal.logic.syntax import (
+    App,
+    Atom,
+    Bottom,
+    Connective,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Implies,
+    Not,
+    Quantified,
+    Term,
+    Top,
+)
+from proof_r1_formal.logic.transform import functions, instantiate, subterms
+
+
+class BudgetSpentError(Exception):
+    """The search has cost as much as it may."""
+
+
+# -- what truth tables force ------------------------------------------------------------------------------------------
+
+_Place: TypeAlias = Literal["left", "right", "whole"]
+_PLACES: tuple[_Place, ...] = ("left", "right", "whole")
+_Values: TypeAlias = tuple[bool | None, bool | None, bool | None]
+
+
+@lru_cache(maxsize=256)
+def _forced(kind: type[Connective], values: _Values) -> tuple[tuple[_Place, bool, tuple[int, ...]], ...]:
+    """What is forced: the place, its value, and a smallest set of places whose values force it, the whole first.
+
+    Places whose value is as it must be are left out, so what is left is new or a contradiction.
+    """
+    found = []
+    for place, name in enumerate(_PLACES):
+        known = [p for p in (2, 0, 1) if p != place and values[p] is not None]
+        for reason in (subset for count in range(len(known) + 1) for subset in combinations(known, count)):
+            rows = [row for row in TRUTH_TABLES[kind] if all(row[p] == values[p] for p in reason)]
+            forced = {row[place] for row in rows}
+            if len(forced) == 1:
+                (value,) = forced
+                if values[place] != value:
+                    found.append((name, value, reason))
+                break
+    return tuple(found)
+
+
+# -- facts ------------------------------------------------------------------------------------------------------------
+
+
+class Scope:
+    """A block that is being shown: the facts that its supposition or arbitrary constant holds up."""
+
+    __slots__ = ("depth",)
+
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+
+
+class Fact:
+    """A signed formula that holds in a scope, with what it follows from.
+
+    Attributes:
+        what: the signed formula.
+        scope: the outermost scope in which all it follows from holds.
+        serial: facts are numbered as they come.
+        premises: the facts it follows from; of a block, what it shows.
+        line: how it follows, without the numbers of its premises; for a premise its number; None for what is supposed.
+        inner: the scope of its block, if it has one.
+    """
+
+    __slots__ = ("inner", "line", "premises", "scope", "serial", "what")
+
+    def __init__(
+        self,
+        what: Signed,
+        scope: Scope,
+        serial: int,
+        premises: tuple[Fact, ...],
+        line: Line | int | None,
+        inner: Scope | None,
+    ) -> None:
+        self.what = what
+        self.scope = scope
+        self.serial = serial
+        self.premises = premises
+        self.line = line
+        self.inner = inner
+
+    def rests_on(self, *, within: int = 0) -> set[Fact]:
+        """The fact and all it follows from; not what those follow from that are of a scope of less depth than given."""
+        found = {self}
+        pending = [self]
+        while pending:
+            fact = pending.pop()
+            if fact.scope.depth >= within:
+                new = [premise for premise in fact.premises if premise not in found]
+                found.update(new)
+                pending.extend(new)
+        return found
+
+
+class Tableau:
+    """The subformula graph, the facts that hold, and what is still to be drawn from them.
+
+    Args:
+        premises: facts from the start.
+        conclusion: its subformulas are in the graph, too.
+        budget: how many formulas may get a value or enter the graph.
+
+    Attributes:
+        facts: formula that does not begin with ¬ -> the fact about it; in the order in which they came to hold.
+    """
+
+    def __init__(self, premises: Sequence[Formula], conclusion: Formula, budget: int) -> None:
+        self.facts: dict[Formula, Fact] = {}
+        self._left = budget
+        self._serial = 0
+        self._scopes = [Scope(0)]
+        self._conflict: Fact | None = None
+        self._changed: deque[Formula] = deque()
+        self._wanting: deque[Quantified] = deque()  # may want a witness
+        self._witnessed: dict[Quantified, Fact] = {}
+        self._graph: set[Formula] = set()
+        self._connectives_of: dict[Formula, list[Connective]] = {}
+        self._instance_of: dict[Formula, list[tuple[Quantified, Term]]] = {}
+        self._quantified: list[Quantified] = []
+        self._equations: list[Eq] = []
+        self._atoms: list[Atom | Eq] = []
+        self._terms = {sort: dict.fromkeys(found) for sort, found in ground_terms((*premises, conclusion)).items()}
+        self._names = set[str]().union(*map(functions, (*premises, conclusion)))
+        self._local: dict[str, int] = {}  # constant that is known in a scope only -> depth of the scope
+        self._fresh = 0
+        for number, formula in enumerate(premises):
+            self.hold(signed(formula), (), number)
+        self._enter(signed(conclusion).formula)
+
+    def _spend(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise BudgetSpentError
+
+    # -- scopes -------------------------------------------------------------------------------------------------------
+
+    @property
+    def depth(self) -> int:
+        """How many scopes are open."""
+        return len(self._scopes) - 1
+
+    def open(self, supposed: Signed | None = None) -> Scope:
+        """Begin a scope in which ``supposed`` holds."""
+        scope = Scope(len(self._scopes))
+        self._scopes.append(scope)
+        if supposed is not None:
+            self.hold(supposed, (), None, depth=scope.depth)
+        return scope
+
+    def close(self) -> None:
+        """End the innermost scope: forget what holds in it only, and look again at what that stood in the way of."""
+        depth = self._scopes.pop().depth
+        gone = [formula for formula, fact in self.facts.items() if fact.scope.depth >= depth]
+        for formula in gone:
+            del self.facts[formula]
+        self._changed.extend(gone)
+        self._conflict = None
+        for name in [name for name, level in self._local.items() if level >= depth]:
+            del self._local[name]
+            for found in self._terms.values():
+                found.pop(App(name, ()), None)
+
+    def outside(self, shown: Fact, scope: Scope) -> int:
+        """The depth of the innermost scope outside ``scope`` that holds something ``shown`` rests on."""
+        rests_on = shown.rests_on(within=scope.depth)
+        depths = [fact.scope.depth for fact in rests_on if fact.scope.depth < scope.depth]
+        terms_ = [fact.line.term for fact in rests_on if isinstance(fact.line, Instance | Generalise)]
+        return max([*depths, *[self._depth_of(functions_within(term)) for term in terms_]], default=0)
+
+    def _depth_of(self, names: Iterable[str]) -> int:
+        """The depth of the innermost scope that one of the names is local to."""
+        return max([self._local.get(name, 0) for name in names], default=0) if self._local else 0
+
+    # -- facts --------------------------------------------------------------------------------------------------------
+
+    def hold(
+        self,
+        what: Signed,
+        premises: tuple[Fact, ...],
+        line: Line | int | None,
+        *,
+        depth: int = 0,
+        inner: Scope | None = None,
+    ) -> Fact:
+        """The fact that ``what`` holds; if its opposite holds already, there is a contradiction from now on.
+
+        Args:
+            what, premises, line, inner: see :class:`Fact`.
+            depth: of the scope it holds in, if what it follows from does not tell.
+        """
+        formula, sign = what
+        known = self.facts.get(formula)
+        if known is not None and known.what.sign == sign:
+            return known
+        self._spend()
+        if inner is None:
+            for premise in premises:
+                if premise.scope.depth > depth:
+                    depth = premise.scope.depth
+        if self._local:
+            depth = max(depth, self._depth_of(functions(formula)))
+        self._serial += 1
+        fact = Fact(what, self._scopes[depth], self._serial, premises, line, inner)
+        if known is not None:
+            self._serial += 1
+            scope = max(known.scope, fact.scope, key=lambda scope: scope.depth)
+            self._conflict = Fact(FALSUM, scope, self._serial, (known, fact), Contradiction(0, 0), None)
+        else:
+            self.facts[formula] = fact
+            self._enter(formula)
+            self._changed.append(formula)
+        return fact
+
+    def propagate(self, goal: Signed = FALSUM, *, witnesses: bool = True) -> Fact | None:
+        """Draw what follows until that is the goal or a contradiction, which is returned, or nothing is left.
+
+        Args:
+            goal: what to look out for.
+            witnesses: whether to bring in constants for ∃, and for domains that no term is known of.
+        """
+        while self._conflict is None:
+            reached = self.facts.get(goal.formula)
+            if reached is not None and reached.what.sign == goal.sign:
+                return reached
+            if self._changed:
+                self._draw(self._changed.popleft())
+            elif not witnesses or not self._bring_in_constant():
+                return None
+        return self._conflict
+
+    def _draw(self, formula: Formula) -> None:
+        """Draw what the value of a formula, or its lack of one, leads to."""
+        match formula:
+            case ForAll() | Exists():
+                fact = self.facts.get(formula)
+                if fact is not None and fact.what.sign != isinstance(formula, ForAll):
+                    self._wanting.append(formula)
+                elif fact is not None:
+                    for term in tuple(self._terms.get(formula.variable.sort, ())):
+                        self._draw_instance(formula, term)
+            case Atom() | Eq() | Top() | Bottom() | Not():
+                pass
+            case _:
+                self._draw_forced(formula)
+        for connective in self._connectives_of.get(formula, ()):
+            self._draw_forced(connective)
+        for quantified, term in self._instance_of.get(formula, ()):
+            self._draw_instance(quantified, term)
+
+    def _draw_forced(self, formula: Connective) -> None:
+        """Draw what the truth table of a connective forces."""
+        if self._conflict is not None:
+            return
+        left, right = signed(formula.left), signed(formula.right)
+        facts = (self.facts.get(left.formula), self.facts.get(right.formula), self.facts.get(formula))
+        one, other, whole = facts
+        values = (
+            None if one is None else one.what.sign == left.sign,
+            None if other is None else other.what.sign == right.sign,
+            None if whole is None else whole.what.sign,
+        )
+        for place, value, reason in _forced(type(formula), values):
+            premises = tuple([fact for p in reason if (fact := facts[p]) is not None])
+            match place:
+                case "whole":
+                    self.hold(Signed(formula, value), premises, Introduce(formula, ()))
+                case _:
+                    part = left if place == "left" else right
+                    self.hold(part if value else part.opposite(), premises, Eliminate(0, place))
+
+    # -- quantifiers --------------------------------------------------------------------------------------------------
+
+    def _draw_instance(self, formula: Quantified, term: Term) -> None:
+        """From a quantified formula to an instance or back."""
+        if self._conflict is not None or term not in self._terms.get(formula.variable.sort, ()):
+            return
+        part = signed(instantiate(formula, term))
+        universal = isinstance(formula, ForAll)
+        fact, instance = self.facts.get(formula), self.facts.get(part.formula)
+        depth = self._depth_of(functions_within(term))
+        if fact is not None and fact.what.sign == universal:
+            self.hold(part if universal else part.opposite(), (fact,), Instance(0, term), depth=depth)
+        elif instance is not None and (instance.what.sign == part.sign) != universal:
+            self.hold(Signed(formula, not universal), (instance,), Generalise(formula, 0, term), depth=depth)
+
+    def _bring_in_constant(self) -> bool:
+        """A witness for a true ∃ or false ∀ that wants one, or an element of a domain that no term is known of."""
+        while self._wanting:
+            formula = self._wanting.popleft()
+            fact = self.facts.get(formula)
+            has_one = fact is None or isinstance(fact.line, Generalise) or self._witnessed.get(formula) is fact
+            if fact is not None and not has_one and fact.what.sign != isinstance(formula, ForAll):
+                self._witnessed[formula] = fact
+                constant = self.new_constant(fact.scope.depth)
+                part = signed(instantiate(formula, constant))
+                self.hold(part if fact.what.sign else part.opposite(), (fact,), Witness(0, constant))
+                self.add_term(constant, formula.variable.sort)  # only now, so that no line before uses it
+                return True
+        for formula in self._quantified:
+            if not self._terms.get(formula.variable.sort):
+                self.add_term(self.new_constant(0), formula.variable.sort)
+                return True
+        return False
+
+    def new_constant(self, depth: int) -> App:
+        """A constant that occurs nowhere, known in the open scope of that depth."""
+        self._fresh += 1
+        while f"␣c{self._fresh}" in self._names:
+            self._fresh += 1
+        name = f"␣c{self._fresh}"
+        if depth:
+            self._local[name] = depth
+        return App(name, ())
+
+    def add_term(self, term: Term, sort: str) -> None:
+        """Instantiate by one more term."""
+        self._terms.setdefault(sort, {})[term] = None
+        for formula in tuple(self._quantified):
+            if formula.variable.sort == sort:
+                self._enter_instance(formula, term)
+
+    # -- the graph ----------------------------------------------------------------------------------------------------
+
+    def occurrences(self, formula: Formula) -> int:
+        """Of how many formulas of the graph it is a side."""
+        return len(self._connectives_of.get(formula, ()))
+
+    def _enter(self, formula: Formula) -> None:
+        """Bring a formula that does not begin with ¬, and what is inside it, into the graph."""
+        if formula in self._graph:
+            return
+        self._spend()
+        self._graph.add(formula)
+        match formula:
+            case Atom():
+                self._atoms.append(formula)
+                for equation in tuple(self._equations):
+                    self._leibniz(equation, formula)
+            case Eq():
+                self._enter_equation(formula)
+            case Top() | Bottom():
+                self.hold(Signed(formula, isinstance(formula, Top)), (), Truth(formula))
+            case ForAll() | Exists():
+                self._quantified.append(formula)
+                for term in tuple(self._terms.get(formula.variable.sort, ())):
+                    self._enter_instance(formula, term)
+            case Not():
+                raise AssertionError("a formula that begins with ¬ has no node of its own")
+            case _:
+                for side in {signed(formula.left).formula: None, signed(formula.right).formula: None}:
+                    self._connectives_of.setdefault(side, []).append(formula)
+                    self._enter(side)
+                    if side in self.facts:
+                        self._changed.append(side)
+
+    def _enter_instance(self, formula: Quantified, term: Term) -> None:
+        part = signed(instantiate(formula, term)).formula
+        self._instance_of.setdefault(part, []).append((formula, term))
+        self._enter(part)
+        if formula in self.facts or part in self.facts:
+            self._changed.append(part)
+
+    # -- equality -----------------------------------------------------------------------------------------------------
+
+    def _enter_equation(self, equation: Eq) -> None:
+        for side in (equation.left, equation.right):
+            self.hold(Signed(Eq(side, side), True), (), Reflexivity(side))
+        self._equations.append(equation)
+        self._atoms.append(equation)
+        for atom in tuple(self._atoms):
+            self._leibniz(equation, atom)
+        for other in tuple(self._equations):
+            self._leibniz(other, equation)
+
+    def _leibniz(self, equation: Eq, atom: Atom | Eq) -> None:
+        """Leibniz's law for an equation and an atom, one place at a time."""
+        if equation.left is not equation.right:
+            for changed in replaced(atom, equation.left, equation.right):
+                law = Implies(equation, Implies(atom, changed))
+                self.hold(Signed(law, True), (), Leibniz(law))
+
+
+@lru_cache(maxsize=1 << 14)
+def functions_within(term: Term) -> tuple[str, ...]:
+    """The names of the functions of a term."""
+    return tuple([part.function for part in subterms(term) if isinstance(part, App)])
+
+
+@lru_cache(maxsize=1 << 14)
+def replaced(atom: Atom | Eq, left: Term, right: Term) -> tuple[Atom | Eq, ...]:
+    """The atom with one of the terms for the other, in one argument at a time."""
+    arguments = atom.arguments if isinstance(atom, Atom) else (atom.left, atom.right)
+    found: list[Atom | Eq] = []
+    for index, argument in enumerate(arguments):
+        for old, new in ((left, right), (right, left)):
+            changed = _in_term(argument, old, new)
+            if changed is not argument:
+                row = (*arguments[:index], changed, *arguments[index + 1 :])
+                found.append(Atom(atom.predicate, row) if isinstance(atom, Atom) else Eq(row[0], row[1]))
+    return tuple(found)
+
+
+def _in_term(term: Term, old: Term, new: Term) -> Term:
+    if term is old:
+        return new
+    if isinstance(term, App) and term.arguments:
+        return App(term.function, tuple([_in_term(argument, old, new) for argument in term.arguments]))
+    return term
