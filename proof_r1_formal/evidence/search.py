@@ -36,8 +36,8 @@ from proof_r1_formal.evidence.term import (
 from proof_r1_formal.logic.syntax import And, Connective, Exists, ForAll, Formula, Implies, Not, Or
 from proof_r1_formal.logic.transform import instantiate
 
-BUDGET = 20_000
-"""How many formulas may get a value or enter the graph."""
+BUDGET = 30_000
+"""How many steps of the tableau a search may take."""
 _MAX_CUTS = 60
 """How many suppositions may be nested."""
 
@@ -50,7 +50,7 @@ def find_proof(
     Args:
         premises, conclusion: closed formulas whose symbols do not clash.
         cuts: whether to suppose more than that the goal is false; without, the search is quick and finds most proofs.
-        budget: how many formulas may get a value or enter the graph.
+        budget: how many steps of the tableau it may take.
     """
     try:
         search = _Search(Tableau(premises, conclusion, budget), cuts=cuts)

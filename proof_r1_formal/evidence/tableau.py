@@ -48,7 +48,7 @@ from proof_r1_formal.logic.syntax import (
     Term,
     Top,
 )
-from proof_r1_formal.logic.transform import functions, instantiate, subterms
+from proof_r1_formal.logic.transform import functions, instantiate, simplified, subterms
 
 
 class BudgetSpentError(Exception):
@@ -143,7 +143,7 @@ class Tableau:
     Args:
         premises: facts from the start.
         conclusion: its subformulas are in the graph, too.
-        budget: how many formulas may get a value or enter the graph.
+        budget: how many steps it may take: formulas that enter the graph or get a value, and looks at what follows.
 
     Attributes:
         facts: formula that does not begin with ¬ -> the fact about it; in the order in which they came to hold.
@@ -163,7 +163,8 @@ class Tableau:
         self._instance_of: dict[Formula, list[tuple[Quantified, Term]]] = {}
         self._quantified: list[Quantified] = []
         self._equations: list[Eq] = []
-        self._atoms: list[Atom | Eq] = []
+        self._related: list[Atom | Eq] = []  # atoms that Leibniz's law was applied to
+        self._unrelated: deque[Atom | Eq] = deque()
         self._terms = {sort: dict.fromkeys(found) for sort, found in ground_terms((*premises, conclusion)).items()}
         self._names = set[str]().union(*map(functions, (*premises, conclusion)))
         self._local: dict[str, int] = {}  # constant that is known in a scope only -> depth of the scope
@@ -269,6 +270,8 @@ class Tableau:
                 return reached
             if self._changed:
                 self._draw(self._changed.popleft())
+            elif self._unrelated:
+                self._relate(self._unrelated.popleft())
             elif not witnesses or not self._bring_in_constant():
                 return None
         return self._conflict
@@ -296,6 +299,7 @@ class Tableau:
         """Draw what the truth table of a connective forces."""
         if self._conflict is not None:
             return
+        self._spend()
         left, right = signed(formula.left), signed(formula.right)
         facts = (self.facts.get(left.formula), self.facts.get(right.formula), self.facts.get(formula))
         one, other, whole = facts
@@ -319,6 +323,7 @@ class Tableau:
         """From a quantified formula to an instance or back."""
         if self._conflict is not None or term not in self._terms.get(formula.variable.sort, ()):
             return
+        self._spend()
         part = signed(instantiate(formula, term))
         universal = isinstance(formula, ForAll)
         fact, instance = self.facts.get(formula), self.facts.get(part.formula)
@@ -377,12 +382,8 @@ class Tableau:
         self._spend()
         self._graph.add(formula)
         match formula:
-            case Atom():
-                self._atoms.append(formula)
-                for equation in tuple(self._equations):
-                    self._leibniz(equation, formula)
-            case Eq():
-                self._enter_equation(formula)
+            case Atom() | Eq():
+                self._unrelated.append(formula)
             case Top() | Bottom():
                 self.hold(Signed(formula, isinstance(formula, Top)), (), Truth(formula))
             case ForAll() | Exists():
@@ -407,47 +408,24 @@ class Tableau:
 
     # -- equality -----------------------------------------------------------------------------------------------------
 
-    def _enter_equation(self, equation: Eq) -> None:
-        for side in (equation.left, equation.right):
-            self.hold(Signed(Eq(side, side), True), (), Reflexivity(side))
-        self._equations.append(equation)
-        self._atoms.append(equation)
-        for atom in tuple(self._atoms):
-            self._leibniz(equation, atom)
-        for other in tuple(self._equations):
-            self._leibniz(other, equation)
-
-    def _leibniz(self, equation: Eq, atom: Atom | Eq) -> None:
-        """Leibniz's law for an equation and an atom, one place at a time."""
-        if equation.left is not equation.right:
-            for changed in replaced(atom, equation.left, equation.right):
-                law = Implies(equation, Implies(atom, changed))
-                self.hold(Signed(law, True), (), Leibniz(law))
+    def _relate(self, atom: Atom | Eq) -> None:
+        """Leibniz's law for an atom that is new in the graph, with each equation there, one argument at a time."""
+        pairs = [(equation, atom) for equation in self._equations]
+        if isinstance(atom, Eq):
+            if atom.left is atom.right:
+                self.hold(Signed(atom, True), (), Reflexivity(atom.left))
+            else:
+                self._equations.append(atom)
+                pairs += [(atom, other) for other in self._related]
+                pairs.append((atom, atom))
+        self._related.append(atom)
+        for equation, other in pairs:
+            for simpler in simplified(other, equation):
+                for law in (Implies(other, simpler), Implies(simpler, other)):
+                    self.hold(Signed(Implies(equation, law), True), (), Leibniz(Implies(equation, law)))
 
 
 @lru_cache(maxsize=1 << 14)
 def functions_within(term: Term) -> tuple[str, ...]:
     """The names of the functions of a term."""
     return tuple([part.function for part in subterms(term) if isinstance(part, App)])
-
-
-@lru_cache(maxsize=1 << 14)
-def replaced(atom: Atom | Eq, left: Term, right: Term) -> tuple[Atom | Eq, ...]:
-    """The atom with one of the terms for the other, in one argument at a time."""
-    arguments = atom.arguments if isinstance(atom, Atom) else (atom.left, atom.right)
-    found: list[Atom | Eq] = []
-    for index, argument in enumerate(arguments):
-        for old, new in ((left, right), (right, left)):
-            changed = _in_term(argument, old, new)
-            if changed is not argument:
-                row = (*arguments[:index], changed, *arguments[index + 1 :])
-                found.append(Atom(atom.predicate, row) if isinstance(atom, Atom) else Eq(row[0], row[1]))
-    return tuple(found)
-
-
-def _in_term(term: Term, old: Term, new: Term) -> Term:
-    if term is old:
-        return new
-    if isinstance(term, App) and term.arguments:
-        return App(term.function, tuple([_in_term(argument, old, new) for argument in term.arguments]))
-    return term

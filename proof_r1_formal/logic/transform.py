@@ -170,6 +170,33 @@ def instantiate(formula: Quantified, term: Term) -> Formula:
     return substitute(formula.body, {formula.variable: term})
 
 
+@lru_cache(maxsize=_CACHE)
+def simplified(atom: Atom | Eq, equation: Eq) -> tuple[Atom | Eq, ...]:
+    """The ground atom with the smaller side of a ground equation for the larger one, in one argument at a time.
+
+    Terms are ordered by size and then by text, so simplifying comes to an end; and atoms that some equations make
+    equivalent have a common form that those equations, simplified by each other, lead to (ground completion: Knuth and
+    Bendix, 1970).
+    """
+    new, old = sorted((equation.left, equation.right), key=lambda term: (sum(1 for _ in subterms(term)), repr(term)))
+    arguments = atom.arguments if isinstance(atom, Atom) else (atom.left, atom.right)
+    found: list[Atom | Eq] = []
+    for index, argument in enumerate(arguments):
+        changed = _in_term(argument, old, new)
+        if changed is not argument:
+            row = (*arguments[:index], changed, *arguments[index + 1 :])
+            found.append(Atom(atom.predicate, row) if isinstance(atom, Atom) else Eq(row[0], row[1]))
+    return tuple(found)
+
+
+def _in_term(term: Term, old: Term, new: Term) -> Term:
+    if term is old:
+        return new
+    if isinstance(term, App) and term.arguments:
+        return App(term.function, tuple([_in_term(argument, old, new) for argument in term.arguments]))
+    return term
+
+
 def fresh_variable(variable: Var, taken: frozenset[Var] | set[Var]) -> Var:
     """``variable``, or the first of x1, x2, … of its sort whose *name* no variable of ``taken`` has."""
     names = {v.name for v in taken}

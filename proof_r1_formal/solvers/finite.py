@@ -1,0 +1,116 @@
+"""The decision procedure for effectively propositional queries (∃*∀* once negations are moved inward), with equality.
+
+In: a query. Out: an answer; ``Refuted`` with a countermodel that the reference evaluator confirms. What it decides, it
+decides by ground instances alone. ``Unknown`` says why it does not: the query is outside the class, or costs too much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+from math import prod
+
+from proof_r1_formal.logic.model import Element, Structure
+from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.syntax import App, Atom, Eq, Term
+from proof_r1_formal.logic.transform import alpha_normal
+from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown, checked_signature
+from proof_r1_formal.solvers.countermodel import MAX_ENTRIES, confirmed
+from proof_r1_formal.solvers.grounding import Grounding, OutsideError, Signed
+from proof_r1_formal.solvers.propositional import Assignment, BudgetSpentError, satisfying_assignment
+
+
+class FiniteSolver:
+    """Decides effectively propositional queries."""
+
+    name = "finite"
+
+    def decide(self, query: Query) -> Answer:
+        """Whether the ground instances of the dependencies and of the negated conclusion have no common model."""
+        signature = checked_signature(query)
+        if isinstance(signature, Unknown):
+            return signature
+        formulas = signed_formulas(query)
+        try:
+            grounding = Grounding(formulas)
+            assignment = satisfying_assignment(formulas, grounding)
+        except OutsideError as error:
+            return Unknown(Reason.UNSUPPORTED, f"not effectively propositional: {error}")
+        except BudgetSpentError as error:
+            return Unknown(Reason.BUDGET, str(error))
+        if assignment is None:
+            return Entailed()
+        structure = _structure(signature, grounding, assignment)
+        model = None if structure is None else confirmed(query, structure)
+        return (
+            Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed") if model is None else Refuted(model)
+        )
+
+
+def signed_formulas(query: Query) -> list[Signed]:
+    """The dependencies, to be true, and the conclusion, to be false; alpha-normal."""
+    dependencies = [(alpha_normal(formula), True) for formula in query.dependencies]
+    return [*dependencies, (alpha_normal(query.conclusion), False)]
+
+
+def _structure(signature: Signature, grounding: Grounding, assignment: Assignment) -> Structure | None:
+    """The structure whose elements are the ground terms, equal ones being one; None if its tables are large."""
+    classes = _Classes(term for terms in grounding.terms.values() for term in terms)
+    for atom, value in assignment.items():
+        if value and isinstance(atom, Eq):
+            classes.unite(atom.left, atom.right)
+    classes.close()
+    element: dict[Term, Element] = {}
+    domains = dict.fromkeys(signature.sorts, 1)
+    for sort, terms in grounding.terms.items():
+        numbers: dict[Term, Element] = {}
+        for term in terms:
+            element[term] = numbers.setdefault(classes.find(term), len(numbers))
+        domains[sort] = max(1, len(numbers))
+    types = signature.functions
+    if sum(prod([domains[sort] for sort in type_.arguments]) for type_ in types.values()) > MAX_ENTRIES:
+        return None
+    tables: dict[str, dict[tuple[Element, ...], Element]] = {
+        name: dict.fromkeys(product(*[range(domains[sort]) for sort in type_.arguments]), 0)
+        for name, type_ in types.items()
+    }
+    for term, number in element.items():
+        if isinstance(term, App) and term.function in tables:
+            tables[term.function][tuple([element[argument] for argument in term.arguments])] = number
+    rows: dict[str, set[tuple[Element, ...]]] = {name: set() for name in signature.predicates}
+    for atom, value in assignment.items():
+        if value and isinstance(atom, Atom) and all(argument in element for argument in atom.arguments):
+            rows[atom.predicate].add(tuple([element[argument] for argument in atom.arguments]))
+    return Structure(domains, {name: frozenset(found) for name, found in rows.items()}, tables)
+
+
+class _Classes:
+    """Terms that are equal, and functions of equal arguments with them."""
+
+    def __init__(self, terms: Iterable[Term]) -> None:
+        self._terms = list(terms)
+        self._parent: dict[Term, Term] = {}
+
+    def find(self, term: Term) -> Term:
+        """The term that stands for the class of ``term``."""
+        while (parent := self._parent.get(term, term)) is not term:
+            term = parent
+        return term
+
+    def unite(self, one: Term, other: Term) -> bool:
+        """Make two terms equal; whether they were not."""
+        one, other = self.find(one), self.find(other)
+        if one is not other:
+            self._parent[one] = other
+        return one is not other
+
+    def close(self) -> None:
+        """Make functions of equal arguments equal."""
+        grown = True
+        while grown:
+            grown = False
+            first: dict[tuple[object, ...], Term] = {}
+            for term in self._terms:
+                if isinstance(term, App) and term.arguments:
+                    key = (term.function, *map(self.find, term.arguments))
+                    grown |= self.unite(term, first.setdefault(key, term))

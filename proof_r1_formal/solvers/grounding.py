@@ -1,0 +1,132 @@
+"""From signed formulas to finitely many ground ones: the effectively propositional (EPR) class.
+
+In: closed formulas with the truth values that they shall have. Out: a :class:`Grounding`, which says what stands for
+each quantified formula, or an :class:`OutsideError` with a named reason. A quantified formula is *strong* where its
+truth asks for an element (a true ∃, a false ∀), *weak* otherwise. In the class every strong one is closed, so one new
+constant is its witness, and no function is applied to a variable, so the ground terms at hand are elements enough: the
+formulas have a common model exactly if their ground instances have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from proof_r1_formal.logic.signature import ground_terms
+from proof_r1_formal.logic.syntax import (
+    App,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Quantified,
+    Term,
+    Top,
+    Var,
+    Xor,
+)
+from proof_r1_formal.logic.transform import free_variables, functions, instantiate, subterms
+
+Signed: TypeAlias = tuple[Formula, bool]
+"""A formula and the truth value it shall have."""
+
+MAX_WITNESSES = 64
+
+
+class OutsideError(Exception):
+    """The formulas are not in the class, or their grounding would be too large; the message says why."""
+
+
+class Grounding:
+    """What stands for quantified formulas.
+
+    Args:
+        formulas: closed, alpha-normal, each with the value it shall have.
+        extra: formulas whose terms count too.
+
+    Attributes:
+        terms: ground terms by sort, witnesses among them; each sort that is quantified over has one.
+
+    Raises:
+        OutsideError: the formulas are not in the class.
+    """
+
+    def __init__(self, formulas: Sequence[Signed], *, extra: Sequence[Formula] = ()) -> None:
+        found = ground_terms((*[formula for formula, _ in formulas], *extra))
+        self.terms: dict[str, dict[Term, None]] = {sort: dict.fromkeys(terms) for sort, terms in found.items()}
+        self._witnesses: dict[Signed, App] = {}
+        self._taken = set[str]().union(*[functions(formula) for formula, _ in formulas], *map(functions, extra))
+        seen: set[Signed] = set()
+        pending = list(reversed(formulas))
+        while pending:
+            signed = pending.pop()
+            if signed not in seen:
+                seen.add(signed)
+                pending += self._parts(*signed)
+        for sort, terms in self.terms.items():
+            if not terms:
+                terms[self._new(f"␣e{sort}")] = None
+
+    def parts(self, formula: Quantified, sign: bool) -> list[Formula]:
+        """The closed formulas that all have the value ``sign`` where ``formula`` has it: instances, or a witness's one.
+
+        Args:
+            formula: closed; where it is strong with that sign, it is among or inside the formulas that were given.
+            sign: the value that it shall have.
+        """
+        if isinstance(formula, ForAll) == sign:
+            return [instantiate(formula, term) for term in self.terms[formula.variable.sort]]
+        return [instantiate(formula, self._witnesses[formula, sign])]
+
+    def _parts(self, formula: Formula, sign: bool) -> list[Signed]:
+        """What to look at next, inside a formula that shall have that value; finds witnesses on the way."""
+        match formula:
+            case Top() | Bottom():
+                return []
+            case Atom(_, arguments):
+                _no_functions_of_variables(arguments)
+                return []
+            case Eq(left, right):
+                _no_functions_of_variables((left, right))
+                return []
+            case Not(body):
+                return [(body, not sign)]
+            case ForAll(variable, body) | Exists(variable, body):
+                if isinstance(formula, ForAll) == sign:
+                    self.terms.setdefault(variable.sort, {})
+                    return [(body, sign)]
+                if free_variables(formula):
+                    raise OutsideError("∃ in the scope of ∀, once negations are moved inward")
+                return [(instantiate(formula, self._witness(formula, sign)), sign)]
+            case Implies(left, right):
+                return [(right, sign), (left, not sign)]
+            case Xor(left, right) | Iff(left, right):
+                return [(right, True), (right, False), (left, True), (left, False)]
+            case _:
+                return [(formula.right, sign), (formula.left, sign)]
+
+    def _witness(self, formula: Quantified, sign: bool) -> App:
+        witness = self._witnesses.get((formula, sign))
+        if witness is None:
+            if len(self._witnesses) >= MAX_WITNESSES:
+                raise OutsideError(f"more than {MAX_WITNESSES} witnesses")
+            witness = self._witnesses[formula, sign] = self._new(f"␣w{len(self._witnesses)}")
+            self.terms.setdefault(formula.variable.sort, {})[witness] = None
+        return witness
+
+    def _new(self, name: str) -> App:
+        while name in self._taken:
+            name += "␣"
+        self._taken.add(name)
+        return App(name, ())
+
+
+def _no_functions_of_variables(arguments: tuple[Term, ...]) -> None:
+    for argument in arguments:
+        if isinstance(argument, App) and any(isinstance(part, Var) for part in subterms(argument)):
+            raise OutsideError("a function of a variable")

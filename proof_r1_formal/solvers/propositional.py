@@ -1,0 +1,235 @@
+"""Ground formulas, decided: by truth tables in integers up to twelve atoms, by a SAT solver above.
+
+In: closed formulas with the value that each shall have, and what stands for the quantified ones. Out: an assignment of
+the atoms under which all have it, or that there is none.
+
+Truth of a *quantified* formula here means that its instances have the value. It must not be compared with anything: two
+quantified formulas whose instances agree need not be equivalent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from pysat.solvers import Minisat22
+
+from proof_r1_formal.logic.syntax import (
+    And,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Top,
+    Xor,
+)
+from proof_r1_formal.logic.transform import simplified
+from proof_r1_formal.solvers.grounding import Grounding, Signed
+
+MAX_ATOMS = 12
+"""The most atoms of a truth table."""
+BUDGET = 50_000
+"""The most ground formulas that are looked at for one question."""
+CONFLICTS = 100_000
+"""The most conflicts that the SAT solver may run into for one question."""
+
+ALL = (1 << (1 << MAX_ATOMS)) - 1
+"""The bits of a formula that is true under every assignment."""
+_COLUMNS = tuple([ALL // ((1 << (1 << index)) + 1) << (1 << index) for index in range(MAX_ATOMS)])
+"""The bits of the atom at ``index``: the assignments whose number has that bit."""
+
+Ground: TypeAlias = Atom | Eq
+Assignment: TypeAlias = Mapping[Ground, bool]
+
+
+class TooManyAtomsError(Exception):
+    """A truth table is full."""
+
+
+class BudgetSpentError(Exception):
+    """The question costs more than it may; the message says what of."""
+
+
+def satisfying_assignment(formulas: Sequence[Signed], grounding: Grounding) -> Assignment | None:
+    """Truth values of atoms under which every formula has its value; None if there are none.
+
+    Raises:
+        BudgetSpentError: the formulas are too large, or too hard, to tell.
+    """
+    try:
+        return TruthTable(grounding).satisfying_assignment(formulas)
+    except TooManyAtomsError:
+        return _Clauses(grounding).satisfying_assignment(formulas)
+
+
+def _instances_of_leibniz(atoms: Mapping[Ground, int]) -> Iterator[Formula]:
+    """The laws that make the equations among the atoms an equality on all of them; atoms may be added on the way."""
+    seen = 0
+    while seen < len(atoms):
+        known, seen = list(atoms), len(atoms)
+        for equation in [atom for atom in known if isinstance(atom, Eq)]:
+            for atom in known:
+                for changed in simplified(atom, equation):
+                    yield Implies(equation, Iff(atom, changed))
+
+
+def _canonical(equation: Eq) -> Eq:
+    """The equation or its mirror image, the same one for both."""
+    return min(equation, Eq(equation.right, equation.left), key=repr)
+
+
+class TruthTable:
+    """Truth values of ground formulas under all assignments at once, as the bits of integers.
+
+    Args:
+        grounding: what stands for quantified formulas.
+    """
+
+    def __init__(self, grounding: Grounding) -> None:
+        self._grounding = grounding
+        self._atoms: dict[Ground, int] = {}
+        self._known: dict[Signed, int] = {}
+        self._left = BUDGET
+
+    def satisfying_assignment(self, formulas: Sequence[Signed]) -> Assignment | None:
+        """The first assignment in the order of bits."""
+        models = self.models(formulas)
+        if not models:
+            return None
+        number = (models & -models).bit_length() - 1
+        return {atom: bool(number >> index & 1) for atom, index in self._atoms.items()}
+
+    def models(self, formulas: Sequence[Signed]) -> int:
+        """The assignments under which every formula has its value.
+
+        Raises:
+            TooManyAtomsError: there are more than ``MAX_ATOMS`` atoms.
+            BudgetSpentError: there are too many ground formulas.
+        """
+        models = ALL
+        for formula, sign in formulas:
+            models &= self.truth(formula, sign)
+        if any(isinstance(atom, Eq) for atom in self._atoms):
+            for law in _instances_of_leibniz(self._atoms):
+                models &= self.truth(law, True)
+        return models
+
+    def truth(self, formula: Formula, sign: bool) -> int:
+        """The assignments under which the formula, or the instances it stands for, has the value ``sign``."""
+        known = self._known.get((formula, sign))
+        if known is None:
+            self._left -= 1
+            if self._left < 0:
+                raise BudgetSpentError(f"more than {BUDGET} ground formulas")
+            known = self._known[formula, sign] = self._truth(formula, sign)
+        return known
+
+    def _truth(self, formula: Formula, sign: bool) -> int:
+        truth = self.truth
+        match formula:
+            case Atom():
+                return self._column(formula) if sign else ALL ^ self._column(formula)
+            case Not(body):
+                return truth(body, not sign)
+            case And(left, right):
+                return truth(left, True) & truth(right, True) if sign else truth(left, False) | truth(right, False)
+            case Or(left, right):
+                return truth(left, True) | truth(right, True) if sign else truth(left, False) & truth(right, False)
+            case Implies(left, right):
+                return truth(left, False) | truth(right, True) if sign else truth(left, True) & truth(right, False)
+            case Xor(left, right) | Iff(left, right):
+                same = sign == isinstance(formula, Iff)
+                one = truth(left, True) & truth(right, same)
+                return one | (truth(left, False) & truth(right, not same))
+            case ForAll() | Exists():
+                result = ALL
+                for part in self._grounding.parts(formula, sign):
+                    result &= truth(part, sign)
+                return result
+            case Top() | Bottom():
+                return ALL if isinstance(formula, Top) == sign else 0
+            case Eq(left, right):
+                equal = ALL if left is right else self._column(_canonical(formula))
+                return equal if sign else ALL ^ equal
+
+    def _column(self, atom: Ground) -> int:
+        index = self._atoms.setdefault(atom, len(self._atoms))
+        if index >= MAX_ATOMS:
+            raise TooManyAtomsError
+        return _COLUMNS[index]
+
+
+class _Clauses:
+    """Ground formulas as clauses; a signed formula has a literal that implies it (Plaisted and Greenbaum, 1986)."""
+
+    def __init__(self, grounding: Grounding) -> None:
+        self._grounding = grounding
+        self._atoms: dict[Ground, int] = {}
+        self._literals: dict[Signed, int] = {}
+        self._count = 1
+        self._clauses = [[1]]  # the literal of what is true
+
+    def satisfying_assignment(self, formulas: Sequence[Signed]) -> Assignment | None:
+        """What the SAT solver finds."""
+        self._clauses += [[self._literal(formula, sign)] for formula, sign in formulas]
+        if any(isinstance(atom, Eq) for atom in self._atoms):
+            self._clauses += [[self._literal(law, True)] for law in _instances_of_leibniz(self._atoms)]
+        with Minisat22(bootstrap_with=self._clauses) as solver:
+            solver.conf_budget(CONFLICTS)
+            satisfiable = solver.solve_limited()
+            if satisfiable is None:
+                raise BudgetSpentError(f"more than {CONFLICTS} conflicts in the SAT solver")
+            if not satisfiable:
+                return None
+            true = set(solver.get_model())
+        return {atom: variable in true for atom, variable in self._atoms.items()}
+
+    def _literal(self, formula: Formula, sign: bool) -> int:
+        known = self._literals.get((formula, sign))
+        if known is None:
+            if len(self._literals) >= BUDGET:
+                raise BudgetSpentError(f"more than {BUDGET} ground formulas")
+            known = self._literals[formula, sign] = self._new_literal(formula, sign)
+        return known
+
+    def _new_literal(self, formula: Formula, sign: bool) -> int:
+        literal = self._literal
+        match formula:
+            case Top() | Bottom():
+                return 1 if isinstance(formula, Top) == sign else -1
+            case Eq(left, right) if left is right:
+                return 1 if sign else -1
+            case Atom() | Eq():
+                atom = formula if isinstance(formula, Atom) else _canonical(formula)
+                variable = self._atoms.get(atom) or self._atoms.setdefault(atom, self._variable())
+                return variable if sign else -variable
+            case Not(body):
+                return literal(body, not sign)
+            case And(left, right) | Or(left, right):
+                return self._all_or_any([literal(left, sign), literal(right, sign)], isinstance(formula, And) == sign)
+            case Implies(left, right):
+                return self._all_or_any([literal(left, not sign), literal(right, sign)], not sign)
+            case Xor(left, right) | Iff(left, right):
+                same = sign == isinstance(formula, Iff)
+                some = self._all_or_any([literal(left, True), literal(right, not same)], False)
+                return self._all_or_any(
+                    [some, self._all_or_any([literal(left, False), literal(right, same)], False)], True
+                )
+            case ForAll() | Exists():
+                return self._all_or_any([literal(part, sign) for part in self._grounding.parts(formula, sign)], True)
+
+    def _all_or_any(self, literals: list[int], all_: bool) -> int:
+        """A literal that implies all, or one, of the literals."""
+        variable = self._variable()
+        self._clauses += [[-variable, literal] for literal in literals] if all_ else [[-variable, *literals]]
+        return variable
+
+    def _variable(self) -> int:
+        self._count += 1
+        return self._count
