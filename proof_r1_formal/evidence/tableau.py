@@ -48,7 +48,7 @@ from proof_r1_formal.logic.syntax import (
     Term,
     Top,
 )
-from proof_r1_formal.logic.transform import functions, instantiate, simplified, subterms
+from proof_r1_formal.logic.transform import functions, functions_within, instantiate, simplified
 
 
 class BudgetSpentError(Exception):
@@ -423,9 +423,3 @@ class Tableau:
             for simpler in simplified(other, equation):
                 for law in (Implies(other, simpler), Implies(simpler, other)):
                     self.hold(Signed(Implies(equation, law), True), (), Leibniz(Implies(equation, law)))
-
-
-@lru_cache(maxsize=1 << 14)
-def functions_within(term: Term) -> tuple[str, ...]:
-    """The names of the functions of a term."""
-    return tuple([part.function for part in subterms(term) if isinstance(part, App)])

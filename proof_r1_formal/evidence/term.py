@@ -17,9 +17,9 @@ contradiction shows anything. ``evidence.checker`` says what is a proof.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -36,7 +36,7 @@ from proof_r1_formal.logic.syntax import (
     Term,
     Top,
 )
-from proof_r1_formal.logic.transform import alpha_normal
+from proof_r1_formal.logic.transform import alpha_normal, rename, rename_term
 
 # -- signed formulas --------------------------------------------------------------------------------------------------
 
@@ -67,13 +67,13 @@ FALSUM = Signed(BOTTOM, True)
 # -- lines ------------------------------------------------------------------------------------------------------------
 
 
-class Repeat(msgspec.Struct, frozen=True):
+class Repeat(msgspec.Struct, frozen=True, gc=False):
     """An earlier line again."""
 
     premise: int
 
 
-class Eliminate(msgspec.Struct, frozen=True):
+class Eliminate(msgspec.Struct, frozen=True, gc=False):
     """What the truth table of a binary formula forces on one side, given the value of the other if that is needed."""
 
     main: int
@@ -81,28 +81,28 @@ class Eliminate(msgspec.Struct, frozen=True):
     other: int | None = None
 
 
-class Introduce(msgspec.Struct, frozen=True):
+class Introduce(msgspec.Struct, frozen=True, gc=False):
     """The truth value that the values of its sides force on a binary formula."""
 
     formula: Connective
     premises: tuple[int, ...]
 
 
-class Instance(msgspec.Struct, frozen=True):
+class Instance(msgspec.Struct, frozen=True, gc=False):
     """From ∀x A, A(t); from ∃x A being false, that A(t) is false."""
 
     main: int
     term: Term
 
 
-class Witness(msgspec.Struct, frozen=True):
+class Witness(msgspec.Struct, frozen=True, gc=False):
     """From ∃x A, A(c) for a new constant c; from ∀x A being false, that A(c) is false."""
 
     main: int
     constant: App
 
 
-class Generalise(msgspec.Struct, frozen=True):
+class Generalise(msgspec.Struct, frozen=True, gc=False):
     """From A(t), ∃x A; from A(t) being false, that ∀x A is false."""
 
     formula: Quantified
@@ -110,7 +110,7 @@ class Generalise(msgspec.Struct, frozen=True):
     term: Term
 
 
-class Arbitrary(msgspec.Struct, frozen=True):
+class Arbitrary(msgspec.Struct, frozen=True, gc=False):
     """From a block that shows A(c) for a new constant c, ∀x A; from one that shows it false, that ∃x A is false."""
 
     formula: Quantified
@@ -118,46 +118,46 @@ class Arbitrary(msgspec.Struct, frozen=True):
     block: Block
 
 
-class Suppose(msgspec.Struct, frozen=True):
+class Suppose(msgspec.Struct, frozen=True, gc=False):
     """From a block that assumes A and shows B, A → B."""
 
     formula: Implies
     block: Block
 
 
-class Absurd(msgspec.Struct, frozen=True):
+class Absurd(msgspec.Struct, frozen=True, gc=False):
     """From a block that assumes a formula and shows a contradiction, the formula's opposite."""
 
     formula: Formula
     block: Block
 
 
-class Contradiction(msgspec.Struct, frozen=True):
+class Contradiction(msgspec.Struct, frozen=True, gc=False):
     """From a formula's being true and being false, ⊥."""
 
     first: int
     second: int
 
 
-class Truth(msgspec.Struct, frozen=True):
+class Truth(msgspec.Struct, frozen=True, gc=False):
     """⊤ is true and ⊥ is false."""
 
     formula: Top | Bottom
 
 
-class Reflexivity(msgspec.Struct, frozen=True):
+class Reflexivity(msgspec.Struct, frozen=True, gc=False):
     """t = t."""
 
     term: Term
 
 
-class Leibniz(msgspec.Struct, frozen=True):
+class Leibniz(msgspec.Struct, frozen=True, gc=False):
     """s = t → (A → B) for atoms or equations A and B, where B is A with t for s, or s for t, at some places."""
 
     formula: Implies
 
 
-class Apply(msgspec.Struct, frozen=True):
+class Apply(msgspec.Struct, frozen=True, gc=False):
     """The conclusion of an instance of a theorem, from its premises."""
 
     theorem: Theorem
@@ -192,3 +192,50 @@ class Theorem(msgspec.Struct, frozen=True, eq=False, weakref=True):
     premises: tuple[Formula, ...]
     conclusion: Formula
     proof: Proof
+
+
+# -- proofs as data ---------------------------------------------------------------------------------------------------
+
+
+def used_premises(proof: Proof, premises: int) -> frozenset[int]:
+    """Which of the premises, by number, the lines of the proof name."""
+    return frozenset(number for number in _references(proof) if number < premises)
+
+
+def renamed(proof: Proof, order: Sequence[int], predicates: Mapping[str, str], functions: Mapping[str, str]) -> Proof:
+    """The proof with other names, from premises in another order.
+
+    Args:
+        proof: without derived rules.
+        order: the new number of each premise.
+        predicates, functions: new names; names that are not there stay.
+    """
+
+    def new(value: Any) -> Any:
+        match value:
+            case int():
+                return order[value] if value < len(order) else value
+            case tuple():
+                return tuple([new(item) for item in value])
+            case App():
+                return rename_term(value, functions)
+            case str() | None:
+                return value
+            case msgspec.Struct():
+                return type(value)(*[new(getattr(value, field)) for field in value.__struct_fields__])
+            case _:
+                return rename(value, predicates, functions)
+
+    return tuple([new(line) for line in proof])
+
+
+def _references(value: object) -> Iterator[int]:
+    match value:
+        case int():
+            yield value
+        case tuple():
+            for item in value:
+                yield from _references(item)
+        case msgspec.Struct():
+            for field in value.__struct_fields__:
+                yield from _references(getattr(value, field))

@@ -58,23 +58,34 @@ class Signature:
 class SignatureBuilder:
     """Collects symbols formula by formula: union-find over the sorted places of symbols.
 
-    A place is ``(symbol, index)``; index -1 is the result of a function.
+    A place is ``(symbol, index)``; index -1 is the result of a function. As long as all variables are of the default
+    sort, so is every place, and nothing is united.
     """
 
     def __init__(self) -> None:
+        self._formulas: dict[Formula, None] = {}
         self._uses: dict[str, tuple[str, int]] = {}  # name -> (kind, arity)
+        self._one_sort = True
         self._parent: dict[object, object] = {}
         self._sort: dict[object, str] = {}
         self._sorts: dict[str, None] = {}
 
     def extended(self, formula: Formula) -> SignatureBuilder:
-        """A copy that knows the symbols of ``formula`` too; this one stays as it is.
+        """A copy that knows the symbols of ``formula`` too, or this one if it does already; this one stays as it is.
 
         Raises:
             SignatureError: a symbol of the formula clashes with what is known.
         """
+        if formula in self._formulas or (
+            self._one_sort
+            and variable_sorts(formula) <= {ENTITY}
+            and all(self._uses.get(name) == use for name, use in uses(formula))
+        ):
+            return self
         copy = SignatureBuilder()
+        copy._formulas.update(self._formulas)
         copy._uses.update(self._uses)
+        copy._one_sort = self._one_sort
         copy._parent.update(self._parent)
         copy._sort.update(self._sort)
         copy._sorts.update(self._sorts)
@@ -87,10 +98,24 @@ class SignatureBuilder:
         Raises:
             SignatureError: a symbol of the formula clashes with what is known.
         """
+        if formula in self._formulas:
+            return
+        self._formulas[formula] = None
+        for name, use in uses(formula):
+            first = self._uses.setdefault(name, use)
+            if first != use:
+                raise SignatureError(name, _described(*first), _described(*use))
+        if not self._one_sort:
+            self._unify_places(formula)
+        elif not variable_sorts(formula) <= {ENTITY}:
+            self._one_sort = False
+            for known in self._formulas:
+                self._unify_places(known)
+
+    def _unify_places(self, formula: Formula) -> None:
         for part in subformulas(formula):
             match part:
                 case Atom(predicate, arguments):
-                    self._use(predicate, "predicate", len(arguments))
                     self._arguments(predicate, arguments)
                 case Eq(left, right):
                     self._unify(self._place(left), self._place(right), "=")
@@ -98,11 +123,6 @@ class SignatureBuilder:
                     self._sorts.setdefault(variable.sort)
                 case _:
                     pass
-
-    def _use(self, name: str, kind: str, arity: int) -> None:
-        first = self._uses.setdefault(name, (kind, arity))
-        if first != (kind, arity):
-            raise SignatureError(name, _described(*first), _described(kind, arity))
 
     def _arguments(self, symbol: str, arguments: tuple[Term, ...]) -> None:
         for index, argument in enumerate(arguments):
@@ -116,7 +136,6 @@ class SignatureBuilder:
                 self._sorts.setdefault(sort)
                 return place
             case App(function, arguments):
-                self._use(function, "function" if arguments else "constant", len(arguments))
                 self._arguments(function, arguments)
                 return (function, -1)
         assert_never(term)
@@ -153,6 +172,20 @@ class SignatureBuilder:
             for sort in (*sorts, *([functions[name].result] if name in functions else [])):
                 self._sorts.setdefault(sort)
         return Signature(predicates, functions, tuple(self._sorts) or (ENTITY,))
+
+
+@lru_cache(maxsize=1 << 16)
+def uses(formula: Formula) -> tuple[tuple[str, tuple[str, int]], ...]:
+    """The names of the formula, each with its kind and arity; one that is used in two ways is there twice."""
+    found = [
+        (part.predicate, ("predicate", len(part.arguments))) for part in subformulas(formula) if isinstance(part, Atom)
+    ]
+    found += [
+        (term.function, ("function" if term.arguments else "constant", len(term.arguments)))
+        for term in terms(formula)
+        if isinstance(term, App)
+    ]
+    return tuple(dict.fromkeys(found))
 
 
 def ground_terms(formulas: Iterable[Formula]) -> dict[str, tuple[Term, ...]]:

@@ -88,6 +88,12 @@ def functions(formula: Formula) -> frozenset[str]:
 
 
 @lru_cache(maxsize=_CACHE)
+def functions_within(term: Term) -> tuple[str, ...]:
+    """The names of the functions of a term, constants among them (repeats included)."""
+    return tuple([part.function for part in subterms(term) if isinstance(part, App)])
+
+
+@lru_cache(maxsize=_CACHE)
 def variable_sorts(formula: Formula) -> frozenset[str]:
     """The sorts of the bound variables."""
     return frozenset(part.variable.sort for part in subformulas(formula) if isinstance(part, ForAll | Exists))
@@ -195,6 +201,35 @@ def _in_term(term: Term, old: Term, new: Term) -> Term:
     if isinstance(term, App) and term.arguments:
         return App(term.function, tuple([_in_term(argument, old, new) for argument in term.arguments]))
     return term
+
+
+def rename_term(term: Term, names: Mapping[str, str]) -> Term:
+    """The term with functions, constants among them, renamed; names that are not in ``names`` stay."""
+    match term:
+        case Var():
+            return term
+        case App(function, arguments):
+            return App(names.get(function, function), tuple([rename_term(a, names) for a in arguments]))
+    assert_never(term)
+
+
+def rename(formula: Formula, predicates: Mapping[str, str], names: Mapping[str, str]) -> Formula:
+    """The formula with predicates and functions renamed; names that are not in the mappings stay."""
+    match formula:
+        case Top() | Bottom():
+            return formula
+        case Atom(predicate, arguments):
+            renamed = tuple([rename_term(a, names) for a in arguments])
+            return Atom(predicates.get(predicate, predicate), renamed)
+        case Eq(left, right):
+            return Eq(rename_term(left, names), rename_term(right, names))
+        case Not(body):
+            return Not(rename(body, predicates, names))
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return type(formula)(rename(left, predicates, names), rename(right, predicates, names))
+        case ForAll(variable, body) | Exists(variable, body):
+            return type(formula)(variable, rename(body, predicates, names))
+    assert_never(formula)
 
 
 def fresh_variable(variable: Var, taken: frozenset[Var] | set[Var]) -> Var:

@@ -1,17 +1,17 @@
-"""The declared dependency graph of a trace, and the closure of its answer.
+"""The dependency graph of a trace, and the closure of its answer.
 
-Nodes are premises and actions. An edge runs from each declared dependency that names a premise or an *earlier* action
-to the action that declares it; a name that is given twice means the first action of that name. So the graph has no
-cycle.
-The closure of the terminal action is its ancestors and itself: what the answer rests on.
+Nodes are premises and actions. An edge runs from each dependency of an action that names a premise or an *earlier*
+action to that action; a name that is given twice means the first action of that name. So the graph has no cycle. The
+closure of the terminal action is its ancestors and itself: what the answer rests on.
+
+With the dependencies that actions declare it is the *declared* closure; with those that checked proofs use, the *used*
+one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-
-from proof_r1_formal.proof.action import Action
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,26 +27,28 @@ class Closure:
     actions: tuple[int, ...] = ()
 
 
-def declared_closure(premises: Collection[str], actions: Sequence[Action], terminal: int | None) -> Closure:
-    """The closure of the action at index ``terminal`` along declared dependencies.
+def closure_of(
+    premises: Collection[str], actions: Sequence[tuple[str | None, tuple[str, ...]]], terminal: int | None
+) -> Closure:
+    """The closure of the action at index ``terminal``.
 
     Args:
         premises: ids of the problem's premises, in order.
-        actions: the trace.
+        actions: id and dependencies of each action of the trace.
         terminal: index of the terminal action; None if there is none.
     """
     if terminal is None:
         return Closure()
     first_of: dict[str, int] = {}
-    for index, action in enumerate(actions):
-        if action.id is not None:
-            first_of.setdefault(action.id, index)
+    for index, (name, _) in enumerate(actions):
+        if name is not None:
+            first_of.setdefault(name, index)
     used_premises: set[str] = set()
     inside = {terminal}
     frontier = [terminal]
     while frontier:
         index = frontier.pop()
-        for name in actions[index].dependencies:
+        for name in actions[index][1]:
             earlier = first_of.get(name, index)
             if name in premises:
                 used_premises.add(name)

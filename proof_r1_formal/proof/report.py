@@ -30,6 +30,7 @@ class Code(StrEnum):
     UNTRUSTED_DEPENDENCY = "UNTRUSTED_DEPENDENCY"
     NOT_ENTAILED = "NOT_ENTAILED"
     UNDECIDED = "UNDECIDED"
+    UNUSED_DEPENDENCY = "UNUSED_DEPENDENCY"
     # rule
     RULE_UNTRUSTED_DEPENDENCY = "RULE_UNTRUSTED_DEPENDENCY"
     UNKNOWN_RULE = "UNKNOWN_RULE"
@@ -43,7 +44,7 @@ class Code(StrEnum):
     PROGRESS_UNDECIDED = "PROGRESS_UNDECIDED"
 
 
-class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
+class Finding(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One reason for a verdict.
 
     Attributes:
@@ -57,7 +58,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     dependencies: tuple[str, ...] = ()
 
 
-class ModelReport(msgspec.Struct, frozen=True):
+class ModelReport(msgspec.Struct, frozen=True, gc=False):
     """A finite structure as JSON: sizes of the domains, tuples where predicates hold, tables of functions."""
 
     domains: dict[str, int]
@@ -65,7 +66,7 @@ class ModelReport(msgspec.Struct, frozen=True):
     functions: dict[str, tuple[tuple[tuple[int, ...], int], ...]]
 
 
-class RuleReport(msgspec.Struct, frozen=True):
+class RuleReport(msgspec.Struct, frozen=True, gc=False):
     """The instance of the rule that an action is.
 
     Attributes:
@@ -81,7 +82,7 @@ class RuleReport(msgspec.Struct, frozen=True):
     minor: tuple[str, ...]
 
 
-class StepReport(msgspec.Struct, frozen=True):
+class StepReport(msgspec.Struct, frozen=True, gc=False):
     """The verdicts on one action.
 
     Attributes:
@@ -94,9 +95,12 @@ class StepReport(msgspec.Struct, frozen=True):
         in_closure: whether the answer rests on the action (declared closure).
         terminal: whether the action binds the answer.
         signal: 0.0, 0.1, 0.3 or 1.0.
-        findings: why a verdict is false.
+        findings: why a verdict is false; UNUSED_DEPENDENCY alone makes none false.
         instance: how the rule matched, if it did.
         countermodel: a structure in which the step fails, if it was refuted with one.
+        evidence: whether the verdict on entailment has evidence that was checked again, or is the solver's word; None
+            if there is no such verdict, or no evidence was asked for.
+        used: the dependencies that the checked proof uses; None without one.
     """
 
     id: str | None
@@ -114,9 +118,11 @@ class StepReport(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
     instance: RuleReport | None = None
     countermodel: ModelReport | None = None
+    evidence: Literal["checked", "unsupported"] | None = None
+    used: tuple[str, ...] | None = None
 
 
-class TraceReport(msgspec.Struct, frozen=True):
+class TraceReport(msgspec.Struct, frozen=True, gc=False):
     """The verdicts on one completion.
 
     Attributes:
@@ -126,6 +132,7 @@ class TraceReport(msgspec.Struct, frozen=True):
         answer_correct: whether that is the reference answer; None where the problem has none.
         actions: one report per action, in order; a completion that is not parsed has a single MALFORMED one.
         closure: ids of the premises and actions that the answer rests on, premises first, each in order.
+        used_closure: the same along the dependencies that checked proofs use (declared ones where there is no proof).
         consistency: whether the premises have a model.
         uncertain: for a trace that selects the Uncertain option, whether two countermodels confirm it; else None.
         rules: name of the rule catalogue.
@@ -139,6 +146,7 @@ class TraceReport(msgspec.Struct, frozen=True):
     answer_correct: bool | None
     actions: tuple[StepReport, ...]
     closure: tuple[str, ...]
+    used_closure: tuple[str, ...]
     consistency: Literal["consistent", "inconsistent", "undecided"]
     uncertain: Literal["verified", "refuted", "undecided"] | None
     rules: str

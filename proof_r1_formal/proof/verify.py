@@ -9,24 +9,28 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Literal
+from functools import cached_property, lru_cache
+from typing import Literal, TypeAlias
+
+from msgspec import structs
 
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
 from proof_r1_formal.errors import SignatureError
+from proof_r1_formal.evidence.confirm import Confirmed, confirm
+from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.pattern import Lambda
 from proof_r1_formal.logic.show import show, show_term
 from proof_r1_formal.logic.signature import SignatureBuilder
 from proof_r1_formal.logic.syntax import Formula, Not, Var
 from proof_r1_formal.proof.action import Action, Trace, read_completion
-from proof_r1_formal.proof.closure import declared_closure
+from proof_r1_formal.proof.closure import Closure, closure_of
 from proof_r1_formal.proof.progress import AdmittedConclusions, progress_findings
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport, TraceReport
 from proof_r1_formal.rules.catalogue import TRAIN
-from proof_r1_formal.rules.check import Budget, Match, NoMatch, Undecided, check_rule
+from proof_r1_formal.rules.check import TRACE_BUDGET, Budget, Match, NoMatch, RuleResult, Undecided, check_rule
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Solver, Unknown
 from proof_r1_formal.solvers.oracle import Oracle
 
 MALFORMED, UNSUPPORTED, UNRULED, VERIFIED = 0.0, 0.1, 0.3, 1.0
@@ -35,26 +39,40 @@ MALFORMED, UNSUPPORTED, UNRULED, VERIFIED = 0.0, 0.1, 0.3, 1.0
 QUANTIFIER_NEGATION = "QUANTIFIER_NEGATION"
 
 _REMEMBERED_PROBLEMS = 256
+_REMEMBERED_STEPS = 1 << 14
+
+EvidenceLevel: TypeAlias = Literal["checked", "none"]
+"""Whether the evidence of verdicts on entailment is checked again by what is simpler than what found it."""
 
 
 class Verifier:
     """Verifies completions with one solver and one rule catalogue; verdicts do not depend on what it verified before.
 
     Args:
-        solver: decides entailment.
+        solver: decides entailment; the embedded engine if None.
         rules: the rules that actions may name.
         evaluation: whether an answer may also be selected by its formula when the terminal action's id is no option's;
             never in training.
         aliases: whether other spellings of rule names count; never in training.
+        evidence: whether the proof or countermodel of each entailment verdict is ``checked``, or ``none`` is asked for.
     """
 
     def __init__(
-        self, solver: Solver, *, rules: Catalogue = TRAIN, evaluation: bool = True, aliases: bool = False
+        self,
+        solver: Solver | None = None,
+        *,
+        rules: Catalogue = TRAIN,
+        evaluation: bool = True,
+        aliases: bool = False,
+        evidence: EvidenceLevel = "checked",
     ) -> None:
         self.rules = rules
         self.evaluation = evaluation
         self.aliases = aliases
-        self.oracle = Oracle(solver)
+        self.evidence = evidence
+        self.oracle = Oracle(EmbeddedSolver() if solver is None else solver)
+        self.justify = lru_cache(maxsize=_REMEMBERED_STEPS)(self._justified)
+        self.match_rule = lru_cache(maxsize=_REMEMBERED_STEPS)(self._matched_rule)
         self._prepared: OrderedDict[int, _Prepared] = OrderedDict()
 
     def verify(self, problem: Problem, completion: str, *, sample: int = 0) -> TraceReport:
@@ -71,6 +89,23 @@ class Verifier:
         """
         trace = read_completion(completion)
         return _Run(self, self._prepare(problem), trace).report(sample)
+
+    def _justified(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        """Whether the dependencies entail the conclusion, the evidence being checked."""
+        query = Query(dependencies, conclusion)
+        answer = self.oracle.solver.decide(query)
+        return Confirmed(answer) if self.evidence == "none" else confirm(query, answer)
+
+    def _matched_rule(
+        self, rule: str, dependencies: tuple[Formula, ...], conclusion: Formula, terminal: bool
+    ) -> tuple[RuleResult, RuleReport | None, int]:
+        """The instance of the rule that a step is, how it is told (without ids), and what the check cost."""
+        known = self.rules.find(rule)
+        assert known is not None
+        budget = Budget()
+        whole = budget.left
+        result = check_rule(known, dependencies, conclusion, self.oracle, terminal=terminal, budget=budget)
+        return result, _rule_report(result) if isinstance(result, Match) else None, whole - budget.left
 
     def _prepare(self, problem: Problem) -> _Prepared:
         prepared = self._prepared.get(id(problem))
@@ -125,6 +160,8 @@ class _Verdict:
     findings: list[Finding] = field(default_factory=list)
     instance: RuleReport | None = None
     countermodel: ModelReport | None = None
+    evidence: Literal["checked", "unsupported"] | None = None
+    used: tuple[str, ...] | None = None
 
     @property
     def signal(self) -> float:
@@ -148,7 +185,7 @@ class _Run:
         self._semantic_state = dict(prepared.premises)
         self._rule_state = dict(prepared.premises)
         self._admitted = AdmittedConclusions()
-        self._rule_budget = Budget()
+        self._rule_budget = TRACE_BUDGET
         self._seen_ids = set(prepared.premises)
         self._all_ids = {action.id for action in trace.actions}
         self._terminal = self._terminal_index()
@@ -164,7 +201,9 @@ class _Run:
     def report(self, sample: int) -> TraceReport:
         """Check the actions in order and put the report together."""
         verdicts = [self._check(index, action) for index, action in enumerate(self._trace.actions)]
-        closure = declared_closure(self._prepared.premises, self._trace.actions, self._terminal)
+        premises, actions = self._prepared.premises, self._trace.actions
+        closure = closure_of(premises, [(a.id, a.dependencies) for a in actions], self._terminal)
+        used = [(a.id, a.dependencies if v.used is None else v.used) for a, v in zip(actions, verdicts, strict=True)]
         inside = set(closure.actions)
         steps = tuple(
             StepReport(
@@ -183,6 +222,8 @@ class _Run:
                 findings=tuple(verdict.findings),
                 instance=verdict.instance,
                 countermodel=verdict.countermodel,
+                evidence=verdict.evidence,
+                used=verdict.used,
             )
             for index, (action, verdict) in enumerate(zip(self._trace.actions, verdicts, strict=True))
         )
@@ -195,12 +236,16 @@ class _Run:
             answer=None if option is None else option.id,
             answer_correct=None if reference is None else option is not None and option.id == reference,
             actions=steps,
-            closure=(*closure.premises, *[self._trace.actions[i].id or "" for i in closure.actions]),
+            closure=self._names(closure),
+            used_closure=self._names(closure_of(premises, used, self._terminal)),
             consistency=self._prepared.consistency,
             uncertain=self._prepared.uncertain(option.formula) if option and option.label == UNCERTAIN else None,
             rules=self._verifier.rules.name,
             solver=self._oracle.solver.name,
         )
+
+    def _names(self, closure: Closure) -> tuple[str, ...]:
+        return (*closure.premises, *[self._trace.actions[index].id or "" for index in closure.actions])
 
     def _selected_option(self) -> Option | None:
         """The option of the terminal action's id; in evaluation, failing that, the one the last conclusion states."""
@@ -262,10 +307,19 @@ class _Run:
                 verdict.findings.append(Finding(Code.MISSING_DEPENDENCY, problem, (name,)))
         if lacking:
             return None
-        answer = self._oracle.entails(tuple([self._semantic_state[name] for name in action.dependencies]), formula)
+        confirmed = self._verifier.justify(tuple([self._semantic_state[n] for n in action.dependencies]), formula)
+        answer = confirmed.answer
+        if self._verifier.evidence != "none" and not isinstance(answer, Unknown):
+            verdict.evidence = "checked" if confirmed.checked else "unsupported"
         match answer:
             case Entailed():
                 verdict.semantic = True
+                if confirmed.used is not None:
+                    verdict.used = tuple([n for i, n in enumerate(action.dependencies) if i in confirmed.used])
+                    unused = tuple([n for i, n in enumerate(action.dependencies) if i not in confirmed.used])
+                    if unused:
+                        problem = f"the conclusion follows without {', '.join(unused)}"
+                        verdict.findings.append(Finding(Code.UNUSED_DEPENDENCY, problem, unused))
             case Refuted(model):
                 verdict.findings.append(Finding(Code.NOT_ENTAILED, "the dependencies do not entail the conclusion"))
                 verdict.countermodel = None if model is None else _model_report(model)
@@ -293,13 +347,17 @@ class _Run:
             verdict.findings.append(Finding(Code.NO_RULE_MATCH, f"a refuted step is no instance of {rule.name}"))
             return None
         dependencies = tuple([self._rule_state[name] for name in action.dependencies])
-        result = check_rule(rule, dependencies, formula, self._oracle, terminal=terminal, budget=self._rule_budget)
+        result, report, spent = self._verifier.match_rule(rule.name, dependencies, formula, terminal)
+        if spent > self._rule_budget:
+            result = Undecided("the budget of the trace's rule checks is spent")
+        self._rule_budget = max(0, self._rule_budget - spent)
         match result:
             case Match() as matched:
                 if rule.name == GOAL_BINDING and not self._binds(action, formula, verdict):
                     return None
                 verdict.rule = True
-                verdict.instance = _rule_report(matched, action.dependencies)
+                principal = tuple([action.dependencies[anchor.dependency] for anchor in matched.principal])
+                verdict.instance = None if report is None else structs.replace(report, principal=principal)
                 return matched
             case NoMatch():
                 problem = f"the step is no instance of {rule.name}"
@@ -346,7 +404,8 @@ def _model_report(model: Structure) -> ModelReport:
     )
 
 
-def _rule_report(matched: Match, dependencies: tuple[str, ...]) -> RuleReport:
+def _rule_report(matched: Match) -> RuleReport:
+    """The instance as text, but for the ids of dependencies."""
     substitution: dict[str, str] = {}
     for name, value in matched.substitution.items():
         match value:
@@ -357,9 +416,5 @@ def _rule_report(matched: Match, dependencies: tuple[str, ...]) -> RuleReport:
                 pass
             case term:
                 substitution[name] = show_term(term)
-    return RuleReport(
-        schema=matched.schema.name,
-        substitution=substitution,
-        principal=tuple([dependencies[anchor.dependency] for anchor in matched.principal]),
-        minor=tuple([show(formula) for formula in matched.minor]),
-    )
+    minor = tuple([show(formula) for formula in matched.minor])
+    return RuleReport(schema=matched.schema.name, substitution=substitution, principal=(), minor=minor)

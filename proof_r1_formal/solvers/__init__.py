@@ -13,10 +13,11 @@ from typing import NamedTuple
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.solvers.base import Limits, Solver
 
-NAMES = ("z3", "cvc5")
+NAMES = ("embedded", "z3", "cvc5")
 """The solvers that run in this process."""
 
 _HINTS = {
+    "embedded": "",
     "z3": "pip install z3-solver",
     "cvc5": "pip install 'proof-r1-formal[solvers]'",
 }
@@ -40,8 +41,9 @@ def get_solver(name: str, limits: Limits | None = None) -> Solver:
     """The solver of that name.
 
     Args:
-        name: ``z3``, ``cvc5``; ``process:`` and the name of a known program (``process:yices-smt2``); or
-            ``process:`` and the command line of any program that reads SMT-LIB 2 (``process:opensmt --quiet``).
+        name: ``embedded`` (the default), ``z3``, ``cvc5``; ``process:`` and the name of a known program
+            (``process:yices-smt2``); or ``process:`` and the command line of any program that reads SMT-LIB 2
+            (``process:opensmt --quiet``).
         limits: per query.
 
     Raises:
@@ -51,6 +53,10 @@ def get_solver(name: str, limits: Limits | None = None) -> Solver:
     'z3'
     """
     match name.partition(":"):
+        case ("embedded", "", ""):
+            from proof_r1_formal.evidence.embedded import EmbeddedSolver
+
+            return EmbeddedSolver(limits)
         case ("z3", "", ""):
             from proof_r1_formal.solvers.z3 import Z3Solver
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Protocol, TypeAlias, assert_never
 
 from proof_r1_formal.errors import SignatureError
+from proof_r1_formal.evidence.term import Proof
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import (
@@ -52,7 +53,13 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Entailed:
-    """Every structure in which the dependencies hold is one in which the conclusion holds."""
+    """Every structure in which the dependencies hold is one in which the conclusion holds.
+
+    Attributes:
+        proof: a proof term, its premises being the dependencies; None if the answer is the solver's word.
+    """
+
+    proof: Proof | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +148,20 @@ def checked_signature(query: Query) -> Signature | Unknown:
 
     That is: a formula is not closed or is nested deeper than ``MAX_DEPTH``, or a symbol is used in two ways.
     """
-    for formula in (*query.dependencies, query.conclusion):
-        if flaw := _flaw(formula):
-            return Unknown(Reason.UNSUPPORTED, flaw)
+    if flaw := flaw_of(query):
+        return flaw
     try:
         return Signature.infer((*query.dependencies, query.conclusion))
     except SignatureError as error:
         return Unknown(Reason.UNSUPPORTED, str(error))
+
+
+def flaw_of(query: Query) -> Unknown | None:
+    """Why a formula of the query is none that a solver can take; None if all can be taken."""
+    for formula in (*query.dependencies, query.conclusion):
+        if flaw := _flaw(formula):
+            return Unknown(Reason.UNSUPPORTED, flaw)
+    return None
 
 
 @lru_cache(maxsize=1 << 14)

@@ -9,11 +9,12 @@ formulas have a common model exactly if their ground instances have one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from proof_r1_formal.logic.signature import ground_terms
+from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import (
+    ENTITY,
     App,
     Atom,
     Bottom,
@@ -30,7 +31,14 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.logic.transform import free_variables, functions, instantiate, subterms
+from proof_r1_formal.logic.transform import (
+    free_variables,
+    functions,
+    functions_within,
+    instantiate,
+    subterms,
+    variable_sorts,
+)
 
 Signed: TypeAlias = tuple[Formula, bool]
 """A formula and the truth value it shall have."""
@@ -47,7 +55,7 @@ class Grounding:
 
     Args:
         formulas: closed, alpha-normal, each with the value it shall have.
-        extra: formulas whose terms count too.
+        terms: more ground terms, by sort, to instantiate by.
 
     Attributes:
         terms: ground terms by sort, witnesses among them; each sort that is quantified over has one.
@@ -56,11 +64,15 @@ class Grounding:
         OutsideError: the formulas are not in the class.
     """
 
-    def __init__(self, formulas: Sequence[Signed], *, extra: Sequence[Formula] = ()) -> None:
-        found = ground_terms((*[formula for formula, _ in formulas], *extra))
-        self.terms: dict[str, dict[Term, None]] = {sort: dict.fromkeys(terms) for sort, terms in found.items()}
+    def __init__(self, formulas: Sequence[Signed], *, terms: Mapping[str, Iterable[Term]] | None = None) -> None:
+        self.terms: dict[str, dict[Term, None]] = {sort: dict.fromkeys(found) for sort, found in (terms or {}).items()}
         self._witnesses: dict[Signed, App] = {}
-        self._taken = set[str]().union(*[functions(formula) for formula, _ in formulas], *map(functions, extra))
+        self._taken = {name for formula, _ in formulas for name in functions(formula)}
+        self._taken |= {name for found in self.terms.values() for term in found for name in functions_within(term)}
+        self._result_sorts: dict[str, str] = {}
+        if not all(variable_sorts(formula) <= {ENTITY} for formula, _ in formulas):
+            types = Signature.infer([formula for formula, _ in formulas]).functions
+            self._result_sorts = {name: type_.result for name, type_ in types.items()}
         seen: set[Signed] = set()
         pending = list(reversed(formulas))
         while pending:
@@ -68,9 +80,9 @@ class Grounding:
             if signed not in seen:
                 seen.add(signed)
                 pending += self._parts(*signed)
-        for sort, terms in self.terms.items():
-            if not terms:
-                terms[self._new(f"␣e{sort}")] = None
+        for sort, found in self.terms.items():
+            if not found:
+                found[self._new(f"␣e{sort}")] = None
 
     def parts(self, formula: Quantified, sign: bool) -> list[Formula]:
         """The closed formulas that all have the value ``sign`` where ``formula`` has it: instances, or a witness's one.
@@ -89,10 +101,10 @@ class Grounding:
             case Top() | Bottom():
                 return []
             case Atom(_, arguments):
-                _no_functions_of_variables(arguments)
+                self._note(arguments)
                 return []
             case Eq(left, right):
-                _no_functions_of_variables((left, right))
+                self._note((left, right))
                 return []
             case Not(body):
                 return [(body, not sign)]
@@ -116,17 +128,22 @@ class Grounding:
             if len(self._witnesses) >= MAX_WITNESSES:
                 raise OutsideError(f"more than {MAX_WITNESSES} witnesses")
             witness = self._witnesses[formula, sign] = self._new(f"␣w{len(self._witnesses)}")
+            self._result_sorts[witness.function] = formula.variable.sort
             self.terms.setdefault(formula.variable.sort, {})[witness] = None
         return witness
+
+    def _note(self, arguments: tuple[Term, ...]) -> None:
+        """Bring in the ground terms among and inside the arguments."""
+        for argument in arguments:
+            if isinstance(argument, App):
+                for part in subterms(argument):
+                    if isinstance(part, Var):
+                        raise OutsideError("a function of a variable")
+                    sort = self._result_sorts.get(part.function, ENTITY)
+                    self.terms.setdefault(sort, {})[part] = None
 
     def _new(self, name: str) -> App:
         while name in self._taken:
             name += "␣"
         self._taken.add(name)
         return App(name, ())
-
-
-def _no_functions_of_variables(arguments: tuple[Term, ...]) -> None:
-    for argument in arguments:
-        if isinstance(argument, App) and any(isinstance(part, Var) for part in subterms(argument)):
-            raise OutsideError("a function of a variable")

@@ -6,7 +6,7 @@ whose answer is no are mostly settled by fingerprints (a counterexample in a fix
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from functools import lru_cache
 
 from proof_r1_formal.logic.fingerprint import fingerprint
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
@@ -19,21 +19,11 @@ class Oracle:
 
     def __init__(self, solver: Solver, *, memory: int = 1 << 14) -> None:
         self.solver = solver
-        self._memory = memory
-        self._answers: OrderedDict[Query, Answer] = OrderedDict()
-
-    def entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
+        self.entails = lru_cache(maxsize=memory)(self._entails)
         """Do the dependencies entail the conclusion?"""
-        query = Query(dependencies, conclusion)
-        answer = self._answers.get(query)
-        if answer is None:
-            answer = self.solver.decide(query)
-            if len(self._answers) >= self._memory:
-                self._answers.popitem(last=False)
-            self._answers[query] = answer
-        else:
-            self._answers.move_to_end(query)
-        return answer
+
+    def _entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
+        return self.solver.decide(Query(dependencies, conclusion))
 
     def equivalent(self, first: Formula, second: Formula) -> Answer:
         """Are the formulas logically equivalent? A refutation may come without a model."""
