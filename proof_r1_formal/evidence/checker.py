@@ -37,6 +37,7 @@ from proof_r1_formal.evidence.term import (
 )
 from proof_r1_formal.logic.pattern import Lambda, Substitution, instance
 from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     ENTITY,
     And,
@@ -60,10 +61,8 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import (
     alpha_normal,
     free_variables,
-    functions,
     instantiate,
     subterms,
-    variable_sorts,
 )
 
 MAX_DEPTH = 200
@@ -114,11 +113,11 @@ class _Checker:
 
     def __init__(self, premises: Sequence[Formula], conclusion: Formula) -> None:
         self._lines = [signed(formula) for formula in premises]
-        self._functions = set[str]().union(*map(functions, (*premises, conclusion)))
+        self._functions = set[str]().union(*[symbols(f).functions for f in (*premises, conclusion)])
         self._depth = 0
         self._signature: Signature | None = None
         self._sorts: dict[str, str] = {}
-        if not all(variable_sorts(formula) <= {ENTITY} for formula in (*premises, conclusion)):
+        if not all(symbols(formula).variable_sorts <= {ENTITY} for formula in (*premises, conclusion)):
             try:
                 self._signature = Signature.infer((*premises, conclusion))
             except SignatureError as error:
@@ -276,7 +275,7 @@ class _Checker:
     def _formula(self, formula: Formula) -> Formula:
         if free_variables(formula):
             raise ProofError("a formula has a free variable")
-        self._functions |= functions(formula)
+        self._functions |= symbols(formula).functions
         return alpha_normal(formula)
 
     def _quantified(self, formula: Formula) -> Quantified:
@@ -299,7 +298,7 @@ class _Checker:
                 case Lambda(variables, body):
                     if not free_variables(body) <= set(variables):
                         raise ProofError("a formula with holes has other free variables")
-                    self._functions |= functions(body)
+                    self._functions |= symbols(body).functions
                     sorts.update([variable.sort for variable in variables])
                 case Var(_, sort):
                     sorts.add(sort)

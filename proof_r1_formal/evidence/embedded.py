@@ -1,8 +1,8 @@
 """The embedded engine: the default solver, whose answers carry evidence.
 
-In: a query. Out: an answer with a proof term or a countermodel. Three procedures take turns: proof search without cuts,
-which finds nearly all proofs; the decision procedure for the effectively propositional class, which finds countermodels;
-proof search with cuts. Z3 decides what is left, and such an answer "yes" comes without a proof.
+In: a query. Out: an answer with a proof term or a countermodel. Three procedures take turns: proof search without
+cuts, which finds nearly all proofs; the decision procedure for the effectively propositional class, which finds
+countermodels; proof search with cuts. Z3 decides what is left, and such an answer "yes" comes without a proof.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from proof_r1_formal.evidence.search import BUDGET, find_proof
+from proof_r1_formal.logic.syntax import BOTTOM
 from proof_r1_formal.solvers.base import (
     Answer,
     Entailed,
@@ -61,9 +62,10 @@ class EmbeddedSolver:
     def _solve(self, query: Query) -> Answer:
         if isinstance(clash := checked_signature(query), Unknown):
             return clash
-        proof = find_proof(query.dependencies, query.conclusion, cuts=False, budget=QUICK)
-        if proof is not None:
-            return Entailed(proof)
+        if query.conclusion is not BOTTOM:  # that asks whether premises are consistent, and mostly they are
+            proof = find_proof(query.dependencies, query.conclusion, cuts=False, budget=QUICK)
+            if proof is not None:
+                return Entailed(proof)
         answer = self._finite.decide(query)
         if isinstance(answer, Refuted):
             return answer

@@ -33,6 +33,7 @@ from proof_r1_formal.evidence.term import (
     signed,
 )
 from proof_r1_formal.logic.signature import ground_terms
+from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     App,
     Atom,
@@ -48,7 +49,7 @@ from proof_r1_formal.logic.syntax import (
     Term,
     Top,
 )
-from proof_r1_formal.logic.transform import functions, functions_within, instantiate, simplified
+from proof_r1_formal.logic.transform import functions_within, instantiate, simplified
 
 
 class BudgetSpentError(Exception):
@@ -166,7 +167,7 @@ class Tableau:
         self._related: list[Atom | Eq] = []  # atoms that Leibniz's law was applied to
         self._unrelated: deque[Atom | Eq] = deque()
         self._terms = {sort: dict.fromkeys(found) for sort, found in ground_terms((*premises, conclusion)).items()}
-        self._names = set[str]().union(*map(functions, (*premises, conclusion)))
+        self._names = set[str]().union(*[symbols(f).functions for f in (*premises, conclusion)])
         self._local: dict[str, int] = {}  # constant that is known in a scope only -> depth of the scope
         self._fresh = 0
         for number, formula in enumerate(premises):
@@ -244,7 +245,7 @@ class Tableau:
                 if premise.scope.depth > depth:
                     depth = premise.scope.depth
         if self._local:
-            depth = max(depth, self._depth_of(functions(formula)))
+            depth = max(depth, self._depth_of(symbols(formula).functions))
         self._serial += 1
         fact = Fact(what, self._scopes[depth], self._serial, premises, line, inner)
         if known is not None:

@@ -65,6 +65,10 @@ class Fingerprint(NamedTuple):
         """Whether no structure falsifies the formula."""
         return self.single == EVERYWHERE and self.double in (EVERYWHERE, None)
 
+    def is_false_everywhere(self) -> bool:
+        """Whether no structure satisfies the formula."""
+        return self.single == 0 and self.double in (0, None)
+
 
 class _TooLargeError(Exception):
     """The formula is beyond the bounds of cheap evaluation."""

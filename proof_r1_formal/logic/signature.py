@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import assert_never
 
 from proof_r1_formal.errors import SignatureError
+from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import ENTITY, App, Atom, Eq, Exists, ForAll, Formula, Term, Var
-from proof_r1_formal.logic.transform import subformulas, subterms, terms, variable_sorts
+from proof_r1_formal.logic.transform import subformulas
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ class SignatureBuilder:
         """
         if formula in self._formulas or (
             self._one_sort
-            and variable_sorts(formula) <= {ENTITY}
-            and all(self._uses.get(name) == use for name, use in uses(formula))
+            and symbols(formula).variable_sorts <= {ENTITY}
+            and all(self._uses.get(name) == use for name, use in symbols(formula).uses)
         ):
             return self
         copy = SignatureBuilder()
@@ -101,13 +101,13 @@ class SignatureBuilder:
         if formula in self._formulas:
             return
         self._formulas[formula] = None
-        for name, use in uses(formula):
+        for name, use in symbols(formula).uses:
             first = self._uses.setdefault(name, use)
             if first != use:
                 raise SignatureError(name, _described(*first), _described(*use))
         if not self._one_sort:
             self._unify_places(formula)
-        elif not variable_sorts(formula) <= {ENTITY}:
+        elif not symbols(formula).variable_sorts <= {ENTITY}:
             self._one_sort = False
             for known in self._formulas:
                 self._unify_places(known)
@@ -174,20 +174,6 @@ class SignatureBuilder:
         return Signature(predicates, functions, tuple(self._sorts) or (ENTITY,))
 
 
-@lru_cache(maxsize=1 << 16)
-def uses(formula: Formula) -> tuple[tuple[str, tuple[str, int]], ...]:
-    """The names of the formula, each with its kind and arity; one that is used in two ways is there twice."""
-    found = [
-        (part.predicate, ("predicate", len(part.arguments))) for part in subformulas(formula) if isinstance(part, Atom)
-    ]
-    found += [
-        (term.function, ("function" if term.arguments else "constant", len(term.arguments)))
-        for term in terms(formula)
-        if isinstance(term, App)
-    ]
-    return tuple(dict.fromkeys(found))
-
-
 def ground_terms(formulas: Iterable[Formula]) -> dict[str, tuple[Term, ...]]:
     """The terms without variables in the formulas by sort, each once, in order of first occurrence.
 
@@ -195,20 +181,14 @@ def ground_terms(formulas: Iterable[Formula]) -> dict[str, tuple[Term, ...]]:
         SignatureError: formulas with sorts of their own use a symbol in two ways.
     """
     formulas = tuple(formulas)
-    found = tuple(dict.fromkeys(term for formula in formulas for term in _ground_terms(formula)))
-    if all(variable_sorts(formula) <= {ENTITY} for formula in formulas):
+    found = tuple(dict.fromkeys(term for formula in formulas for term in symbols(formula).ground_terms))
+    if all(symbols(formula).variable_sorts <= {ENTITY} for formula in formulas):
         return {ENTITY: found} if found else {}
     functions = Signature.infer(formulas).functions
     by_sort: dict[str, list[Term]] = {}
     for term in found:
         by_sort.setdefault(functions[term.function].result, []).append(term)
     return {sort: tuple(terms_) for sort, terms_ in by_sort.items()}
-
-
-@lru_cache(maxsize=1 << 16)
-def _ground_terms(formula: Formula) -> tuple[App, ...]:
-    ground = (t for t in terms(formula) if isinstance(t, App) and all(isinstance(s, App) for s in subterms(t)))
-    return tuple(dict.fromkeys(ground))
 
 
 def _described(kind: str, arity: int) -> str:

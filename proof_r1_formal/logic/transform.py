@@ -82,21 +82,9 @@ def subterms(root: Term) -> Iterator[Term]:
 
 
 @lru_cache(maxsize=_CACHE)
-def functions(formula: Formula) -> frozenset[str]:
-    """The names of the functions of the formula, constants among them."""
-    return frozenset(term.function for term in terms(formula) if isinstance(term, App))
-
-
-@lru_cache(maxsize=_CACHE)
 def functions_within(term: Term) -> tuple[str, ...]:
     """The names of the functions of a term, constants among them (repeats included)."""
     return tuple([part.function for part in subterms(term) if isinstance(part, App)])
-
-
-@lru_cache(maxsize=_CACHE)
-def variable_sorts(formula: Formula) -> frozenset[str]:
-    """The sorts of the bound variables."""
-    return frozenset(part.variable.sort for part in subformulas(formula) if isinstance(part, ForAll | Exists))
 
 
 def size(formula: Formula) -> int:

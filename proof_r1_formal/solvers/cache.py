@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from proof_r1_formal.evidence.term import renamed
 from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.transform import functions
+from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted
 from proof_r1_formal.solvers.canonical import Canonical, canonical
 
@@ -40,7 +40,7 @@ class AnswerCache:
 
 
 def _functions(query: Query) -> set[str]:
-    return set[str]().union(*map(functions, (*query.dependencies, query.conclusion)))
+    return set[str]().union(*[symbols(f).functions for f in (*query.dependencies, query.conclusion)])
 
 
 def _in_its_own_names(answer: Answer, form: Canonical) -> Answer:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     ENTITY,
     App,
@@ -33,11 +34,9 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.logic.transform import (
     free_variables,
-    functions,
     functions_within,
     instantiate,
     subterms,
-    variable_sorts,
 )
 
 Signed: TypeAlias = tuple[Formula, bool]
@@ -67,10 +66,10 @@ class Grounding:
     def __init__(self, formulas: Sequence[Signed], *, terms: Mapping[str, Iterable[Term]] | None = None) -> None:
         self.terms: dict[str, dict[Term, None]] = {sort: dict.fromkeys(found) for sort, found in (terms or {}).items()}
         self._witnesses: dict[Signed, App] = {}
-        self._taken = {name for formula, _ in formulas for name in functions(formula)}
+        self._taken = {name for formula, _ in formulas for name in symbols(formula).functions}
         self._taken |= {name for found in self.terms.values() for term in found for name in functions_within(term)}
         self._result_sorts: dict[str, str] = {}
-        if not all(variable_sorts(formula) <= {ENTITY} for formula, _ in formulas):
+        if not all(symbols(formula).variable_sorts <= {ENTITY} for formula, _ in formulas):
             types = Signature.infer([formula for formula, _ in formulas]).functions
             self._result_sorts = {name: type_.result for name, type_ in types.items()}
         seen: set[Signed] = set()

@@ -39,7 +39,7 @@ class Oracle:
 
     def contradictory(self, formula: Formula) -> Answer:
         """Is the negation of the formula a tautology?"""
-        return self.valid(Not(formula))
+        return self.entails((), Not(formula)) if fingerprint(formula).is_false_everywhere() else Refuted()
 
     def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
         """Do the formulas have no model? A refutation carries one."""

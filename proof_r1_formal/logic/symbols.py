@@ -1,0 +1,68 @@
+"""What occurs in a formula, gathered in one pass and remembered: symbols, ground terms, sorts of variables."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal, NamedTuple, TypeAlias
+
+from proof_r1_formal.logic.syntax import App, Atom, Bottom, Eq, Exists, ForAll, Formula, Not, Term, Top, Var
+
+Use: TypeAlias = tuple[Literal["predicate", "function", "constant"], int]
+"""A way to use a name: what for, and with how many arguments."""
+
+
+class Symbols(NamedTuple):
+    """What occurs in a formula, in order of first occurrence.
+
+    Attributes:
+        uses: each name with its kind and arity; one that is used in two ways is there twice.
+        functions: names of functions and constants.
+        ground_terms: the terms without variables, each once, arguments before what they are arguments of.
+        variable_sorts: sorts of quantified variables.
+    """
+
+    uses: tuple[tuple[str, Use], ...]
+    functions: frozenset[str]
+    ground_terms: tuple[App, ...]
+    variable_sorts: frozenset[str]
+
+
+@lru_cache(maxsize=1 << 16)
+def symbols(formula: Formula) -> Symbols:
+    """What occurs in the formula."""
+    uses: dict[tuple[str, Use], None] = {}
+    ground: dict[App, None] = {}
+    sorts: set[str] = set()
+
+    def visit_term(term: Term) -> bool:
+        """Visit a term; whether it is ground."""
+        if isinstance(term, Var):
+            return False
+        uses[term.function, ("function" if term.arguments else "constant", len(term.arguments))] = None
+        is_ground = all([visit_term(argument) for argument in term.arguments])
+        if is_ground:
+            ground[term] = None
+        return is_ground
+
+    pending = [formula]
+    while pending:
+        part = pending.pop()
+        match part:
+            case Atom(predicate, arguments):
+                uses[predicate, ("predicate", len(arguments))] = None
+                for argument in arguments:
+                    visit_term(argument)
+            case Not(body):
+                pending.append(body)
+            case ForAll(variable, body) | Exists(variable, body):
+                sorts.add(variable.sort)
+                pending.append(body)
+            case Eq(left, right):
+                visit_term(left)
+                visit_term(right)
+            case Top() | Bottom():
+                pass
+            case _:
+                pending += (part.right, part.left)
+    functions = frozenset([name for name, (kind, _) in uses if kind != "predicate"])
+    return Symbols(tuple(uses), functions, tuple(ground), frozenset(sorts))
