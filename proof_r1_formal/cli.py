@@ -31,6 +31,7 @@ from proof_r1_formal.logic.show import show as show_formula
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.output import ReportFile
+from proof_r1_formal.proof.verify import EvidenceLevel
 from proof_r1_formal.render import smtlib
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import Available, available_solvers, program_version
@@ -61,6 +62,9 @@ _Completions = Annotated[
 _Format = Annotated[Format, typer.Option("--format", help="Format of the problems.")]
 _Rules = Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")]
 _Solver = Annotated[str, typer.Option("--solver", help="Solver that decides entailment; see 'proof-r1 doctor'.")]
+_Evidence = Annotated[
+    EvidenceLevel, typer.Option("--evidence", help="Whether to check the evidence of entailment verdicts again.")
+]
 _Workers = Annotated[int, typer.Option("--workers", min=1, help="Processes to use.")]
 
 
@@ -117,11 +121,12 @@ def verify(
     out: Annotated[Path, typer.Option("--out", help="File of reports to write, one per line.", show_default=False)],
     format: _Format = "auto",  # noqa: A002 (the name of the option)
     rules: _Rules = "train",
-    solver: _Solver = "z3",
+    solver: _Solver = "embedded",
+    evidence: _Evidence = "checked",
     workers: _Workers = 1,
 ) -> None:
     """Check completions and write one report per completion, in their order. An interrupted run resumes."""
-    settings = Settings(solver=solver, rules=rules)
+    settings = Settings(solver=solver, rules=rules, evidence=evidence)
     known = _read_problems(problems, format)
     skipped: list[str] = []
     with ReportFile.open(out, inputs=(problems, completions), settings=settings) as file:
@@ -144,7 +149,7 @@ def show(
     sample: Annotated[int | None, typer.Option("--sample", help="Only this sample.", show_default=False)] = None,
     format: _Format = "auto",  # noqa: A002
     rules: _Rules = "train",
-    solver: _Solver = "z3",
+    solver: _Solver = "embedded",
 ) -> None:
     """Check the completions of one problem and show each: actions, verdicts, reasons, and the closure as a tree."""
     known = _read_problems(problems, format)
@@ -168,7 +173,7 @@ def evaluate(
     completions: _Completions,
     format: _Format = "auto",  # noqa: A002
     rules: _Rules = "train",
-    solver: _Solver = "z3",
+    solver: _Solver = "embedded",
     workers: _Workers = 1,
     bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for confidence intervals.")] = 0,
     json: Annotated[Path | None, typer.Option("--json", help="Also write the tables as JSON.")] = None,

@@ -1,7 +1,7 @@
-"""Answers re-checked by what is simpler than what found them: the checker of proof terms and the reference evaluator.
+"""Answers checked again by what is simpler than what found them: proof checker and reference evaluator.
 
-In: a query and a solver's answer. Out: the answer and whether its evidence holds. An answer whose evidence does not hold
-is no answer.
+In: a query and a solver's answer. Out: the answer and whether its evidence holds. An answer whose evidence does not
+hold is no answer.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
 """The embedded engine: the default solver, whose answers carry evidence.
 
-In: a query. Out: an answer with a proof term or a countermodel. Three procedures take turns: proof search without
-cuts, which finds nearly all proofs; the decision procedure for the effectively propositional class, which finds
-countermodels; proof search with cuts. Z3 decides what is left, and such an answer "yes" comes without a proof.
+In: a query. Out: an answer with a proof term or a countermodel. First comes proof search without cuts, which finds
+nearly all proofs; then the decision procedure for the effectively propositional class, which finds countermodels, or Z3
+outside the class; and at last, unless there is a countermodel, proof search with cuts. Where that finds nothing, a
+"yes" is the decision procedure's or Z3's word, and comes without a proof.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
+from importlib.metadata import version
 
 from proof_r1_formal.evidence.search import BUDGET, find_proof
 from proof_r1_formal.logic.syntax import BOTTOM
@@ -42,7 +44,10 @@ class EmbeddedSolver:
         self._finite = FiniteSolver()
         self._cache = AnswerCache(self._solve, size=cache)
 
-    name = "embedded"
+    @property
+    def name(self) -> str:
+        """Name and version."""
+        return f"embedded {version('proof-r1-formal')}"
 
     @cached_property
     def _z3(self) -> Solver:
@@ -67,9 +72,9 @@ class EmbeddedSolver:
             if proof is not None:
                 return Entailed(proof)
         answer = self._finite.decide(query)
+        if isinstance(answer, Unknown):
+            answer = self._z3.decide(query)
         if isinstance(answer, Refuted):
             return answer
         proof = find_proof(query.dependencies, query.conclusion, budget=BUDGET)
-        if proof is not None:
-            return Entailed(proof)
-        return answer if isinstance(answer, Entailed) else self._z3.decide(query)
+        return answer if proof is None else Entailed(proof)

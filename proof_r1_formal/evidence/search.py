@@ -36,7 +36,7 @@ from proof_r1_formal.evidence.term import (
 from proof_r1_formal.logic.syntax import And, Connective, Exists, ForAll, Formula, Implies, Not, Or
 from proof_r1_formal.logic.transform import instantiate
 
-BUDGET = 30_000
+BUDGET = 100_000
 """How many steps of the tableau a search may take."""
 _MAX_CUTS = 60
 """How many suppositions may be nested."""

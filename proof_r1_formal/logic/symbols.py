@@ -39,7 +39,8 @@ def symbols(formula: Formula) -> Symbols:
         if isinstance(term, Var):
             return False
         uses[term.function, ("function" if term.arguments else "constant", len(term.arguments))] = None
-        is_ground = all([visit_term(argument) for argument in term.arguments])
+        ground_arguments = [visit_term(argument) for argument in term.arguments]
+        is_ground = all(ground_arguments)
         if is_ground:
             ground[term] = None
         return is_ground

@@ -17,7 +17,7 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.proof.report import TraceReport
-from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.proof.verify import EvidenceLevel, Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Limits
@@ -34,14 +34,15 @@ class Settings:
         solver: name of the solver, see ``solvers.get_solver``.
         rules: name of the rule catalogue.
         limits: the solver's budget per query.
-        evaluation, aliases: see :class:`~proof_r1_formal.proof.verify.Verifier`.
+        evaluation, aliases, evidence: see :class:`~proof_r1_formal.proof.verify.Verifier`.
     """
 
-    solver: str = "z3"
+    solver: str = "embedded"
     rules: str = "train"
     limits: Limits = field(default_factory=Limits)
     evaluation: bool = True
     aliases: bool = False
+    evidence: EvidenceLevel = "checked"
 
     def verifier(self) -> Verifier:
         """A verifier of its own.
@@ -55,11 +56,12 @@ class Settings:
             rules=catalogue(self.rules),
             evaluation=self.evaluation,
             aliases=self.aliases,
+            evidence=self.evidence,
         )
 
 
 def verify(
-    problem: Problem, completion: str, *, sample: int = 0, solver: str = "z3", rules: str = "train"
+    problem: Problem, completion: str, *, sample: int = 0, solver: str = "embedded", rules: str = "train"
 ) -> TraceReport:
     """Check every action of one completion. For many, :func:`verify_many` or a ``Verifier`` kept at hand is faster.
 

@@ -87,6 +87,7 @@ def report(name: str, sample: int, kinds: str, *, right: bool = True, parsed: bo
         answer_correct=right,
         actions=tuple(steps),
         closure=(),
+        used_closure=(),
         consistency="consistent",
         uncertain=None,
         rules="train",

@@ -13,7 +13,6 @@ from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.solvers import get_solver
 
 IE, CI = "IMPLICATION_ELIMINATION", "CONJUNCTION_INTRODUCTION"
 XOI, XOE = "EXCLUSIVE_DISJUNCTION_INTRODUCTION", "EXCLUSIVE_DISJUNCTION_ELIMINATION"
@@ -21,7 +20,7 @@ DS, GB = "DISJUNCTIVE_SYLLOGISM", "GOAL_BINDING"
 
 Step = tuple[str, str, str, str]  # id, dependencies, conclusion, rule
 
-VERIFIER = Verifier(get_solver("z3"))
+VERIFIER = Verifier()
 
 
 def problem(goal: str, answer: str, *premises: str) -> Problem:

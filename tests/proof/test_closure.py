@@ -12,6 +12,12 @@ from proof_r1_formal.proof.closure import Closure, closure_of
 NAMES = ["h1", "h2", "h3", "s1", "s2", "s3", "s4", "s5", "ghost"]
 PREMISES = ["h1", "h2", "h3"]
 
+
+def closure(trace: list[Action], terminal: int | None) -> Closure:
+    """The closure along declared dependencies."""
+    return closure_of(PREMISES, [(action.id, action.dependencies) for action in trace], terminal)
+
+
 actions = st.lists(
     st.builds(
         lambda name, dependencies: Action((0, 0), name, tuple(dict.fromkeys(dependencies))),
@@ -37,27 +43,27 @@ def test_it_is_reachability_in_the_dependency_graph(trace: list[Action]) -> None
                     graph.add_edge(first, index)
     terminal = len(trace) - 1
     reached = nx.ancestors(graph, terminal) | {terminal}
-    closure = closure_of(PREMISES, trace, terminal)
-    assert set(closure.premises) | set(closure.actions) == reached
-    assert list(closure.actions) == sorted(closure.actions)
-    assert list(closure.premises) == [name for name in PREMISES if name in reached]
+    found = closure(trace, terminal)
+    assert set(found.premises) | set(found.actions) == reached
+    assert list(found.actions) == sorted(found.actions)
+    assert list(found.premises) == [name for name in PREMISES if name in reached]
 
 
 def test_no_terminal_action_no_closure() -> None:
-    assert closure_of(PREMISES, [Action((0, 0), "s1", ("h1",))], None) == Closure()
+    assert closure([Action((0, 0), "s1", ("h1",))], None) == Closure()
 
 
 def test_an_action_that_names_itself_or_a_later_one_gets_no_edge() -> None:
     trace = [Action((0, 0), "s1", ("s1", "s2")), Action((0, 0), "s2", ("s1",))]
-    assert closure_of(PREMISES, trace, 0) == Closure((), (0,))
-    assert closure_of(PREMISES, trace, 1) == Closure((), (0, 1))
+    assert closure(trace, 0) == Closure((), (0,))
+    assert closure(trace, 1) == Closure((), (0, 1))
 
 
 def test_of_two_actions_with_one_id_the_first_is_meant() -> None:
     trace = [Action((0, 0), "s1", ("h1",)), Action((0, 0), "s1", ("h2",)), Action((0, 0), "s2", ("s1",))]
-    assert closure_of(PREMISES, trace, 2) == Closure(("h1",), (0, 2))
+    assert closure(trace, 2) == Closure(("h1",), (0, 2))
 
 
 def test_a_long_chain() -> None:
     trace = [Action((0, 0), f"s{n}", (f"s{n - 1}",)) for n in range(20_000)]
-    assert len(closure_of(PREMISES, trace, len(trace) - 1).actions) == 20_000
+    assert len(closure(trace, len(trace) - 1).actions) == 20_000

@@ -101,9 +101,10 @@ def _has(step: StepReport, code: Code) -> bool:
 
 @pytest.mark.shared
 @pytest.mark.slow
-def test_every_disagreement_with_the_reference_is_of_a_documented_class(shared_data: Path) -> None:
+@pytest.mark.parametrize("solver", ["embedded", "z3"])
+def test_every_disagreement_with_the_reference_is_of_a_documented_class(shared_data: Path, solver: str) -> None:
     problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
-    verifier = Verifier(get_solver("z3"))
+    verifier = Verifier(get_solver(solver))
     answers = 0
     counts: Counter[tuple[str, str]] = Counter()
     unexplained: list[str] = []

@@ -35,7 +35,7 @@ def completion(*steps: tuple[str, list[str], str, str]) -> str:
     return f"<summary>{json.dumps(actions)}</summary>"
 
 
-VERIFIER = Verifier(get_solver("z3"))
+VERIFIER = Verifier()
 
 
 def run(case: Problem, *steps: tuple[str, list[str], str, str]) -> TraceReport:
@@ -150,7 +150,7 @@ def test_a_verified_step_cannot_be_farmed_in_other_words() -> None:
 
 
 def test_quantifier_negation_is_exempt_for_its_own_premise_only() -> None:
-    verifier = Verifier(get_solver("z3"), rules=FOLIO)
+    verifier = Verifier(rules=FOLIO)
     case = problem("¬∀x P(x)")
     steps = (
         ("s1", ["h1"], "∃x ¬P(x)", "QUANTIFIER_NEGATION"),
@@ -169,8 +169,8 @@ def test_quantifier_negation_is_exempt_for_its_own_premise_only() -> None:
 def test_the_last_conclusion_selects_an_option_in_evaluation_only() -> None:
     case = problem("G(a) ∧ P(a)")
     text = completion(("s1", ["h1"], "¬¬G(a)", CE))
-    assert Verifier(get_solver("z3")).verify(case, text).answer == "h_goal_true"
-    report = Verifier(get_solver("z3"), evaluation=False).verify(case, text)
+    assert Verifier().verify(case, text).answer == "h_goal_true"
+    report = Verifier(evaluation=False).verify(case, text)
     assert (report.answer, report.answer_correct) == (None, False)
 
 
@@ -178,7 +178,7 @@ def test_aliases_count_only_where_they_are_allowed() -> None:
     case = problem("P(a)", "P(a) → Q(a)")
     text = completion(("s1", ["h1", "h2"], "Q(a)", "MODUS_PONENS"))
     assert codes(VERIFIER.verify(case, text).actions[0]) == {Code.UNKNOWN_RULE}
-    assert Verifier(get_solver("z3"), aliases=True).verify(case, text).actions[0].rule
+    assert Verifier(aliases=True).verify(case, text).actions[0].rule
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_admitted_conclusions_follow_from_the_premises(steps: list[tuple[str, li
     premises = tuple(premise.formula for premise in CASE.premises)
     for step in run(CASE, *steps).actions:
         if step.semantic and step.conclusion is not None:
-            assert solver.decide(Query(premises, parse_formula(step.conclusion))) == Entailed()
+            assert isinstance(solver.decide(Query(premises, parse_formula(step.conclusion))), Entailed)
         if step.countermodel is not None:
             assert step.findings[0].code is Code.NOT_ENTAILED
 
@@ -340,7 +340,7 @@ def test_the_same_bytes_with_one_and_two_workers_and_shuffled(shared_data: Path)
 @pytest.mark.slow
 def test_every_action_of_every_golden_proof_gets_all_four_verdicts(shared_data: Path) -> None:
     problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
-    verifier = Verifier(get_solver("z3"), evaluation=False)
+    verifier = Verifier(evaluation=False)
     proofs = 0
     for case in problems.values():
         for proof in case.proofs:

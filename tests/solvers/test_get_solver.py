@@ -23,7 +23,7 @@ def test_solvers_by_name(name: str) -> None:
         pytest.skip("cvc5 is not installed (the extra [solvers])")
     solver = get_solver(name)
     assert solver.name.split()[0] == name
-    assert solver.decide(TRIVIAL) == Entailed()
+    assert isinstance(solver.decide(TRIVIAL), Entailed)
     assert isinstance(solver.decide(Query((), atom("p"))), Refuted)
 
 
@@ -35,7 +35,7 @@ def test_limits_arrive() -> None:
 
 def test_any_command_line_is_a_solver() -> None:
     solver = get_solver(f"process:{sys.executable} -c \"print('unsat')\"")
-    assert solver.decide(TRIVIAL) == Entailed()
+    assert isinstance(solver.decide(TRIVIAL), Entailed)
     assert solver.name == f"process:{sys.executable} -c 'print('\"'\"'unsat'\"'\"')'"
 
 
@@ -79,7 +79,7 @@ def test_available_solvers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     (tmp_path / "cvc5").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     found = {each.name: each for each in available_solvers()}
-    assert all(each.hint for each in found.values())
+    assert all(each.hint for each in found.values() if each.version is None)
     assert found["z3"].version == get_solver("z3").name.split()[1]
     assert found["process:z3"].version == "Z3 version 9.9"
     assert found["process:cvc4"].version == "of unknown version"
