@@ -19,12 +19,14 @@ class Symbols(NamedTuple):
         functions: names of functions and constants.
         ground_terms: the terms without variables, each once, arguments before what they are arguments of.
         variable_sorts: sorts of quantified variables.
+        equality: whether there is an equation.
     """
 
     uses: tuple[tuple[str, Use], ...]
     functions: frozenset[str]
     ground_terms: tuple[App, ...]
     variable_sorts: frozenset[str]
+    equality: bool
 
 
 @lru_cache(maxsize=1 << 16)
@@ -33,6 +35,7 @@ def symbols(formula: Formula) -> Symbols:
     uses: dict[tuple[str, Use], None] = {}
     ground: dict[App, None] = {}
     sorts: set[str] = set()
+    equality = False
 
     def visit_term(term: Term) -> bool:
         """Visit a term; whether it is ground."""
@@ -59,6 +62,7 @@ def symbols(formula: Formula) -> Symbols:
                 sorts.add(variable.sort)
                 pending.append(body)
             case Eq(left, right):
+                equality = True
                 visit_term(left)
                 visit_term(right)
             case Top() | Bottom():
@@ -66,4 +70,4 @@ def symbols(formula: Formula) -> Symbols:
             case _:
                 pending += (part.right, part.left)
     functions = frozenset([name for name, (kind, _) in uses if kind != "predicate"])
-    return Symbols(tuple(uses), functions, tuple(ground), frozenset(sorts))
+    return Symbols(tuple(uses), functions, tuple(ground), frozenset(sorts), equality)

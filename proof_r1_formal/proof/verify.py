@@ -70,7 +70,8 @@ class Verifier:
         self.evaluation = evaluation
         self.aliases = aliases
         self.evidence = evidence
-        self.oracle = Oracle(EmbeddedSolver() if solver is None else solver)
+        solver = EmbeddedSolver() if solver is None else solver
+        self.oracle = Oracle(solver, tables=isinstance(solver, EmbeddedSolver))
         self.justify = lru_cache(maxsize=_REMEMBERED_STEPS)(self._justified)
         self.match_rule = lru_cache(maxsize=_REMEMBERED_STEPS)(self._matched_rule)
         self._prepared: OrderedDict[int, _Prepared] = OrderedDict()

@@ -24,7 +24,7 @@ from proof_r1_formal.logic.transform import conjuncts, instantiate, regrouped, t
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Condition, Rule, Schema
 from proof_r1_formal.solvers.base import Answer, Entailed, Unknown
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.oracle import Assuming, Oracle
 
 SPINE_BUDGET = 1_000
 """The most spine elements of a dependency that are looked at."""
@@ -131,6 +131,7 @@ class _Step:
         self._conclusion = conclusion
         self._oracle = oracle
         self._left = CHECK_BUDGET
+        self._assuming: dict[tuple[Formula, ...], Assuming] = {}
         self._terms = ground_terms((*dependencies, conclusion))
         self._spines = [_Spine(index, self) for index in range(len(dependencies))]
 
@@ -150,7 +151,12 @@ class _Step:
         others = tuple([d for index, d in enumerate(self._dependencies) if index not in anchored])
         if not others:
             return self._yes(self._oracle.valid(formula))
-        return formula in others or self._yes(self._oracle.entails(others, formula))
+        if formula in others:
+            return True
+        assuming = self._assuming.get(others)
+        if assuming is None:
+            assuming = self._assuming[others] = self._oracle.assuming(others, self._terms)
+        return self._yes(assuming.entail(formula))
 
     def dependency(self, index: int) -> Formula:
         return self._dependencies[index]

@@ -6,18 +6,25 @@ decides by ground instances alone. ``Unknown`` says why it does not: the query i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import product
 from math import prod
 
 from proof_r1_formal.logic.model import Element, Structure
 from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import App, Atom, Eq, Term
+from proof_r1_formal.logic.symbols import symbols
+from proof_r1_formal.logic.syntax import App, Atom, Eq, Formula, Term
 from proof_r1_formal.logic.transform import alpha_normal
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown, checked_signature
 from proof_r1_formal.solvers.countermodel import MAX_ENTRIES, confirmed
 from proof_r1_formal.solvers.grounding import Grounding, OutsideError, Signed
-from proof_r1_formal.solvers.propositional import Assignment, BudgetSpentError, satisfying_assignment
+from proof_r1_formal.solvers.propositional import (
+    Assignment,
+    BudgetSpentError,
+    TooManyAtomsError,
+    TruthTable,
+    satisfying_assignment,
+)
 
 
 class FiniteSolver:
@@ -45,6 +52,39 @@ class FiniteSolver:
         return (
             Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed") if model is None else Refuted(model)
         )
+
+
+class GroundDependencies:
+    """Dependencies, grounded once, with their models as one integer: quantifier-free questions cost one ``&``.
+
+    Args:
+        dependencies: closed formulas.
+        terms: the ground terms of all that will be asked, by sort.
+    """
+
+    def __init__(self, dependencies: tuple[Formula, ...], terms: Mapping[str, Iterable[Term]]) -> None:
+        formulas = [(alpha_normal(formula), True) for formula in dependencies]
+        self._models: int | None = None
+        if not any(symbols(formula).equality for formula in dependencies):
+            try:
+                grounding = Grounding(formulas, terms=terms)
+                self._table = TruthTable(grounding)
+                self._models = self._table.models(formulas)
+                self._terms = {term for found in grounding.terms.values() for term in found}
+            except (OutsideError, TooManyAtomsError, BudgetSpentError):
+                self._models = None
+
+    def entail(self, formula: Formula) -> bool | None:
+        """Whether they entail the formula; None if that is no question for a truth table."""
+        occurring = symbols(formula)
+        if self._models is None or occurring.variable_sorts or occurring.equality:
+            return None
+        if not self._terms.issuperset(occurring.ground_terms):
+            return None
+        try:
+            return not self._models & self._table.truth(formula, False)
+        except (TooManyAtomsError, BudgetSpentError):
+            return None
 
 
 def signed_formulas(query: Query) -> list[Signed]:

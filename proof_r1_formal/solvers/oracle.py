@@ -6,19 +6,28 @@ whose answer is no are mostly settled by fingerprints (a counterexample in a fix
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from proof_r1_formal.logic.fingerprint import fingerprint
-from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
+from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not, Term
 from proof_r1_formal.logic.transform import regrouped
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Solver
+from proof_r1_formal.solvers.finite import GroundDependencies
 
 
 class Oracle:
-    """Asks ``solver``, remembering the last ``memory`` distinct questions."""
+    """Asks ``solver``, remembering the last ``memory`` distinct questions.
 
-    def __init__(self, solver: Solver, *, memory: int = 1 << 14) -> None:
+    Args:
+        solver: decides.
+        tables: whether truth tables may answer in its place where many questions share their dependencies.
+        memory: how many answers are remembered.
+    """
+
+    def __init__(self, solver: Solver, *, tables: bool = False, memory: int = 1 << 14) -> None:
         self.solver = solver
+        self._tables = tables
         self.entails = lru_cache(maxsize=memory)(self._entails)
         """Do the dependencies entail the conclusion?"""
 
@@ -44,3 +53,31 @@ class Oracle:
     def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
         """Do the formulas have no model? A refutation carries one."""
         return self.entails(formulas, BOTTOM)
+
+    def assuming(self, dependencies: tuple[Formula, ...], terms: Mapping[str, Iterable[Term]]) -> Assuming:
+        """The oracle for questions with the same dependencies.
+
+        Args:
+            dependencies: closed formulas.
+            terms: the ground terms of all that will be asked, by sort.
+        """
+        return Assuming(self, dependencies, GroundDependencies(dependencies, terms) if self._tables else None)
+
+
+class Assuming:
+    """Answers questions with the same dependencies."""
+
+    def __init__(self, oracle: Oracle, dependencies: tuple[Formula, ...], ground: GroundDependencies | None) -> None:
+        self._oracle = oracle
+        self._dependencies = dependencies
+        self._ground = ground
+
+    def entail(self, conclusion: Formula) -> Answer:
+        """Do the dependencies entail the conclusion? A refutation may come without a model, a "yes" without a proof."""
+        match None if self._ground is None else self._ground.entail(conclusion):
+            case True:
+                return Entailed()
+            case False:
+                return Refuted()
+            case None:
+                return self._oracle.entails(self._dependencies, conclusion)
