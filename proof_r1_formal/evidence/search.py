@@ -43,7 +43,7 @@ _MAX_CUTS = 60
 
 
 def find_proof(
-    premises: Sequence[Formula], conclusion: Formula, *, cuts: bool = True, budget: int = BUDGET
+    premises: Sequence[Formula], conclusion: Formula, *, cuts: bool = True, budget: int = BUDGET, fresh: str = "␣c"
 ) -> Proof | None:
     """A proof of the conclusion from the premises, if one is found.
 
@@ -51,9 +51,10 @@ def find_proof(
         premises, conclusion: closed formulas whose symbols do not clash.
         cuts: whether to suppose more than that the goal is false; without, the search is quick and finds most proofs.
         budget: how many steps of the tableau it may take.
+        fresh: how the names of new constants begin.
     """
     try:
-        search = _Search(Tableau(premises, conclusion, budget), cuts=cuts)
+        search = _Search(Tableau(premises, conclusion, budget, fresh), cuts=cuts)
         end = search.prove(signed(conclusion))
     except BudgetSpentError:
         return None

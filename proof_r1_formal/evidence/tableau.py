@@ -145,12 +145,13 @@ class Tableau:
         premises: facts from the start.
         conclusion: its subformulas are in the graph, too.
         budget: how many steps it may take: formulas that enter the graph or get a value, and looks at what follows.
+        fresh: how the names of new constants begin.
 
     Attributes:
         facts: formula that does not begin with ¬ -> the fact about it; in the order in which they came to hold.
     """
 
-    def __init__(self, premises: Sequence[Formula], conclusion: Formula, budget: int) -> None:
+    def __init__(self, premises: Sequence[Formula], conclusion: Formula, budget: int, fresh: str) -> None:
         self.facts: dict[Formula, Fact] = {}
         self._left = budget
         self._serial = 0
@@ -169,6 +170,7 @@ class Tableau:
         self._terms = {sort: dict.fromkeys(found) for sort, found in ground_terms((*premises, conclusion)).items()}
         self._names = set[str]().union(*[symbols(f).functions for f in (*premises, conclusion)])
         self._local: dict[str, int] = {}  # constant that is known in a scope only -> depth of the scope
+        self._stem = fresh
         self._fresh = 0
         for number, formula in enumerate(premises):
             self.hold(signed(formula), (), number)
@@ -356,9 +358,9 @@ class Tableau:
     def new_constant(self, depth: int) -> App:
         """A constant that occurs nowhere, known in the open scope of that depth."""
         self._fresh += 1
-        while f"␣c{self._fresh}" in self._names:
+        while f"{self._stem}{self._fresh}" in self._names:
             self._fresh += 1
-        name = f"␣c{self._fresh}"
+        name = f"{self._stem}{self._fresh}"
         if depth:
             self._local[name] = depth
         return App(name, ())

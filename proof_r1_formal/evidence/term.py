@@ -202,29 +202,41 @@ def used_premises(proof: Proof, premises: int) -> frozenset[int]:
     return frozenset(number for number in _references(proof) if number < premises)
 
 
-def renamed(proof: Proof, order: Sequence[int], predicates: Mapping[str, str], functions: Mapping[str, str]) -> Proof:
-    """The proof with other names, from premises in another order.
+def renamed(
+    proof: Proof,
+    premises: Sequence[int],
+    *,
+    first: int | None = None,
+    predicates: Mapping[str, str] | None = None,
+    functions: Mapping[str, str] | None = None,
+) -> Proof:
+    """The proof with other numbers and names.
 
     Args:
-        proof: without derived rules.
-        order: the new number of each premise.
+        proof: its lines; without derived rules if there are new names.
+        premises: the new number of each premise.
+        first: the new number of the first line; it comes behind the premises unless told otherwise.
         predicates, functions: new names; names that are not there stay.
     """
+    count = len(premises)
+    moved = 0 if first is None else first - count
 
     def new(value: Any) -> Any:
         match value:
             case int():
-                return order[value] if value < len(order) else value
+                return premises[value] if value < count else value + moved
             case tuple():
                 return tuple([new(item) for item in value])
             case App():
-                return rename_term(value, functions)
+                return value if functions is None else rename_term(value, functions)
             case str() | None:
+                return value
+            case Theorem():
                 return value
             case msgspec.Struct():
                 return type(value)(*[new(getattr(value, field)) for field in value.__struct_fields__])
             case _:
-                return rename(value, predicates, functions)
+                return rename(value, predicates or {}, functions or {}) if isinstance(value, Formula) else value
 
     return tuple([new(line) for line in proof])
 

@@ -46,7 +46,7 @@ def _functions(query: Query) -> set[str]:
 def _in_its_own_names(answer: Answer, form: Canonical) -> Answer:
     match answer:
         case Entailed(proof) if proof is not None:
-            return Entailed(renamed(proof, form.order, form.predicates, form.functions))
+            return Entailed(renamed(proof, form.order, predicates=form.predicates, functions=form.functions))
         case Refuted(model) if model is not None:
             return Refuted(
                 Structure(

@@ -1,0 +1,70 @@
+"""The theorems of rule schemata, and proof terms that use them.
+
+In: a schema, or the instance of one that a step is. Out: the theorem that the schema states, derived in the calculus
+once; the proof term of the step, which applies it to the terms of its premises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from proof_r1_formal.errors import CatalogueError
+from proof_r1_formal.evidence.search import find_proof
+from proof_r1_formal.evidence.term import Apply, Line, Proof, Repeat, Theorem, renamed, signed
+from proof_r1_formal.logic.pattern import instance
+from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.rules.check import Match
+from proof_r1_formal.rules.schema import Schema
+
+
+@lru_cache(maxsize=1 << 10)
+def theorem(schema: Schema) -> Theorem:
+    """The theorem that a schema states: its principal and minor premises give its conclusion.
+
+    Raises:
+        CatalogueError: no proof of it is found.
+    """
+    premises = (*schema.principal, *schema.minor)
+    proof = find_proof(premises, schema.conclusion)
+    if proof is None:
+        raise CatalogueError(f"schema {schema.name!r}: its conclusion is not found to follow from its premises")
+    return Theorem(schema.name, premises, schema.conclusion, proof)
+
+
+def instance_proof(match: Match, dependencies: Sequence[Formula], conclusion: Formula) -> Proof | None:
+    """The proof term of a step that is an instance of a schema; None if the search for a part of it ends.
+
+    Args:
+        match: the instance.
+        dependencies, conclusion: of the step.
+    """
+    applied = theorem(match.schema)
+    lines: list[Line] = []
+
+    def derive(known: Sequence[Formula], numbers: Sequence[int], goal: Formula) -> int | None:
+        """The number of a line that says the goal, derived from what the numbered lines say."""
+        for number, formula in zip(numbers, known, strict=True):
+            if signed(formula) == signed(goal):
+                return number
+        first = len(dependencies) + len(lines)
+        proof = find_proof(known, goal, fresh=f"␣{len(lines)}c")
+        if proof is None:
+            return None
+        lines.extend(renamed(proof, numbers, first=first))
+        return len(dependencies) + len(lines) - 1
+
+    given: list[int] = []
+    for pattern in applied.premises:
+        number = derive(dependencies, range(len(dependencies)), instance(pattern, match.substitution))
+        if number is None:
+            return None
+        given.append(number)
+    lines.append(Apply(applied, match.substitution, tuple(given)))
+    shown = len(dependencies) + len(lines) - 1
+    end = derive((instance(applied.conclusion, match.substitution),), (shown,), conclusion)
+    if end is None:
+        return None
+    if end != len(dependencies) + len(lines) - 1:
+        lines.append(Repeat(end))
+    return tuple(lines)
