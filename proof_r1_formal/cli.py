@@ -65,6 +65,9 @@ _Solver = Annotated[str, typer.Option("--solver", help="Solver that decides enta
 _Evidence = Annotated[
     EvidenceLevel, typer.Option("--evidence", help="Whether to check the evidence of entailment verdicts again.")
 ]
+_Answers = Annotated[
+    Path | None, typer.Option("--answers", help="File in which evidence is kept, for the next run.", show_default=False)
+]
 _Workers = Annotated[int, typer.Option("--workers", min=1, help="Processes to use.")]
 
 
@@ -123,10 +126,11 @@ def verify(
     rules: _Rules = "train",
     solver: _Solver = "embedded",
     evidence: _Evidence = "checked",
+    answers: _Answers = None,
     workers: _Workers = 1,
 ) -> None:
     """Check completions and write one report per completion, in their order. An interrupted run resumes."""
-    settings = Settings(solver=solver, rules=rules, evidence=evidence)
+    settings = Settings(solver=solver, rules=rules, evidence=evidence, answers=answers)
     known = _read_problems(problems, format)
     skipped: list[str] = []
     with ReportFile.open(out, inputs=(problems, completions), settings=settings) as file:
@@ -174,6 +178,7 @@ def evaluate(
     format: _Format = "auto",  # noqa: A002
     rules: _Rules = "train",
     solver: _Solver = "embedded",
+    answers: _Answers = None,
     workers: _Workers = 1,
     bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for confidence intervals.")] = 0,
     json: Annotated[Path | None, typer.Option("--json", help="Also write the tables as JSON.")] = None,
@@ -190,7 +195,7 @@ def evaluate(
             lengths.setdefault((completion.problem_id, completion.sample), len(completion.completion))
             yield completion
 
-    settings = Settings(solver=solver, rules=rules)
+    settings = Settings(solver=solver, rules=rules, answers=answers)
     reports = verify_many(known.problems, measured(), settings=settings, workers=workers)
     shown = _progress(reports, "verifying", _count_lines(completions))
     tables = metrics_tables(evaluate_metrics(known.problems, shown, lengths=lengths, resamples=bootstrap))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from importlib.metadata import version
+from pathlib import Path
 
 from proof_r1_formal.evidence.search import BUDGET, find_proof
 from proof_r1_formal.logic.syntax import BOTTOM
@@ -24,7 +25,7 @@ from proof_r1_formal.solvers.base import (
     checked_signature,
     flaw_of,
 )
-from proof_r1_formal.solvers.cache import AnswerCache
+from proof_r1_formal.solvers.cache import AnswerCache, AnswerFile
 from proof_r1_formal.solvers.finite import FiniteSolver
 
 QUICK = 2_000
@@ -37,12 +38,13 @@ class EmbeddedSolver:
     Args:
         limits: of Z3; the engine's own budgets are fixed.
         cache: how many canonical queries are remembered; 0 for none.
+        file: where evidence is kept from run to run.
     """
 
-    def __init__(self, limits: Limits | None = None, *, cache: int = 1 << 14) -> None:
+    def __init__(self, limits: Limits | None = None, *, cache: int = 1 << 14, file: Path | None = None) -> None:
         self._limits = limits
         self._finite = FiniteSolver()
-        self._cache = AnswerCache(self._solve, size=cache)
+        self._cache = AnswerCache(self._solve, size=cache, file=None if file is None else AnswerFile(file))
 
     @property
     def name(self) -> str:

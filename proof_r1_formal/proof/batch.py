@@ -12,6 +12,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
@@ -35,6 +36,7 @@ class Settings:
         rules: name of the rule catalogue.
         limits: the solver's budget per query.
         evaluation, aliases, evidence: see :class:`~proof_r1_formal.proof.verify.Verifier`.
+        answers: file in which the embedded engine keeps evidence from run to run.
     """
 
     solver: str = "embedded"
@@ -43,6 +45,7 @@ class Settings:
     evaluation: bool = True
     aliases: bool = False
     evidence: EvidenceLevel = "checked"
+    answers: Path | None = field(default=None, repr=False)  # reports do not depend on it
 
     def verifier(self) -> Verifier:
         """A verifier of its own.
@@ -52,7 +55,7 @@ class Settings:
             CatalogueError: there is no such catalogue.
         """
         return Verifier(
-            get_solver(self.solver, self.limits),
+            get_solver(self.solver, self.limits, answers=self.answers),
             rules=catalogue(self.rules),
             evaluation=self.evaluation,
             aliases=self.aliases,

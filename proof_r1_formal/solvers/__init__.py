@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
+from pathlib import Path
 from typing import NamedTuple
 
 from proof_r1_formal.errors import SolverError
@@ -37,7 +38,7 @@ class Available(NamedTuple):
     hint: str
 
 
-def get_solver(name: str, limits: Limits | None = None) -> Solver:
+def get_solver(name: str, limits: Limits | None = None, *, answers: Path | None = None) -> Solver:
     """The solver of that name.
 
     Args:
@@ -45,6 +46,7 @@ def get_solver(name: str, limits: Limits | None = None) -> Solver:
             (``process:yices-smt2``); or ``process:`` and the command line of any program that reads SMT-LIB 2
             (``process:opensmt --quiet``).
         limits: per query.
+        answers: file in which the embedded engine keeps evidence from run to run; the others keep nothing.
 
     Raises:
         SolverError: there is no solver of that name, or it is not installed.
@@ -56,7 +58,7 @@ def get_solver(name: str, limits: Limits | None = None) -> Solver:
         case ("embedded", "", ""):
             from proof_r1_formal.evidence.embedded import EmbeddedSolver
 
-            return EmbeddedSolver(limits)
+            return EmbeddedSolver(limits, file=answers)
         case ("z3", "", ""):
             from proof_r1_formal.solvers.z3 import Z3Solver
 
