@@ -1,0 +1,144 @@
+"""What the embedded engine is measured against: solvers as they are commonly used from Python.
+
+Each takes the queries of the package. ``FreshZ3`` makes a new ``z3.Solver`` for every query and builds its terms with
+z3py, as most verifiers of LLM output do; ``SharedZ3`` keeps one solver and the terms, and pushes and pops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, assert_never
+
+import z3
+
+from proof_r1_formal.logic.syntax import (
+    And,
+    App,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Top,
+    Var,
+    Xor,
+)
+from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown
+
+ENTITY = z3.DeclareSort("Entity")
+TIMEOUT_MS = 30_000
+
+
+class Translator:
+    """Formulas of one sort to z3py terms; with ``remember``, each formula once."""
+
+    def __init__(self, *, remember: bool = False) -> None:
+        self._known: dict[Formula, Any] | None = {} if remember else None
+
+    def formula(self, formula: Formula) -> Any:
+        """The z3py term of a closed formula."""
+        if self._known is None:
+            return self._formula(formula, {})
+        if formula not in self._known:
+            self._known[formula] = self._formula(formula, {})
+        return self._known[formula]
+
+    def _formula(self, formula: Formula, bound: dict[Var, Any]) -> Any:
+        match formula:
+            case Top() | Bottom():
+                return z3.BoolVal(isinstance(formula, Top))
+            case Atom(predicate, ()):
+                return z3.Bool(predicate)
+            case Atom(predicate, arguments):
+                symbol = z3.Function(predicate, *[ENTITY] * len(arguments), z3.BoolSort())
+                return symbol(*[self._term(argument, bound) for argument in arguments])
+            case Eq(left, right):
+                return self._term(left, bound) == self._term(right, bound)
+            case Not(body):
+                return z3.Not(self._formula(body, bound))
+            case And(left, right):
+                return z3.And(self._formula(left, bound), self._formula(right, bound))
+            case Or(left, right):
+                return z3.Or(self._formula(left, bound), self._formula(right, bound))
+            case Xor(left, right):
+                return z3.Xor(self._formula(left, bound), self._formula(right, bound))
+            case Implies(left, right):
+                return z3.Implies(self._formula(left, bound), self._formula(right, bound))
+            case Iff(left, right):
+                return self._formula(left, bound) == self._formula(right, bound)
+            case ForAll(variable, body) | Exists(variable, body):
+                constant = z3.FreshConst(ENTITY, variable.name)
+                quantifier = z3.ForAll if isinstance(formula, ForAll) else z3.Exists
+                return quantifier([constant], self._formula(body, {**bound, variable: constant}))
+        assert_never(formula)
+
+    def _term(self, term: Term, bound: dict[Var, Any]) -> Any:
+        match term:
+            case Var():
+                return bound[term]
+            case App(function, ()):
+                return z3.Const(function, ENTITY)
+            case App(function, arguments):
+                symbol = z3.Function(function, *[ENTITY] * (len(arguments) + 1))
+                return symbol(*[self._term(argument, bound) for argument in arguments])
+        assert_never(term)
+
+
+class FreshZ3:
+    """A new ``z3.Solver`` and new terms for every query."""
+
+    name = "z3py, a fresh solver per query"
+
+    def decide(self, query: Query) -> Answer:
+        """Whether the assertions are unsatisfiable."""
+        solver = z3.Solver()
+        solver.set(timeout=TIMEOUT_MS)
+        translator = Translator()
+        solver.add(*[translator.formula(formula) for formula in query.assertions])
+        return _answer(solver.check())
+
+
+class SharedZ3:
+    """One ``z3.Solver`` with ``push`` and ``pop``; terms are built once per formula."""
+
+    name = "z3py, one solver with push and pop"
+
+    def __init__(self) -> None:
+        self._solver = z3.Solver()
+        self._solver.set(timeout=TIMEOUT_MS)
+        self._translator = Translator(remember=True)
+
+    def decide(self, query: Query) -> Answer:
+        """Whether the assertions are unsatisfiable."""
+        self._solver.push()
+        self._solver.add(*[self._translator.formula(formula) for formula in query.assertions])
+        result = self._solver.check()
+        self._solver.pop()
+        return _answer(result)
+
+
+class Remembering:
+    """A solver with an exact cache: a query that was asked before is not asked again."""
+
+    def __init__(self, decide: Callable[[Query], Answer], name: str) -> None:
+        self.name = name
+        self._decide = decide
+        self._answers: dict[Query, Answer] = {}
+
+    def decide(self, query: Query) -> Answer:
+        """The answer, from memory if it is there."""
+        if query not in self._answers:
+            self._answers[query] = self._decide(query)
+        return self._answers[query]
+
+
+def _answer(result: z3.CheckSatResult) -> Answer:
+    if result == z3.unsat:
+        return Entailed()
+    return Refuted() if result == z3.sat else Unknown(Reason.INCOMPLETE)

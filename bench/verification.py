@@ -1,0 +1,317 @@
+"""Measures verification, and writes ``docs/performance.json``: ``python -m bench.verification FOLDER_OF_DATA``.
+
+Everything that is compared runs in one process and one run, interleaved trace by trace, so that the load of the machine
+falls on all alike. Times are CPU seconds of the process; a ratio is that of the medians over the rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import platform
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache, partial
+from importlib.metadata import version
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+from bench.baselines import FreshZ3, Remembering, SharedZ3
+from bench.traces import ROLLOUTS, Sample, generated, reference_traces, rollouts
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.evidence.confirm import Confirmed, confirm
+from proof_r1_formal.evidence.embedded import EmbeddedSolver
+from proof_r1_formal.logic import fingerprint, parse, pattern, signature, symbols, transform
+from proof_r1_formal.logic.syntax import Formula, Iff, Not
+from proof_r1_formal.proof.action import read_completion
+from proof_r1_formal.proof.batch import verify_many
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.solvers import canonical, get_solver
+from proof_r1_formal.solvers.base import Answer, Query, Solver
+from proof_r1_formal.solvers.oracle import Oracle
+
+Json = dict[str, Any]
+
+
+def forget() -> None:
+    """Empty the memories of the library's pure functions, so that a measurement starts cold."""
+    for module in (fingerprint, parse, pattern, signature, symbols, transform, canonical):
+        for value in vars(module).values():
+            if hasattr(value, "cache_clear") and value is not parse._parser:
+                value.cache_clear()
+
+
+class EveryQuestion(Oracle):
+    """An oracle without memory, fingerprints or shortcuts: every question goes to the solver."""
+
+    def __init__(self, solver: Solver) -> None:
+        super().__init__(solver, memory=0)
+        self.questions = 0
+
+    def _entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
+        self.questions += 1
+        return super()._entails(dependencies, conclusion)
+
+    def equivalent(self, first: Formula, second: Formula) -> Answer:
+        return self.entails((), Iff(first, second))
+
+    def valid(self, formula: Formula) -> Answer:
+        return self.entails((), formula)
+
+    def contradictory(self, formula: Formula) -> Answer:
+        return self.entails((), Not(formula))
+
+
+class ForgetfulVerifier(Verifier):
+    """A verifier that remembers no step; with an oracle of its own, one that asks for no evidence."""
+
+    def __init__(self, solver: Solver, oracle: Oracle | None = None) -> None:
+        super().__init__(solver, evidence="checked" if oracle is None else "none")
+        self.oracle = oracle or Oracle(solver, tables=True, memory=0)
+        self.justify = lru_cache(maxsize=0)(self._justified)
+        self.match_rule = lru_cache(maxsize=0)(self._matched_rule)
+
+
+class RecordingVerifier(Verifier):
+    """A verifier that notes the entailment question of every action."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.queries: list[Query] = []
+        self.justify = lru_cache(maxsize=0)(self._justified)
+
+    def _justified(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        self.queries.append(Query(dependencies, conclusion))
+        return super()._justified(dependencies, conclusion)
+
+
+def interleaved(
+    enter: Callable[[], dict[str, Callable[[int], object]]], count: int, rounds: int
+) -> dict[str, list[float]]:
+    """CPU seconds per round of each contestant for the items 0 … count-1; every round starts cold, with new ones."""
+    seconds: dict[str, list[float]] = {}
+    for _ in range(rounds):
+        forget()
+        gc.collect()
+        contestants = enter()
+        spent = dict.fromkeys(contestants, 0.0)
+        for item in range(count):
+            for name, run in contestants.items():
+                start = time.process_time()
+                run(item)
+                spent[name] += time.process_time() - start
+        for name, value in spent.items():
+            seconds.setdefault(name, []).append(value)
+    return seconds
+
+
+def compared(seconds: dict[str, list[float]], count: int, baseline: str) -> list[Json]:
+    """One row per contestant: median microseconds per item, and how many times as fast as the baseline."""
+    medians = {name: statistics.median(values) for name, values in seconds.items()}
+    return [
+        {
+            "who": name,
+            "us_per_item": round(1e6 * value / count, 1),
+            "times_baseline": round(medians[baseline] / value, 1),
+        }
+        for name, value in medians.items()
+    ]
+
+
+# -- what is measured -------------------------------------------------------------------------------------------------
+
+
+def semantic_check(samples: list[Sample], rounds: int) -> Json:
+    """The entailment question of every action, repeats included: to solvers, and to the engine with evidence."""
+    recording = RecordingVerifier()
+    for sample in samples:
+        recording.verify(sample.problem, sample.completion)
+    queries = recording.queries
+
+    def contestants() -> dict[str, Callable[[int], object]]:
+        fresh, shared, cvc5 = FreshZ3(), SharedZ3(), get_solver("cvc5")
+        remembering = Remembering(fresh.decide, "")
+        without, engine = EmbeddedSolver(cache=0), EmbeddedSolver()
+        return {
+            fresh.name: lambda item: fresh.decide(queries[item]),
+            shared.name: lambda item: shared.decide(queries[item]),
+            "cvc5, a fresh solver per query": lambda item: cvc5.decide(queries[item]),
+            "z3py, a fresh solver per query, exact cache": lambda item: remembering.decide(queries[item]),
+            "embedded, no cache, evidence checked": lambda item: confirm(queries[item], without.decide(queries[item])),
+            "embedded, evidence checked": lambda item: confirm(queries[item], engine.decide(queries[item])),
+        }
+
+    seconds = interleaved(contestants, len(queries), rounds)
+    return {"queries": len(queries), "rows": compared(seconds, len(queries), FreshZ3.name)}
+
+
+def four_way_check(samples: list[Sample], rounds: int) -> Json:
+    """Whole traces through all four checks, against a verifier that sends every question to a fresh z3py solver."""
+    baseline = f"every question to {FreshZ3.name}"
+
+    def contestants() -> dict[str, Callable[[int], object]]:
+        def every_question(solver: Solver) -> Verifier:
+            return ForgetfulVerifier(solver, EveryQuestion(solver))
+
+        verifiers = {
+            baseline: every_question(FreshZ3()),
+            f"{baseline}, exact cache": every_question(Remembering(FreshZ3().decide, "z3")),
+            f"every question to {SharedZ3.name}": every_question(SharedZ3()),
+            "ours, nothing remembered": ForgetfulVerifier(EmbeddedSolver(cache=0)),
+            "ours": Verifier(),
+        }
+        return {name: partial(_verify, verifier, samples) for name, verifier in verifiers.items()}
+
+    seconds = interleaved(contestants, len(samples), rounds)
+    oracle = EveryQuestion(FreshZ3())
+    counting = ForgetfulVerifier(oracle.solver, oracle)
+    for sample in samples:
+        counting.verify(sample.problem, sample.completion)
+    return {
+        "traces": len(samples),
+        "questions_per_action": round(oracle.questions / _actions(samples), 2),
+        "rows": compared(seconds, len(samples), baseline),
+    }
+
+
+def _verify(verifier: Verifier, samples: list[Sample], item: int) -> None:
+    verifier.verify(samples[item].problem, samples[item].completion)
+
+
+def _actions(samples: list[Sample]) -> int:
+    return sum(len(read_completion(sample.completion).actions) for sample in samples)
+
+
+def throughput(samples: list[Sample]) -> Json:
+    """Traces per CPU second of one process that starts cold, and where the time goes."""
+    forget()
+    verifier = Verifier()
+    start = time.process_time()
+    for sample in samples:
+        verifier.verify(sample.problem, sample.completion)
+    seconds = time.process_time() - start
+    forget()
+    start = time.process_time()
+    for sample in samples:
+        read_completion(sample.completion)
+    reading = time.process_time() - start
+    return {
+        "traces": len(samples),
+        "actions": _actions(samples),
+        "traces_per_cpu_second": round(len(samples) / seconds),
+        "share_of_reading_and_parsing": round(reading / seconds, 3),
+    }
+
+
+def scaling() -> list[Json]:
+    """Traces per CPU second of generated traces, one size changed at a time."""
+    rows = []
+    sizes: dict[str, tuple[int, ...]] = {
+        "premises": (12, 48, 192, 768),
+        "actions": (3, 12, 48, 192),
+        "constants": (1, 4, 16, 64),
+        "depth": (0, 4, 16, 64),
+    }
+    for name, values in sizes.items():
+        for value in values:
+            sample = generated(**{name: value})
+            forget()
+            start = time.process_time()
+            first = Verifier().verify(sample.problem, sample.completion)
+            cold = time.process_time() - start
+            assert all(step.signal == 1.0 for step in first.actions)
+            verifier = Verifier()
+            spent, runs = 0.0, 0
+            while spent < 0.5:
+                start = time.process_time()
+                verifier.verify(sample.problem, sample.completion)
+                spent, runs = spent + time.process_time() - start, runs + 1
+            actions = len(first.actions)
+            rows.append(
+                {
+                    "changed": name,
+                    "value": value,
+                    "first_ms": round(1e3 * cold, 2),
+                    "again_traces_per_second": round(runs / spent),
+                    "again_us_per_action": round(1e6 * spent / runs / actions, 1),
+                }
+            )
+    return rows
+
+
+def workers(samples: list[Sample]) -> list[Json]:
+    """Wall-clock throughput with one and two processes."""
+    problems = {sample.problem.id: sample.problem for sample in samples}
+    completions = [Completion(problem_id=s.problem.id, completion=s.completion) for s in samples]
+    rows = []
+    for count in (1, 2):
+        forget()
+        start = time.perf_counter()
+        done = sum(1 for _ in verify_many(problems, completions, workers=count))
+        rows.append({"workers": count, "traces_per_second": round(done / (time.perf_counter() - start))})
+    return rows
+
+
+def memory(samples: list[Sample], actions: int) -> list[Json]:
+    """Peak resident memory while ``actions`` actions stream through one verifier, every trace a new problem object."""
+    rows = []
+    verifier = Verifier()
+    done, mark = 0, actions // 10
+    for sample in cycle(samples):
+        done += len(verifier.verify(replace(sample.problem), sample.completion).actions)
+        if done >= mark:
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+            rows.append({"actions": done, "peak_mib": peak})
+            mark += actions // 10
+        if done >= actions:
+            return rows
+    return rows
+
+
+def machine() -> Json:
+    """What the numbers were measured on."""
+    packages = ("proof-r1-formal", "z3-solver", "cvc5", "python-sat", "lark", "msgspec")
+    return {
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in packages},
+    }
+
+
+def main() -> None:
+    """Measure and write the file."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("data", type=Path, help="folder of benchmark data")
+    parser.add_argument("--out", type=Path, default=Path("docs/performance.json"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--actions", type=int, default=1_000_000, help="actions of the memory measurement")
+    options = parser.parse_args()
+    traces = reference_traces(options.data)
+    groups = rollouts(traces, seed=1)
+    result: Json = {"machine": machine()}
+    measurements: dict[str, Callable[[], object]] = {
+        "semantic_check": lambda: semantic_check(traces[::5], options.rounds),
+        "four_way_check": lambda: four_way_check(traces[::15], options.rounds),
+        "four_way_check_of_8_rollouts": lambda: four_way_check(groups[: 20 * ROLLOUTS], options.rounds),
+        "throughput_reference_traces": lambda: throughput(traces),
+        "throughput_8_rollouts": lambda: throughput(groups),
+        "scaling": scaling,
+        "workers": lambda: workers(groups),
+        "memory": lambda: memory(groups, options.actions),
+    }
+    for name, measure in measurements.items():
+        start = time.perf_counter()
+        result[name] = measure()
+        sys.stderr.write(f"{name}: {time.perf_counter() - start:.0f} s\n")
+        options.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
