@@ -46,10 +46,7 @@ class EmbeddedSolver:
         self._finite = FiniteSolver()
         self._cache = AnswerCache(self._solve, size=cache, file=None if file is None else AnswerFile(file))
 
-    @property
-    def name(self) -> str:
-        """Name and version."""
-        return f"embedded {version('proof-r1-formal')}"
+    name = f"embedded {version('proof-r1-formal')}"
 
     @cached_property
     def _z3(self) -> Solver:

@@ -1,0 +1,89 @@
+"""Asks the embedded engine and Z3 the same generated queries: ``python -m bench.generated_queries --examples 100000``.
+
+Writes what was tried and found as JSON. Exit status 1 if the two ever disagree, or if evidence does not hold; the query
+is printed then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from bench.verification import machine
+from proof_r1_formal.evidence.confirm import confirm
+from proof_r1_formal.evidence.embedded import EmbeddedSolver
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Query, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.z3 import Z3Solver
+from proof_r1_formal.testing.strategies import queries
+
+CHUNK = 5_000
+
+
+def kind(answer: Answer) -> str:
+    """One word for an answer."""
+    match answer:
+        case Entailed():
+            return "entailed"
+        case Refuted():
+            return "refuted"
+        case Unknown(reason, _):
+            return "broken" if reason is Reason.BROKEN else "unknown"
+
+
+def compare(examples: int, first_seed: int) -> tuple[Counter[str], list[str]]:
+    """Counts of pairs of answers over distinct queries, and the queries on which something is wrong."""
+    limits = Limits(steps=400_000)  # of Z3; hard queries outside the class cost seconds each with the default
+    engine, z3 = EmbeddedSolver(limits), Z3Solver(limits)
+    counts: Counter[str] = Counter()
+    wrong: list[str] = []
+    seen: set[Query] = set()
+
+    def ask(query: Query) -> None:
+        if query in seen:
+            return
+        seen.add(query)
+        confirmed = confirm(query, engine.decide(query))
+        ours, theirs = kind(confirmed.answer), kind(z3.decide(query))
+        counts[f"embedded {ours}, z3 {theirs}"] += 1
+        counts["determinate"] += ours in ("entailed", "refuted")
+        counts["with checked evidence"] += confirmed.checked
+        if ours == "broken" or {ours, theirs} == {"entailed", "refuted"}:
+            wrong.append(f"{[show(d) for d in query.dependencies]} ⊢ {show(query.conclusion)}: {ours}, z3 {theirs}")
+
+    number = first_seed
+    while len(seen) < examples:
+        chosen = settings(
+            max_examples=CHUNK,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        seed(number)(chosen(given(queries())(ask)))()
+        number += 1
+        sys.stderr.write(f"{len(seen)} distinct queries, {len(wrong)} wrong\n")
+    return counts, wrong
+
+
+def main() -> None:
+    """Compare and write the file."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--examples", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("docs/generated-queries.json"))
+    options = parser.parse_args()
+    counts, wrong = compare(options.examples, options.seed)
+    result = {"machine": machine(), "seed": options.seed, "counts": dict(sorted(counts.items())), "wrong": wrong}
+    options.out.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    sys.stdout.write("\n".join(wrong))
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
