@@ -1,0 +1,102 @@
+"""Evidence in reports: what was checked again, which dependencies proofs use, and solvers whose evidence is wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.evidence.embedded import EmbeddedSolver
+from proof_r1_formal.evidence.term import Repeat
+from proof_r1_formal.logic.model import Structure
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.syntax import ENTITY
+from proof_r1_formal.proof.report import Code, TraceReport
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Solver
+
+PREMISES = ("∀x (cat(x) → animal(x))", "cat(tom)", "dog(rex)", "dog(rex) → loud(rex)")
+CASE = Problem(
+    "pets/1",
+    tuple(Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(PREMISES, 1)),
+    three_way_options(parse_formula("animal(tom)")),
+    "h_goal_true",
+)
+
+
+def run(verifier: Verifier, *steps: tuple[str, list[str], str, str]) -> TraceReport:
+    actions = [{"id": i, "dependencies": d, "conclusion": c, "rule": r} for i, d, c, r in steps]
+    return verifier.verify(CASE, f"<summary>{json.dumps(actions)}</summary>")
+
+
+STEPS = (
+    ("s1", ["h3", "h4"], "loud(rex)", "IMPLICATION_ELIMINATION"),
+    ("s2", ["s1", "h1", "h2"], "animal(tom)", "IMPLICATION_ELIMINATION"),
+    ("h_goal_true", ["s2"], "animal(tom)", "GOAL_BINDING"),
+)
+
+
+def test_padding_is_seen_through() -> None:
+    report = run(Verifier(), *STEPS)
+    padded = report.actions[1]
+    assert padded.signal == 1.0
+    assert padded.used == ("h1", "h2")
+    assert [(f.code, f.dependencies) for f in padded.findings] == [(Code.UNUSED_DEPENDENCY, ("s1",))]
+    assert padded.findings[0].message == "the conclusion follows without s1"
+    assert report.closure == ("h1", "h2", "h3", "h4", "s1", "s2", "h_goal_true")
+    assert report.used_closure == ("h1", "h2", "s2", "h_goal_true")
+    assert all(step.in_closure for step in report.actions)  # the declared closure, as the method has it
+
+
+def test_without_a_proof_the_used_closure_is_along_declared_dependencies() -> None:
+    report = run(Verifier(), ("s1", ["h3"], "cat(rex)", "CONJUNCTION_ELIMINATION"), *STEPS[1:])
+    assert report.actions[0].used is None
+    assert report.used_closure == report.closure == ("h1", "h2", "h3", "s1", "s2", "h_goal_true")
+
+
+@pytest.mark.parametrize(
+    ("verifier", "evidence"),
+    [
+        (Verifier(), ["checked", "checked"]),
+        (Verifier(evidence="none"), [None, None]),
+        (Verifier(get_solver("z3")), ["unsupported", "checked"]),
+    ],
+    ids=["embedded", "none", "z3"],
+)
+def test_verdicts_are_the_same_and_say_what_they_rest_on(verifier: Verifier, evidence: list[str | None]) -> None:
+    yes, no = run(verifier, STEPS[0], ("s2", ["h1"], "cat(rex)", "UNIVERSAL_ELIMINATION")).actions
+    assert (yes.signal, no.signal) == (1.0, 0.1)
+    assert [yes.evidence, no.evidence] == evidence
+    assert no.countermodel is not None
+
+
+class Liar(EmbeddedSolver):
+    """An engine that answers every question with the same answer."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__()
+        self._answer = answer
+
+    def decide(self, query: Query) -> Answer:
+        return self._answer
+
+
+@pytest.mark.parametrize(
+    ("solver", "says"),
+    [
+        (Liar(Entailed((Repeat(0),))), "the solver's proof does not hold: the last line is not the conclusion"),
+        (Liar(Entailed(())), "the solver's proof does not hold: there are no lines"),
+        (Liar(Refuted(Structure({ENTITY: 1}))), "the solver's countermodel is none"),
+    ],
+    ids=["wrong proof", "empty proof", "no countermodel"],
+)
+def test_evidence_that_does_not_hold_makes_no_verdict(solver: Solver, says: str) -> None:
+    (step,) = run(Verifier(solver), ("s1", ["h1", "h2"], "animal(tom)", "IMPLICATION_ELIMINATION")).actions
+    assert not step.semantic
+    assert not step.rule
+    assert step.signal == 0.1
+    assert step.evidence is None
+    assert [finding.code for finding in step.findings if finding.code is Code.UNDECIDED]
+    assert says in step.findings[0].message
