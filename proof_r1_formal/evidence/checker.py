@@ -1,8 +1,9 @@
 """The checker of proof terms: the default trusted "yes".
 
-In: a proof, the premises, and the conclusion that it is said to prove. Out: nothing, or a :class:`ProofError` that says
-what does not follow. It searches for nothing, knows no solver and no rule of inference but those of ``evidence.term``,
-and takes time linear in the size of the proof. Formulas are compared up to the names of bound variables.
+In: a proof, the premises, and the conclusion that it is said to prove. Out: which premises it uses, or a
+:class:`ProofError` that says what does not follow. It searches for nothing, knows no solver and no rule of inference but
+those of ``evidence.term``, and takes time linear in the size of the proof. Formulas are compared up to the names of
+bound variables.
 """
 
 from __future__ import annotations
@@ -89,8 +90,8 @@ _proved = WeakSet[Theorem]()
 # -- the checker ------------------------------------------------------------------------------------------------------
 
 
-def check(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -> None:
-    """Check that ``proof`` derives the conclusion from the premises.
+def check(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -> frozenset[int]:
+    """Check that ``proof`` derives the conclusion from the premises; which premises, by number, its lines use.
 
     Args:
         proof: its lines.
@@ -106,12 +107,15 @@ def check(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -> Non
     checker = _Checker(premises, conclusion)
     if checker.last(proof) not in (signed(conclusion), FALSUM):
         raise ProofError("the last line is not the conclusion")
+    return frozenset(checker.used)
 
 
 class _Checker:
     """The lines that hold at the current place, and the constants and sorts known so far."""
 
     def __init__(self, premises: Sequence[Formula], conclusion: Formula) -> None:
+        self.used: set[int] = set()
+        self._premises = len(premises)
         self._lines = [signed(formula) for formula in premises]
         self._functions = set[str]().union(*[symbols(f).functions for f in (*premises, conclusion)])
         self._depth = 0
@@ -134,6 +138,8 @@ class _Checker:
     def _line(self, number: int) -> Signed:
         if not 0 <= number < len(self._lines):
             raise ProofError(f"there is no line {number} at this place")
+        if number < self._premises:
+            self.used.add(number)
         return self._lines[number]
 
     def _conclusion(self, line: Line) -> Signed:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from proof_r1_formal.errors import ProofError, StructureError
 from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.term import used_premises
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown, is_countermodel
 
 
@@ -34,10 +33,10 @@ def confirm(query: Query, answer: Answer) -> Confirmed:
     match answer:
         case Entailed(proof) if proof is not None:
             try:
-                check(proof, query.dependencies, query.conclusion)
+                used = check(proof, query.dependencies, query.conclusion)
             except ProofError as error:
                 return Confirmed(Unknown(Reason.BROKEN, f"the solver's proof does not hold: {error}"))
-            return Confirmed(answer, True, used_premises(proof, len(query.dependencies)))
+            return Confirmed(answer, True, used)
         case Refuted(model) if model is not None:
             try:
                 holds = is_countermodel(query, model)

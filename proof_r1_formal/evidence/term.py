@@ -17,7 +17,7 @@ contradiction shows anything. ``evidence.checker`` says what is a proof.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -197,11 +197,6 @@ class Theorem(msgspec.Struct, frozen=True, eq=False, weakref=True):
 # -- proofs as data ---------------------------------------------------------------------------------------------------
 
 
-def used_premises(proof: Proof, premises: int) -> frozenset[int]:
-    """Which of the premises, by number, the lines of the proof name."""
-    return frozenset(number for number in _references(proof) if number < premises)
-
-
 def renamed(
     proof: Proof,
     premises: Sequence[int],
@@ -239,15 +234,3 @@ def renamed(
                 return rename(value, predicates or {}, functions or {}) if isinstance(value, Formula) else value
 
     return tuple([new(line) for line in proof])
-
-
-def _references(value: object) -> Iterator[int]:
-    match value:
-        case int():
-            yield value
-        case tuple():
-            for item in value:
-                yield from _references(item)
-        case msgspec.Struct():
-            for field in value.__struct_fields__:
-                yield from _references(getattr(value, field))

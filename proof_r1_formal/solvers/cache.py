@@ -20,7 +20,6 @@ from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.evidence.serial import proof_from_data, proof_to_data, structure_from_data, structure_to_data
 from proof_r1_formal.evidence.term import renamed
 from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted
 from proof_r1_formal.solvers.canonical import Canonical, canonical
 
@@ -108,9 +107,9 @@ class AnswerCache:
 
     def decide(self, query: Query) -> Answer:
         """The answer to the canonical query, in the names of ``query``."""
-        if any(name.startswith("␣") for formula in query.assertions for name in symbols(formula).functions):
-            return self._solve(query)  # a proof of the canonical query could bring in constants of these names
         form = canonical(query)
+        if any(name.startswith("␣") for _, name in form.symbols):
+            return self._solve(query)  # a proof of the canonical query could bring in constants of these names
         return _in_its_own_names(self._answer(form), form)
 
 

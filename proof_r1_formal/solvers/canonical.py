@@ -152,17 +152,15 @@ def canonical(query: Query) -> Canonical:
     shapes = [shape(formula) for formula in query.dependencies]
     known = {symbol: number for number, symbol in enumerate(goal.symbols)}
 
-    def looks(index: int) -> tuple[str, tuple[int, ...]]:
-        """What tells a dependency from others before it is known what comes first."""
-        return shapes[index].text, tuple([known.get(symbol, len(known)) for symbol in shapes[index].symbols])
-
-    ordered = sorted(range(len(shapes)), key=looks)
-    alike = [tuple(group) for _, group in groupby(ordered, key=looks)]
-    if prod(factorial(len(group)) for group in alike) > MAX_ORDERS:
-        orders = [tuple(ordered)]
-    else:
-        orders = [tuple(chain(*choice)) for choice in product(*[permutations(group) for group in alike])]
-    numbers, order, symbols = min(_numbered(goal, shapes, order) for order in orders)
+    # what tells a dependency from others before it is known what comes first
+    looks = [(s.text, tuple([known.get(symbol, len(known)) for symbol in s.symbols])) for s in shapes]
+    ordered = sorted(range(len(shapes)), key=looks.__getitem__)
+    orders = [tuple(ordered)]
+    if len(set(looks)) < len(looks):
+        alike = [tuple(group) for _, group in groupby(ordered, key=looks.__getitem__)]
+        if prod(factorial(len(group)) for group in alike) <= MAX_ORDERS:
+            orders = [tuple(chain(*choice)) for choice in product(*[permutations(group) for group in alike])]
+    numbers, order, symbols = min([_numbered(goal, shapes, order) for order in orders])
     return Canonical((goal.text, *[shapes[index].text for index in order], numbers), query, order, symbols)
 
 
