@@ -1,8 +1,8 @@
 """The checker of proof terms: the default trusted "yes".
 
 In: a proof, the premises, and the conclusion that it is said to prove. Out: which premises it uses, or a
-:class:`ProofError` that says what does not follow. It searches for nothing, knows no solver and no rule of inference but
-those of ``evidence.term``, and takes time linear in the size of the proof. Formulas are compared up to the names of
+:class:`ProofError` that says what does not follow. It searches for nothing, knows no solver and no rule of inference
+but those of ``evidence.term``, and takes time linear in the size of the proof. Formulas are compared up to the names of
 bound variables.
 """
 
