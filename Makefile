@@ -2,6 +2,8 @@
 # make demo    setup, then the main job on examples/
 # make test    everything the tests need, then all checks and tests, fast ones first
 # make tables DATA=FOLDER   docs/agreement.md anew, from the benchmark data in FOLDER
+# make bench DATA=FOLDER    docs/performance.json anew: how fast verification is, against z3py and cvc5
+# make compare              docs/generated-queries.json anew: the engine against Z3 on 100,000 generated queries
 # make wheel   the package as a wheel in dist/
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -9,7 +11,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo test tables wheel clean
+.PHONY: setup demo test tables bench compare wheel clean
 
 setup: .venv/.ready
 
@@ -35,6 +37,12 @@ test: .venv/.tested
 
 tables: .venv/.tested
 	$(BIN)/python tests/evaluate/test_agreement.py $(DATA) > docs/agreement.md
+
+bench: .venv/.tested
+	$(BIN)/python -m bench.verification $(DATA)
+
+compare: .venv/.tested
+	$(BIN)/python -m bench.generated_queries
 
 wheel: .venv/.tested
 	$(PIP) wheel --no-deps -w dist .

@@ -23,8 +23,11 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from lark import Lark
+
 from bench.baselines import FreshZ3, Remembering, SharedZ3
 from bench.traces import ROLLOUTS, Sample, generated, reference_traces, rollouts
+from proof_r1_formal import resources
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.evidence.confirm import Confirmed, confirm
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
@@ -189,10 +192,10 @@ def _actions(samples: list[Sample]) -> int:
     return sum(len(read_completion(sample.completion).actions) for sample in samples)
 
 
-def throughput(samples: list[Sample]) -> Json:
+def throughput(samples: list[Sample], solver: str = "embedded") -> Json:
     """Traces per CPU second of one process that starts cold, and where the time goes."""
     forget()
-    verifier = Verifier()
+    verifier = Verifier(get_solver(solver))
     start = time.process_time()
     for sample in samples:
         verifier.verify(sample.problem, sample.completion)
@@ -207,6 +210,29 @@ def throughput(samples: list[Sample]) -> Json:
         "actions": _actions(samples),
         "traces_per_cpu_second": round(len(samples) / seconds),
         "share_of_reading_and_parsing": round(reading / seconds, 3),
+    }
+
+
+def parsing(samples: list[Sample]) -> Json:
+    """Microseconds per distinct conclusion: its tokens alone, which no parser can do without, and all of parsing."""
+    texts = {a.conclusion for s in samples for a in read_completion(s.completion).actions if a.formula is not None}
+    conclusions = [text for text in texts if text is not None]
+    lexer = Lark(
+        (resources.resource("grammars") / "infix.lark").read_text(encoding="utf-8"), parser=None, lexer="basic"
+    )
+
+    def microseconds(read: Callable[[str], object]) -> float:
+        start = time.process_time()
+        for text in conclusions:
+            read(text)
+        return round(1e6 * (time.process_time() - start) / len(conclusions), 1)
+
+    forget()
+    return {
+        "distinct_conclusions": len(conclusions),
+        "tokens_us": microseconds(lambda text: list(lexer.lex(text))),
+        "parsing_us": microseconds(parse.parse_formula),
+        "again_us": microseconds(parse.parse_formula),
     }
 
 
@@ -297,11 +323,13 @@ def main() -> None:
     groups = rollouts(traces, seed=1)
     result: Json = {"machine": machine()}
     measurements: dict[str, Callable[[], object]] = {
-        "semantic_check": lambda: semantic_check(traces[::5], options.rounds),
+        "semantic_check": lambda: semantic_check(traces[::2], options.rounds),
         "four_way_check": lambda: four_way_check(traces[::15], options.rounds),
         "four_way_check_of_8_rollouts": lambda: four_way_check(groups[: 20 * ROLLOUTS], options.rounds),
         "throughput_reference_traces": lambda: throughput(traces),
+        "throughput_reference_traces_on_z3": lambda: throughput(traces, "z3"),
         "throughput_8_rollouts": lambda: throughput(groups),
+        "parsing": lambda: parsing(traces),
         "scaling": scaling,
         "workers": lambda: workers(groups),
         "memory": lambda: memory(groups, options.actions),

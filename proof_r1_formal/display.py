@@ -37,6 +37,9 @@ def _heading(problem: Problem, report: TraceReport) -> Text:
         lines.append(f"The premises are {report.consistency}.")
     if report.uncertain is not None:
         lines.append(f"That the premises leave the goal open is {report.uncertain}.")
+    evidence = [step.evidence for step in report.actions if step.evidence is not None]
+    if evidence:
+        lines.append(f"Verdicts on entailment with checked evidence: {evidence.count('checked')} of {len(evidence)}")
     return Text("\n".join(lines), style="bold")
 
 
@@ -77,7 +80,8 @@ def _findings(report: TraceReport) -> Iterator[RenderableType]:
     for index, step in enumerate(report.actions):
         if not step.findings:
             continue
-        tree = Tree(Text(f"{step.id or f'action {index + 1}'}: why not", "bold"))
+        heading = "to note" if step.signal == 1.0 else "why not"
+        tree = Tree(Text(f"{step.id or f'action {index + 1}'}: {heading}", "bold"))
         for finding in step.findings:
             tree.add(Text(f"{finding.message}  [{finding.code.value}]"))
         if step.countermodel is not None:
@@ -130,7 +134,8 @@ def _closure(report: TraceReport) -> RenderableType:
             opened.add(name)
             child = node.add(Text(_label(steps[name]), _STYLE[steps[name].semantic]))
             stack.extend((child, dependency) for dependency in reversed(steps[name].dependencies))
-    return tree
+    idle = [name for name in report.closure if name not in report.used_closure]
+    return Group(tree, Text(f"used by no proof: {', '.join(idle)}", "dim")) if idle else tree
 
 
 def _label(step: StepReport) -> str:
