@@ -1,0 +1,309 @@
+"""Truth tables and clauses against trying every assignment; what stands for quantifiers, equality, budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proof_r1_formal.logic.model import Structure, evaluate
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.syntax import (
+    BOTTOM,
+    ENTITY,
+    TOP,
+    And,
+    Connective,
+    Eq,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Xor,
+    atom,
+    conjunction,
+    const,
+    disjunction,
+    var,
+)
+from proof_r1_formal.logic.transform import alpha_normal
+from proof_r1_formal.solvers import propositional
+from proof_r1_formal.solvers.grounding import Grounding, Signed
+from proof_r1_formal.solvers.propositional import (
+    ALL,
+    BUDGET,
+    MAX_ATOMS,
+    Assignment,
+    BudgetSpentError,
+    TooManyAtomsError,
+    TruthTable,
+    satisfying_assignment,
+)
+
+
+def full(grounding: Grounding) -> TruthTable:
+    raise TooManyAtomsError
+
+
+def by_clauses(formulas: Sequence[Signed]) -> Assignment | None:
+    """The answer of the SAT solver, whatever the number of atoms."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(propositional, "TruthTable", full)
+        return satisfying_assignment(formulas, Grounding(formulas))
+
+
+def by_table(formulas: Sequence[Signed]) -> Assignment | None:
+    return TruthTable(Grounding(formulas)).satisfying_assignment(formulas)
+
+
+each_path = pytest.mark.parametrize("path", [by_table, by_clauses])
+
+
+def read(*texts: str) -> list[Signed]:
+    return [(alpha_normal(parse_formula(text)), True) for text in texts]
+
+
+# -- against trying everything ----------------------------------------------------------------------------------------
+
+
+def worlds(count: int) -> Iterator[Structure]:
+    """The assignments of ``p0``, ``p1``, … as structures."""
+    for values in product((False, True), repeat=count):
+        yield Structure({ENTITY: 1}, {f"p{n}": frozenset({()} if value else ()) for n, value in enumerate(values)})
+
+
+def world(assignment: Assignment, count: int) -> Structure:
+    return Structure(
+        {ENTITY: 1},
+        {f"p{n}": frozenset({()} if assignment.get(atom(f"p{n}"), False) else ()) for n in range(count)},
+    )
+
+
+CONNECTIVES: tuple[type[Connective], ...] = (And, Or, Xor, Implies, Iff)
+
+
+def compound(inner: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
+    """Negations and binary formulas of the formulas."""
+    binary = st.tuples(st.sampled_from(CONNECTIVES), inner, inner)
+    return inner.map(Not) | binary.map(lambda drawn: drawn[0](drawn[1], drawn[2]))
+
+
+def propositions(count: int) -> st.SearchStrategy[Formula]:
+    """Formulas over ``p0``, ``p1``, … and the truth values."""
+    atoms = st.sampled_from([atom(f"p{number}") for number in range(count)])
+    return st.recursive(atoms | st.sampled_from((TOP, BOTTOM)), compound, max_leaves=40)
+
+
+def signed(count: int) -> st.SearchStrategy[list[Signed]]:
+    return st.lists(st.tuples(propositions(count), st.booleans()), min_size=1, max_size=4)
+
+
+def holds(formulas: Sequence[Signed], structure: Structure) -> bool:
+    return all(evaluate(formula, structure) == sign for formula, sign in formulas)
+
+
+@each_path
+@settings(max_examples=150)
+@given(formulas=signed(5))
+def test_an_assignment_is_found_exactly_if_there_is_one(
+    path: Callable[[Sequence[Signed]], Assignment | None], formulas: list[Signed]
+) -> None:
+    assignment = path(formulas)
+    if assignment is None:
+        assert not any(holds(formulas, structure) for structure in worlds(5))
+    else:
+        assert holds(formulas, world(assignment, 5))
+
+
+@st.composite
+def many_atoms(draw: st.DrawFn) -> list[Signed]:
+    """Every one of ``p0`` … ``p13`` occurs, so a truth table is too small."""
+    clauses = draw(
+        st.lists(st.lists(st.tuples(st.integers(0, 13), st.booleans()), min_size=1, max_size=3), max_size=40)
+    )
+    literals = [
+        disjunction(tuple(atom(f"p{number}") if sign else Not(atom(f"p{number}")) for number, sign in clause))
+        for clause in clauses
+    ]
+    everything = disjunction(tuple(atom(f"p{number}") for number in range(14)))
+    return [(conjunction((everything, *literals)), True), *draw(signed(14))]
+
+
+@settings(max_examples=15)
+@given(many_atoms())
+def test_fourteen_atoms(formulas: list[Signed]) -> None:
+    grounding = Grounding(formulas)
+    with pytest.raises(TooManyAtomsError):
+        TruthTable(grounding).models(formulas)
+    assignment = satisfying_assignment(formulas, grounding)
+    if assignment is None:
+        assert not any(holds(formulas, structure) for structure in worlds(14))
+    else:
+        assert holds(formulas, world(assignment, 14))
+
+
+@given(propositions(6), st.booleans())
+def test_a_truth_table_has_a_bit_for_each_assignment(formula: Formula, sign: bool) -> None:
+    """The atom of index k is true in the assignments whose number has bit k."""
+    table = TruthTable(Grounding([(formula, sign)]))
+    order = [table.truth(atom(f"p{number}"), True) for number in range(6)]
+    truth = table.truth(formula, sign)
+    for number in range(64):
+        predicates = {f"p{n}": frozenset({()} if column >> number & 1 else ()) for n, column in enumerate(order)}
+        assert bool(truth >> number & 1) == (evaluate(formula, Structure({ENTITY: 1}, predicates)) == sign)
+
+
+@settings(max_examples=60)
+@given(signed(6))
+def test_models_are_counted_exactly(formulas: list[Signed]) -> None:
+    table = TruthTable(Grounding(formulas))
+    models = table.models(formulas)
+    assert 0 <= models <= ALL
+    share = sum(holds(formulas, structure) for structure in worlds(6)) / 2**6
+    assert models.bit_count() == share * (1 << MAX_ATOMS)
+
+
+# -- equality, by the laws that are added -----------------------------------------------------------------------------
+
+LETTERS = "abcd"
+
+
+def partitions() -> Iterator[tuple[int, ...]]:
+    """Every way in which four constants can be equal, as an element for each."""
+    for elements in product(range(4), repeat=4):
+        if all(element <= max(elements[:index], default=-1) + 1 for index, element in enumerate(elements)):
+            yield elements
+
+
+def equality_worlds() -> Iterator[Structure]:
+    for elements in partitions():
+        constants: dict[str, dict[tuple[int, ...], int]] = {
+            letter: {(): element} for letter, element in zip(LETTERS, elements, strict=True)
+        }
+        for marks in product((False, True), repeat=max(elements) + 1):
+            marked = frozenset({(element,) for element, mark in enumerate(marks) if mark})
+            yield Structure({ENTITY: max(elements) + 1}, {"p": marked}, constants)
+
+
+TERMS = st.sampled_from([const(letter) for letter in LETTERS])
+
+
+@each_path
+@settings(max_examples=100)
+@given(
+    formulas=st.lists(
+        st.tuples(
+            st.recursive(
+                st.builds(Eq, TERMS, TERMS) | TERMS.map(lambda term: atom("p", term)),
+                compound,
+                max_leaves=4,
+            ),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_equations_are_an_equality(
+    path: Callable[[Sequence[Signed]], Assignment | None], formulas: list[Signed]
+) -> None:
+    try:
+        assignment = path(formulas)
+    except TooManyAtomsError:
+        assignment = by_clauses(formulas)
+    assert (assignment is not None) == any(holds(formulas, structure) for structure in equality_worlds())
+
+
+@each_path
+@pytest.mark.parametrize(
+    ("texts", "satisfiable"),
+    [
+        (("a = b", "b = c", "¬(c = a)"), False),
+        (("a = c", "b = c", "¬(a = b)"), False),
+        (("c = a", "c = b", "p(a)", "¬p(b)"), False),
+        (("a = b", "c = d", "r(a, c)", "¬r(b, d)"), False),
+        (("a = b", "c = d", "r(a, c)", "¬r(d, b)"), True),
+        (("f(a) = b", "a = c", "¬(f(c) = b)"), False),
+        (("f(f(a)) = a", "f(a) = b", "¬(f(b) = a)"), False),
+        (("f(f(f(a))) = a", "f(f(f(f(f(a))))) = a", "¬(f(a) = a)"), False),
+        (("f(a) = f(b)", "¬(a = b)"), True),
+        (("f(a) = b", "f(b) = a", "¬(a = b)"), True),
+        (("¬(a = a)",), False),
+        (("¬(a = b) ∧ ¬(b = c) ∧ ¬(a = c)",), True),
+    ],
+)
+def test_transitivity_symmetry_congruence(
+    path: Callable[[Sequence[Signed]], Assignment | None], texts: tuple[str, ...], satisfiable: bool
+) -> None:
+    assert (path(read(*texts)) is not None) == satisfiable
+
+
+# -- quantifiers, by what stands for them -----------------------------------------------------------------------------
+
+
+def test_a_weak_quantifier_is_all_its_instances_and_a_strong_one_its_witness() -> None:
+    (all_cats, _), *_ = formulas = read("∀x cat(x)", "dog(tom)", "dog(rex)")
+    grounding = Grounding([*formulas, (all_cats, False)])
+    table = TruthTable(grounding)
+    cats = [table.truth(atom("cat", term), True) for term in grounding.terms[ENTITY]]
+    assert len(cats) == 3
+    assert table.truth(all_cats, True) == cats[0] & cats[1] & cats[2]
+    assert table.truth(all_cats, False) in [ALL ^ cat for cat in cats]
+
+
+def test_terms_that_are_given_are_instantiated_by() -> None:
+    ((all_cats, _),) = formulas = read("∀x cat(x)")
+    tom, rex = const("tom"), const("rex")
+    table = TruthTable(Grounding(formulas, terms={ENTITY: [tom, rex]}))
+    assert table.truth(all_cats, True) == table.truth(atom("cat", tom), True) & table.truth(atom("cat", rex), True)
+
+
+# -- budgets ----------------------------------------------------------------------------------------------------------
+
+DIFFERENT = "p → ((q ∧ ¬r) → p)"  # as true: itself, ¬p, (…) → p, p, ¬(q ∧ ¬r), ¬q, ¬¬r, r
+
+
+def test_the_budget_counts_each_signed_formula_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    formulas = read(DIFFERENT)
+    monkeypatch.setattr(propositional, "BUDGET", 8)
+    assert by_table([*formulas, *formulas]) is not None
+    monkeypatch.setattr(propositional, "BUDGET", 7)
+    with pytest.raises(BudgetSpentError, match="more than 7 ground formulas"):
+        by_table(formulas)
+
+
+def test_the_budget_bounds_clauses_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    formulas = read(DIFFERENT)
+    monkeypatch.setattr(propositional, "BUDGET", 8)
+    assert by_clauses(formulas) is not None
+    monkeypatch.setattr(propositional, "BUDGET", 3)
+    with pytest.raises(BudgetSpentError, match="more than 3 ground formulas"):
+        by_clauses(formulas)
+
+
+@each_path
+def test_instances_are_counted(path: Callable[[Sequence[Signed]], Assignment | None]) -> None:
+    """Sixteen quantifiers over two constants have 2^16 instances of the body."""
+    formula: Formula = And(Eq(var("x0"), const("a")), Eq(var("x15"), const("b")))
+    for number in range(1, 15):
+        formula = Or(formula, Eq(var(f"x{number}"), const("a")))
+    for number in range(16):
+        formula = ForAll(var(f"x{number}"), formula)
+    with pytest.raises(BudgetSpentError, match=f"more than {BUDGET} ground formulas"):
+        path([(alpha_normal(formula), True)])
+
+
+def test_conflicts_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven pigeons in six holes."""
+    pigeons = [" ∨ ".join(f"in(p{i}, h{j})" for j in range(6)) for i in range(7)]
+    alone = [f"¬(in(p{i}, h{j}) ∧ in(p{k}, h{j}))" for j in range(6) for i in range(7) for k in range(i)]
+    formulas = read(*pigeons, *alone)
+    assert satisfying_assignment(formulas, Grounding(formulas)) is None
+    monkeypatch.setattr(propositional, "CONFLICTS", 10)
+    with pytest.raises(BudgetSpentError, match="more than 10 conflicts in the SAT solver"):
+        satisfying_assignment(formulas, Grounding(formulas))
