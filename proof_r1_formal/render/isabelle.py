@@ -1,0 +1,256 @@
+r"""Formulas and queries in Isabelle/HOL: terms, theories that prove a query, theories that look for a countermodel.
+
+In: closed formulas. Out: ASCII text in which every bound variable has its type and every subformula its parentheses,
+so that nothing depends on priorities or on what Isabelle infers.
+
+Sorts are type variables, which HOL interprets by non-empty sets, so the domains are as they should be. Symbols are
+``fixes``, never constants or axioms: a lemma holds for all of their interpretations. ⊕ is ``\<noteq>`` on ``bool``.
+
+Names go through :func:`~proof_r1_formal.logic.signature.mangle` with a prefix per kind: ``p_`` predicates, ``f_``
+functions and constants, ``'s_`` sorts, and ``v_<name>'s_<sort>`` variables, because two variables of one name and two
+sorts differ (``'`` is in no mangled name, so the pair can be read off). An Isabelle identifier is a letter and then
+letters, digits, ``_`` and ``'``; one that ends in ``_`` is reserved. No mangled name ends so, and no keyword has such
+a form. What is fixed or bound hides a constant of the same name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import assert_never
+
+from proof_r1_formal.logic.signature import Signature, mangle
+from proof_r1_formal.logic.syntax import (
+    And,
+    App,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Top,
+    Var,
+    Xor,
+)
+from proof_r1_formal.solvers.base import Query
+
+_CONNECTIVES: dict[type, str] = {
+    And: r"\<and>",
+    Or: r"\<or>",
+    Xor: r"\<noteq>",
+    Implies: r"\<longrightarrow>",
+    Iff: r"\<longleftrightarrow>",
+}
+_THEORY_NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9_]*[A-Za-z0-9])?")
+
+
+# -- theories ---------------------------------------------------------------------------------------------------------
+
+
+def query_theory(query: Query, name: str, *, proof: str = "by blast") -> str:
+    r"""The theory whose lemma ``q`` says that the dependencies entail the conclusion, with a gate behind it.
+
+    The gate is an ML command that fails if the lemma rests on an oracle (as after ``sorry``) or the theory has an
+    axiom of its own, and that otherwise writes :func:`proved`.
+
+    Args:
+        query: what to prove.
+        name: of the theory, and so of its file: letters, digits and ``_``.
+        proof: the proof, in Isabelle's words; ``using`` the dependencies is put before it.
+
+    Raises:
+        SignatureError: the query uses a symbol in two ways.
+        ValueError: the name is no theory name.
+
+    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> rule, fact, goal = map(parse_formula, ("∀x (cat(x) → tame(x))", "cat(tom)", "tame(tom)"))
+    >>> print(query_theory(Query((rule, fact), goal), "Tom").split("ML")[0], end="")
+    theory Tom
+      imports Main
+    begin
+    <BLANKLINE>
+    lemma q:
+      fixes p_cat :: "'s_Entity \<Rightarrow> bool"
+        and p_tame :: "'s_Entity \<Rightarrow> bool"
+        and f_tom :: "'s_Entity"
+      assumes d1: "(\<forall>v_x's_Entity::'s_Entity. ((p_cat v_x's_Entity) \<longrightarrow> (p_tame v_x's_Entity)))"
+        and d2: "(p_cat f_tom)"
+      shows "(p_tame f_tom)"
+      using d1 d2 by blast
+    <BLANKLINE>
+    """
+    return _theory(name, _gated_lemma(query, name, "q", proof))
+
+
+def queries_theory(queries: Sequence[Query], name: str, *, proof: str = "by blast") -> str:
+    """The theory of the lemmas ``q1``, ``q2``, …, one per query, each with its gate.
+
+    Args:
+        queries: what to prove; symbols of one name in two queries have nothing to do with each other.
+        name: of the theory: letters, digits and ``_``.
+        proof: the proof of each.
+
+    Raises:
+        SignatureError: a query uses a symbol in two ways.
+        ValueError: the name is no theory name.
+    """
+    lemmas = [_gated_lemma(query, name, f"q{number}", proof) for number, query in enumerate(queries, start=1)]
+    return _theory(name, *lemmas)
+
+
+def countermodel_theory(query: Query, name: str, *, max_size: int = 10, seconds: int = 30) -> str:
+    """The theory in which Nitpick looks for a countermodel, and that fails unless it finds a genuine one.
+
+    The dependencies are part of the goal, so it does not matter which assumptions Nitpick deems relevant.
+
+    Args:
+        query: what to refute.
+        name: of the theory: letters, digits and ``_``.
+        max_size: the most elements that a sort may have.
+        seconds: Nitpick's own time limit.
+
+    Raises:
+        SignatureError: the query uses a symbol in two ways.
+        ValueError: the name is no theory name.
+    """
+    goal = query.conclusion
+    for dependency in reversed(query.dependencies):
+        goal = Implies(dependency, goal)
+    search = f"  nitpick [expect = genuine, card = 1-{max_size}, timeout = {seconds}]\n  oops\n"
+    return _theory(name, _statement(Query((), goal), "q") + search)
+
+
+def proved(name: str, lemma: str = "q") -> str:
+    """What the gate behind a lemma writes when the lemma is a theorem without oracles and without new axioms."""
+    return f"PROVED {name}.{lemma}"
+
+
+def _theory(name: str, *parts: str) -> str:
+    if not _THEORY_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no theory name: a letter, then letters, digits and _, but no _ at the end")
+    return "\n".join([f"theory {name}\n  imports Main\nbegin\n", *parts, "end\n"])
+
+
+def _gated_lemma(query: Query, theory: str, label: str, proof: str) -> str:
+    facts = " ".join(_labels(query))
+    using = f"using {facts} " if facts else ""
+    gate = rf"""
+ML \<open>
+  val oracles = Thm_Deps.all_oracles [@{{thm {label}}}];
+  val _ = null oracles orelse error ("ORACLES: " ^ commas (map (#1 o #1) oracles));
+  val axioms = length (Theory.all_axioms_of @{{theory}}) - length (Theory.all_axioms_of @{{theory Main}});
+  val _ = axioms = 0 orelse error ("AXIOMS: " ^ string_of_int axioms);
+  val _ = writeln "{proved(theory, label)}";
+\<close>
+"""
+    return f"{_statement(query, label)}  {using}{proof}\n{gate}"
+
+
+def _statement(query: Query, label: str) -> str:
+    """The lemma up to its proof."""
+    signature = Signature.infer((*query.dependencies, query.conclusion))
+    fixed = [f'{predicate_name(name)} :: "{_type(sorts, "bool")}"' for name, sorts in signature.predicates.items()]
+    fixed += [
+        f'{function_name(name)} :: "{_type(type_.arguments, sort_name(type_.result))}"'
+        for name, type_ in signature.functions.items()
+    ]
+    formulas = zip(_labels(query), query.dependencies, strict=True)
+    assumed = [f'{each}: "{formula_text(formula)}"' for each, formula in formulas]
+    shown = f'  shows "{formula_text(query.conclusion)}"\n'
+    return f"lemma {label}:\n" + _clause("fixes", fixed) + _clause("assumes", assumed) + shown
+
+
+def _type(arguments: tuple[str, ...], result: str) -> str:
+    return r" \<Rightarrow> ".join((*map(sort_name, arguments), result))
+
+
+def _labels(query: Query) -> list[str]:
+    return [f"d{number}" for number in range(1, len(query.dependencies) + 1)]
+
+
+def _clause(keyword: str, parts: Iterable[str]) -> str:
+    joined = "\n    and ".join(parts)
+    return f"  {keyword} {joined}\n" if joined else ""
+
+
+# -- terms ------------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1 << 14)  # premises come back in query after query
+def formula_text(formula: Formula) -> str:
+    r"""The formula as one term of type ``bool``, written without recursion: no nesting is too deep.
+
+    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> print(formula_text(parse_formula("rains ⊕ ∃x (x = tom)")))
+    (p_rains \<noteq> (\<exists>v_x's_Entity::'s_Entity. (v_x's_Entity = f_tom)))
+    """
+    pieces: list[str] = []
+    stack: list[Formula | Term | str] = [formula]
+    while stack:
+        match stack.pop():
+            case str() as text:
+                pieces.append(text)
+            case Top():
+                pieces.append("True")
+            case Bottom():
+                pieces.append("False")
+            case Var() as variable:
+                pieces.append(variable_name(variable))
+            case Atom(predicate, arguments):
+                _push_application(stack, predicate_name(predicate), arguments)
+            case App(function, arguments):
+                _push_application(stack, function_name(function), arguments)
+            case Eq(left, right):
+                stack += (")", right, " = ", left, "(")
+            case Not(body):
+                stack += (")", body, r"(\<not> ")
+            case (And() | Or() | Xor() | Implies() | Iff()) as part:
+                stack += (")", part.right, f" {_CONNECTIVES[type(part)]} ", part.left, "(")
+            case ForAll(variable, body):
+                stack += (")", body, rf"(\<forall>{_binder(variable)} ")
+            case Exists(variable, body):
+                stack += (")", body, rf"(\<exists>{_binder(variable)} ")
+            case unreachable:
+                assert_never(unreachable)
+    return "".join(pieces)
+
+
+def _push_application(stack: list[Formula | Term | str], symbol: str, arguments: tuple[Term, ...]) -> None:
+    if not arguments:
+        stack.append(symbol)
+        return
+    stack.append(")")
+    for argument in reversed(arguments):
+        stack += (argument, " ")
+    stack.append(f"({symbol}")
+
+
+def _binder(variable: Var) -> str:
+    return f"{variable_name(variable)}::{sort_name(variable.sort)}."
+
+
+def predicate_name(name: str) -> str:
+    """The fixed variable of a predicate."""
+    return mangle(name, "p")
+
+
+def function_name(name: str) -> str:
+    """The fixed variable of a function or constant."""
+    return mangle(name, "f")
+
+
+def sort_name(sort: str) -> str:
+    """The type variable of a sort."""
+    return f"'{mangle(sort, 's')}"
+
+
+def variable_name(variable: Var) -> str:
+    """The bound variable: its name and its sort."""
+    return f"{mangle(variable.name, 'v')}{sort_name(variable.sort)}"
