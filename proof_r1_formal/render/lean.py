@@ -1,0 +1,224 @@
+"""Formulas, entailments and rule schemata as Lean 4 text, in what full Lean and the mini ``Init`` have in common.
+
+In: formulas. Out: text that Lean reads as the proposition that the formula is, over a type for each sort and an element
+of each type (domains are not empty). Connectives are prefix (``And A B``), every part stands in parentheses, and
+different formulas have different texts.
+
+Names go through :func:`~proof_r1_formal.logic.signature.mangle` with a prefix per kind: ``p_`` predicates, ``f_``
+functions and constants, ``s_`` sorts, ``i_`` the element of a sort's type, ``x_`` variables, with ``'s_<sort>`` behind
+those that are not of the default sort (``'`` is in no mangled name). Names that the package makes (``␣0``, ``␣c1``)
+become ``z0`` and ``zc1``. Nothing that Lean knows has such a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import assert_never
+
+from proof_r1_formal.logic.signature import FunctionType, Signature, mangle
+from proof_r1_formal.logic.symbols import symbols
+from proof_r1_formal.logic.syntax import (
+    ENTITY,
+    And,
+    App,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Top,
+    Var,
+    Xor,
+)
+
+NAMESPACE = "ProofR1"
+"""Of the theory in ``theories/lean``."""
+
+_CONNECTIVES: dict[type, str] = {And: "And", Or: "Or", Xor: f"{NAMESPACE}.Xor", Iff: "Iff"}
+_OWN_VARIABLE = re.compile(r"␣([0-9]+)")
+_OWN_CONSTANT = re.compile(r"␣([0-9]*[a-z][a-z0-9]*)")
+
+
+@lru_cache(maxsize=1 << 14)  # proofs say the same formulas again and again
+def formula(shown: Formula) -> str:
+    """The formula as a Lean proposition, written without recursion.
+
+    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> formula(parse_formula("rains ⊕ ∃x (x = tom)"))
+    '(ProofR1.Xor p_rains (Exists fun x_x : s_Entity => (Eq x_x f_tom)))'
+    """
+    pieces: list[str] = []
+    stack: list[Formula | Term | str] = [shown]
+    while stack:
+        match stack.pop():
+            case str() as text:
+                pieces.append(text)
+            case Top():
+                pieces.append("True")
+            case Bottom():
+                pieces.append("False")
+            case Var() as variable:
+                pieces.append(variable_name(variable))
+            case Atom(predicate, arguments):
+                _push_application(stack, predicate_name(predicate), arguments)
+            case App(function, arguments):
+                _push_application(stack, function_name(function), arguments)
+            case Eq(left, right):
+                stack += (")", right, " ", left, "(Eq ")
+            case Not(body):
+                stack += (")", body, "(Not ")
+            case Implies(left, right):
+                stack += (")", right, " → ", left, "(")
+            case (And() | Or() | Xor() | Iff()) as part:
+                stack += (")", part.right, " ", part.left, f"({_CONNECTIVES[type(part)]} ")
+            case ForAll(variable, body):
+                stack += (")", body, f"(∀ {_typed(variable)}, ")
+            case Exists(variable, body):
+                stack += (")", body, f"(Exists fun {_typed(variable)} => ")
+            case unreachable:
+                assert_never(unreachable)
+    return "".join(pieces)
+
+
+def term(shown: Term) -> str:
+    """A term as Lean text.
+
+    >>> term(App("father", (App("tom", ()),)))
+    '(f_father f_tom)'
+    """
+    match shown:
+        case Var():
+            return variable_name(shown)
+        case App(function, ()):
+            return function_name(function)
+        case App(function, arguments):
+            return f"({function_name(function)} {' '.join(map(term, arguments))})"
+    assert_never(shown)
+
+
+def _push_application(stack: list[Formula | Term | str], symbol: str, arguments: tuple[Term, ...]) -> None:
+    if not arguments:
+        stack.append(symbol)
+        return
+    stack.append(")")
+    for argument in reversed(arguments):
+        stack += (argument, " ")
+    stack.append(f"({symbol}")
+
+
+def _typed(variable: Var) -> str:
+    return f"{variable_name(variable)} : {sort_name(variable.sort)}"
+
+
+# -- statements -------------------------------------------------------------------------------------------------------
+
+
+def binders(signature: Signature) -> list[str]:
+    """Types, their elements and the symbols of a signature, each as a binder.
+
+    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> binders(Signature.infer([parse_formula("cat(tom)")]))
+    ['(s_Entity : Type)', '(i_Entity : s_Entity)', '(p_cat : s_Entity → Prop)', '(f_tom : s_Entity)']
+    """
+    sorts = [binder for s in signature.sorts for binder in (f"({sort_name(s)} : Type)", f"({_element_of(s)})")]
+    predicates = [f"({predicate_name(p)} : {_arrows(sorts_, 'Prop')})" for p, sorts_ in signature.predicates.items()]
+    functions = [f"({function_name(name)} : {_function_type(type_)})" for name, type_ in signature.functions.items()]
+    return [*sorts, *predicates, *functions]
+
+
+def entailment(premises: Sequence[Formula], conclusion: Formula) -> str:
+    """The proposition that the premises entail the conclusion, whatever the symbols mean.
+
+    Raises:
+        SignatureError: the formulas use a symbol in two ways.
+
+    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> entailment([parse_formula("P")], parse_formula("Q"))
+    '∀ (s_Entity : Type) (i_Entity : s_Entity) (p_P : Prop) (p_Q : Prop), p_P → p_Q'
+    """
+    signature = Signature.infer((*premises, conclusion))
+    return f"∀ {' '.join(binders(signature))}, {_implied(premises, conclusion)}"
+
+
+def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
+    """The proposition that a rule schema states: patterns over propositions, predicates and elements of a type.
+
+    Args:
+        premises: patterns of the principal premises, then of the minor ones.
+        conclusion: pattern of the conclusion.
+
+    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> schema_statement([parse_formula("∀x A(x)")], parse_formula("A(t)"))
+    '∀ (s_Entity : Type) (p_A : s_Entity → Prop) (f_t : s_Entity), (∀ x_x : s_Entity, (p_A x_x)) → (p_A f_t)'
+    """
+    signature = Signature.infer((*premises, conclusion))
+    variables = [
+        f"({predicate_name(name)} : {_arrows(signature.predicates[name], 'Prop')})"
+        if name in signature.predicates
+        else f"({function_name(name)} : {_function_type(signature.functions[name])})"
+        for name in pattern_variables(premises, conclusion)
+    ]
+    quantified = any(symbols(part).variable_sorts for part in (*premises, conclusion))
+    first_order = quantified or bool(signature.functions) or any(signature.predicates.values())
+    types = [f"({sort_name(sort)} : Type)" for sort in signature.sorts] if first_order else []
+    return f"∀ {' '.join([*types, *variables])}, {_implied(premises, conclusion)}"
+
+
+def pattern_variables(premises: Sequence[Formula], conclusion: Formula) -> tuple[str, ...]:
+    """What a schema's patterns are about, in order of first occurrence."""
+    return tuple(dict.fromkeys(name for part in (*premises, conclusion) for name, _ in symbols(part).uses))
+
+
+def _implied(premises: Sequence[Formula], conclusion: Formula) -> str:
+    return " → ".join(map(formula, (*premises, conclusion)))
+
+
+def _arrows(arguments: Sequence[str], result: str) -> str:
+    return " → ".join([*map(sort_name, arguments), result])
+
+
+def _function_type(type_: FunctionType) -> str:
+    return _arrows(type_.arguments, sort_name(type_.result))
+
+
+def _element_of(sort: str) -> str:
+    return f"{element_name(sort)} : {sort_name(sort)}"
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+def predicate_name(name: str) -> str:
+    """The name of a predicate."""
+    return mangle(name, "p")
+
+
+def function_name(name: str) -> str:
+    """The name of a function or constant."""
+    own = _OWN_CONSTANT.fullmatch(name)
+    return f"z{own[1]}" if own else mangle(name, "f")
+
+
+def sort_name(sort: str) -> str:
+    """The name of a sort's type."""
+    return mangle(sort, "s")
+
+
+def element_name(sort: str) -> str:
+    """The name of an element of a sort's type."""
+    return mangle(sort, "i")
+
+
+def variable_name(variable: Var) -> str:
+    """The name of a variable: its own, and its sort."""
+    own = _OWN_VARIABLE.fullmatch(variable.name)
+    name = f"z{own[1]}" if own else mangle(variable.name, "x")
+    return name if variable.sort == ENTITY else f"{name}'{sort_name(variable.sort)}"

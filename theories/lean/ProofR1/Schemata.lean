@@ -1,0 +1,95 @@
+import ProofR1.Logic
+/-!
+The schemata of the rule systems, one theorem each: first the principal premises, then the minor ones. The package
+renders its own schemata in this shape and has the kernel compare the two (`proof-r1 theories check`).
+-/
+namespace ProofR1
+
+section Propositional
+variable {A B X Y : Prop}
+
+/-! IMPLICATION_ELIMINATION -/
+theorem implication_elimination (h : A → B) (a : A) : B := h a
+
+/-! MODUS_TOLLENS, and what the negated antecedent consists of -/
+theorem modus_tollens (h : A → B) (n : Not B) : Not A := fun a => n (h a)
+theorem modus_tollens_or (h : Or X Y → B) (n : Not B) : Not X := fun x => n (h (.inl x))
+theorem modus_tollens_and (h : And X Y → B) (n : Not B) (x : X) : Not Y := fun y => n (h ⟨x, y⟩)
+theorem modus_tollens_implies_left (h : (X → Y) → B) (n : Not B) : X := implies_false_left (modus_tollens h n)
+theorem modus_tollens_implies_right (h : (X → Y) → B) (n : Not B) : Not Y := implies_false_right (modus_tollens h n)
+theorem modus_tollens_xor_left (h : Xor X Y → B) (n : Not B) (x : X) : Y :=
+  xor_false_right_of_true (modus_tollens h n) x
+theorem modus_tollens_xor_right (h : Xor X Y → B) (n : Not B) (y : Y) : X :=
+  xor_false_left_of_true (modus_tollens h n) y
+theorem modus_tollens_xor_not_left (h : Xor X Y → B) (n : Not B) (m : Not X) : Not Y :=
+  xor_false_right_of_false (modus_tollens h n) m
+theorem modus_tollens_xor_not_right (h : Xor X Y → B) (n : Not B) (m : Not Y) : Not X :=
+  xor_false_left_of_false (modus_tollens h n) m
+
+/-! EXCLUSIVE_DISJUNCTION_INTRODUCTION -/
+theorem xor_introduction_left (a : A) (n : Not B) : Xor A B := xor_of_true_false a n
+theorem xor_introduction_right (n : Not A) (b : B) : Xor A B := xor_of_false_true n b
+theorem not_iff_introduction_left (a : A) (n : Not B) : Not (Iff A B) := iff_of_true_false a n
+theorem not_iff_introduction_right (n : Not A) (b : B) : Not (Iff A B) := iff_of_false_true n b
+
+/-! EXCLUSIVE_DISJUNCTION_ELIMINATION -/
+theorem xor_elimination_left (h : Xor A B) (a : A) : Not B := xor_true_right_of_true h a
+theorem xor_elimination_not_left (h : Xor A B) (n : Not A) : B := xor_true_right_of_false h n
+theorem xor_elimination_right (h : Xor A B) (b : B) : Not A := xor_true_left_of_true h b
+theorem xor_elimination_not_right (h : Xor A B) (n : Not B) : A := xor_true_left_of_false h n
+theorem not_xor_elimination_left (h : Not (Xor A B)) (a : A) : B := xor_false_right_of_true h a
+theorem not_xor_elimination_not_left (h : Not (Xor A B)) (n : Not A) : Not B := xor_false_right_of_false h n
+theorem not_xor_elimination_right (h : Not (Xor A B)) (b : B) : A := xor_false_left_of_true h b
+theorem not_xor_elimination_not_right (h : Not (Xor A B)) (n : Not B) : Not A := xor_false_left_of_false h n
+
+/-! DISJUNCTIVE_SYLLOGISM, CONJUNCTION_INTRODUCTION, CONJUNCTION_ELIMINATION, GOAL_BINDING -/
+theorem disjunctive_syllogism (h : Or A B) (n : Not A) : B := or_true_right_of_false h n
+theorem conjunction_introduction (a : A) (b : B) : And A B := ⟨a, b⟩
+theorem conjunction_elimination (h : And A B) : A := h.left
+theorem goal_binding (a : A) : A := a
+end Propositional
+
+section Quantified
+variable {D : Type}
+
+/-! UNIVERSAL_ELIMINATION -/
+theorem universal_elimination {A : D → Prop} {t : D} (h : ∀ x, A x) : A t := h t
+
+/-! UNIVERSAL_IMPLICATION_CHAINING, UNIVERSAL_PROPOSITIONAL_INFERENCE -/
+theorem universal_implication_chaining {A B C : D → Prop} (h : ∀ x, A x → B x) (k : ∀ x, B x → C x) :
+    ∀ x, A x → C x := fun x a => k x (h x a)
+theorem universal_propositional_inference {A B C : D → Prop} (h : ∀ x, A x → B x) (k : ∀ x, A x → C x) :
+    ∀ x, A x → And (B x) (C x) := fun x a => ⟨h x a, k x a⟩
+
+/-! EXISTENTIAL_INTRODUCTION, EXISTENTIAL_CONJUNCTION_ELIMINATION, EXISTENTIAL_IMPLICATION_ELIMINATION,
+EXISTENTIAL_CONJUNCTION_INTRODUCTION -/
+theorem existential_introduction {A : D → Prop} {t : D} (a : A t) : Exists fun x => A x := ⟨t, a⟩
+theorem existential_conjunction_elimination {A B : D → Prop} (h : Exists fun x => And (A x) (B x)) :
+    Exists fun x => A x := h.elim fun x k => ⟨x, k.left⟩
+theorem existential_conjunction_elimination_closed {A : D → Prop} {G : Prop} (h : Exists fun x => And (A x) G) : G :=
+  h.elim fun _ k => k.right
+theorem existential_implication_elimination {A B : D → Prop} (h : Exists fun x => A x) (k : ∀ x, A x → B x) :
+    Exists fun x => B x := h.elim fun x a => ⟨x, k x a⟩
+theorem existential_conjunction_introduction {A : D → Prop} {G : Prop} (h : Exists fun x => A x) (g : G) :
+    Exists fun x => And (A x) G := h.elim fun x a => ⟨x, a, g⟩
+
+/-! QUANTIFIER_NEGATION -/
+theorem not_forall_to_exists_not {A : D → Prop} (h : Not (∀ x, A x)) : Exists fun x => Not (A x) :=
+  forall_false_witness h
+theorem exists_not_to_not_forall {A : D → Prop} (h : Exists fun x => Not (A x)) : Not (∀ x, A x) :=
+  h.elim forall_false_of_instance
+theorem not_exists_to_forall_not {A : D → Prop} (h : Not (Exists fun x => A x)) : ∀ x, Not (A x) :=
+  exists_false_instance h
+theorem forall_not_to_not_exists {A : D → Prop} (h : ∀ x, Not (A x)) : Not (Exists fun x => A x) :=
+  exists_false_of_all h
+theorem not_forall_not_to_exists {A : D → Prop} (h : Not (∀ x, Not (A x))) : Exists fun x => A x :=
+  (forall_false_witness h).elim fun x n => ⟨x, not_not_elim n⟩
+theorem exists_to_not_forall_not {A : D → Prop} (h : Exists fun x => A x) : Not (∀ x, Not (A x)) :=
+  fun none => h.elim none
+theorem not_exists_not_to_forall {A : D → Prop} (h : Not (Exists fun x => Not (A x))) : ∀ x, A x :=
+  fun x => not_not_elim (exists_false_instance h x)
+theorem forall_to_not_exists_not {A : D → Prop} (h : ∀ x, A x) : Not (Exists fun x => Not (A x)) :=
+  fun e => e.elim fun x n => n (h x)
+end Quantified
+
+end ProofR1
