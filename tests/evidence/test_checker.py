@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.evidence.checker import MAX_DEPTH, check
 from proof_r1_formal.evidence.search import find_proof
+from proof_r1_formal.evidence.serial import proof_from_data
 from proof_r1_formal.evidence.term import (
     Absurd,
     Apply,
@@ -36,6 +37,7 @@ from proof_r1_formal.evidence.term import (
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.pattern import Lambda
+from proof_r1_formal.logic.serial import Data
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
@@ -397,6 +399,20 @@ def test_claims_are_closed(claimed: tuple[tuple[Formula, ...], Formula]) -> None
 def test_symbols_of_claims_with_sorts_have_one_use() -> None:
     with pytest.raises(ProofError, match="taking sort Dog"):
         check((Repeat(0),), *claim("∀x:Person P(x); ∀x:Dog P(x) ⊢ ∀x:Person P(x)"))
+
+
+@pytest.mark.xfail(strict=True, raises=AttributeError, reason="the checker takes it for granted that it is none")
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"line": "Witness", "main": 0},
+        {"line": "Arbitrary", "formula": ["forall", ["var", "x", "Entity"], ["top"]], "block": []},
+    ],
+    ids=["Witness", "Arbitrary"],
+)
+def test_a_variable_that_a_file_gives_for_a_new_constant_is_none(line: dict[str, Data]) -> None:
+    with pytest.raises(ProofError):
+        check(proof_from_data([{**line, "constant": ["var", "x", "Entity"]}]), *claim("∃x P(x) ⊢ p"))
 
 
 # -- truth tables -----------------------------------------------------------------------------------------------------
