@@ -14,13 +14,14 @@ from typing import NamedTuple
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.solvers.base import Limits, Solver
 
-NAMES = ("embedded", "z3", "cvc5")
-"""The solvers that run in this process."""
+NAMES = ("embedded", "z3", "cvc5", "isabelle")
+"""The solvers that have a name: those that run in this process, and Isabelle through its server."""
 
 _HINTS = {
     "embedded": "",
     "z3": "pip install z3-solver",
     "cvc5": "pip install 'proof-r1-formal[solvers]'",
+    "isabelle": "https://isabelle.in.tum.de, and pip install 'proof-r1-formal[isabelle]'",
 }
 
 
@@ -42,7 +43,7 @@ def get_solver(name: str, limits: Limits | None = None, *, answers: Path | None 
     """The solver of that name.
 
     Args:
-        name: ``embedded`` (the default), ``z3``, ``cvc5``; ``process:`` and the name of a known program
+        name: ``embedded`` (the default), ``z3``, ``cvc5``, ``isabelle``; ``process:`` and the name of a known program
             (``process:yices-smt2``); or ``process:`` and the command line of any program that reads SMT-LIB 2
             (``process:opensmt --quiet``).
         limits: per query.
@@ -67,6 +68,10 @@ def get_solver(name: str, limits: Limits | None = None, *, answers: Path | None 
             from proof_r1_formal.solvers.cvc5 import Cvc5Solver
 
             return Cvc5Solver(limits)
+        case ("isabelle", "", ""):
+            from proof_r1_formal.solvers.isabelle import IsabelleSolver
+
+            return IsabelleSolver(limits)
         case ("process", ":", command):
             return _process(command, limits)
     raise SolverError(name, f"is no solver; there are {', '.join(NAMES)} and process:PROGRAM")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -21,6 +22,8 @@ TRIVIAL = Query((atom("p"),), atom("p"))
 def test_solvers_by_name(name: str) -> None:
     if name == "cvc5" and find_spec("cvc5") is None:
         pytest.skip("cvc5 is not installed (the extra [solvers])")
+    if name == "isabelle" and (shutil.which("isabelle") is None or find_spec("isabelle_client") is None):
+        pytest.skip("Isabelle is not on PATH, or isabelle-client is not installed (the extra [isabelle])")
     solver = get_solver(name)
     assert solver.name.split()[0] == name
     assert isinstance(solver.decide(TRIVIAL), Entailed)

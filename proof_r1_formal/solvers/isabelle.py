@@ -1,0 +1,289 @@
+"""Isabelle/HOL as a solver, through its server: ``blast`` proves, Nitpick refutes.
+
+A query is entailed only if a lemma with its formulas is a theorem, free of oracles and of new axioms; it is refuted
+only if Nitpick finds a genuine countermodel of up to ten elements per sort. No countermodel is read, so a refutation is
+Nitpick's word. That there is no countermodel up to some size proves nothing.
+
+The server's own ``ok`` decides nothing either: it is also said after ``sorry``, after an axiom, and when time ran out.
+A theory counts if its node in the reply is there and processed to its end without failure, *and* holds the message that
+only a success writes (see ``render.isabelle``). Every query has a theory of its own, so the failure of one is not that
+of another; all theories of a batch go in one command, because a command takes seconds whatever is in it.
+
+Written for the server of Isabelle2024 and isabelle-client 1.1.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, NamedTuple
+
+from proof_r1_formal.errors import SolverError
+from proof_r1_formal.render.isabelle import countermodel_theory, proved, query_theory
+from proof_r1_formal.solvers.base import (
+    Answer,
+    Entailed,
+    Limits,
+    Query,
+    Reason,
+    Refuted,
+    Unknown,
+    checked_signature,
+)
+from proof_r1_formal.solvers.isabelle_server import IsabelleServer
+
+if TYPE_CHECKING:  # the package is optional
+    from isabelle_client.data_models import NodeResult
+
+MAX_SIZE = 10
+"""The most elements that Nitpick gives a sort."""
+
+_MAX_DEPTH = 20  # Isabelle's own limit for blast
+
+_DETAILS = {
+    Reason.INCOMPLETE: f"blast finds no proof, and Nitpick no countermodel of up to {MAX_SIZE} elements",
+    Reason.TIMEOUT: "Isabelle used its time",
+    Reason.BROKEN: "Isabelle did not process the theory as it should",
+}
+
+
+class _Method(NamedTuple):
+    """A way to use a theory.
+
+    Attributes:
+        theory: its text, for a query and a name.
+        success: the start of what it writes if it does what it is for; ``{name}`` stands for its name.
+        failure: the start of the error when it has been tried in full and did not work.
+    """
+
+    theory: Callable[[Query, str], str]
+    success: str
+    failure: str
+
+
+class _Session(NamedTuple):
+    server: IsabelleServer
+    id: str
+
+
+class IsabelleSolver:
+    """Decides queries with Isabelle/HOL. The server starts with the first query; ``close`` or ``with`` ends it.
+
+    Args:
+        limits: ``steps`` bounds how deep ``blast`` searches (as deep as a binary tree of so many leaves, 20 at most);
+            ``seconds`` is the time of each proof and of each search for a countermodel; ``memory_mb`` is not enforced.
+        program: the Isabelle executable.
+        batch: the most queries per command.
+        startup: seconds to start the server, and again to start HOL, which Isabelle builds first where it must.
+        patience: seconds that a command has beyond those of its queries.
+
+    Raises:
+        SolverError: Isabelle or the package isabelle-client is not installed.
+    """
+
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        *,
+        program: str = "isabelle",
+        batch: int = 32,
+        startup: float = 900.0,
+        patience: float = 60.0,
+    ) -> None:
+        if shutil.which(program) is None:
+            problem = f"there is no program {program!r} on PATH; get Isabelle at https://isabelle.in.tum.de"
+            raise SolverError("isabelle", problem)
+        try:
+            importlib.import_module("isabelle_client")
+        except ImportError as error:
+            problem = f"not usable ({error}); pip install 'proof-r1-formal[isabelle]'"
+            raise SolverError("isabelle", problem) from error
+        self._limits = limits or Limits()
+        self._program = program
+        self._batch = batch
+        self._startup = startup
+        self._patience = patience
+        self._numbers = count(1)
+        self._session: _Session | None = None
+        self._lock = threading.RLock()
+        depth = min(_MAX_DEPTH, self._limits.steps.bit_length())
+        proof = f"using [[blast_depth_limit = {depth}]] by blast"
+        half = max(1, math.floor(self._limits.seconds / 2))  # so that Nitpick can say that its time is up
+        self._blast = _Method(
+            lambda query, name: query_theory(query, name, proof=proof),
+            proved("{name}"),
+            "Failed to ",
+        )
+        self._nitpick = _Method(
+            lambda query, name: countermodel_theory(query, name, max_size=MAX_SIZE, seconds=half),
+            "Nitpick found a counterexample",
+            "Unexpected outcome",
+        )
+
+    def __enter__(self) -> IsabelleSolver:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Shut the server down; a later query starts another."""
+        with self._lock:
+            if self._session is not None:
+                self._session.server.close()
+                self._session = None
+
+    @cached_property
+    def name(self) -> str:
+        """Name and version, for which the program is run once.
+
+        Raises:
+            SolverError: the program does not tell its version.
+        """
+        try:
+            shown = subprocess.run(
+                (self._program, "version"),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=self._patience,
+                check=True,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise SolverError("isabelle", f"does not tell its version: {error}") from error
+        return f"isabelle {shown.stdout.decode('utf-8', 'replace').strip().removeprefix('Isabelle')}"
+
+    def decide(self, query: Query) -> Answer:
+        """Answer one query; :meth:`decide_many` is far cheaper for many.
+
+        Raises:
+            SolverError: the server cannot be started, or HOL cannot.
+        """
+        return self.decide_many((query,))[0]
+
+    def decide_many(self, queries: Sequence[Query]) -> tuple[Answer, ...]:
+        """Answer queries, in their order.
+
+        Raises:
+            SolverError: the server cannot be started, or HOL cannot.
+        """
+        checked = [checked_signature(query) for query in queries]
+        sound = [query for query, flaw in zip(queries, checked, strict=True) if not isinstance(flaw, Unknown)]
+        with self._lock:
+            batches = [sound[start : start + self._batch] for start in range(0, len(sound), self._batch)]
+            answers = iter([answer for batch in batches for answer in self._decide_batch(batch)])
+        return tuple([flaw if isinstance(flaw, Unknown) else next(answers) for flaw in checked])
+
+    def _decide_batch(self, queries: Sequence[Query]) -> list[Answer]:
+        """Answer queries together; then alone, those that a broken server, or time that others took, left undecided."""
+        answers = self._decide_together(queries)
+        return [
+            self._decide_together((query,))[0]
+            if _broken(answer) or (_timed_out(answer) and len(queries) > 1)
+            else answer
+            for query, answer in zip(queries, answers, strict=True)
+        ]
+
+    def _decide_together(self, queries: Sequence[Query]) -> list[Answer]:
+        answers = [_answer(reason, Entailed()) for reason in self._use(self._blast, queries)]
+        left = [index for index, answer in enumerate(answers) if isinstance(answer, Unknown) and not _broken(answer)]
+        for index, reason in zip(left, self._use(self._nitpick, [queries[index] for index in left]), strict=True):
+            if reason is not Reason.INCOMPLETE:  # or else it stays undecided for the reason that blast left it so
+                answers[index] = _answer(reason, Refuted())
+        return answers
+
+    def _use(self, method: _Method, queries: Sequence[Query]) -> list[Reason | None]:
+        """Why the method did not do what it is for, query by query; None where it did."""
+        from isabelle_client.data_models import UseTheoriesResults
+
+        if not queries:
+            return []
+        session = self._running()
+        names = [f"Query{next(self._numbers)}" for _ in queries]
+        with tempfile.TemporaryDirectory(prefix="proof-r1-") as folder:
+            for query, name in zip(queries, names, strict=True):
+                (Path(folder) / f"{name}.thy").write_text(method.theory(query, name), encoding="ascii")
+            theories = {"session_id": session.id, "theories": names, "master_dir": folder}
+            limits = {"watchdog_timeout": self._limits.seconds}
+            seconds = self._limits.seconds * len(queries) + self._patience
+            try:
+                body = session.server.ask("use_theories", {**theories, **limits}, seconds=seconds)
+                nodes = UseTheoriesResults.model_validate(body).nodes
+            except TimeoutError:
+                self.close()
+                return [Reason.TIMEOUT] * len(queries)
+            except (SolverError, ValueError):  # the latter from a reply of another shape
+                self.close()
+                return [Reason.BROKEN] * len(queries)
+            outcomes = [_outcome(method, name, nodes) for name in names]
+            if Reason.TIMEOUT in outcomes:  # what did not end may still be running
+                self.close()
+            else:
+                self._purge(session, theories)
+        return outcomes
+
+    def _purge(self, session: _Session, theories: Mapping[str, object]) -> None:
+        """Make the session forget theories, so that it does not grow; a session that does not is given up."""
+        try:
+            session.server.ask("purge_theories", theories, seconds=self._patience)
+        except (SolverError, TimeoutError):
+            self.close()
+
+    def _running(self) -> _Session:
+        if self._session is None:
+            server = IsabelleServer(self._program, startup=self._startup, patience=self._patience)
+            try:
+                self._session = _Session(server, _start_hol(server, self._startup))
+            except BaseException:
+                server.close()
+                raise
+        return self._session
+
+
+def _start_hol(server: IsabelleServer, seconds: float) -> str:
+    from isabelle_client.data_models import SessionStartRegularResult
+
+    try:
+        body = server.ask("session_start", {"session": "HOL"}, seconds=seconds)
+        return SessionStartRegularResult.model_validate(body).session_id
+    except TimeoutError as error:
+        raise SolverError("isabelle", f"HOL did not start within {seconds:g} s; try `isabelle build -b HOL`") from error
+    except ValueError as error:
+        raise SolverError("isabelle", f"the server does not name the session that it started: {error}") from error
+
+
+def _outcome(method: _Method, name: str, nodes: Sequence[NodeResult]) -> Reason | None:
+    """What became of the theory of that name."""
+    found = [node for node in nodes if node.theory_name.rpartition(".")[2] == name]
+    if len(found) != 1:
+        return Reason.BROKEN
+    status = found[0].status
+    if status.canceled or not status.consolidated or status.running or status.unprocessed or status.percentage != 100:
+        return Reason.TIMEOUT
+    texts = [(message.kind == "error", " ".join(message.message.split())) for message in found[0].messages]
+    errors = [text for is_error, text in texts if is_error]
+    if status.ok and not status.failed and not errors:
+        return None if any(text.startswith(method.success.format(name=name)) for _, text in texts) else Reason.BROKEN
+    return Reason.INCOMPLETE if any(text.startswith(method.failure) for text in errors) else Reason.BROKEN
+
+
+def _answer(reason: Reason | None, success: Answer) -> Answer:
+    return success if reason is None else Unknown(reason, _DETAILS[reason])
+
+
+def _broken(answer: Answer) -> bool:
+    return isinstance(answer, Unknown) and answer.reason is Reason.BROKEN
+
+
+def _timed_out(answer: Answer) -> bool:
+    return isinstance(answer, Unknown) and answer.reason is Reason.TIMEOUT
