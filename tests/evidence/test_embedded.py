@@ -1,0 +1,374 @@
+"""The default engine: Z3's answers with evidence that holds, honest where there is none, and nothing but a countermodel
+passes for one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.evidence.confirm import Confirmed, confirm
+from proof_r1_formal.evidence.embedded import EmbeddedSolver
+from proof_r1_formal.logic.model import Structure
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.signature import FunctionType, Signature
+from proof_r1_formal.logic.syntax import (
+    BOTTOM,
+    ENTITY,
+    And,
+    App,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Top,
+    Var,
+    Xor,
+    atom,
+    const,
+    var,
+)
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import MAX_DEPTH, Answer, Entailed, Limits, Query, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.finite import FiniteSolver
+from proof_r1_formal.testing import strategies
+
+ENGINE = EmbeddedSolver()
+Z3 = get_solver("z3")
+
+
+def ask(*texts: str) -> Query:
+    """The query whose last formula is the conclusion."""
+    *dependencies, conclusion = [parse_formula(text) for text in texts]
+    return Query(tuple(dependencies), conclusion)
+
+
+def shown(query: Query) -> str:
+    """The name of a test."""
+    return f"{', '.join(map(show, query.dependencies))} ⊨ {show(query.conclusion)}"
+
+
+# -- against Z3 -------------------------------------------------------------------------------------------------------
+
+RICH = Signature(
+    {"p": (ENTITY,), "r": (ENTITY, "Town"), "s": (ENTITY, ENTITY), "q": ()},
+    {
+        "a": FunctionType((), ENTITY),
+        "b": FunctionType((), ENTITY),
+        "rome": FunctionType((), "Town"),
+        "f": FunctionType((ENTITY,), ENTITY),
+    },
+    (ENTITY, "Town"),
+)
+RELATIONAL = Signature(
+    {"p": (ENTITY,), "q": (ENTITY,), "s": (ENTITY, ENTITY)},
+    {name: FunctionType((), ENTITY) for name in "abc"},
+)
+
+
+def check_against_z3(query: Query) -> None:
+    answer, expected = ENGINE.decide(query), Z3.decide(query)
+    confirmed = confirm(query, answer)
+    assert confirmed.answer == answer
+    if not isinstance(FiniteSolver().decide(query), Unknown):
+        assert type(answer) is type(expected)
+        assert confirmed.checked
+    elif not isinstance(expected, Unknown):
+        assert type(answer) is type(expected)
+
+
+@settings(max_examples=200)
+@given(strategies.queries(RELATIONAL, max_size=10))
+def test_inside_the_class_every_answer_has_evidence(query: Query) -> None:
+    check_against_z3(query)
+
+
+@settings(max_examples=100)
+@given(strategies.queries(RELATIONAL, equality=False, max_dependencies=4, max_size=12))
+def test_inside_the_class_every_answer_has_evidence_without_equality(query: Query) -> None:
+    check_against_z3(query)
+
+
+@settings(max_examples=150)
+@given(strategies.queries(RICH))
+def test_with_sorts_and_functions(query: Query) -> None:
+    check_against_z3(query)
+
+
+# -- outside the class ------------------------------------------------------------------------------------------------
+
+# Only infinite structures refute it.
+INFINITE = ask("∀x ∃y r(x, y)", "∀x ¬r(x, x)", "∀x ∀y ∀z (r(x, y) ∧ r(y, z) → r(x, z))", "⊥")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        ask("∀x ∃y likes(x, y)", "∃y likes(tom, y)"),
+        ask("∀x ∃y likes(x, y)", "∀x (rich(x) → ∃y likes(x, y))"),
+        ask("∀x (p(x) → p(f(x)))", "p(a)", "p(f(f(f(a))))"),
+        ask("∀x ∃y likes(x, y)", "∀x ∀y (likes(x, y) → rich(y))", "∃x rich(x)"),
+    ],
+    ids=shown,
+)
+def test_outside_the_class_there_are_proofs_too(query: Query) -> None:
+    assert isinstance(FiniteSolver().decide(query), Unknown)
+    answer = ENGINE.decide(query)
+    assert isinstance(answer, Entailed)
+    assert confirm(query, answer).checked
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        ask("∀y ∃x likes(x, y)", "∃x ∀y likes(x, y)"),
+        ask("∀x ¬(f(x) = x)", "∀x f(f(x)) = x", "∃x f(x) = x"),
+        ask("∀x ∃y (likes(x, y) ∧ ¬(x = y))", "∃x ∀y likes(x, y)"),
+    ],
+    ids=shown,
+)
+def test_outside_the_class_countermodels_are_z3s(query: Query) -> None:
+    assert isinstance(FiniteSolver().decide(query), Unknown)
+    answer = ENGINE.decide(query)
+    assert isinstance(answer, Refuted)
+    assert confirm(query, answer).checked
+
+
+def test_what_is_undecided_stays_undecided() -> None:
+    answer = EmbeddedSolver(Limits(steps=10_000)).decide(INFINITE)
+    assert answer == Unknown(Reason.BUDGET, "Z3 used its 10000 steps")
+    assert confirm(INFINITE, answer) == Confirmed(answer)
+
+
+def test_limits_are_those_of_z3_alone() -> None:
+    engine = EmbeddedSolver(Limits(steps=0))
+    inside = ask("∀x (cat(x) → pet(x))", "pet(tom)", "cat(tom)")
+    assert engine.decide(inside) == ENGINE.decide(inside)
+    outside = engine.decide(ask("∀y ∃x likes(x, y)", "∃x ∀y likes(x, y)"))
+    assert isinstance(outside, Unknown)
+    assert outside.reason is Reason.BUDGET
+
+
+# Eight pigeons in seven holes: what the engine decides by a SAT solver, and has no short proof of.
+PIGEONS = Query(
+    (
+        *[parse_formula(" ∨ ".join(f"in(p{i}, h{j})" for j in range(7))) for i in range(8)],
+        *[parse_formula(f"¬(in(p{i}, h{j}) ∧ in(p{k}, h{j}))") for j in range(7) for i in range(8) for k in range(i)],
+    ),
+    BOTTOM,
+)
+FUNCTION = ask("∀x p(f(x))", "∃x p(x)")  # needs a term that is nowhere, and Z3 finds it
+
+
+@pytest.mark.parametrize("query", [PIGEONS, FUNCTION], ids=["pigeons", "function"])
+def test_where_no_proof_is_found_a_yes_says_so(query: Query) -> None:
+    answer = ENGINE.decide(query)
+    assert answer == Entailed(None)
+    assert confirm(query, answer) == Confirmed(answer, checked=False, used=None)
+
+
+def test_a_yes_without_a_proof_is_unsupported_in_reports() -> None:
+    premises = tuple(Premise(f"h{number}", parse_formula(text)) for number, text in enumerate(("∀x p(f(x))", "q"), 1))
+    case = Problem("outside/1", premises, three_way_options(FUNCTION.conclusion), "h_goal_true")
+    steps = [
+        {"id": "s1", "dependencies": ["h1"], "conclusion": "∃x p(x)", "rule": "EXISTENTIAL_INTRODUCTION"},
+        {"id": "s2", "dependencies": ["h2"], "conclusion": "q ∨ p(a)", "rule": "CONJUNCTION_ELIMINATION"},
+        {"id": "s3", "dependencies": ["h1"], "conclusion": "p(a)", "rule": "UNIVERSAL_ELIMINATION"},
+    ]
+    actions = Verifier(ENGINE).verify(case, f"<summary>{json.dumps(steps)}</summary>").actions
+    assert [(step.semantic, step.evidence) for step in actions] == [
+        (True, "unsupported"),
+        (True, "checked"),
+        (False, "checked"),
+    ]
+
+
+# -- what is no query -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "detail"),
+    [
+        (Query((), atom("p", var("x"))), "variable 'x' is free"),
+        (ask("p(a)", "p(a, b)"), "'p' is used as a predicate of 1 argument and as a predicate of 2 arguments"),
+        (ask("∀x:A p(x)", "∀x:B p(x)"), "'p' is used as taking sort A and as taking sort B"),
+        pytest.param(
+            ask("p(q) ∧ q", "p(q)"),
+            "'q' is used as a constant and as a predicate of 0 arguments",
+            marks=pytest.mark.xfail(strict=True, reason="canonical names hide that one name is of two kinds"),
+        ),
+    ],
+)
+def test_what_is_no_query_is_unsupported_in_its_own_names(query: Query, detail: str) -> None:
+    assert ENGINE.decide(query) == Z3.decide(query) == Unknown(Reason.UNSUPPORTED, detail)
+
+
+@pytest.mark.parametrize("kind", ["¬", "→", "∀", "terms"])
+def test_the_deepest_query_is_answered(kind: str) -> None:
+    formula: Formula = atom("p")
+    for _ in range(MAX_DEPTH - 1):
+        match kind:
+            case "¬":
+                formula = Not(formula)
+            case "→":
+                formula = Implies(atom("p"), formula)
+            case _:
+                formula = ForAll(var("x"), formula)
+    if kind == "terms":
+        term: Term = const("a")
+        for _ in range(MAX_DEPTH - 2):
+            term = App("f", (term,))
+        formula = atom("p", term)
+    for query in (Query((formula,), formula), Query((), formula), Query((formula,), BOTTOM)):
+        answer = ENGINE.decide(query)
+        assert type(answer) is type(Z3.decide(query))
+        assert confirm(query, answer).answer == answer
+    too_deep = Unknown(Reason.UNSUPPORTED, f"a formula is nested deeper than {MAX_DEPTH}")
+    assert ENGINE.decide(Query((Not(formula),), formula)) == too_deep
+
+
+# -- corrupted countermodels ------------------------------------------------------------------------------------------
+
+
+def python(formula: Formula) -> str:
+    """The formula as an expression in Python, of predicates and functions as dictionaries: another evaluator."""
+
+    def term(part: Term) -> str:
+        match part:
+            case Var(name, sort):
+                return f"x_{name}_{sort}"
+            case App(function, arguments):
+                return f"f[{function!r}][{row(arguments)}]"
+
+    def row(arguments: tuple[Term, ...]) -> str:
+        return f"({''.join(term(argument) + ',' for argument in arguments)})"
+
+    match formula:
+        case Top() | Bottom():
+            return str(isinstance(formula, Top))
+        case Atom(predicate, arguments):
+            return f"({row(arguments)} in p[{predicate!r}])"
+        case Eq(left, right):
+            return f"({term(left)} == {term(right)})"
+        case Not(body):
+            return f"(not {python(body)})"
+        case ForAll(variable, body):
+            return f"all([{python(body)} for {term(variable)} in range(n[{variable.sort!r}])])"
+        case Exists(variable, body):
+            return f"any([{python(body)} for {term(variable)} in range(n[{variable.sort!r}])])"
+        case And() | Or() | Xor() | Implies() | Iff():
+            operators = {And: "and", Or: "or", Xor: "!=", Implies: "<=", Iff: "=="}
+            return f"({python(formula.left)} {operators[type(formula)]} {python(formula.right)})"
+
+
+def refutes(query: Query, structure: Structure) -> bool:
+    names = {"n": structure.domains, "p": structure.predicates, "f": structure.functions}
+    return all(eval(python(formula), dict(names)) is True for formula in query.assertions)
+
+
+def corrupted(structure: Structure, signature: Signature) -> Iterator[Structure]:
+    """The structures that differ in one entry of one table."""
+
+    def rows(sorts: tuple[str, ...]) -> Iterator[tuple[int, ...]]:
+        return product(*[range(structure.domains[sort]) for sort in sorts])
+
+    for name, sorts in signature.predicates.items():
+        for row in rows(sorts):
+            yield replace(
+                structure, predicates={**structure.predicates, name: structure.predicates[name] ^ frozenset({row})}
+            )
+    for name, kind in signature.functions.items():
+        table: Mapping[tuple[int, ...], int] = structure.functions[name]
+        for row in rows(kind.arguments):
+            for value in set(range(structure.domains[kind.result])) - {table[row]}:
+                yield replace(structure, functions={**structure.functions, name: {**table, row: value}})
+
+
+NO_COUNTERMODEL = Unknown(Reason.BROKEN, "the solver's countermodel is none")
+
+
+@settings(max_examples=150)
+@given(strategies.queries(RICH, max_size=6))
+def test_a_corrupted_countermodel_counts_only_if_it_is_still_one(query: Query) -> None:
+    answer = ENGINE.decide(query)
+    if not isinstance(answer, Refuted) or answer.model is None:
+        return
+    assert refutes(query, answer.model)
+    for structure in corrupted(answer.model, Signature.infer(query.assertions)):
+        still = Refuted(structure)
+        expected = Confirmed(still, checked=True) if refutes(query, structure) else Confirmed(NO_COUNTERMODEL)
+        assert confirm(query, still) == expected
+
+
+@settings(max_examples=100)
+@given(st.tuples(strategies.queries(RICH, max_size=6), strategies.structures(RICH)))
+def test_any_structure_counts_exactly_if_it_is_a_countermodel(pair: tuple[Query, Structure]) -> None:
+    query, structure = pair
+    assert confirm(query, Refuted(structure)).checked == refutes(query, structure)
+
+
+@pytest.mark.parametrize("missing", ["domains", "predicates", "functions"])
+def test_a_countermodel_that_interprets_too_little_is_none(missing: str) -> None:
+    query = ask("p(a)", "∀x p(x)")
+    answer = ENGINE.decide(query)
+    assert isinstance(answer, Refuted)
+    assert answer.model is not None
+    said = confirm(query, Refuted(replace(answer.model, **{missing: {}})))
+    assert isinstance(said.answer, Unknown)
+    assert said.answer.reason is Reason.BROKEN
+    assert said.answer.detail.startswith("the solver's countermodel is none: the structure ")
+    assert not said.checked
+
+
+# -- name, memory, file -----------------------------------------------------------------------------------------------
+
+
+def test_the_name() -> None:
+    assert ENGINE.name == f"embedded {version('proof-r1-formal')}" == get_solver("embedded").name
+
+
+SMALL = Limits(steps=10_000)
+
+
+@settings(max_examples=30)
+@given(st.lists(strategies.queries(RELATIONAL, max_size=5), min_size=2, max_size=5), st.randoms())
+def test_answers_do_not_depend_on_order_memory_or_file(
+    tmp_path_factory: pytest.TempPathFactory, queries: list[Query], random: Random
+) -> None:
+    alone: dict[Query, Answer] = {query: EmbeddedSolver(SMALL, cache=0).decide(query) for query in queries}
+    file = tmp_path_factory.mktemp("answers") / "answers"
+    engines = (
+        EmbeddedSolver(SMALL),
+        EmbeddedSolver(SMALL, cache=1),
+        EmbeddedSolver(SMALL, file=file),
+        EmbeddedSolver(SMALL, cache=0, file=file),
+    )
+    for engine in engines:
+        order = queries * 2
+        random.shuffle(order)
+        assert {query: engine.decide(query) for query in order} == alone
+
+
+def test_the_file_is_made_when_it_is_needed(tmp_path: Path) -> None:
+    engine = EmbeddedSolver(file=tmp_path / "answers")
+    assert list(tmp_path.iterdir()) == []
+    engine.decide(ask("p", "p"))
+    assert (tmp_path / "answers").is_file()
