@@ -510,6 +510,26 @@ def test_the_server_is_shut_down(double: Double, capfd: pytest.CaptureFixture[st
     assert first != second
 
 
+def test_a_fork_leaves_the_server_to_its_owner(double: Double) -> None:
+    pytest.importorskip("fcntl", reason="needs forks of Unix")
+    program = f"""
+import os
+from proof_r1_formal.logic.syntax import atom
+from proof_r1_formal.solvers.base import Query
+from proof_r1_formal.solvers.isabelle import IsabelleSolver
+solver = IsabelleSolver(program={str(double.program)!r})
+query = Query((), atom("proved"))
+solver.decide(query)
+if os.fork() == 0:
+    raise SystemExit(0)
+os.wait()
+print(solver.decide(query))
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert run.stdout == "Entailed(proof=None)\n"
+    assert double.commands() == ["session_start", *["use_theories", "purge_theories"] * 2, "shutdown"]
+
+
 def test_a_client_that_crashes_takes_the_server_along(double: Double) -> None:
     program = f"""
 from proof_r1_formal.logic.syntax import atom
