@@ -32,12 +32,14 @@ from proof_r1_formal.evidence.term import (
     Repeat,
     Signed,
     Suppose,
+    Theorem,
     Truth,
     Witness,
     signed,
 )
 from proof_r1_formal.logic.pattern import Lambda, instance
 from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     ENTITY,
     App,
@@ -116,12 +118,15 @@ class _Writer:
         known = list(known)
         texts: list[str] = []
         opened: list[str] = []
-        for line in block:
+        for number, line in enumerate(block, 1):
             if isinstance(line, Witness):
                 texts.append(self._open_witness(known, line))
                 opened.append(line.constant.function)
             else:
                 says, term = self._line(known, line, indent)
+                if number == len(block):
+                    known.append((says, term))
+                    break
                 known.append((says, self._name()))
                 texts.append(f"have {known[-1][1]} : {_type(says)} := {term}")
         self._bound.difference_update(opened)
@@ -246,6 +251,7 @@ class _Writer:
         arguments = [
             f"({name} := {self._argument(substitution[name])})"
             for name in lean.pattern_variables(theorem.premises, theorem.conclusion)
+            if name not in _inferred(theorem)
         ]
         given = [
             _with_pairs(instance(pattern, substitution), known[number][1])
@@ -338,8 +344,13 @@ def _introduced(formula: Formula, premises: Sequence[_Known]) -> _Known:
     used = [proof for proof, word in zip(proofs, lemma.split("_of_")[1].split("_"), strict=True) if word != "any"]
     rows = TRUTH_TABLES[type(formula)]
     shown = {row[2] for row in rows if all(v in (None, r) for v, r in zip(values, row[:2], strict=True))}.pop()
-    sides = f"(A := {lean.formula(formula.left)}) (B := {lean.formula(formula.right)})"
-    return Signed(formula, shown), _apply(lemma, sides, *used)
+    return Signed(formula, shown), _apply(lemma, *used)
+
+
+def _inferred(theorem: Theorem) -> frozenset[str]:
+    """The pattern variables that Lean finds from the premises: propositions that stand in one."""
+    propositions = [name for part in theorem.premises for name, use in symbols(part).uses if use == ("predicate", 0)]
+    return frozenset(propositions)
 
 
 def _word(value: bool | None) -> str:

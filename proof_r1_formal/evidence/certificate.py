@@ -1,0 +1,145 @@
+"""Certificates of answers: what a proof assistant's kernel can check without this package.
+
+A :class:`Certificate` says that the premises entail an answer: the steps of its closure, each with the proof term of
+its entailment, become one theorem. An :class:`OpenCertificate` says that they entail neither a goal nor its negation.
+Both hold models, which show that the premises do not contradict each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TypeAlias
+
+from proof_r1_formal.evidence.lean import LeanTheorem
+from proof_r1_formal.evidence.lean_model import refutation
+from proof_r1_formal.evidence.lean_term import lean_term
+from proof_r1_formal.evidence.term import Proof
+from proof_r1_formal.logic.model import Structure
+from proof_r1_formal.logic.signature import Signature, mangle
+from proof_r1_formal.logic.syntax import BOTTOM, Formula, Not
+from proof_r1_formal.render import lean
+
+ANSWER, CONSISTENT, GOAL_FAILS, NEGATION_FAILS = "answer", "consistent", "goal_fails", "negation_fails"
+"""Names of theorems."""
+
+MAX_STEPS = 300
+"""How many steps a certificate may have; Lean's time grows with the square of what is nested."""
+
+
+@dataclass(frozen=True, slots=True)
+class CertifiedStep:
+    """A step of a closure.
+
+    Attributes:
+        id: of the action.
+        dependencies: ids of premises and earlier steps, as declared.
+        formula: the conclusion.
+        proof: that the dependencies, numbered from 0, entail it.
+    """
+
+    id: str
+    dependencies: tuple[str, ...]
+    formula: Formula
+    proof: Proof
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """That premises entail an answer.
+
+    Attributes:
+        premises: all premises of the problem, by id.
+        goal: the formula of the selected option.
+        steps: in order; the last one says the goal.
+        model: of the premises.
+    """
+
+    premises: Mapping[str, Formula]
+    goal: Formula
+    steps: tuple[CertifiedStep, ...]
+    model: Structure
+
+    def theorems(self) -> dict[str, LeanTheorem]:
+        """The theorems by name: the answer, and that the premises are consistent, if the model is small enough."""
+        consistent = refutation(tuple(self.premises.values()), BOTTOM, self.model)
+        return {ANSWER: self.answer(), **({} if consistent is None else {CONSISTENT: consistent})}
+
+    def answer(self) -> LeanTheorem:
+        """The theorem that the premises in the closure entail the goal: an instance of ``conditional_soundness``."""
+        used = {name for step in self.steps for name in step.dependencies if name in self.premises}
+        given = {name: formula for name, formula in self.premises.items() if name in used}
+        known = {**given, **{step.id: step.formula for step in self.steps}}
+        signature = Signature.infer((*known.values(), self.goal))
+        reached = {name: f"({lean.NAMESPACE}.given {_premise_name(name)})" for name in given}
+        lines = [f"{lean.NAMESPACE}.answer ("]
+        for step in self.steps:
+            names = [f"a{number}" for number in range(len(step.dependencies))]
+            given_names = [(known[name], bound) for name, bound in zip(step.dependencies, names, strict=True)]
+            body = lean_term(step.proof, given_names, step.formula, signature, indent=2)
+            entailed = f"(fun {' '.join(names)} =>\n    {body})" if names else f"({body})"
+            rule = f"{lean.NAMESPACE}.step{len(names)}"
+            derived = " ".join([rule, *[reached[name] for name in step.dependencies], entailed])
+            reached[step.id] = _step_name(step.id)
+            says = f"{lean.NAMESPACE}.Certified {lean.formula(step.formula)}"
+            lines.append(f"  have {reached[step.id]} : {says} := {derived}")
+        lines.append(f"  {reached[self.steps[-1].id]})")
+        premises = [f"({_premise_name(name)} : {lean.formula(formula)})" for name, formula in given.items()]
+        binders = "\n  ".join([*lean.binders(signature), *premises])
+        return LeanTheorem(f"{binders}\n  : {lean.formula(self.goal)}", "\n".join(lines))
+
+    def step_at(self, line: int) -> str | None:
+        """The id of the step that a line of the answer's text belongs to; None if it belongs to none."""
+        above = self.answer().text(ANSWER).split("\n")[: line + 1]
+        count = sum(text.startswith("  have d_") for text in above)
+        return self.steps[count - 1].id if count else None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCertificate:
+    """That premises leave a goal open.
+
+    Attributes:
+        premises: of the problem, by id.
+        goal: what they neither entail nor refute.
+        model_of_negation, model_of_goal: models of the premises in which the goal is false and true.
+    """
+
+    premises: Mapping[str, Formula]
+    goal: Formula
+    model_of_negation: Structure
+    model_of_goal: Structure
+
+    def theorems(self) -> dict[str, LeanTheorem]:
+        """The theorems by name, as far as the models are small enough: neither goal nor negation is entailed."""
+        premises = tuple(self.premises.values())
+        found = {
+            GOAL_FAILS: refutation(premises, self.goal, self.model_of_negation),
+            NEGATION_FAILS: refutation(premises, Not(self.goal), self.model_of_goal),
+        }
+        return {name: theorem for name, theorem in found.items() if theorem is not None}
+
+
+AnyCertificate: TypeAlias = Certificate | OpenCertificate
+
+
+def lean_file(theorems: Mapping[str, LeanTheorem], about: str) -> str:
+    """A Lean file that states and proves the theorems, for a person to open beside ``theories/lean``.
+
+    Args:
+        theorems: by name.
+        about: what they are about; shown in a comment, in plain ASCII.
+    """
+    shown = "".join(takewhile(lambda c: c != "\n", ascii(about)))
+    comment = f"-- {shown[1:-1]}".replace("-/", "- /")
+    texts = [f"{theorem.text(name)}\n#print axioms {name}" for name, theorem in theorems.items()]
+    return "\n\n".join([f"import ProofR1\nset_option autoImplicit false\n\n{comment}", *texts]) + "\n"
+
+
+def _premise_name(name: str) -> str:
+    return mangle(name, "h")
+
+
+def _step_name(name: str) -> str:
+    return mangle(name, "d")

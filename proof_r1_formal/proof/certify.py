@@ -1,0 +1,145 @@
+"""From a verified trace to a certificate of its answer.
+
+In: a verifier, a problem and a completion. Out: the report, and a certificate or the reason why there is none. There is
+one exactly if an option is selected, the closure of the terminal action is entailed step by step with proofs, the last
+step says the option's own formula, and the premises have a model; or if the selected option is Uncertain and two
+countermodels show that it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from proof_r1_formal.data.problem import UNCERTAIN, Problem
+from proof_r1_formal.errors import ProofError
+from proof_r1_formal.evidence.certificate import MAX_STEPS, AnyCertificate, Certificate, CertifiedStep, OpenCertificate
+from proof_r1_formal.evidence.checker import check
+from proof_r1_formal.evidence.schemata import instance_proof
+from proof_r1_formal.evidence.search import find_proof
+from proof_r1_formal.evidence.term import Proof
+from proof_r1_formal.logic.model import Structure
+from proof_r1_formal.logic.syntax import BOTTOM, Formula, Not
+from proof_r1_formal.logic.transform import alpha_equivalent
+from proof_r1_formal.proof.action import Action, read_completion
+from proof_r1_formal.proof.report import StepReport, TraceReport
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.check import Match
+from proof_r1_formal.solvers.base import Entailed, Refuted
+
+_BINDING = "␣goal"
+"""Id of the step from the last conclusion to the option's formula, where they are written differently."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certification:
+    """A report, and what came of certifying its answer.
+
+    Attributes:
+        report: of the trace.
+        certificate: of the answer; None if there is none.
+        reason: why there is none; empty if there is one.
+    """
+
+    report: TraceReport
+    certificate: AnyCertificate | None
+    reason: str = ""
+
+
+class _NoCertificateError(Exception):
+    """There is no certificate; the message says why."""
+
+
+def certify(verifier: Verifier, problem: Problem, completion: str, *, sample: int = 0) -> Certification:
+    """Verify a completion and put the certificate of its answer together.
+
+    Args:
+        verifier: whose verdicts count; its rule catalogue says which theorems the steps apply.
+        problem, completion, sample: see :meth:`Verifier.verify`.
+
+    Raises:
+        SignatureError, SolverError: see :meth:`Verifier.verify`.
+    """
+    report = verifier.verify(problem, completion, sample=sample)
+    try:
+        return Certification(report, _certificate(verifier, problem, completion, report))
+    except _NoCertificateError as error:
+        return Certification(report, None, str(error))
+
+
+def _certificate(verifier: Verifier, problem: Problem, completion: str, report: TraceReport) -> AnyCertificate:
+    option = problem.option(report.answer)
+    if option is None:
+        raise _NoCertificateError("no option is selected")
+    premises = {premise.id: premise.formula for premise in problem.premises}
+    if option.label == UNCERTAIN:
+        return OpenCertificate(
+            premises,
+            option.formula,
+            _countermodel(verifier, tuple(premises.values()), option.formula, "the premises entail the goal"),
+            _countermodel(verifier, tuple(premises.values()), Not(option.formula), "the premises refute the goal"),
+        )
+    if not report.closure:
+        raise _NoCertificateError("there is no terminal action")
+    model = _countermodel(verifier, tuple(premises.values()), BOTTOM, "the premises contradict each other")
+    steps = _steps(verifier, premises, completion, report)
+    last = steps[-1]
+    if not alpha_equivalent(last.formula, option.formula):
+        proof = find_proof((last.formula,), option.formula)
+        if proof is None:
+            raise _NoCertificateError(f"the last conclusion is not found to give the formula of {option.id}")
+        steps.append(CertifiedStep(_BINDING, (last.id,), option.formula, proof))
+    if len(steps) > MAX_STEPS:
+        raise _NoCertificateError(f"the closure has {len(steps)} steps; a certificate has at most {MAX_STEPS}")
+    return Certificate(premises, option.formula, tuple(steps), model)
+
+
+def _countermodel(verifier: Verifier, premises: tuple[Formula, ...], conclusion: Formula, entailed: str) -> Structure:
+    match verifier.justify(premises, conclusion).answer:
+        case Refuted(model) if model is not None:
+            return model
+        case Entailed():
+            raise _NoCertificateError(entailed)
+        case _:
+            raise _NoCertificateError("no model of the premises was found")
+
+
+def _steps(
+    verifier: Verifier, premises: dict[str, Formula], completion: str, report: TraceReport
+) -> list[CertifiedStep]:
+    """The steps of the closure, each with a proof that the checker accepts."""
+    known = dict(premises)
+    steps = []
+    for action, step in zip(read_completion(completion).actions, report.actions, strict=True):
+        if not step.in_closure:
+            continue
+        if not step.semantic or action.id is None or action.formula is None:
+            raise _NoCertificateError(f"step {action.id or 'without an id'} is not verified")
+        dependencies = tuple([known[name] for name in action.dependencies])
+        proof = _proof(verifier, action, step, dependencies, action.formula)
+        if proof is None:
+            raise _NoCertificateError(f"step {action.id} is entailed by a solver's word, without a proof")
+        try:
+            check(proof, dependencies, action.formula)
+        except ProofError as error:
+            raise _NoCertificateError(f"the proof of step {action.id} does not hold: {error}") from error
+        known[action.id] = action.formula
+        steps.append(CertifiedStep(action.id, action.dependencies, action.formula, proof))
+    return steps
+
+
+def _proof(
+    verifier: Verifier, action: Action, step: StepReport, dependencies: tuple[Formula, ...], conclusion: Formula
+) -> Proof | None:
+    """A rule-verified step applies its schema's theorem; any other has the proof that was found."""
+    if step.rule and action.rule is not None:
+        rule = verifier.rules.find(action.rule, aliases=verifier.aliases)
+        assert rule is not None
+        match verifier.match_rule(rule.name, dependencies, conclusion, step.terminal)[0]:
+            case Match() as matched:
+                proof = instance_proof(matched, dependencies, conclusion)
+                if proof is not None:
+                    return proof
+    match verifier.justify(dependencies, conclusion).answer:
+        case Entailed(proof):
+            return proof
+    return None
