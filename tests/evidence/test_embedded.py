@@ -84,13 +84,14 @@ RELATIONAL = Signature(
 )
 
 
-def check_against_z3(query: Query) -> None:
+def check_against_z3(query: Query, *, proofs: bool = True) -> None:
+    """The answer is Z3's, its evidence holds, and inside the class there is some (unless it is a proof not insisted on)."""
     answer, expected = ENGINE.decide(query), Z3.decide(query)
     confirmed = confirm(query, answer)
     assert confirmed.answer == answer
     if not isinstance(FiniteSolver().decide(query), Unknown):
         assert type(answer) is type(expected)
-        assert confirmed.checked
+        assert confirmed.checked or (isinstance(answer, Entailed) and not proofs)
     elif not isinstance(expected, Unknown):
         assert type(answer) is type(expected)
 
@@ -110,7 +111,20 @@ def test_inside_the_class_every_answer_has_evidence_without_equality(query: Quer
 @settings(max_examples=150)
 @given(strategies.queries(RICH))
 def test_with_sorts_and_functions(query: Query) -> None:
+    check_against_z3(query, proofs=False)
+
+
+@settings(max_examples=80)
+@given(strategies.signatures(symbols=strategies.names(), max_functions=0).flatmap(strategies.queries))
+def test_whatever_the_names(query: Query) -> None:
     check_against_z3(query)
+
+
+@pytest.mark.xfail(strict=True, reason="proof search instantiates by no term that a witness brings in with a function")
+@pytest.mark.parametrize("query", [ask("∃x p(f(x))", "∃x p(x)"), ask("∃x ∀y s(f(x), y)", "∃x s(x, x)")], ids=shown)
+def test_functions_of_witnesses_are_terms_to_instantiate_by(query: Query) -> None:
+    assert FiniteSolver().decide(query) == Entailed()
+    assert confirm(query, ENGINE.decide(query)).checked
 
 
 # -- outside the class ------------------------------------------------------------------------------------------------
@@ -182,7 +196,7 @@ FUNCTION = ask("∀x p(f(x))", "∃x p(x)")  # needs a term that is nowhere, and
 def test_where_no_proof_is_found_a_yes_says_so(query: Query) -> None:
     answer = ENGINE.decide(query)
     assert answer == Entailed(None)
-    assert confirm(query, answer) == Confirmed(answer, checked=False, used=None)
+    assert confirm(query, answer) == Confirmed(answer)
 
 
 def test_a_yes_without_a_proof_is_unsupported_in_reports() -> None:
@@ -314,7 +328,7 @@ def test_a_corrupted_countermodel_counts_only_if_it_is_still_one(query: Query) -
     assert refutes(query, answer.model)
     for structure in corrupted(answer.model, Signature.infer(query.assertions)):
         still = Refuted(structure)
-        expected = Confirmed(still, checked=True) if refutes(query, structure) else Confirmed(NO_COUNTERMODEL)
+        expected = Confirmed(still, "checked") if refutes(query, structure) else Confirmed(NO_COUNTERMODEL)
         assert confirm(query, still) == expected
 
 
