@@ -1,4 +1,4 @@
-"""Answers checked again by what is simpler than what found them: proof checker and reference evaluator.
+"""Answers checked again by what is simpler than what found them: proof checker, reference evaluator, Lean's kernel.
 
 In: a query and a solver's answer. Out: the answer and whether its evidence holds. An answer whose evidence does not
 hold is no answer.
@@ -7,10 +7,15 @@ hold is no answer.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from proof_r1_formal.errors import ProofError, StructureError
 from proof_r1_formal.evidence.checker import check
+from proof_r1_formal.evidence.kernel import KernelEvidence
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown, is_countermodel
+
+Evidence: TypeAlias = Literal["kernel", "checked", "unsupported"]
+"""What stands behind an answer: a kernel's acceptance, a checked proof or countermodel, the solver's word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,33 +24,50 @@ class Confirmed:
 
     Attributes:
         answer: the solver's; Unknown if its evidence does not hold.
-        checked: whether there is evidence, and it holds.
+        evidence: what stands behind it; a kernel's acceptance includes the checker's or the evaluator's.
         used: the dependencies, by index, that the proof uses; None without a proof.
     """
 
     answer: Answer
-    checked: bool = False
+    evidence: Evidence = "unsupported"
     used: frozenset[int] | None = None
 
+    @property
+    def checked(self) -> bool:
+        """Whether there is evidence, and it holds."""
+        return self.evidence != "unsupported"
 
-def confirm(query: Query, answer: Answer) -> Confirmed:
-    """Check the proof or the countermodel of an answer."""
+
+def confirm(query: Query, answer: Answer, kernel: KernelEvidence | None = None) -> Confirmed:
+    """Check the proof or the countermodel of an answer.
+
+    Args:
+        query, answer: what was asked and said.
+        kernel: also checks it, if it is given; a countermodel that is too large for it stays with the evaluator.
+    """
+    used: frozenset[int] | None = None
     match answer:
         case Entailed(proof) if proof is not None:
             try:
                 used = check(proof, query.dependencies, query.conclusion)
             except ProofError as error:
-                return Confirmed(Unknown(Reason.BROKEN, f"the solver's proof does not hold: {error}"))
-            return Confirmed(answer, True, used)
+                return _broken(f"the solver's proof does not hold: {error}")
         case Refuted(model) if model is not None:
             try:
                 holds = is_countermodel(query, model)
             except StructureError as error:
-                return Confirmed(Unknown(Reason.BROKEN, f"the solver's countermodel is none: {error}"))
-            return (
-                Confirmed(answer, True)
-                if holds
-                else Confirmed(Unknown(Reason.BROKEN, "the solver's countermodel is none"))
-            )
+                return _broken(f"the solver's countermodel is none: {error}")
+            if not holds:
+                return _broken("the solver's countermodel is none")
         case _:
             return Confirmed(answer)
+    judgement = None if kernel is None else kernel.judge(query, answer)
+    if judgement is None:
+        return Confirmed(answer, "checked", used)
+    if not judgement.accepted:
+        return _broken(f"the kernel does not accept the evidence: {judgement.reason}")
+    return Confirmed(answer, "kernel", used)
+
+
+def _broken(problem: str) -> Confirmed:
+    return Confirmed(Unknown(Reason.BROKEN, problem))

@@ -10,6 +10,8 @@ from typing import Literal
 
 import msgspec
 
+from proof_r1_formal.evidence.confirm import Evidence
+
 
 class Code(StrEnum):
     """What a finding is about."""
@@ -98,8 +100,8 @@ class StepReport(msgspec.Struct, frozen=True, gc=False):
         findings: why a verdict is false; UNUSED_DEPENDENCY alone makes none false.
         instance: how the rule matched, if it did.
         countermodel: a structure in which the step fails, if it was refuted with one.
-        evidence: whether the verdict on entailment has evidence that was checked again, or is the solver's word; None
-            if there is no such verdict, or no evidence was asked for.
+        evidence: whether the verdict on entailment has evidence that was checked again, or that Lean's kernel accepted,
+            too, or is the solver's word; None if there is no such verdict, or no evidence was asked for.
         used: the dependencies that the checked proof uses; None without one.
     """
 
@@ -118,7 +120,7 @@ class StepReport(msgspec.Struct, frozen=True, gc=False):
     findings: tuple[Finding, ...] = ()
     instance: RuleReport | None = None
     countermodel: ModelReport | None = None
-    evidence: Literal["checked", "unsupported"] | None = None
+    evidence: Evidence | None = None
     used: tuple[str, ...] | None = None
 
 

@@ -15,9 +15,11 @@ from typing import Literal, TypeAlias
 from msgspec import structs
 
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
-from proof_r1_formal.errors import SignatureError
-from proof_r1_formal.evidence.confirm import Confirmed, confirm
+from proof_r1_formal.errors import SignatureError, SolverError
+from proof_r1_formal.evidence.confirm import Confirmed, Evidence, confirm
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
+from proof_r1_formal.evidence.kernel import KernelEvidence
+from proof_r1_formal.evidence.lean import HINT
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.pattern import Lambda
 from proof_r1_formal.logic.show import show, show_term
@@ -29,6 +31,7 @@ from proof_r1_formal.proof.progress import AdmittedConclusions, progress_finding
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport, TraceReport
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.check import TRACE_BUDGET, Budget, Match, NoMatch, RuleResult, Undecided, check_rule
+from proof_r1_formal.rules.manifest import require_proved
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Solver, Unknown
 from proof_r1_formal.solvers.oracle import Oracle
@@ -41,8 +44,9 @@ QUANTIFIER_NEGATION = "QUANTIFIER_NEGATION"
 _REMEMBERED_PROBLEMS = 256
 _REMEMBERED_STEPS = 1 << 14
 
-EvidenceLevel: TypeAlias = Literal["checked", "none"]
-"""Whether the evidence of verdicts on entailment is checked again by what is simpler than what found it."""
+EvidenceLevel: TypeAlias = Literal["none", "checked", "kernel"]
+"""Whether the evidence of verdicts on entailment is checked again: by what is simpler than what found it, or by Lean's
+kernel, too."""
 
 
 class Verifier:
@@ -54,7 +58,14 @@ class Verifier:
         evaluation: whether an answer may also be selected by its formula when the terminal action's id is no option's;
             never in training.
         aliases: whether other spellings of rule names count; never in training.
-        evidence: whether the proof or countermodel of each entailment verdict is ``checked``, or ``none`` is asked for.
+        evidence: whether the proof or countermodel of each entailment verdict is ``checked``, also by a ``kernel``, or
+            ``none`` is asked for.
+        kernel: which kernel that is.
+
+    Raises:
+        CatalogueError: a schema of the catalogue is no theorem in its manifest.
+        DataError: the manifest cannot be read.
+        SolverError: kernel evidence is wanted, and there is no kernel.
     """
 
     def __init__(
@@ -65,11 +76,16 @@ class Verifier:
         evaluation: bool = True,
         aliases: bool = False,
         evidence: EvidenceLevel = "checked",
+        kernel: KernelEvidence | None = None,
     ) -> None:
+        require_proved(rules)
         self.rules = rules
         self.evaluation = evaluation
         self.aliases = aliases
         self.evidence = evidence
+        if evidence == "kernel" and kernel is None:
+            raise SolverError("lean", f"there is no kernel to check evidence with; {HINT}")
+        self.kernel = kernel if evidence == "kernel" else None
         solver = EmbeddedSolver() if solver is None else solver
         self.oracle = Oracle(solver, tables=isinstance(solver, EmbeddedSolver))
         self.justify = lru_cache(maxsize=_REMEMBERED_STEPS)(self._justified)
@@ -95,7 +111,9 @@ class Verifier:
         """Whether the dependencies entail the conclusion, the evidence being checked."""
         query = Query(dependencies, conclusion)
         answer = self.oracle.solver.decide(query)
-        return Confirmed(answer) if self.evidence == "none" else confirm(query, answer)
+        if self.evidence == "none":
+            return Confirmed(answer)
+        return confirm(query, answer, self.kernel)
 
     def _matched_rule(
         self, rule: str, dependencies: tuple[Formula, ...], conclusion: Formula, terminal: bool
@@ -161,7 +179,7 @@ class _Verdict:
     findings: list[Finding] = field(default_factory=list)
     instance: RuleReport | None = None
     countermodel: ModelReport | None = None
-    evidence: Literal["checked", "unsupported"] | None = None
+    evidence: Evidence | None = None
     used: tuple[str, ...] | None = None
 
     @property
@@ -241,7 +259,7 @@ class _Run:
             used_closure=self._names(closure_of(premises, used, self._terminal)),
             consistency=self._prepared.consistency,
             uncertain=self._prepared.uncertain(option.formula) if option and option.label == UNCERTAIN else None,
-            rules=self._verifier.rules.name,
+            rules=self._verifier.rules.title,
             solver=self._oracle.solver.name,
         )
 
@@ -311,7 +329,7 @@ class _Run:
         confirmed = self._verifier.justify(tuple([self._semantic_state[n] for n in action.dependencies]), formula)
         answer = confirmed.answer
         if self._verifier.evidence != "none" and not isinstance(answer, Unknown):
-            verdict.evidence = "checked" if confirmed.checked else "unsupported"
+            verdict.evidence = confirmed.evidence
         match answer:
             case Entailed():
                 verdict.semantic = True

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from pathlib import Path
 
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.logic.parse import parse_formula
@@ -113,11 +114,20 @@ class Catalogue:
         name: for reports.
         rules: in the order in which they are shown.
         aliases: other spelling -> canonical name, used only where the caller allows aliases.
+        manifest: file that says which schemata are theorems; the package's own if None.
+        unchecked: whether schemata may be used that are not in the manifest; reports then say so.
     """
 
     name: str
     rules: tuple[Rule, ...]
     aliases: Mapping[str, str] = field(default_factory=dict)
+    manifest: Path | None = None
+    unchecked: bool = False
+
+    @property
+    def title(self) -> str:
+        """The name, for reports; it says if schemata may be no theorems."""
+        return f"{self.name} (unchecked)" if self.unchecked else self.name
 
     def __post_init__(self) -> None:
         names = [rule.name for rule in self.rules]

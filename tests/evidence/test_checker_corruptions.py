@@ -196,8 +196,10 @@ class Vandal:
             premises = (*premises[:number], self._formula(premises[number]), *premises[number + 1 :])
         elif choice < 0.4:
             conclusion = self.closed()
-        elif choice < 0.6 and len(changed) > 1:
-            changed, conclusion = changed[:-1], self.closed()
+        elif choice < 0.6 and changed:
+            changed = changed[: random.randint(1, len(changed))]
+            said = getattr(changed[-1], "formula", self.closed())
+            conclusion = random.choice((said, Not(said)))
         elif choice < 0.65 and len(changed) > 1:
             first = random.randrange(len(changed) - 1)
             changed = (*changed[:first], changed[first + 1], changed[first], *changed[first + 2 :])

@@ -1,0 +1,77 @@
+"""Answers whose evidence Lean's kernel accepts, many at a time.
+
+In: queries with answers that carry evidence. Out: what the kernel says of each, remembered. A proof becomes the theorem
+that the dependencies entail the conclusion; a countermodel the theorem that they do not, if it is small enough.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+
+from proof_r1_formal.evidence.lean import Judgement, LeanKernel, LeanTheorem
+from proof_r1_formal.evidence.lean_model import refutation
+from proof_r1_formal.evidence.lean_term import lean_term
+from proof_r1_formal.evidence.term import Proof
+from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.render import lean
+from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted
+
+_REMEMBERED = 1 << 14
+
+
+class KernelEvidence:
+    """Asks a kernel about answers, and remembers what it said.
+
+    Args:
+        kernel: which checks.
+    """
+
+    def __init__(self, kernel: LeanKernel) -> None:
+        self._kernel = kernel
+        self._known: OrderedDict[LeanTheorem, Judgement] = OrderedDict()
+
+    def prepare(self, answers: Iterable[tuple[Query, Answer]]) -> None:
+        """Have the kernel check all the answers together, so that asking for each is quick."""
+        theorems = dict.fromkeys(theorem_of(query, answer) for query, answer in answers)
+        new = [theorem for theorem in theorems if theorem is not None and theorem not in self._known]
+        for theorem, judgement in zip(new, self._kernel.check(new), strict=True):
+            if len(self._known) >= _REMEMBERED:
+                self._known.popitem(last=False)
+            self._known[theorem] = judgement
+
+    def judge(self, query: Query, answer: Answer) -> Judgement | None:
+        """What the kernel says; None if the answer has no evidence that can become a theorem."""
+        theorem = theorem_of(query, answer)
+        if theorem is None:
+            return None
+        if theorem not in self._known:
+            self.prepare([(query, answer)])
+        return self._known[theorem]
+
+
+def theorem_of(query: Query, answer: Answer) -> LeanTheorem | None:
+    """The theorem that an answer's evidence proves; None if it has none, or the countermodel is too large."""
+    match answer:
+        case Entailed(proof) if proof is not None:
+            return entailment_theorem(query.dependencies, query.conclusion, proof)
+        case Refuted(model) if model is not None:
+            return refutation(query.dependencies, query.conclusion, model)
+        case _:
+            return None
+
+
+def entailment_theorem(dependencies: tuple[Formula, ...], conclusion: Formula, proof: Proof) -> LeanTheorem:
+    """The theorem that the dependencies entail the conclusion.
+
+    Raises:
+        SignatureError: the formulas use a symbol in two ways.
+    """
+    signature = Signature.infer((*dependencies, conclusion))
+    premises = [(formula, f"a{number}") for number, formula in enumerate(dependencies)]
+    bound = [f"({name} : {lean.formula(formula)})" for formula, name in premises]
+    binders = "\n  ".join([*lean.binders(signature), *bound])
+    return LeanTheorem(
+        f"{binders}\n  : {lean.formula(conclusion)}", lean_term(proof, premises, conclusion, signature, indent=1)
+    )

@@ -1,0 +1,100 @@
+"""The manifest: which schemata are theorems that a proof assistant's kernel accepted, statement by statement.
+
+In: schemata. Out: those whose statement, as the package renders it now, is not the one in ``theories/manifest.json``.
+``proof-r1 theories check`` has the kernel check the statements anew; ``--write`` makes the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache, lru_cache
+from pathlib import Path
+
+import msgspec
+
+from proof_r1_formal.errors import CatalogueError, DataError
+from proof_r1_formal.render.lean import schema_statement
+from proof_r1_formal.resources import resource
+from proof_r1_formal.rules.schema import Catalogue, Schema
+
+
+class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the manifest says of a schema.
+
+    Attributes:
+        statement: SHA-256 of the rendered statement.
+        lean: the theorem that Lean's kernel accepted for it.
+        isabelle: the same for Isabelle; None if that was not tried.
+    """
+
+    statement: str
+    lean: str
+    isabelle: str | None = None
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """The schemata by name, and what checked them.
+
+    Attributes:
+        kernel: name and version.
+        theory: SHA-256 of the theory's files.
+        schemata: by name.
+    """
+
+    kernel: str
+    theory: str
+    schemata: dict[str, Entry]
+
+
+@lru_cache(maxsize=1 << 10)
+def statement_hash(schema: Schema) -> str:
+    """SHA-256 of the schema's statement."""
+    return hashlib.sha256(schema_statement((*schema.principal, *schema.minor), schema.conclusion).encode()).hexdigest()
+
+
+def manifest_path() -> Path:
+    """The package's own manifest."""
+    return resource("theories") / "manifest.json"
+
+
+@cache
+def read_manifest(path: Path) -> Manifest:
+    """The manifest in a file.
+
+    Raises:
+        DataError: there is no such file, or it is no manifest.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+    except (OSError, msgspec.DecodeError) as error:
+        raise DataError(str(path), f"no manifest of theorems: {error}") from error
+
+
+def unproved(catalogue: Catalogue) -> tuple[str, ...]:
+    """The names of the schemata that are not in the catalogue's manifest as they stand."""
+    known = read_manifest(catalogue.manifest or manifest_path()).schemata
+    return tuple(
+        [
+            schema.name
+            for rule in catalogue.rules
+            for schema in rule.schemata
+            if (entry := known.get(schema.name)) is None
+            or (entry.statement, entry.lean) != (statement_hash(schema), schema.lean)
+        ]
+    )
+
+
+def require_proved(catalogue: Catalogue) -> None:
+    """Refuse a catalogue with a schema that is no theorem in its manifest, unless it is used unchecked.
+
+    Raises:
+        CatalogueError: there is one; the message names it.
+    """
+    if catalogue.unchecked:
+        return
+    missing = unproved(catalogue)
+    if missing:
+        raise CatalogueError(
+            f"catalogue {catalogue.name}: schema {missing[0]!r} is not in its manifest as it stands, so nothing says "
+            "that it is sound; have it checked ('proof-r1 theories check'), or use the catalogue unchecked"
+        )
