@@ -85,7 +85,7 @@ RELATIONAL = Signature(
 
 
 def check_against_z3(query: Query, *, proofs: bool = True) -> None:
-    """The answer is Z3's, its evidence holds, and inside the class there is some (unless it is a proof not insisted on)."""
+    """The answer is Z3's, its evidence holds, and inside the class there is some; proofs only where they are wanted."""
     answer, expected = ENGINE.decide(query), Z3.decide(query)
     confirmed = confirm(query, answer)
     assert confirmed.answer == answer
