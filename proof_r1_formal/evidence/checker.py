@@ -63,6 +63,7 @@ from proof_r1_formal.logic.transform import (
     alpha_normal,
     free_variables,
     instantiate,
+    subformulas,
     subterms,
 )
 
@@ -245,8 +246,8 @@ class _Checker:
         return part if sign else part.opposite()
 
     def _new(self, constant: App, quantified: Quantified) -> App:
-        if constant.arguments or constant.function in self._functions:
-            raise ProofError(f"{constant.function!r} is no new constant")
+        if not isinstance(constant, App) or constant.arguments or constant.function in self._functions:
+            raise ProofError(f"{constant.function if isinstance(constant, App) else constant!r} is no new constant")
         self._functions.add(constant.function)
         self._sorts[constant.function] = quantified.variable.sort
         return constant
@@ -266,6 +267,8 @@ class _Checker:
             if term.arguments:
                 raise ProofError("a proof cannot bring in functions")
             return self._sorts.setdefault(term.function, wanted)
+        if len(term.arguments) != len(type_.arguments):
+            raise ProofError("a term has another number of arguments")
         if tuple([self._sort(a, s) for a, s in zip(term.arguments, type_.arguments, strict=True)]) != type_.arguments:
             raise ProofError("a term has an argument of another sort")
         return type_.result
@@ -298,16 +301,19 @@ class _Checker:
         raise ProofError("no instance of Leibniz's law")
 
     def _apply(self, theorem: Theorem, substitution: Substitution, premises: tuple[int, ...]) -> Signed:
-        sorts = set()
-        for value in substitution.values():
+        binders = _binders(theorem)
+        sorts = {variable.sort for variable in binders if variable.name not in substitution}
+        for name, value in substitution.items():
             match value:
                 case Lambda(variables, body):
                     if not free_variables(body) <= set(variables):
                         raise ProofError("a formula with holes has other free variables")
                     self._functions |= symbols(body).functions
                     sorts.update([variable.sort for variable in variables])
-                case Var(_, sort):
-                    sorts.add(sort)
+                case Var():
+                    if value.name != name or Var(name, ENTITY) not in binders:
+                        raise ProofError("of a theorem's variables only the sort may change")
+                    sorts.add(value.sort)
                 case term:
                     self._note(term)
                     sorts |= {ENTITY} if self._signature is None else {self._sort(term, ENTITY)}
@@ -324,6 +330,12 @@ class _Checker:
         if [self._line(number) for number in premises] != wanted:
             raise ProofError(f"the premises are not those of the theorem {theorem.name}")
         return shown
+
+
+def _binders(theorem: Theorem) -> set[Var]:
+    """The variables that a theorem's patterns quantify."""
+    patterns = (*theorem.premises, theorem.conclusion)
+    return {part.variable for pattern in patterns for part in subformulas(pattern) if isinstance(part, Quantified)}
 
 
 def _rows(formula: Connective, known: Sequence[Signed]) -> list[tuple[bool, bool, bool]]:

@@ -13,7 +13,7 @@ from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.evidence.search import find_proof
 from proof_r1_formal.evidence.term import Apply, Line, Proof, Repeat, Theorem, renamed, signed
 from proof_r1_formal.logic.pattern import instance
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.logic.syntax import Formula, Var
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.rules.schema import Schema
 
@@ -40,6 +40,9 @@ def instance_proof(match: Match, dependencies: Sequence[Formula], conclusion: Fo
         dependencies, conclusion: of the step.
     """
     applied = theorem(match.schema)
+    substitution = {  # a theorem's variables keep their names
+        name: Var(name, value.sort) if isinstance(value, Var) else value for name, value in match.substitution.items()
+    }
     lines: list[Line] = []
 
     def derive(known: Sequence[Formula], numbers: Sequence[int], goal: Formula) -> int | None:
@@ -56,13 +59,13 @@ def instance_proof(match: Match, dependencies: Sequence[Formula], conclusion: Fo
 
     given: list[int] = []
     for pattern in applied.premises:
-        number = derive(dependencies, range(len(dependencies)), instance(pattern, match.substitution))
+        number = derive(dependencies, range(len(dependencies)), instance(pattern, substitution))
         if number is None:
             return None
         given.append(number)
-    lines.append(Apply(applied, match.substitution, tuple(given)))
+    lines.append(Apply(applied, substitution, tuple(given)))
     shown = len(dependencies) + len(lines) - 1
-    end = derive((instance(applied.conclusion, match.substitution),), (shown,), conclusion)
+    end = derive((instance(applied.conclusion, substitution),), (shown,), conclusion)
     if end is None:
         return None
     if end != len(dependencies) + len(lines) - 1:

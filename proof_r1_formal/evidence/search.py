@@ -83,7 +83,7 @@ class _Search:
             case ForAll() | Exists() if sign == isinstance(formula, ForAll):
                 scope = tableau.open()
                 constant = tableau.new_constant(scope.depth)
-                tableau.add_term(constant, formula.variable.sort)
+                tableau.add_terms(constant, formula)
                 part = signed(instantiate(formula, constant))
                 shown = self.prove(part if sign else part.opposite())
                 return self._closed(scope, shown, goal, Arbitrary(formula, constant, ()))

@@ -11,8 +11,8 @@ on a supposition stays when the supposition goes.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Literal, TypeAlias
 
@@ -32,7 +32,7 @@ from proof_r1_formal.evidence.term import (
     Witness,
     signed,
 )
-from proof_r1_formal.logic.signature import ground_terms
+from proof_r1_formal.logic.signature import FunctionType, Signature, ground_terms
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     App,
@@ -167,6 +167,7 @@ class Tableau:
         self._equations: list[Eq] = []
         self._related: list[Atom | Eq] = []  # atoms that Leibniz's law was applied to
         self._unrelated: deque[Atom | Eq] = deque()
+        self._given = (*premises, conclusion)
         self._terms = {sort: dict.fromkeys(found) for sort, found in ground_terms((*premises, conclusion)).items()}
         self._names = set[str]().union(*[symbols(f).functions for f in (*premises, conclusion)])
         self._local: dict[str, int] = {}  # constant that is known in a scope only -> depth of the scope
@@ -204,10 +205,12 @@ class Tableau:
             del self.facts[formula]
         self._changed.extend(gone)
         self._conflict = None
-        for name in [name for name, level in self._local.items() if level >= depth]:
+        local = {name for name, level in self._local.items() if level >= depth}
+        for name in local:
             del self._local[name]
-            for found in self._terms.values():
-                found.pop(App(name, ()), None)
+        for found in self._terms.values() if local else ():
+            for term in [term for term in found if not local.isdisjoint(functions_within(term))]:
+                del found[term]
 
     def outside(self, shown: Fact, scope: Scope) -> int:
         """The depth of the innermost scope outside ``scope`` that holds something ``shown`` rests on."""
@@ -347,7 +350,7 @@ class Tableau:
                 constant = self.new_constant(fact.scope.depth)
                 part = signed(instantiate(formula, constant))
                 self.hold(part if fact.what.sign else part.opposite(), (fact,), Witness(0, constant))
-                self.add_term(constant, formula.variable.sort)  # only now, so that no line before uses it
+                self.add_terms(constant, formula)  # only now, so that no line before uses it
                 return True
         for formula in self._quantified:
             if not self._terms.get(formula.variable.sort):
@@ -364,6 +367,17 @@ class Tableau:
         if depth:
             self._local[name] = depth
         return App(name, ())
+
+    def add_terms(self, constant: App, formula: Quantified) -> None:
+        """Instantiate by a new constant, and by the terms that it makes in an instance of the formula."""
+        self.add_term(constant, formula.variable.sort)
+        for term in symbols(instantiate(formula, constant)).ground_terms:
+            if term.arguments and constant.function in functions_within(term):
+                self.add_term(term, self._functions[term.function].result)
+
+    @cached_property
+    def _functions(self) -> Mapping[str, FunctionType]:
+        return Signature.infer(self._given).functions
 
     def add_term(self, term: Term, sort: str) -> None:
         """Instantiate by one more term."""

@@ -108,8 +108,10 @@ class AnswerCache:
     def decide(self, query: Query) -> Answer:
         """The answer to the canonical query, in the names of ``query``."""
         form = canonical(query)
-        if any(name.startswith("␣") for _, name in form.symbols):
-            return self._solve(query)  # a proof of the canonical query could bring in constants of these names
+        names = {name for _, name in form.symbols}
+        if len(names) < len(form.symbols) or any(name.startswith("␣") for name in names):
+            # canonical names would hide that one is of two kinds; or be those of constants that a proof brings in
+            return self._solve(query)
         return _in_its_own_names(self._answer(form), form)
 
 

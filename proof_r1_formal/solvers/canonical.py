@@ -75,7 +75,7 @@ def shape(formula: Formula) -> Shape:
     def write_term(term: Term) -> None:
         match term:
             case Var(variable, sort):
-                parts.append(f"{variable}:{len(sort)}{sort}")
+                parts.append(f"{variable}:{len(sort)}:{sort}")
             case App(function, arguments):
                 parts.append(f"{name((False, function))}(")
                 for argument in arguments:

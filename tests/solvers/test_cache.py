@@ -134,15 +134,15 @@ def test_names_as_the_engine_gives_them(data: st.DataObject) -> None:
 
 def new_constants(name: str) -> list[tuple[Query, type[Answer]]]:
     """Queries whose proofs or countermodels need a new constant, and that have one of a name like it."""
-    known: Formula = atom("p", const(name))
+    known: Formula = atom("big", const(name))
     return [
-        (Query((known, parse_formula("∃x q(x)")), parse_formula("∃x (p(x) ∧ q(x))")), Refuted),
-        (Query((known,), parse_formula("∀x p(x)")), Refuted),
-        (Query((parse_formula("∃x p(x)"),), known), Refuted),
-        (Query((known, parse_formula("∀x (p(x) → q(x))")), parse_formula("∃x q(x)")), Entailed),
-        (Query((Not(known), parse_formula("∀x (q(x) → p(x))")), parse_formula("∃x ¬q(x)")), Entailed),
-        (Query((parse_formula("∀x (p(x) ∧ q(x))"), known), parse_formula("∀x q(x)")), Entailed),
-        (Query((parse_formula("∃x (p(x) ∧ q(x))"), Not(known)), parse_formula("∃x (q(x) ∧ p(x))")), Entailed),
+        (Query((known, parse_formula("∃x old(x)")), parse_formula("∃x (big(x) ∧ old(x))")), Refuted),
+        (Query((known,), parse_formula("∀x big(x)")), Refuted),
+        (Query((parse_formula("∃x big(x)"),), known), Refuted),
+        (Query((known, parse_formula("∀x (big(x) → old(x))")), parse_formula("∃x old(x)")), Entailed),
+        (Query((Not(known), parse_formula("∀x (old(x) → big(x))")), parse_formula("∃x ¬old(x)")), Entailed),
+        (Query((parse_formula("∀x (big(x) ∧ old(x))"), known), parse_formula("∀x old(x)")), Entailed),
+        (Query((parse_formula("∃x (big(x) ∧ old(x))"), Not(known)), parse_formula("∃x (old(x) ∧ big(x))")), Entailed),
     ]
 
 

@@ -236,7 +236,6 @@ def test_queries_that_look_similar_have_different_keys(one: Query, other: Query)
     assert canonical(one).query != canonical(other).query
 
 
-@pytest.mark.xfail(strict=True, reason="the length of a sort's name runs into the name where that starts with a digit")
 def test_the_length_of_a_sort_is_told_from_the_name_of_a_sort() -> None:
     """``1`` and ``1`` is not ``11``: a sort named ``1`` before eleven ¬, and a sort named by eleven ¬."""
     negated: Formula = atom("q")
