@@ -21,7 +21,7 @@ setup: .venv/.ready
 	touch $@
 
 .venv/.tested: .venv/.ready
-	$(PIP) install -e '.[test,solvers]'
+	$(PIP) install -e '.[test,solvers,kernel]'
 	touch $@
 
 demo: setup
