@@ -106,7 +106,11 @@ def check(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -> fro
         if free_variables(formula):
             raise ProofError("a premise or the conclusion has a free variable")
     checker = _Checker(premises, conclusion)
-    if checker.last(proof) not in (signed(conclusion), FALSUM):
+    try:
+        shown = checker.last(proof)
+    except RecursionError:
+        raise ProofError("a formula of the proof is nested too deeply") from None
+    if shown not in (signed(conclusion), FALSUM):
         raise ProofError("the last line is not the conclusion")
     return frozenset(checker.used)
 
@@ -302,7 +306,9 @@ class _Checker:
 
     def _apply(self, theorem: Theorem, substitution: Substitution, premises: tuple[int, ...]) -> Signed:
         binders = _binders(theorem)
-        sorts = {variable.sort for variable in binders if variable.name not in substitution}
+        if any(variable.sort != ENTITY for variable in binders):
+            raise ProofError("a theorem is stated about the default sort")
+        sorts = {ENTITY for variable in binders if not isinstance(substitution.get(variable.name), Var)}
         for name, value in substitution.items():
             match value:
                 case Lambda(variables, body):

@@ -10,6 +10,7 @@ formulas have a common model exactly if their ground instances have one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 from proof_r1_formal.logic.signature import Signature
@@ -36,13 +37,17 @@ from proof_r1_formal.logic.transform import (
     free_variables,
     functions_within,
     instantiate,
+    subformulas,
     subterms,
+    terms,
 )
 
 Signed: TypeAlias = tuple[Formula, bool]
 """A formula and the truth value it shall have."""
 
 MAX_WITNESSES = 64
+_LONG = 32
+"""How many symbols of a formula are free; more cost in proportion."""
 
 
 class OutsideError(Exception):
@@ -93,6 +98,11 @@ class Grounding:
         if isinstance(formula, ForAll) == sign:
             return [instantiate(formula, term) for term in self.terms[formula.variable.sort]]
         return [instantiate(formula, self._witnesses[formula, sign])]
+
+    def price(self, formula: Quantified, sign: bool) -> int:
+        """How much work :meth:`parts` is: one for each instance, more if it is long."""
+        instances = len(self.terms[formula.variable.sort]) if isinstance(formula, ForAll) == sign else 1
+        return instances * (_length(formula.body) // _LONG)
 
     def _parts(self, formula: Formula, sign: bool) -> list[Signed]:
         """What to look at next, inside a formula that shall have that value; finds witnesses on the way."""
@@ -146,3 +156,9 @@ class Grounding:
             name += "␣"
         self._taken.add(name)
         return App(name, ())
+
+
+@lru_cache(maxsize=1 << 14)
+def _length(formula: Formula) -> int:
+    """How many symbols it has, terms included."""
+    return sum(1 for _ in subformulas(formula)) + sum(1 for _ in terms(formula))

@@ -26,16 +26,17 @@ from proof_r1_formal.logic.syntax import (
     Implies,
     Not,
     Or,
+    Term,
     Top,
     Xor,
 )
-from proof_r1_formal.logic.transform import simplified
+from proof_r1_formal.logic.transform import simplified, terms
 from proof_r1_formal.solvers.grounding import Grounding, Signed
 
 MAX_ATOMS = 12
 """The most atoms of a truth table."""
 BUDGET = 50_000
-"""The most ground formulas that are looked at for one question."""
+"""The most ground formulas that are looked at for one question; an instance of a long formula counts for several."""
 CONFLICTS = 100_000
 """The most conflicts that the SAT solver may run into for one question."""
 
@@ -71,10 +72,15 @@ def satisfying_assignment(formulas: Sequence[Signed], grounding: Grounding) -> A
 def _instances_of_leibniz(atoms: Mapping[Ground, int]) -> Iterator[Formula]:
     """The laws that make the equations among the atoms an equality on all of them; atoms may be added on the way."""
     seen = 0
+    having: dict[Term, dict[Ground, None]] = {}
     while seen < len(atoms):
-        known, seen = list(atoms), len(atoms)
+        known = list(atoms)
+        for atom in known[seen:]:
+            for term in terms(atom):
+                having.setdefault(term, {})[atom] = None
+        seen = len(known)
         for equation in [atom for atom in known if isinstance(atom, Eq)]:
-            for atom in known:
+            for atom in {**having.get(equation.left, {}), **having.get(equation.right, {})}:
                 for changed in simplified(atom, equation):
                     yield Implies(equation, Iff(atom, changed))
 
@@ -124,11 +130,14 @@ class TruthTable:
         """The assignments under which the formula, or the instances it stands for, has the value ``sign``."""
         known = self._known.get((formula, sign))
         if known is None:
-            self._left -= 1
-            if self._left < 0:
-                raise BudgetSpentError(f"more than {BUDGET} ground formulas")
+            self._spend(1)
             known = self._known[formula, sign] = self._truth(formula, sign)
         return known
+
+    def _spend(self, price: int) -> None:
+        self._left -= price
+        if self._left < 0:
+            raise BudgetSpentError(f"more than {BUDGET} ground formulas")
 
     def _truth(self, formula: Formula, sign: bool) -> int:
         truth = self.truth
@@ -149,6 +158,7 @@ class TruthTable:
                 return one | (truth(left, False) & truth(right, not same))
             case ForAll() | Exists():
                 result = ALL
+                self._spend(self._grounding.price(formula, sign))
                 for part in self._grounding.parts(formula, sign):
                     result &= truth(part, sign)
                 return result
@@ -172,6 +182,7 @@ class _Clauses:
         self._grounding = grounding
         self._atoms: dict[Ground, int] = {}
         self._literals: dict[Signed, int] = {}
+        self._left = BUDGET
         self._count = 1
         self._clauses = [[1]]  # the literal of what is true
 
@@ -193,10 +204,14 @@ class _Clauses:
     def _literal(self, formula: Formula, sign: bool) -> int:
         known = self._literals.get((formula, sign))
         if known is None:
-            if len(self._literals) >= BUDGET:
-                raise BudgetSpentError(f"more than {BUDGET} ground formulas")
+            self._spend(1)
             known = self._literals[formula, sign] = self._new_literal(formula, sign)
         return known
+
+    def _spend(self, price: int) -> None:
+        self._left -= price
+        if self._left < 0:
+            raise BudgetSpentError(f"more than {BUDGET} ground formulas")
 
     def _new_literal(self, formula: Formula, sign: bool) -> int:
         literal = self._literal
@@ -222,6 +237,7 @@ class _Clauses:
                     [some, self._all_or_any([literal(left, False), literal(right, same)], False)], True
                 )
             case ForAll() | Exists():
+                self._spend(self._grounding.price(formula, sign))
                 return self._all_or_any([literal(part, sign) for part in self._grounding.parts(formula, sign)], True)
 
     def _all_or_any(self, literals: list[int], all_: bool) -> int:

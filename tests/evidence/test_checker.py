@@ -41,6 +41,8 @@ from proof_r1_formal.logic.serial import Data
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
+    ENTITY,
+    TOP,
     And,
     App,
     Atom,
@@ -335,6 +337,13 @@ def test_rejected(text: str, proof: Proof, message: str) -> None:
 
 RELATION = Lambda((X, Y), atom("R", X, Y))
 PERSON = Var("x", "Person")
+SAME_NAME = Theorem(
+    "one name of two sorts",
+    (ForAll(Var("y", ENTITY), Exists(Var("z", "Person"), atom("A", Var("y", ENTITY), Var("z", "Person")))),),
+    ForAll(X, Exists(PERSON, atom("A", X, PERSON))),
+    (Repeat(0),),
+)
+PEOPLE = Lambda((Var("u", "Person"), Var("v", "Person")), atom("R", Var("u", "Person"), Var("v", "Person")))
 ALL_ARE_ONE = Lambda((PERSON,), ForAll(Y, Eq(PERSON, Y)))
 UNSOUND: dict[str, tuple[str, Proof]] = {
     "two variables of a theorem become one": (
@@ -366,6 +375,22 @@ UNSOUND: dict[str, tuple[str, Proof]] = {
             Eliminate(7, "right", 6),
             Eliminate(8, "right", 5),
         ),
+    ),
+    "a hole of that name hides that a theorem's variable keeps its sort": (
+        "∀x ∀y x = y; Q(a) ∧ Q(b); ∀x:Person (Q(x) → Q(x)) ⊢ a = b",
+        (
+            Apply(SPECIALISE, {"A": ALL_ARE_ONE, "t": A, "x": Lambda((), TOP)}, (0,)),
+            Apply(SPECIALISE, {"A": ALL_ARE_ONE, "t": B, "x": Lambda((), TOP)}, (0,)),
+            Instance(3, C),
+            Instance(4, C),
+            Leibniz(f("b = c → (a = c → a = b)")),
+            Eliminate(7, "right", 6),
+            Eliminate(8, "right", 5),
+        ),
+    ),
+    "two variables of one name and two sorts become one": (
+        "∀y:Person ∃z:Person R(y,z); ∃x:Person x = a ⊢ ∃x:Person R(x,x)",
+        (Apply(SAME_NAME, {"A": PEOPLE, "y": Var("y", "Person"), "x": PERSON}, (0,)), Instance(2, A)),
     ),
 }
 
