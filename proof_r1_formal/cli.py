@@ -7,6 +7,7 @@ one clear paragraph on standard error; ``--debug`` shows where they come from.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn, TypeAlias, TypeVar
@@ -25,15 +26,20 @@ from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluate.metrics import evaluate_metrics
 from proof_r1_formal.evaluate.tables import metrics_tables, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.evidence.certificate import lean_file
+from proof_r1_formal.evidence.lean import HINT, LeanKernel
+from proof_r1_formal.evidence.theories import check_schemata, manifest_bytes, manifest_of
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.show import Notation
 from proof_r1_formal.logic.show import show as show_formula
-from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.signature import Signature, mangle
 from proof_r1_formal.proof.batch import Settings, verify_many
+from proof_r1_formal.proof.certify import certify_many
 from proof_r1_formal.proof.output import ReportFile
 from proof_r1_formal.proof.verify import EvidenceLevel
 from proof_r1_formal.render import smtlib
-from proof_r1_formal.rules.catalogue import catalogue
+from proof_r1_formal.rules.catalogue import FOLIO, catalogue
+from proof_r1_formal.rules.manifest import manifest_path, unproved
 from proof_r1_formal.solvers import Available, available_solvers, program_version
 
 app = typer.Typer(
@@ -43,9 +49,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=True,
 )
-_KERNELS = {"lean": "https://lean-lang.org (elan)", "isabelle": "https://isabelle.in.tum.de"}
-"""Programs that can check proofs; nothing in this version calls them yet."""
-
 _out = Console(highlight=False)
 _err = Console(stderr=True, highlight=False)
 
@@ -67,6 +70,9 @@ _Evidence = Annotated[
 ]
 _Answers = Annotated[
     Path | None, typer.Option("--answers", help="File in which evidence is kept, for the next run.", show_default=False)
+]
+_Lean = Annotated[
+    str | None, typer.Option("--lean", help="Lean program to use in place of what is found.", show_default=False)
 ]
 _Workers = Annotated[int, typer.Option("--workers", min=1, help="Processes to use.")]
 
@@ -127,10 +133,11 @@ def verify(
     solver: _Solver = "embedded",
     evidence: _Evidence = "checked",
     answers: _Answers = None,
+    lean: _Lean = None,
     workers: _Workers = 1,
 ) -> None:
     """Check completions and write one report per completion, in their order. An interrupted run resumes."""
-    settings = Settings(solver=solver, rules=rules, evidence=evidence, answers=answers)
+    settings = Settings(solver=solver, rules=rules, evidence=evidence, answers=answers, lean=lean)
     known = _read_problems(problems, format)
     skipped: list[str] = []
     with ReportFile.open(out, inputs=(problems, completions), settings=settings) as file:
@@ -210,6 +217,87 @@ def evaluate(
     _finish(skipped)
 
 
+# -- certify, theories ------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def certify(
+    problems: _Problems,
+    completions: _Completions,
+    id: Annotated[str | None, typer.Option("--id", help="Only this problem.", show_default=False)] = None,  # noqa: A002
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the theorems' files.", show_default=False)
+    ] = None,
+    kernel: Annotated[Literal["lean", "none"], typer.Option("--kernel", help="Who checks the theorems.")] = "lean",
+    format: _Format = "auto",  # noqa: A002
+    rules: _Rules = "train",
+    solver: _Solver = "embedded",
+    lean: _Lean = None,
+) -> None:
+    """Turn verified answers into theorems, and say which of them Lean's kernel accepts."""
+    known = _read_problems(problems, format)
+    checked_by = _kernel(lean) if kernel == "lean" else None
+    if out is not None:
+        _make_folder(out)
+    skipped: list[str] = []
+    chosen = (c for c in _usable(completions, known, skipped) if id in (None, c.problem_id))
+    verifier = Settings(solver=solver, rules=rules).verifier()
+    answers: Counter[str] = Counter()
+    rejected = 0
+    judged = certify_many(verifier, known.problems, chosen, checked_by)
+    for completion, found in _progress(judged, "certifying", _count_lines(completions)):
+        name = f"{completion.problem_id}, sample {completion.sample}"
+        certificate = found.certification.certificate
+        if certificate is None:
+            answers["no certificate"] += 1
+            _write(f"{name}: no certificate: {found.certification.reason}")
+            continue
+        if out is not None:
+            file = out / f"{mangle(completion.problem_id, 'problem')}_{completion.sample}.lean"
+            _write_file(file, lean_file(certificate.theorems(), name).encode())
+        faults = list(found.faults())
+        rejected += bool(faults)
+        word = "theorem" if found.is_theorem else "certificate, not checked" if checked_by is None else "not accepted"
+        answers[word] += 1
+        _write("; ".join([f"{name}: {word}", *faults]))
+    by = "" if checked_by is None else f" ({checked_by.version})"
+    _say(f"{', '.join(f'{count} {word}' for word, count in sorted(answers.items()))}{by}")
+    _finish(skipped)
+    if rejected:
+        raise typer.Exit(1)
+
+
+theories = typer.Typer(help="The theories that the rule schemata are theorems of.", no_args_is_help=True)
+app.add_typer(theories, name="theories")
+
+
+@theories.command("check")
+def check_theories(
+    lean: _Lean = None,
+    write: Annotated[bool, typer.Option("--write", help="Write the manifest anew from what is accepted.")] = False,
+) -> None:
+    """Have Lean's kernel check that every schema, as the package renders it, is the theorem of its name."""
+    kernel = _kernel(lean)
+    judgements = check_schemata(kernel, FOLIO)
+    if write:
+        _write_file(manifest_path(), manifest_bytes(manifest_of(kernel, FOLIO)))
+    missing = unproved(FOLIO)
+    table = Table("schema", "kernel", "manifest", title=f"Schemata, by {kernel.version}", title_justify="left")
+    for name, judgement in judgements.items():
+        said = "accepted" if judgement.accepted else judgement.reason
+        table.add_row(Text(name), Text(said), Text("another statement" if name in missing else "the same"))
+    _out.print(table)
+    if missing or not all(judgement.accepted for judgement in judgements.values()):
+        raise typer.Exit(1)
+
+
+def _kernel(program: str | None) -> LeanKernel:
+    kernel = LeanKernel.find(program)
+    if kernel is None:
+        _fail(f"there is no Lean here, so nothing is a theorem; {HINT}")
+    return kernel
+
+
 # -- rules, doctor ----------------------------------------------------------------------------------------------------
 
 
@@ -233,7 +321,11 @@ def rules(
 def doctor() -> None:
     """Say which solvers and proof assistants are here, with versions, and what to install for the others."""
     table = Table("kind", "name", "version", "if missing", title=f"proof-r1-formal {__version__}", title_justify="left")
-    kernels = [Available(name, program_version(name), hint) for name, hint in _KERNELS.items()]
+    lean = LeanKernel.find()
+    kernels = [
+        Available("lean", None if lean is None else lean.version, HINT),
+        Available("isabelle", program_version("isabelle"), "https://isabelle.in.tum.de"),
+    ]
     for kind, programs in (("solver", available_solvers()), ("kernel", kernels)):
         for found in programs:
             missing = "" if found.version else found.hint
@@ -307,6 +399,13 @@ def _progress(items: Iterable[_T], what: str, total: int) -> Iterator[_T]:
         for item in iterator:
             progress.advance(task)
             yield item
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        _fail(f"{path}: the folder cannot be made: {error.strerror}")
 
 
 def _write(text: str) -> None:

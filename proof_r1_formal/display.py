@@ -39,7 +39,8 @@ def _heading(problem: Problem, report: TraceReport) -> Text:
         lines.append(f"That the premises leave the goal open is {report.uncertain}.")
     evidence = [step.evidence for step in report.actions if step.evidence is not None]
     if evidence:
-        lines.append(f"Verdicts on entailment with checked evidence: {evidence.count('checked')} of {len(evidence)}")
+        counts = ", ".join(f"{evidence.count(level)} {level}" for level in dict.fromkeys(evidence))
+        lines.append(f"Evidence of verdicts on entailment: {counts}")
     return Text("\n".join(lines), style="bold")
 
 

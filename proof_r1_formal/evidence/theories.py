@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import re
 
+import msgspec
+
 from proof_r1_formal.evidence.lean import Judgement, LeanKernel, LeanTheorem
 from proof_r1_formal.render.lean import NAMESPACE, schema_statement
 from proof_r1_formal.resources import resource
@@ -42,6 +44,11 @@ def manifest_of(kernel: LeanKernel, catalogue: Catalogue) -> Manifest:
             if judgements[schema.name].accepted
         },
     )
+
+
+def manifest_bytes(manifest: Manifest) -> bytes:
+    """The manifest as the text of its file."""
+    return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
 
 
 def theory_hash() -> str:

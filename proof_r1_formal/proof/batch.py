@@ -11,12 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evidence.kernel import KernelEvidence
+from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import EvidenceLevel, Verifier
 from proof_r1_formal.rules.catalogue import catalogue
@@ -25,6 +27,8 @@ from proof_r1_formal.solvers.base import Limits
 
 CHUNK = 16
 """How many completions a worker is given at a time."""
+KERNEL_CHUNK = 64
+"""How many completions' evidence a kernel is given at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ class Settings:
         limits: the solver's budget per query.
         evaluation, aliases, evidence: see :class:`~proof_r1_formal.proof.verify.Verifier`.
         answers: file in which the embedded engine keeps evidence from run to run.
+        lean: program that is Lean, for kernel evidence; what is found if None.
     """
 
     solver: str = "embedded"
@@ -46,20 +51,23 @@ class Settings:
     aliases: bool = False
     evidence: EvidenceLevel = "checked"
     answers: Path | None = field(default=None, repr=False)  # reports do not depend on it
+    lean: str | None = None
 
     def verifier(self) -> Verifier:
         """A verifier of its own.
 
         Raises:
-            SolverError: there is no such solver here.
+            SolverError: there is no such solver here, or no Lean where kernel evidence is wanted.
             CatalogueError: there is no such catalogue.
         """
+        kernel = LeanKernel.find(self.lean) if self.evidence == "kernel" else None
         return Verifier(
             get_solver(self.solver, self.limits, answers=self.answers),
             rules=catalogue(self.rules),
             evaluation=self.evaluation,
             aliases=self.aliases,
             evidence=self.evidence,
+            kernel=None if kernel is None else KernelEvidence(kernel),
         )
 
 
@@ -110,8 +118,14 @@ def verify_many(
 def _in_this_process(
     verifier: Verifier, problems: Mapping[str, Problem], completions: Iterable[Completion]
 ) -> Iterator[TraceReport]:
-    for completion in completions:
-        yield verifier.verify(_problem_of(problems, completion), completion.completion, sample=completion.sample)
+    source = iter(completions)
+    collecting = None if verifier.kernel is None else verifier.without_kernel()
+    while chunk := list(islice(source, 1 if collecting is None else KERNEL_CHUNK)):
+        if collecting is not None and verifier.kernel is not None:  # the kernel is quick only for many at once
+            asked = [collecting.entailments(_problem_of(problems, c), c.completion) for c in chunk]
+            verifier.kernel.prepare(chain.from_iterable(asked))
+        for completion in chunk:
+            yield verifier.verify(_problem_of(problems, completion), completion.completion, sample=completion.sample)
 
 
 def _problem_of(problems: Mapping[str, Problem], completion: Completion) -> Problem:

@@ -8,12 +8,25 @@ countermodels show that it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
 
+from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import UNCERTAIN, Problem
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence.certificate import MAX_STEPS, AnyCertificate, Certificate, CertifiedStep, OpenCertificate
+from proof_r1_formal.evidence.certificate import (
+    ANSWER,
+    GOAL_FAILS,
+    MAX_STEPS,
+    NEGATION_FAILS,
+    AnyCertificate,
+    Certificate,
+    CertifiedStep,
+    OpenCertificate,
+)
 from proof_r1_formal.evidence.checker import check
+from proof_r1_formal.evidence.lean import Judgement, LeanKernel
 from proof_r1_formal.evidence.schemata import instance_proof
 from proof_r1_formal.evidence.search import find_proof
 from proof_r1_formal.evidence.term import Proof
@@ -26,6 +39,8 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.solvers.base import Entailed, Refuted
 
+CHUNK = 64
+"""How many certificates a kernel is given at a time."""
 _BINDING = "␣goal"
 """Id of the step from the last conclusion to the option's formula, where they are written differently."""
 
@@ -43,6 +58,69 @@ class Certification:
     report: TraceReport
     certificate: AnyCertificate | None
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A certification, and what a kernel says of its theorems.
+
+    Attributes:
+        certification: of the answer.
+        judgements: by the theorem's name; empty without a certificate or a kernel.
+    """
+
+    certification: Certification
+    judgements: Mapping[str, Judgement] = field(default_factory=dict)
+
+    @property
+    def is_theorem(self) -> bool:
+        """Whether the kernel accepts the answer: that it follows, or for an open one that neither side does."""
+        match self.certification.certificate:
+            case Certificate():
+                return ANSWER in self.judgements and self.judgements[ANSWER].accepted
+            case OpenCertificate():
+                wanted = (self.judgements.get(name) for name in (GOAL_FAILS, NEGATION_FAILS))
+                return all(judgement is not None and judgement.accepted for judgement in wanted)
+            case None:
+                return False
+
+    def faults(self) -> Iterator[str]:
+        """What the kernel does not accept, one sentence each."""
+        certificate = self.certification.certificate
+        for name, judgement in self.judgements.items():
+            if not judgement.accepted:
+                step = None
+                if name == ANSWER and judgement.line is not None and isinstance(certificate, Certificate):
+                    step = certificate.step_at(judgement.line)
+                where = name if step is None else f"{name}, step {step}"
+                yield f"{where}: {judgement.reason}"
+
+
+def certify_many(
+    verifier: Verifier,
+    problems: Mapping[str, Problem],
+    completions: Iterable[Completion],
+    kernel: LeanKernel | None,
+) -> Iterator[tuple[Completion, Judged]]:
+    """Certify completions as they come; each with what the kernel says, in their order.
+
+    Args:
+        verifier: see :func:`certify`.
+        problems: by id.
+        completions: of those problems.
+        kernel: checks the theorems; None if none shall.
+
+    Raises:
+        KeyError: a completion names a problem that is not there.
+    """
+    source = iter(completions)
+    while chunk := list(islice(source, CHUNK)):
+        certified = [certify(verifier, problems[c.problem_id], c.completion, sample=c.sample) for c in chunk]
+        theorems = [{} if c.certificate is None else c.certificate.theorems() for c in certified]
+        judgements = iter(() if kernel is None else kernel.check([t for named in theorems for t in named.values()]))
+        for completion, certification, named in zip(chunk, certified, theorems, strict=True):
+            judged = {} if kernel is None else {name: next(judgements) for name in named}
+            yield completion, Judged(certification, judged)
 
 
 class _NoCertificateError(Exception):

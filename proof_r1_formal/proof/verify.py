@@ -107,6 +107,16 @@ class Verifier:
         trace = read_completion(completion)
         return _Run(self, self._prepare(problem), trace).report(sample)
 
+    def entailments(self, problem: Problem, completion: str) -> tuple[tuple[Query, Answer], ...]:
+        """The questions of entailment that the actions of a completion raise, with the answers that count."""
+        run = _Run(self, self._prepare(problem), read_completion(completion))
+        run.report(0)
+        return tuple(run.entailments)
+
+    def without_kernel(self) -> Verifier:
+        """A verifier with the same solver and rules that checks evidence itself."""
+        return Verifier(self.oracle.solver, rules=self.rules, evaluation=self.evaluation, aliases=self.aliases)
+
     def _justified(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
         """Whether the dependencies entail the conclusion, the evidence being checked."""
         query = Query(dependencies, conclusion)
@@ -208,6 +218,7 @@ class _Run:
         self._seen_ids = set(prepared.premises)
         self._all_ids = {action.id for action in trace.actions}
         self._terminal = self._terminal_index()
+        self.entailments: list[tuple[Query, Answer]] = []
 
     def _terminal_index(self) -> int | None:
         actions = self._trace.actions
@@ -326,8 +337,10 @@ class _Run:
                 verdict.findings.append(Finding(Code.MISSING_DEPENDENCY, problem, (name,)))
         if lacking:
             return None
-        confirmed = self._verifier.justify(tuple([self._semantic_state[n] for n in action.dependencies]), formula)
+        dependencies = tuple([self._semantic_state[name] for name in action.dependencies])
+        confirmed = self._verifier.justify(dependencies, formula)
         answer = confirmed.answer
+        self.entailments.append((Query(dependencies, formula), answer))
         if self._verifier.evidence != "none" and not isinstance(answer, Unknown):
             verdict.evidence = confirmed.evidence
         match answer:

@@ -141,11 +141,14 @@ def entailment(premises: Sequence[Formula], conclusion: Formula) -> str:
         SignatureError: the formulas use a symbol in two ways.
 
     >>> from proof_r1_formal.logic.parse import parse_formula
-    >>> entailment([parse_formula("P")], parse_formula("Q"))
-    '∀ (s_Entity : Type) (i_Entity : s_Entity) (p_P : Prop) (p_Q : Prop), p_P → p_Q'
+    >>> print(entailment([parse_formula("P")], parse_formula("Q")))
+    ∀ (s_Entity : Type) (i_Entity : s_Entity) (p_P : Prop) (p_Q : Prop),
+        p_P →
+        p_Q
     """
     signature = Signature.infer((*premises, conclusion))
-    return f"∀ {' '.join(binders(signature))}, {_implied(premises, conclusion)}"
+    implied = " →\n    ".join(map(formula, (*premises, conclusion)))
+    return f"∀ {' '.join(binders(signature))},\n    {implied}"
 
 
 def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
@@ -169,16 +172,13 @@ def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
     quantified = any(symbols(part).variable_sorts for part in (*premises, conclusion))
     first_order = quantified or bool(signature.functions) or any(signature.predicates.values())
     types = [f"({sort_name(sort)} : Type)" for sort in signature.sorts] if first_order else []
-    return f"∀ {' '.join([*types, *variables])}, {_implied(premises, conclusion)}"
+    implied = " → ".join(map(formula, (*premises, conclusion)))
+    return f"∀ {' '.join([*types, *variables])}, {implied}"
 
 
 def pattern_variables(premises: Sequence[Formula], conclusion: Formula) -> tuple[str, ...]:
     """What a schema's patterns are about, in order of first occurrence."""
     return tuple(dict.fromkeys(name for part in (*premises, conclusion) for name, _ in symbols(part).uses))
-
-
-def _implied(premises: Sequence[Formula], conclusion: Formula) -> str:
-    return " → ".join(map(formula, (*premises, conclusion)))
 
 
 def _arrows(arguments: Sequence[str], result: str) -> str:

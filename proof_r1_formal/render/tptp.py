@@ -1,0 +1,180 @@
+"""Formulas and queries in TPTP: text for every prover of the TPTP world (E, Vampire, SPASS, …).
+
+In: closed formulas. Out: ASCII text in which every subformula has its parentheses, so that nothing depends on
+priorities. A query is a problem: its dependencies are axioms ``h1``, ``h2``, …, its conclusion is the conjecture
+``goal``; the status ``Theorem`` is yes, ``CounterSatisfiable`` is no.
+
+A problem of one sort is FOF, one of several sorts is TFF with the types of all symbols declared. TPTP's domains are not
+empty, as they should be. ⊕ is ``<~>``.
+
+Names go through :func:`~proof_r1_formal.logic.signature.mangle` with a prefix per kind: ``p_`` predicates, ``f_``
+functions and constants, ``s_`` sorts, ``V_`` variables, with ``_0s_<sort>`` behind those that are not of the default
+sort, because two variables of one name and two sorts differ (a ``_0`` in a mangled name stands before a hexadecimal
+digit, so the pair can be read off). TPTP's own words have no such form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import assert_never
+
+from proof_r1_formal.logic.signature import Signature, mangle
+from proof_r1_formal.logic.syntax import (
+    ENTITY,
+    And,
+    App,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Top,
+    Var,
+    Xor,
+)
+from proof_r1_formal.solvers.base import Query
+
+_CONNECTIVES: dict[type, str] = {And: "&", Or: "|", Xor: "<~>", Implies: "=>", Iff: "<=>"}
+
+
+def problem(query: Query) -> str:
+    """The problem whose conjecture is a theorem exactly if the dependencies entail the conclusion.
+
+    Raises:
+        SignatureError: the query uses a symbol in two ways.
+
+    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> rule, fact, goal = map(parse_formula, ("∀x (cat(x) → tame(x))", "cat(tom)", "tame(tom)"))
+    >>> print(problem(Query((rule, fact), goal)), end="")
+    fof(h1, axiom, (! [V_x] : (p_cat(V_x) => p_tame(V_x)))).
+    fof(h2, axiom, p_cat(f_tom)).
+    fof(goal, conjecture, p_tame(f_tom)).
+    """
+    signature = Signature.infer((*query.dependencies, query.conclusion))
+    typed = len(signature.sorts) > 1
+    language = "tff" if typed else "fof"
+    lines = declarations(signature) if typed else []
+    for number, dependency in enumerate(query.dependencies, start=1):
+        lines.append(f"{language}(h{number}, axiom, {formula_text(dependency, typed=typed)}).")
+    lines.append(f"{language}(goal, conjecture, {formula_text(query.conclusion, typed=typed)}).")
+    return "\n".join(lines) + "\n"
+
+
+def declarations(signature: Signature) -> list[str]:
+    """The annotated formulas that declare the sorts and symbols of a signature, each called as what it declares.
+
+    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> for line in declarations(Signature.infer([parse_formula("∀x:Person likes(x, rome)")])):
+    ...     print(line)
+    tff(s_Person, type, s_Person: $tType).
+    tff(s_Entity, type, s_Entity: $tType).
+    tff(p_likes, type, p_likes: (s_Person * s_Entity) > $o).
+    tff(f_rome, type, f_rome: s_Entity).
+    """
+    types = {sort_name(sort): "$tType" for sort in signature.sorts}
+    types |= {predicate_name(name): _type(sorts, "$o") for name, sorts in signature.predicates.items()}
+    types |= {
+        function_name(name): _type(type_.arguments, sort_name(type_.result))
+        for name, type_ in signature.functions.items()
+    }
+    return [f"tff({name}, type, {name}: {type_})." for name, type_ in types.items()]
+
+
+def _type(arguments: Sequence[str], result: str) -> str:
+    match [sort_name(sort) for sort in arguments]:
+        case []:
+            return result
+        case [sort]:
+            return f"{sort} > {result}"
+        case sorts:
+            return f"({' * '.join(sorts)}) > {result}"
+
+
+@lru_cache(maxsize=1 << 14)  # premises come back in query after query
+def formula_text(formula: Formula, *, typed: bool = False) -> str:
+    """The formula, written without recursion: no nesting is too deep.
+
+    Args:
+        formula: a closed formula.
+        typed: whether bound variables have their types, as in TFF.
+
+    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> formula_text(parse_formula("rains ⊕ ∃x ¬(x = tom)"))
+    '(p_rains <~> (? [V_x] : (V_x != f_tom)))'
+    """
+    pieces: list[str] = []
+    stack: list[Formula | Term | str] = [formula]
+    while stack:
+        match stack.pop():
+            case str() as text:
+                pieces.append(text)
+            case Top():
+                pieces.append("$true")
+            case Bottom():
+                pieces.append("$false")
+            case Var() as variable:
+                pieces.append(variable_name(variable))
+            case Atom(predicate, arguments):
+                _push_application(stack, predicate_name(predicate), arguments)
+            case App(function, arguments):
+                _push_application(stack, function_name(function), arguments)
+            case Eq(left, right):
+                stack += (")", right, " = ", left, "(")
+            case Not(Eq(left, right)):
+                stack += (")", right, " != ", left, "(")
+            case Not(body):
+                stack += (body, "~ ")
+            case (And() | Or() | Xor() | Implies() | Iff()) as part:
+                stack += (")", part.right, f" {_CONNECTIVES[type(part)]} ", part.left, "(")
+            case ForAll(variable, body):
+                stack += (")", body, f"(! [{_binder(variable, typed)}] : ")
+            case Exists(variable, body):
+                stack += (")", body, f"(? [{_binder(variable, typed)}] : ")
+            case unreachable:
+                assert_never(unreachable)
+    return "".join(pieces)
+
+
+def _push_application(stack: list[Formula | Term | str], symbol: str, arguments: tuple[Term, ...]) -> None:
+    if not arguments:
+        stack.append(symbol)
+        return
+    stack.append(")")
+    for argument in reversed(arguments[1:]):
+        stack += (argument, ", ")
+    stack += (arguments[0], f"{symbol}(")
+
+
+def _binder(variable: Var, typed: bool) -> str:
+    return f"{variable_name(variable)}: {sort_name(variable.sort)}" if typed else variable_name(variable)
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+def predicate_name(name: str) -> str:
+    """The symbol of a predicate."""
+    return mangle(name, "p")
+
+
+def function_name(name: str) -> str:
+    """The symbol of a function or constant."""
+    return mangle(name, "f")
+
+
+def sort_name(sort: str) -> str:
+    """The symbol of a sort."""
+    return mangle(sort, "s")
+
+
+def variable_name(variable: Var) -> str:
+    """The symbol of a variable: its name, and its sort if that is not the default one."""
+    name = mangle(variable.name, "V")
+    return name if variable.sort == ENTITY else f"{name}_0{sort_name(variable.sort)}"
