@@ -1,0 +1,312 @@
+"""TPTP text: it can be read back, so no two formulas share a text, no name breaks out of its place, and E agrees."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proof_r1_formal.errors import SignatureError
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.signature import FunctionType, Signature, unmangle
+from proof_r1_formal.logic.syntax import (
+    BOTTOM,
+    ENTITY,
+    TOP,
+    And,
+    App,
+    Atom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Var,
+    Xor,
+    atom,
+    const,
+)
+from proof_r1_formal.render.tptp import formula_text, problem, variable_name
+from proof_r1_formal.solvers.base import Entailed, Query, Refuted
+from proof_r1_formal.solvers.finite import FiniteSolver
+from proof_r1_formal.testing import strategies
+
+hostile_signatures = strategies.signatures(symbols=strategies.names())
+
+HOSTILE = (
+    "fof",
+    "include('/etc/passwd')",
+    "$false",
+    "p). fof(x, axiom, $false",
+    "%",
+    "/*",
+    "*/",
+    "'",
+    '"',
+    "\\'",
+    "a\nb",
+    "_0s_A",
+    "V_x",
+    "∧",
+    "n" * 10_000,
+)
+
+
+# -- a reader that shares nothing with the renderer -------------------------------------------------------------------
+
+_BINARY: dict[str, type[And | Or | Xor | Implies | Iff]] = {"&": And, "|": Or, "<~>": Xor, "=>": Implies, "<=>": Iff}
+_QUANTIFIERS: dict[str, type[ForAll | Exists]] = {"!": ForAll, "?": Exists}
+_TRUTH: dict[str, Formula] = {"$true": TOP, "$false": BOTTOM}
+_WORD = r"[A-Za-z$][A-Za-z0-9_]*"
+_TOKEN = re.compile(rf"{_WORD}|<=>|<~>|=>|!=|[!?~&|=()\[\]:,.*>]")
+
+
+class Reader:
+    """Recursive descent over the tokens of a text; a variable has the sort that its name says."""
+
+    def __init__(self, text: str, *, typed: bool) -> None:
+        self.tokens = _TOKEN.findall(text)
+        assert "".join(self.tokens) == re.sub(r"[ \n]", "", text)
+        self.tokens.reverse()
+        self.typed = typed
+
+    def take(self, *expected: str) -> str:
+        token: str = self.tokens.pop()
+        assert not expected or token in expected, f"{token!r} in place of {expected}"
+        return token
+
+    def formula(self) -> Formula:
+        token = self.take()
+        if token == "~":
+            return Not(self.formula())
+        if token != "(":
+            return _TRUTH[token] if token in _TRUTH else Atom(unmangle(token, "p"), self.arguments())
+        if self.tokens[-1] in _QUANTIFIERS:
+            quantifier = _QUANTIFIERS[self.take()]
+            self.take("[")
+            variable = read_variable(self.take())
+            if self.typed:
+                self.take(":")
+                assert unmangle(self.take(), "s") == variable.sort
+            self.take("]")
+            self.take(":")
+            result: Formula = quantifier(variable, self.formula())
+        elif re.match("[fV]_", self.tokens[-1]):
+            left, sign, right = self.term(), self.take("=", "!="), self.term()
+            result = Eq(left, right) if sign == "=" else Not(Eq(left, right))
+        else:
+            first = self.formula()
+            result = _BINARY[self.take()](first, self.formula())
+        self.take(")")
+        return result
+
+    def arguments(self) -> tuple[Term, ...]:
+        if self.tokens[-1:] != ["("]:
+            return ()
+        self.take("(")
+        found = [self.term()]
+        while self.take(",", ")") == ",":
+            found.append(self.term())
+        return tuple(found)
+
+    def term(self) -> Term:
+        name = self.take()
+        return read_variable(name) if name.startswith("V_") else App(unmangle(name, "f"), self.arguments())
+
+    def type(self) -> tuple[str, ...]:
+        """Sorts of arguments and result; ``$o`` is the empty name."""
+        many = self.tokens[-1] == "("
+        found = []
+        while (token := self.take()) != ".":
+            if re.match(_WORD, token):
+                found.append("" if token == "$o" else unmangle(token, "s"))
+            if many and token == ")":
+                self.take(">")
+        return tuple(found)
+
+
+def read_formula(text: str, *, typed: bool = False) -> Formula:
+    """The formula that is all of ``text``."""
+    reader = Reader(text, typed=typed)
+    formula = reader.formula()
+    assert not reader.tokens, "text after the formula"
+    return formula
+
+
+def read_variable(name: str) -> Var:
+    own, _, sort = name.partition("_0s_")
+    return Var(unmangle(own, "V"), unmangle(f"s_{sort}", "s") if sort else ENTITY)
+
+
+def read_problem(text: str) -> tuple[Query, Signature | None]:
+    """The query and, of a typed problem, its declarations."""
+    language = text[:3]
+    sorts: list[str] = []
+    types: dict[str, tuple[str, ...]] = {}
+    formulas: list[tuple[str, str, Formula]] = []
+    for line in text.splitlines():
+        found = re.fullmatch(rf"{language}\(({_WORD}), (\w+), (.*)\)\.", line)
+        assert found
+        name, role, content = found.groups()
+        if role != "type":
+            formulas.append((name, role, read_formula(content, typed=language == "tff")))
+        elif content == f"{name}: $tType":
+            sorts.append(unmangle(name, "s"))
+        else:
+            assert content.startswith(f"{name}: ")
+            types[name] = Reader(f"{content[len(name) + 2 :]} .", typed=True).type()
+    *axioms, (goal, conjecture, conclusion) = formulas
+    assert (goal, conjecture) == ("goal", "conjecture")
+    assert [each[:2] for each in axioms] == [(f"h{number}", "axiom") for number in range(1, len(formulas))]
+    query = Query(tuple(formula for *_, formula in axioms), conclusion)
+    if language == "fof":
+        assert not sorts
+        assert not types
+        return query, None
+    predicates = {unmangle(name, "p"): type_[:-1] for name, type_ in types.items() if type_[-1] == ""}
+    functions = {unmangle(name, "f"): FunctionType(type_[:-1], type_[-1]) for name, type_ in types.items() if type_[-1]}
+    return query, Signature(predicates, functions, tuple(sorts))
+
+
+# -- properties -------------------------------------------------------------------------------------------------------
+
+
+@given(hostile_signatures.flatmap(strategies.formulas), st.booleans())
+def test_text_reads_back(formula: Formula, typed: bool) -> None:
+    text = formula_text(formula, typed=typed)
+    assert text.isascii()
+    assert read_formula(text, typed=typed) is formula
+
+
+@given(hostile_signatures.flatmap(strategies.queries))
+def test_problems_read_back_with_their_types(query: Query) -> None:
+    read, signature = read_problem(problem(query))
+    expected = Signature.infer((*query.dependencies, query.conclusion))
+    assert read == query
+    assert signature == (expected if len(expected.sorts) > 1 else None)
+
+
+@given(strategies.names(), strategies.names(), strategies.names(), strategies.names())
+def test_variables_differ_exactly_if_their_names_or_sorts_do(name: str, sort: str, other: str, other_sort: str) -> None:
+    first, second = Var(name, sort), Var(other, other_sort)
+    assert re.fullmatch(r"V_[A-Za-z0-9_]+", variable_name(first))
+    assert read_variable(variable_name(first)) is first
+    assert (variable_name(first) == variable_name(second)) == (first is second)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_stay_inside_their_place(name: str) -> None:
+    x = Var(name, name)
+    query = Query((ForAll(x, atom(name, x, App(f"{name} of", (x,)))),), Exists(x, Eq(x, const(f"one {name}"))))
+    assert problem(query).isascii()
+    assert read_problem(problem(query))[0] == query
+
+
+# -- another reader ---------------------------------------------------------------------------------------------------
+
+STATUS = {"Theorem": Entailed, "ContradictoryAxioms": Entailed, "CounterSatisfiable": Refuted, "ResourceOut": None}
+
+
+def status_by_e(text: str) -> str:
+    """The SZS status that E gives; the test is skipped where E is not installed."""
+    program = shutil.which("eprover")
+    if program is None:
+        pytest.skip("E is not installed (apt install eprover)")
+    command = [program, "--auto", "--silent", "--cpu-limit=10", "--processed-clauses-limit=2000"]
+    run = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
+    found = re.search(r"# SZS status (\w+)", run.stdout)
+    assert found, run.stdout + run.stderr
+    return found[1]
+
+
+@settings(max_examples=60)
+@given(hostile_signatures.flatmap(strategies.queries))
+def test_e_reads_problems_and_says_what_the_engine_says(query: Query) -> None:
+    said, answer = STATUS[status_by_e(problem(query))], FiniteSolver().decide(query)
+    if said is not None and isinstance(answer, Entailed | Refuted):
+        assert isinstance(answer, said)
+
+
+def test_e_keeps_sorts_apart() -> None:
+    one_cat = parse_formula("∀x:Cat ∀y:Cat x = y")
+    assert status_by_e(problem(Query((one_cat,), parse_formula("∃x:Dog ∀y:Dog x = y")))) == "CounterSatisfiable"
+    assert status_by_e(problem(Query((one_cat,), parse_formula("∃x:Cat ∀y:Cat x = y")))) == "Theorem"
+
+
+# -- worked examples --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        ("a ∧ b", "(p_a & p_b)"),
+        ("a ∨ b", "(p_a | p_b)"),
+        ("a ⊕ b", "(p_a <~> p_b)"),
+        ("a → b", "(p_a => p_b)"),
+        ("a ↔ b", "(p_a <=> p_b)"),
+        ("¬¬a", "~ ~ p_a"),
+        ("¬(a ∧ b)", "~ (p_a & p_b)"),
+        ("a → b → c", "(p_a => (p_b => p_c))"),
+        ("likes(tom, mother(ann))", "p_likes(f_tom, f_mother(f_ann))"),
+        ("tom = ann", "(f_tom = f_ann)"),
+        ("¬(tom = ann)", "(f_tom != f_ann)"),
+        ("∀x ¬rains", "(! [V_x] : ~ p_rains)"),
+        ("∃x:Person likes(x, x)", "(? [V_x_0s_Person] : p_likes(V_x_0s_Person, V_x_0s_Person))"),
+    ],
+)
+def test_formulas(formula: str, expected: str) -> None:
+    assert formula_text(parse_formula(formula)) == expected
+
+
+def test_truth_values() -> None:
+    assert (formula_text(TOP), formula_text(BOTTOM)) == ("$true", "$false")
+
+
+def test_a_problem_of_several_sorts() -> None:
+    premises = ("∀x:Person (likes(x, rome) ⊕ rains)", "∀p:Person ¬(home(p) = rome)", "∀p:Person ∃y owns(p, y)")
+    assert problem(Query(tuple(map(parse_formula, premises)), parse_formula("¬rains"))).splitlines() == [
+        "tff(s_Person, type, s_Person: $tType).",
+        "tff(s_Entity, type, s_Entity: $tType).",
+        "tff(p_likes, type, p_likes: (s_Person * s_Entity) > $o).",
+        "tff(p_rains, type, p_rains: $o).",
+        "tff(p_owns, type, p_owns: (s_Person * s_Entity) > $o).",
+        "tff(f_rome, type, f_rome: s_Entity).",
+        "tff(f_home, type, f_home: s_Person > s_Entity).",
+        "tff(h1, axiom, (! [V_x_0s_Person: s_Person] : (p_likes(V_x_0s_Person, f_rome) <~> p_rains))).",
+        "tff(h2, axiom, (! [V_p_0s_Person: s_Person] : (f_home(V_p_0s_Person) != f_rome))).",
+        "tff(h3, axiom, (! [V_p_0s_Person: s_Person] : (? [V_y: s_Entity] : p_owns(V_p_0s_Person, V_y)))).",
+        "tff(goal, conjecture, ~ p_rains).",
+    ]
+
+
+def test_one_sort_of_whatever_name_needs_no_types() -> None:
+    assert problem(Query((), parse_formula("∀x:Cat ∃y:Cat x = y"))) == (
+        "fof(goal, conjecture, (! [V_x_0s_Cat] : (? [V_y_0s_Cat] : (V_x_0s_Cat = V_y_0s_Cat)))).\n"
+    )
+
+
+def test_variables_of_one_name_and_two_sorts_differ() -> None:
+    cat, dog = Var("x", "Cat"), Var("x", ENTITY)
+    assert formula_text(ForAll(cat, Exists(dog, atom("Chases", dog, cat))), typed=True) == (
+        "(! [V_x_0s_Cat: s_Cat] : (? [V_x: s_Entity] : p_Chases(V_x, V_x_0s_Cat)))"
+    )
+
+
+def test_a_symbol_that_is_used_in_two_ways() -> None:
+    with pytest.raises(SignatureError):
+        problem(Query((atom("p"),), atom("p", const("a"))))
+
+
+def test_deep_formulas() -> None:
+    formula: Formula = atom("p")
+    for _ in range(5_000):
+        formula = Not(formula)
+    assert formula_text(formula).count("~ ") == 5_000
