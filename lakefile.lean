@@ -1,0 +1,12 @@
+import Lake
+open Lake DSL
+
+package proof_r1_formal
+
+/-- The rule schemata, the calculus of proof terms and conditional soundness as theorems; Lean's core is all they need.
+`theories/lean/mini` is not part of it: that is for a Lean without its library. -/
+@[default_target]
+lean_lib ProofR1 where
+  srcDir := "theories/lean"
+  roots := #[`ProofR1]
+  globs := #[.one `ProofR1, .one `ProofR1.Logic, .one `ProofR1.Schemata, .one `ProofR1.Closure, .one `ProofR1.Domains]

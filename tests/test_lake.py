@@ -1,0 +1,83 @@
+"""The Lake package and the theory that it builds, as text: all of the theory is in it, and nothing else is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal.rules.manifest import manifest_path, read_manifest
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "theories" / "lean"
+FILES = sorted(file for file in FOLDER.rglob("*.lean") if "mini" not in file.parts)
+MODULES = {".".join(file.relative_to(FOLDER).with_suffix("").parts): file for file in FILES}
+LAKEFILE = (ROOT / "lakefile.lean").read_text(encoding="utf-8")
+
+_KEYWORDS = {"prelude", "import", "namespace", "section", "universe", "variable", "end"} | {
+    *("def", "theorem", "inductive", "where", "fun", "have", "let")
+}
+"""What the theory is written with: terms. Tactics, axioms and anything unsafe would need other words."""
+_FORBIDDEN = {
+    *("sorry", "admit", "by", "axiom", "unsafe", "partial", "opaque", "extern", "implemented_by", "instance"),
+    *("macro", "macro_rules", "syntax", "notation", "infix", "elab", "open", "export", "set_option", "attribute"),
+    *("native_decide", "decide", "simp", "exact", "private", "run_cmd", "initialize"),
+}
+
+
+def code(file: Path) -> str:
+    """The text without comments; they do not nest in our files."""
+    text = file.read_text(encoding="utf-8")
+    assert "/-" not in re.sub(r"/-.*?-/", "", text, flags=re.DOTALL)
+    return re.sub(r"/-.*?-/|--[^\n]*", "", text, flags=re.DOTALL)
+
+
+def imports(file: Path) -> list[str]:
+    return re.findall(r"^import (\S+)$", code(file), re.MULTILINE)
+
+
+def test_the_lakefile_names_every_module_of_the_theory_and_no_other() -> None:
+    globs = re.search(r"globs := #\[([^\]]*)\]", LAKEFILE)
+    assert globs
+    named = [re.fullmatch(r"\.one `([\w.]+)", glob.strip()) for glob in globs[1].split(",")]
+    assert sorted(found[1] for found in named if found) == sorted(MODULES)
+    assert None not in named
+    assert 'srcDir := "theories/lean"' in LAKEFILE
+
+
+def test_the_package_depends_on_nothing() -> None:
+    assert "require" not in LAKEFILE
+    for file in FILES:
+        assert set(imports(file)) <= set(MODULES)
+
+
+def test_one_import_brings_the_whole_theory() -> None:
+    assert {"ProofR1", *imports(MODULES["ProofR1"])} == set(MODULES)
+
+
+def test_the_toolchain_is_the_release_that_accepted_the_schemata() -> None:
+    toolchain = re.fullmatch(r"leanprover/lean4:v(4\.\d+\.\d+)\n", (ROOT / "lean-toolchain").read_text())
+    assert toolchain
+    assert read_manifest(manifest_path()).kernel.startswith(f"Lean {toolchain[1]} (")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_the_theory_is_made_of_terms_alone(file: Path) -> None:
+    text = code(file)
+    assert not set(re.findall(r"[\w']+", text)) & _FORBIDDEN
+    assert not re.search(r"[#@«]", text)
+    starts = set(re.findall(r"^([a-z]\w*)", text, re.MULTILINE))
+    assert starts <= _KEYWORDS
+
+
+def test_every_theorem_of_the_manifest_stands_in_the_theory() -> None:
+    proved = re.findall(r"^theorem ([\w.]+)", code(MODULES["ProofR1.Schemata"]), re.MULTILINE)
+    assert {entry.lean for entry in read_manifest(manifest_path()).schemata.values()} <= set(proved)
+    assert len(proved) == len(set(proved))
+
+
+def test_the_small_init_is_apart() -> None:
+    (init,) = (FOLDER / "mini").iterdir()
+    assert init.read_text(encoding="utf-8").startswith("prelude\n")
+    assert all("prelude" not in code(file) for file in FILES)
