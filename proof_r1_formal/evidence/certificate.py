@@ -7,6 +7,7 @@ Both hold models, which show that the premises do not contradict each other.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import takewhile
@@ -72,27 +73,23 @@ class Certificate:
         given = {name: formula for name, formula in self.premises.items() if name in used}
         known = {**given, **{step.id: step.formula for step in self.steps}}
         signature = Signature.infer((*known.values(), self.goal))
-        reached = {name: f"({lean.NAMESPACE}.given {_premise_name(name)})" for name in given}
-        lines = [f"{lean.NAMESPACE}.answer ("]
+        names = {**{name: _premise_name(name) for name in given}, **{s.id: _step_name(s.id) for s in self.steps}}
+        lines = []
         for step in self.steps:
-            names = [f"a{number}" for number in range(len(step.dependencies))]
-            given_names = [(known[name], bound) for name, bound in zip(step.dependencies, names, strict=True)]
-            body = lean_term(step.proof, given_names, step.formula, signature, indent=2)
-            entailed = f"(fun {' '.join(names)} =>\n    {body})" if names else f"({body})"
-            rule = f"{lean.NAMESPACE}.step{len(names)}"
-            derived = " ".join([rule, *[reached[name] for name in step.dependencies], entailed])
-            reached[step.id] = _step_name(step.id)
-            says = f"{lean.NAMESPACE}.Certified {lean.formula(step.formula)}"
-            lines.append(f"  have {reached[step.id]} : {says} := {derived}")
-        lines.append(f"  {reached[self.steps[-1].id]})")
+            known_here = [(known[name], names[name]) for name in step.dependencies]
+            body = lean_term(step.proof, known_here, step.formula, signature, indent=2)
+            lines.append(
+                f"{lean.NAMESPACE}.step {lean.formula(step.formula)} {_argument(body)} fun {names[step.id]} =>"
+            )
+        lines.append(names[self.steps[-1].id])
         premises = [f"({_premise_name(name)} : {lean.formula(formula)})" for name, formula in given.items()]
         binders = "\n  ".join([*lean.binders(signature), *premises])
-        return LeanTheorem(f"{binders}\n  : {lean.formula(self.goal)}", "\n".join(lines))
+        return LeanTheorem(f"{binders}\n  : {lean.formula(self.goal)}", "\n  ".join(lines))
 
     def step_at(self, line: int) -> str | None:
         """The id of the step that a line of the answer's text belongs to; None if it belongs to none."""
         above = self.answer().text(ANSWER).split("\n")[: line + 1]
-        count = sum(text.startswith("  have d_") for text in above)
+        count = sum(text.startswith(f"  {lean.NAMESPACE}.step ") for text in above)
         return self.steps[count - 1].id if count else None
 
 
@@ -135,6 +132,11 @@ def lean_file(theorems: Mapping[str, LeanTheorem], about: str) -> str:
     comment = f"-- {shown[1:-1]}".replace("-/", "- /")
     texts = [f"{theorem.text(name)}\n#print axioms {name}" for name, theorem in theorems.items()]
     return "\n\n".join([f"import ProofR1\nset_option autoImplicit false\n\n{comment}", *texts]) + "\n"
+
+
+def _argument(term: str) -> str:
+    """A term as an argument: in parentheses, if it has more than one word and none around it."""
+    return term if re.fullmatch(r"\w+|\([^\n]*\)", term) and "have " not in term else f"(\n    {term})"
 
 
 def _premise_name(name: str) -> str:

@@ -9,8 +9,11 @@ together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias, assert_never
+
+import msgspec
 
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.evidence.checker import TRUTH_TABLES
@@ -59,6 +62,8 @@ from proof_r1_formal.logic.transform import alpha_normal, instantiate
 from proof_r1_formal.render import lean
 
 _INDENT = "  "
+_INFERRED = (Eliminate, Instance, Repeat, Contradiction)
+"""Lines whose terms Lean needs no type for; if they are used once, they stand where they are used."""
 _Known: TypeAlias = tuple[Signed, str]
 """What a line says, and the Lean term that proves it."""
 
@@ -83,7 +88,7 @@ def lean_term(
     Raises:
         ProofError: the proof is none.
     """
-    writer = _Writer(signature)
+    writer = _Writer(signature, Counter(_references(proof)))
     known = [(signed(formula), _without_pairs(formula, term)) for formula, term in premises]
     body = writer.block(known, proof, conclusion, indent)
     outside = [f"have {lean.function_name(c)} : {lean.sort_name(s)} := {lean.element_name(s)}" for c, s in writer.loose]
@@ -93,8 +98,9 @@ def lean_term(
 class _Writer:
     """Writes blocks; knows which constants of the proof are bound where."""
 
-    def __init__(self, signature: Signature) -> None:
+    def __init__(self, signature: Signature, uses: Mapping[int, int]) -> None:
         self._signature = signature
+        self._uses = uses  # of a line's number; a number that several blocks give counts for all of them
         self._bound: set[str] = set()
         self._loose: dict[str, str] = {}
         self._count = 0
@@ -124,9 +130,10 @@ class _Writer:
                 opened.append(line.constant.function)
             else:
                 says, term = self._line(known, line, indent)
-                if number == len(block):
+                once = isinstance(line, _INFERRED) and self._uses[len(known)] <= 1
+                if once or number == len(block):
                     known.append((says, term))
-                    break
+                    continue
                 known.append((says, self._name()))
                 texts.append(f"have {known[-1][1]} : {_type(says)} := {term}")
         self._bound.difference_update(opened)
@@ -355,6 +362,20 @@ def _inferred(theorem: Theorem) -> frozenset[str]:
 
 def _word(value: bool | None) -> str:
     return "any" if value is None else str(value).lower()
+
+
+def _references(value: object) -> Iterator[int]:
+    """The numbers of lines that lines refer to."""
+    match value:
+        case int():
+            yield value
+        case tuple():
+            for item in value:
+                yield from _references(item)
+        case msgspec.Struct():
+            for field in value.__struct_fields__:
+                if field != "theorem":
+                    yield from _references(getattr(value, field))
 
 
 # -- text -------------------------------------------------------------------------------------------------------------

@@ -27,28 +27,11 @@ theorem conditional_soundness {holds : F → Prop}
     reached
 end Abstract
 
-/-! Certificates: formulas are propositions, and entailment is proof of the one from the other. -/
-
-/-- What a certificate reaches; its premises are what it is given proofs of. -/
-def Certified : Prop → Prop := Closure (fun p => p) And (fun d f => d → f)
-
-variable {A B C E F : Prop}
-
-theorem given (h : A) : Certified A := .premise h
-theorem step0 (entailed : F) : Certified F := .premise entailed
-theorem step1 (a : Certified A) (entailed : A → F) : Certified F := .step a entailed
-theorem step2 (a : Certified A) (b : Certified B) (entailed : A → B → F) : Certified F :=
-  .step (.both a b) fun k => entailed k.left k.right
-theorem step3 (a : Certified A) (b : Certified B) (c : Certified C) (entailed : A → B → C → F) : Certified F :=
-  .step (.both a (.both b c)) fun k => entailed k.left k.right.left k.right.right
-theorem step4 (a : Certified A) (b : Certified B) (c : Certified C) (e : Certified E)
-    (entailed : A → B → C → E → F) : Certified F :=
-  .step (.both a (.both b (.both c e))) fun k =>
-    entailed k.left k.right.left k.right.right.left k.right.right.right
-
-/-- The answer holds: an instance of `conditional_soundness`. -/
-theorem answer (reached : Certified A) : A :=
+/-- One step of a certificate, an instance of `conditional_soundness` where formulas are propositions and entailment is
+proof: `F` is proved from what was reached before, and entails what comes after. -/
+theorem step (F : Prop) {answer : Prop} (entailed : F) (rest : F → answer) : answer :=
   conditional_soundness (fun p => p) And (fun d f => d → f) (holds := fun p => p)
-    (fun _ h => h) (fun _ _ a b => ⟨a, b⟩) (fun _ _ entailed d => entailed d) reached
+    (fun _ given => given) (fun _ _ first second => ⟨first, second⟩) (fun _ _ entailed so_far => entailed so_far)
+    (.step (.premise entailed) rest)
 
 end ProofR1
