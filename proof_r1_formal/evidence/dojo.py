@@ -10,7 +10,6 @@ what is traced is a repository of its own, made of the theory alone, on a releas
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import os
 import shutil
@@ -19,16 +18,19 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.render.lean import NAMESPACE
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.manifest import Manifest
 
+if TYPE_CHECKING:
+    from lean_dojo import TracedRepo, TracedTheorem
+
 HINT = "pip install 'proof-r1-formal[lean]', and elan from https://lean-lang.org"
 TOOLCHAIN = "leanprover/lean4:v4.20.0"
-"""The release that LeanDojo 4.20 was made for: its extractor is a Lean program, which newer releases may not compile."""
+"""The release whose number LeanDojo 4.20 bears: its extractor is a Lean program, and newer releases may refuse it."""
 REPOSITORY = "proof-r1-theory"
 
 _CORE = ("Init", "Lean", "Std")
@@ -39,20 +41,13 @@ package theory
 @[default_target]
 lean_lib {NAMESPACE}
 """
-_COMMITTER = {
-    # A fixed date, so that the same theory is the same commit, which LeanDojo finds in its cache.
-    **{
-        f"GIT_{role}_{what}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for what, value in (
-            ("NAME", REPOSITORY),
-            ("EMAIL", f"{REPOSITORY}@localhost"),
-            ("DATE", "2000-01-01T00:00:00Z"),
-        )
-    },
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_SYSTEM": os.devnull,
+_GIT = {
+    **{f"GIT_{role}_NAME": REPOSITORY for role in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{role}_EMAIL": f"{REPOSITORY}@localhost" for role in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{role}_DATE": "2000-01-01T00:00:00Z" for role in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_CONFIG_{scope}": os.devnull for scope in ("GLOBAL", "SYSTEM")},
 }
+"""The same theory is the same commit, so that LeanDojo finds what it traced before in its cache."""
 
 
 class Premise(NamedTuple):
@@ -128,19 +123,14 @@ def _ours(module: str) -> bool:
     return module.split(".")[0] == NAMESPACE
 
 
-# -- reading LeanDojo's objects ---------------------------------------------------------------------------------------
-
-
-class _Identifier(Protocol):
-    """What is read of ``lean_dojo.data_extraction.ast.IdentNode``."""
-
-    full_name: str | None
-    mod_name: str | None
+# -- tracing ----------------------------------------------------------------------------------------------------------
 
 
 def trace(folder: Path | None = None) -> tuple[TracedStatement, ...]:
-    """The theorems of the theory, traced by LeanDojo; it downloads the release of Lean, asks GitHub for its commit, and
-    keeps what it traced in its own cache.
+    """The theorems of the theory, traced by LeanDojo.
+
+    LeanDojo has elan fetch the release of Lean, asks GitHub for that release's commit, and keeps what it traced in a
+    cache of its own.
 
     Args:
         folder: of the theory; the package's own if None.
@@ -153,11 +143,58 @@ def trace(folder: Path | None = None) -> tuple[TracedStatement, ...]:
         missing.append("lean_dojo")
     if missing:
         raise SolverError("lean_dojo", f"there is no {', no '.join(missing)} here; {HINT}")
-    lean_dojo = importlib.import_module("lean_dojo")
+    import lean_dojo
+    from github import GithubException
+
+    broken = (AssertionError, GithubException, OSError, RuntimeError, ValueError, subprocess.SubprocessError)
     with tempfile.TemporaryDirectory(prefix="proof-r1-") as scratch:
-        root = stage(Path(scratch), folder or resource("theories") / "lean")
+        root = stage(resource("theories") / "lean" if folder is None else folder, Path(scratch))
         try:
-            repository = lean_dojo.trace(lean_dojo.LeanGitRepo.from_path(root), build_deps=False)
-        except (OSError, AssertionError, ValueError, RuntimeError, subprocess.SubprocessError) as error:
+            traced = lean_dojo.trace(lean_dojo.LeanGitRepo.from_path(root), build_deps=False)
+        except broken as error:
             raise SolverError("lean_dojo", f"it does not trace the theory: {error}") from error
-    return read_theorems(repository)
+    return read_theorems(traced)
+
+
+def stage(theory: Path, scratch: Path) -> Path:
+    """Make a git repository of the theory alone, as LeanDojo wants it.
+
+    Args:
+        theory: the folder with ``ProofR1.lean`` and ``ProofR1/``; what else is in it stays out.
+        scratch: where the repository goes.
+
+    Returns:
+        Its folder; the same theory gives the same commit.
+    """
+    root = scratch / REPOSITORY
+    (root / NAMESPACE).mkdir(parents=True)
+    for file in (theory / f"{NAMESPACE}.lean", *sorted((theory / NAMESPACE).glob("*.lean"))):
+        shutil.copyfile(file, root / file.relative_to(theory))
+    (root / "lakefile.lean").write_text(_LAKEFILE, encoding="utf-8")
+    (root / "lean-toolchain").write_text(f"{TOOLCHAIN}\n", encoding="utf-8")
+    for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "The theory"]):
+        subprocess.run(["git", *command], cwd=root, env={**os.environ, **_GIT}, check=True)
+    return root
+
+
+def read_theorems(traced: TracedRepo) -> tuple[TracedStatement, ...]:
+    """The theorems of a repository that LeanDojo traced, in its order."""
+    return tuple([_read(theorem) for theorem in traced.get_traced_theorems()])
+
+
+def _read(theorem: TracedTheorem) -> TracedStatement:
+    from lean_dojo.data_extraction.ast import IdentNode
+
+    premises: dict[Premise, None] = {}
+
+    def visit(node: IdentNode, _: object) -> None:
+        if node.full_name is not None:
+            premises.setdefault(Premise(node.full_name, node.mod_name or ""))
+
+    theorem.ast.traverse_preorder(visit, IdentNode)
+    return TracedStatement(
+        name=theorem.theorem.full_name,
+        file=theorem.file_path.as_posix(),
+        statement=theorem.get_theorem_statement().removesuffix(":=").rstrip(),
+        premises=tuple(premises),
+    )

@@ -1,0 +1,1 @@
+import ProofR1.Schemata
