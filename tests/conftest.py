@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from proof_r1_formal.evidence.lean import HINT, LeanKernel
+
 settings.register_profile(
     "deterministic", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
@@ -22,3 +24,12 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"benchmark data not found at {folder}")
     return folder
+
+
+@pytest.fixture(scope="session")
+def lean(tmp_path_factory: pytest.TempPathFactory) -> LeanKernel:
+    """Lean's kernel with the theory, compiled for this session; the test is skipped where there is no Lean."""
+    kernel = LeanKernel.find(cache=tmp_path_factory.mktemp("lean"))
+    if kernel is None:
+        pytest.skip(f"there is no Lean here; {HINT}")
+    return kernel
