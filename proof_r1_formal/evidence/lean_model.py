@@ -12,7 +12,7 @@ from math import prod
 from typing import assert_never
 
 from proof_r1_formal.evidence.lean import LeanTheorem
-from proof_r1_formal.evidence.lean_term import lemma_of_introduction
+from proof_r1_formal.evidence.lemmas import lemma_of_introduction
 from proof_r1_formal.logic.model import Structure, evaluate, value_of
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import (

@@ -2,9 +2,8 @@
 
 In: a proof, its premises with the Lean terms that prove them, and what it proves. Out: the text of a Lean term.
 
-A line says that a formula is true or false, and never that a formula beginning with ¬ is; Lean has the formulas as they
-are written. So wherever a line takes a formula apart, pairs of negations are taken off, and put back where one is put
-together.
+Wherever a line takes a formula apart, pairs of negations are taken off, and put back where one is put together
+(``evidence.lemmas``).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TypeAlias, assert_never
 import msgspec
 
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence.checker import TRUTH_TABLES
+from proof_r1_formal.evidence.lemmas import HOLE, along_equation, elimination, introduction, negation_pairs, written
 from proof_r1_formal.evidence.term import (
     FALSUM,
     Absurd,
@@ -46,7 +45,6 @@ from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     ENTITY,
     App,
-    Atom,
     Connective,
     Eq,
     ForAll,
@@ -243,13 +241,8 @@ class _Writer:
 
     def _leibniz(self, formula: Formula) -> str:
         """Along s = t from A to B: first the places where A has s and B has t, then those the other way round."""
-        assert isinstance(formula, Implies) and isinstance(formula.left, Eq) and isinstance(formula.right, Implies)
-        equation, before, after = formula.left, formula.right.left, formula.right.right
-        left, right = equation.left, equation.right
-        hole = App("␣hole", ())
-        forward = _replaced(before, after, {(left, right): hole, (right, left): right})
-        backward = _replaced(before, after, {(left, right): right, (right, left): hole})
-        motive = f"(motive := fun {lean.function_name(hole.function)} => "
+        forward, backward = along_equation(formula)
+        motive = f"(motive := fun {lean.function_name(HOLE.function)} => "
         first = f"(Eq.ndrec {motive}{lean.formula(forward)}) a e)"
         return f"(fun e a => Eq.ndrec {motive}{lean.formula(backward)}) {first} (Eq.symm e))"
 
@@ -294,74 +287,27 @@ class _Writer:
 # -- truth tables -----------------------------------------------------------------------------------------------------
 
 
-def lemma_of_elimination(kind: type[Connective], whole: bool, side: str, other: bool | None) -> tuple[str, bool] | None:
-    """The lemma that gives the value of a side, and whether it takes the other side's; None if there is none."""
-    place = 0 if side == "left" else 1
-    for taken in (None, other):
-        rows = [row for row in TRUTH_TABLES[kind] if row[2] == whole and taken in (None, row[1 - place])]
-        if len({row[place] for row in rows}) == 1:
-            suffix = "" if taken is None else f"_of_{_word(taken)}"
-            return f"{kind.__name__.lower()}_{_word(whole)}_{side}{suffix}", taken is not None
-    return None
-
-
-def lemma_of_introduction(kind: type[Connective], left: bool | None, right: bool | None) -> str | None:
-    """The lemma that gives the value of the whole from as few sides as will do."""
-    for one, other in ((left, None), (None, right), (left, right)):
-        rows = [row for row in TRUTH_TABLES[kind] if one in (None, row[0]) and other in (None, row[1])]
-        if len({row[2] for row in rows}) == 1:
-            return f"{kind.__name__.lower()}_of_{_word(one)}_{_word(other)}"
-    return None
-
-
 def _eliminated(main: _Known, side: str, other: _Known | None) -> _Known:
-    (formula, sign), term = main
-    if not isinstance(formula, Connective):
-        raise ProofError("only binary formulas have sides")
-    part, rest = (formula.left, formula.right) if side == "left" else (formula.right, formula.left)
-    if other is not None and other[0].formula is signed(part).formula:
-        return other
-    value = None if other is None else other[0].sign == signed(rest).sign
-    lemma = lemma_of_elimination(type(formula), sign, side, value)
-    if lemma is None:
-        raise ProofError(f"the value of the {side} side is not determined")
-    name, takes_other = lemma
-    given = [term]
-    if takes_other and other is not None:
-        given.append(_with_pairs(rest if value else Not(rest), other[1]))
-    rows = [row for row in TRUTH_TABLES[type(formula)] if row[2] == sign]
-    place = 0 if side == "left" else 1
-    shown = {row[place] for row in rows if not takes_other or row[1 - place] == value}.pop()
-    result = part if shown else Not(part)
-    return signed(result), _without_pairs(result, _apply(name, *given))
+    says, term = (None, "") if other is None else other
+    applied = elimination(main[0], side, says)
+    if applied is None:
+        assert says is not None
+        return says, term
+    given = (main[1],) if applied.other is None else (main[1], _with_pairs(applied.other, term))
+    return signed(applied.conclusion), _without_pairs(applied.conclusion, _apply(applied.lemma, *given))
 
 
 def _introduced(formula: Formula, premises: Sequence[_Known]) -> _Known:
     assert isinstance(formula, Connective)
-    values: list[bool | None] = [None, None]
-    proofs = ["", ""]
-    for what, term in premises:
-        for place, side in enumerate((formula.left, formula.right)):
-            if what.formula is signed(side).formula:
-                values[place] = what.sign == signed(side).sign
-                proofs[place] = _with_pairs(side if values[place] else Not(side), term)
-    lemma = lemma_of_introduction(type(formula), values[0], values[1])
-    if lemma is None:
-        raise ProofError("the value of the formula is not determined by its sides")
-    used = [proof for proof, word in zip(proofs, lemma.split("_of_")[1].split("_"), strict=True) if word != "any"]
-    rows = TRUTH_TABLES[type(formula)]
-    shown = {row[2] for row in rows if all(v in (None, r) for v, r in zip(values, row[:2], strict=True))}.pop()
-    return Signed(formula, shown), _apply(lemma, *used)
+    applied = introduction(formula, [says for says, _ in premises])
+    given = [_with_pairs(part, premises[number][1]) for number, part in applied.premises]
+    return Signed(formula, applied.sign), _apply(applied.lemma, *given)
 
 
 def _inferred(theorem: Theorem) -> frozenset[str]:
     """The pattern variables that Lean finds from the premises: propositions that stand in one."""
     propositions = [name for part in theorem.premises for name, use in symbols(part).uses if use == ("predicate", 0)]
     return frozenset(propositions)
-
-
-def _word(value: bool | None) -> str:
-    return "any" if value is None else str(value).lower()
 
 
 def _references(value: object) -> Iterator[int]:
@@ -386,28 +332,19 @@ def _apply(lemma: str, *arguments: str) -> str:
 
 
 def _type(says: Signed) -> str:
-    return lean.formula(says.formula if says.sign else Not(says.formula))
-
-
-def _pairs(formula: Formula) -> int:
-    """How many pairs of negations a formula begins with."""
-    count = 0
-    while isinstance(formula, Not):
-        count += 1
-        formula = formula.body
-    return count // 2
+    return lean.formula(written(says))
 
 
 def _without_pairs(formula: Formula, term: str) -> str:
     """From a proof of a formula, one of what it says as a line."""
-    for _ in range(_pairs(formula)):
+    for _ in range(negation_pairs(formula)):
         term = _apply("not_not_elim", term)
     return term
 
 
 def _with_pairs(formula: Formula, term: str) -> str:
     """From a proof of what a formula says as a line, one of the formula."""
-    for _ in range(_pairs(formula)):
+    for _ in range(negation_pairs(formula)):
         term = _apply("not_not_intro", term)
     return term
 
@@ -419,22 +356,3 @@ def _as_goal(known: _Known, goal: Formula | Signed) -> str:
     if says != wanted:
         return f"(False.elim {term})"
     return term if isinstance(goal, Signed) else _with_pairs(goal, term)
-
-
-def _replaced(before: Formula | Term, after: Formula | Term, places: Mapping[tuple[Term, Term], Term]) -> Formula:
-    """The atom ``before``, with what stands at each place where ``after`` differs from it."""
-
-    def visit(one: Term, other: Term) -> Term:
-        if one is other:
-            return one
-        if (one, other) in places:
-            return places[one, other]
-        assert isinstance(one, App) and isinstance(other, App)
-        return App(one.function, tuple(map(visit, one.arguments, other.arguments)))
-
-    match before, after:
-        case Atom(predicate, first), Atom(_, second):
-            return Atom(predicate, tuple(map(visit, first, second)))
-        case Eq(a, b), Eq(c, d):
-            return Eq(visit(a, c), visit(b, d))
-    raise ProofError("no instance of Leibniz's law")
