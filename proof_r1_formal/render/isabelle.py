@@ -1,4 +1,4 @@
-r"""Formulas and queries in Isabelle/HOL: terms, theories that prove a query, theories that look for a countermodel.
+r"""Formulas, queries and schemata in Isabelle/HOL: terms, statements, theories that prove a query or refute it.
 
 In: closed formulas. Out: ASCII text in which every bound variable has its type and every subformula its parentheses,
 so that nothing depends on priorities or on what Isabelle infers.
@@ -8,15 +8,16 @@ Sorts are type variables, which HOL interprets by non-empty sets, so the domains
 
 Names go through :func:`~proof_r1_formal.logic.signature.mangle` with a prefix per kind: ``p_`` predicates, ``f_``
 functions and constants, ``'s_`` sorts, and ``v_<name>'s_<sort>`` variables, because two variables of one name and two
-sorts differ (``'`` is in no mangled name, so the pair can be read off). An Isabelle identifier is a letter and then
-letters, digits, ``_`` and ``'``; one that ends in ``_`` is reserved. No mangled name ends so, and no keyword has such
-a form. What is fixed or bound hides a constant of the same name.
+sorts differ (``'`` is in no mangled name, so the pair can be read off). Names that the package makes (``␣0``, ``␣c1``)
+become ``z0's_<sort>`` and ``zc1``. An Isabelle identifier is a letter and then letters, digits, ``_`` and ``'``; one
+that ends in ``_`` is reserved. No name here ends so, and no keyword has such a form. What is fixed or bound hides a
+constant of the same name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import assert_never
 
@@ -48,6 +49,8 @@ _CONNECTIVES: dict[type, str] = {
     Implies: r"\<longrightarrow>",
     Iff: r"\<longleftrightarrow>",
 }
+_OWN_VARIABLE = re.compile(r"␣([0-9]+)")
+_OWN_CONSTANT = re.compile(r"␣([0-9]*[a-z][a-z0-9]*)")
 _THEORY_NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9_]*[A-Za-z0-9])?")
 
 
@@ -86,7 +89,7 @@ def query_theory(query: Query, name: str, *, proof: str = "by blast") -> str:
       using d1 d2 by blast
     <BLANKLINE>
     """
-    return _theory(name, _gated_lemma(query, name, "q", proof))
+    return theory(name, _gated_lemma(query, name, "q", proof))
 
 
 def queries_theory(queries: Sequence[Query], name: str, *, proof: str = "by blast") -> str:
@@ -102,7 +105,7 @@ def queries_theory(queries: Sequence[Query], name: str, *, proof: str = "by blas
         ValueError: the name is no theory name.
     """
     lemmas = [_gated_lemma(query, name, f"q{number}", proof) for number, query in enumerate(queries, start=1)]
-    return _theory(name, *lemmas)
+    return theory(name, *lemmas)
 
 
 def countermodel_theory(query: Query, name: str, *, max_size: int = 10, seconds: int = 30) -> str:
@@ -124,7 +127,7 @@ def countermodel_theory(query: Query, name: str, *, max_size: int = 10, seconds:
     for dependency in reversed(query.dependencies):
         goal = Implies(dependency, goal)
     search = f"  nitpick [expect = genuine, card = 1-{max_size}, timeout = {seconds}]\n  oops\n"
-    return _theory(name, _statement(Query((), goal), "q") + search)
+    return theory(name, _lemma(Query((), goal), "q") + search)
 
 
 def proved(name: str, lemma: str = "q") -> str:
@@ -132,47 +135,95 @@ def proved(name: str, lemma: str = "q") -> str:
     return f"PROVED {name}.{lemma}"
 
 
-def _theory(name: str, *parts: str) -> str:
+def theory(name: str, *parts: str, imports: str = "Main") -> str:
+    """A theory.
+
+    Args:
+        name: letters, digits and ``_``.
+        parts: its commands; each ends its last line.
+        imports: the theory that it builds on.
+
+    Raises:
+        ValueError: the name is no theory name.
+    """
     if not _THEORY_NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no theory name: a letter, then letters, digits and _, but no _ at the end")
-    return "\n".join([f"theory {name}\n  imports Main\nbegin\n", *parts, "end\n"])
+    return "\n".join([f"theory {name}\n  imports {imports}\nbegin\n", *parts, "end\n"])
 
 
-def _gated_lemma(query: Query, theory: str, label: str, proof: str) -> str:
-    facts = " ".join(_labels(query))
-    using = f"using {facts} " if facts else ""
-    gate = rf"""
-ML \<open>
-  val oracles = Thm_Deps.all_oracles [@{{thm {label}}}];
+def gate(name: str, lemma: str, *, imports: str = "Main") -> str:
+    """The command that fails if the lemma rests on an oracle or the theory has an axiom of its own.
+
+    Args:
+        name: of the theory that it stands in.
+        lemma: what it is about.
+        imports: the theory whose axioms there are anyway.
+    """
+    return rf"""ML \<open>
+  val oracles = Thm_Deps.all_oracles [@{{thm {lemma}}}];
   val _ = null oracles orelse error ("ORACLES: " ^ commas (map (#1 o #1) oracles));
-  val axioms = length (Theory.all_axioms_of @{{theory}}) - length (Theory.all_axioms_of @{{theory Main}});
+  val axioms = length (Theory.all_axioms_of @{{theory}}) - length (Theory.all_axioms_of @{{theory {imports}}});
   val _ = axioms = 0 orelse error ("AXIOMS: " ^ string_of_int axioms);
-  val _ = writeln "{proved(theory, label)}";
+  val _ = writeln "{proved(name, lemma)}";
 \<close>
 """
-    return f"{_statement(query, label)}  {using}{proof}\n{gate}"
 
 
-def _statement(query: Query, label: str) -> str:
+def _gated_lemma(query: Query, name: str, label: str, proof: str) -> str:
+    facts = " ".join(_labelled(query.dependencies))
+    using = f"using {facts} " if facts else ""
+    return f"{_lemma(query, label)}  {using}{proof}\n\n{gate(name, label)}"
+
+
+def _lemma(query: Query, label: str) -> str:
     """The lemma up to its proof."""
     signature = Signature.infer((*query.dependencies, query.conclusion))
+    return f"lemma {label}:\n{statement(_labelled(query.dependencies), query.conclusion, signature)}"
+
+
+# -- statements -------------------------------------------------------------------------------------------------------
+
+
+def statement(premises: Mapping[str, Formula], conclusion: Formula, signature: Signature) -> str:
+    """What a lemma says: symbols, premises, conclusion.
+
+    Args:
+        premises: by label.
+        conclusion: what they entail.
+        signature: the symbols that are fixed, those of the formulas among them.
+    """
     fixed = [f'{predicate_name(name)} :: "{_type(sorts, "bool")}"' for name, sorts in signature.predicates.items()]
     fixed += [
         f'{function_name(name)} :: "{_type(type_.arguments, sort_name(type_.result))}"'
         for name, type_ in signature.functions.items()
     ]
-    formulas = zip(_labels(query), query.dependencies, strict=True)
-    assumed = [f'{each}: "{formula_text(formula)}"' for each, formula in formulas]
-    shown = f'  shows "{formula_text(query.conclusion)}"\n'
-    return f"lemma {label}:\n" + _clause("fixes", fixed) + _clause("assumes", assumed) + shown
+    assumed = [f'{label}: "{formula_text(formula)}"' for label, formula in premises.items()]
+    return _clause("fixes", fixed) + _clause("assumes", assumed) + f'  shows "{formula_text(conclusion)}"\n'
+
+
+def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
+    r"""What a rule schema says: patterns over propositions, predicates and elements of a type.
+
+    Args:
+        premises: patterns of the principal premises, then of the minor ones.
+        conclusion: pattern of the conclusion.
+
+    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> print(schema_statement([parse_formula("∀x A(x)")], parse_formula("A(t)")), end="")
+      fixes p_A :: "'s_Entity \<Rightarrow> bool"
+        and f_t :: "'s_Entity"
+      assumes d1: "(\<forall>v_x's_Entity::'s_Entity. (p_A v_x's_Entity))"
+      shows "(p_A f_t)"
+    """
+    return statement(_labelled(premises), conclusion, Signature.infer((*premises, conclusion)))
+
+
+def _labelled(premises: Sequence[Formula]) -> dict[str, Formula]:
+    return {f"d{number}": formula for number, formula in enumerate(premises, start=1)}
 
 
 def _type(arguments: tuple[str, ...], result: str) -> str:
     return r" \<Rightarrow> ".join((*map(sort_name, arguments), result))
-
-
-def _labels(query: Query) -> list[str]:
-    return [f"d{number}" for number in range(1, len(query.dependencies) + 1)]
 
 
 def _clause(keyword: str, parts: Iterable[str]) -> str:
@@ -232,8 +283,29 @@ def _push_application(stack: list[Formula | Term | str], symbol: str, arguments:
     stack.append(f"({symbol}")
 
 
+def term_text(term: Term) -> str:
+    """A term as text.
+
+    >>> term_text(App("father", (App("tom", ()),)))
+    '(f_father f_tom)'
+    """
+    match term:
+        case Var():
+            return variable_name(term)
+        case App(function, ()):
+            return function_name(function)
+        case App(function, arguments):
+            return f"({function_name(function)} {' '.join(map(term_text, arguments))})"
+    assert_never(term)
+
+
 def _binder(variable: Var) -> str:
-    return f"{variable_name(variable)}::{sort_name(variable.sort)}."
+    return f"{typed(variable)}."
+
+
+def typed(variable: Var) -> str:
+    """A variable that is bound, with its type."""
+    return f"{variable_name(variable)}::{sort_name(variable.sort)}"
 
 
 def predicate_name(name: str) -> str:
@@ -243,7 +315,8 @@ def predicate_name(name: str) -> str:
 
 def function_name(name: str) -> str:
     """The fixed variable of a function or constant."""
-    return mangle(name, "f")
+    own = _OWN_CONSTANT.fullmatch(name)
+    return f"z{own[1]}" if own else mangle(name, "f")
 
 
 def sort_name(sort: str) -> str:
@@ -253,4 +326,5 @@ def sort_name(sort: str) -> str:
 
 def variable_name(variable: Var) -> str:
     """The bound variable: its name and its sort."""
-    return f"{mangle(variable.name, 'v')}{sort_name(variable.sort)}"
+    own = _OWN_VARIABLE.fullmatch(variable.name)
+    return f"{f'z{own[1]}' if own else mangle(variable.name, 'v')}{sort_name(variable.sort)}"

@@ -126,10 +126,10 @@ def _formula(expression: Expression) -> Formula:
 
 def _term(expression: Expression) -> Term:
     match expression:
-        case str(name) if name.startswith("v_"):
+        case str(name) if "'" in name:
             return _variable(name)
         case str(name):
-            return const(unmangle(name, "f"))
+            return const(f"␣{name[1:]}" if name.startswith("z") else unmangle(name, "f"))
         case [str(name), _, *_]:
             return App(unmangle(name, "f"), tuple(map(_term, expression[1:])))
     raise AssertionError(f"no term: {expression}")
@@ -137,7 +137,7 @@ def _term(expression: Expression) -> Term:
 
 def _variable(name: str) -> Var:
     own, sort = name.split("'")
-    return Var(unmangle(own, "v"), unmangle(sort, "s"))
+    return Var(f"␣{own[1:]}" if own.startswith("z") else unmangle(own, "v"), unmangle(sort, "s"))
 
 
 def read_type(text: str) -> list[str]:

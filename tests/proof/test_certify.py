@@ -1,0 +1,278 @@
+"""Certificates: of every verified closure one theorem about the problem's own formulas, of any other none."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.completions import Completion, read_completions
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.evidence.certificate import Certificate, OpenCertificate, lean_file
+from proof_r1_formal.evidence.lean import LeanKernel, foreign_word
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.syntax import Atom, Formula, const
+from proof_r1_formal.proof.certify import certify, certify_many
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.render import lean as render
+from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import Entailed, Query
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+VERIFIER = Verifier()
+PREMISES = ("cat(tom) ⊕ dog(tom)", "∀x (barks(x) → dog(x))", "barks(tom)", "∃x sleeps(x)")
+
+
+def problem(*premises: str, goal: str = "cat(tom)") -> Problem:
+    named = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(premises or PREMISES, 1)])
+    return Problem("pets/1", named, three_way_options(parse_formula(goal)), "h_goal_false")
+
+
+def completion(*steps: tuple[str, list[str], str, str]) -> str:
+    actions = [{"id": i, "dependencies": d, "conclusion": c, "rule": r} for i, d, c, r in steps]
+    return f"<summary>{json.dumps(actions, ensure_ascii=False)}</summary>"
+
+
+S1 = ("s1", ["h2", "h3"], "dog tom", "IMPLICATION_ELIMINATION")
+S2 = ("s2", ["h1", "s1"], "¬cat tom", "EXCLUSIVE_DISJUNCTION_ELIMINATION")
+END = ("h_goal_false", ["s2"], "¬cat tom", "GOAL_BINDING")
+
+
+def test_the_theorem_of_a_verified_answer() -> None:
+    certified = certify(VERIFIER, problem(), completion(S1, S2, END))
+    assert isinstance(certified.certificate, Certificate)
+    assert certified.certificate.answer().text("answer") == (
+        "theorem answer (s_Entity : Type)\n"
+        "  (i_Entity : s_Entity)\n"
+        "  (p_cat : s_Entity → Prop)\n"
+        "  (p_dog : s_Entity → Prop)\n"
+        "  (p_barks : s_Entity → Prop)\n"
+        "  (f_tom : s_Entity)\n"
+        "  (h_h1 : (ProofR1.Xor (p_cat f_tom) (p_dog f_tom)))\n"
+        "  (h_h2 : (∀ x_x : s_Entity, ((p_barks x_x) → (p_dog x_x))))\n"
+        "  (h_h3 : (p_barks f_tom))\n"
+        "  : (Not (p_cat f_tom)) :=\n"
+        "  ProofR1.step (p_dog f_tom) (ProofR1.implication_elimination (h_h2 f_tom) h_h3) fun d_s1 =>\n"
+        "  ProofR1.step (Not (p_cat f_tom)) (ProofR1.xor_elimination_right h_h1 d_s1) fun d_s2 =>\n"
+        "  ProofR1.step (Not (p_cat f_tom)) (ProofR1.goal_binding d_s2) fun d_h_goal_false =>\n"
+        "  d_h_goal_false"
+    )
+    assert certified.certificate.step_at(10) == "s1"
+    assert certified.certificate.step_at(12) == "h_goal_false"
+    assert certified.certificate.step_at(3) is None
+
+
+OPEN = ("h_goal_uncertain", ["h1"], "loud(tom)", "GOAL_BINDING")
+CONTRARY = (*PREMISES, "¬barks(tom)")
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "reason"),
+    [
+        (problem(), "no summary", "no option is selected"),
+        (problem(), completion(S1, S2), "no terminal action"),
+        (problem(), completion(S1, ("s2", ["h1"], "¬cat tom", S2[3]), END), "step s2 is not verified"),
+        (problem(), completion(S1, S2, ("h_goal_false", ["s2", "s9"], "¬cat tom", END[3])), "h_goal_false is not"),
+        (problem(), completion(S1, ("h_goal_false", ["s1"], "dog tom", END[3])), "is not found to give the formula"),
+        (problem(*CONTRARY), completion(S1, S2, END), "the premises contradict each other"),
+        (problem(), completion(("h_goal_uncertain", ["h1"], "cat tom", END[3])), "the premises refute the goal"),
+        (
+            problem(goal="dog(tom)"),
+            completion(("h_goal_uncertain", ["h1"], "dog tom", END[3])),
+            "the premises entail the goal",
+        ),
+        (problem(*CONTRARY), completion(("h_goal_uncertain", ["h1"], "cat tom", END[3])), "the premises entail"),
+    ],
+)
+def test_there_is_a_reason_where_there_is_no_certificate(asked: Problem, text: str, reason: str) -> None:
+    certified = certify(VERIFIER, asked, text)
+    if certified.report.answer is None and "terminal" in reason:
+        reason = "no option is selected"
+    assert certified.certificate is None
+    assert reason in certified.reason
+
+
+def test_other_ways_to_write_the_answer(lean: LeanKernel) -> None:
+    """A conclusion equivalent to the option's formula is led to it; a step that is no instance of its rule has a proof."""
+    ways = [
+        completion(S1, ("s2", ["h1", "s1"], "¬cat tom", "MODUS_TOLLENS"), END),
+        completion(S1, S2, ("h_goal_false", ["s2"], "¬¬¬cat tom", "GOAL_BINDING")),
+        completion(("h_goal_false", ["h1", "h2", "h3"], "¬cat tom", "GOAL_BINDING")),
+        completion(S1, S2, ("h_goal_false", ["h4", "s2"], "¬(cat tom ∨ cat tom)", "GOAL_BINDING")),
+    ]
+    certificates = [certify(VERIFIER, problem(), way).certificate for way in ways]
+    theorems = [c.answer() for c in certificates if isinstance(c, Certificate)]
+    assert len(theorems) == len(ways)
+    assert [judgement.reason for judgement in lean.check(theorems)] == [""] * len(ways)
+    goal = render.formula(parse_formula("¬cat(tom)"))
+    assert all(theorem.statement.endswith(f"\n  : {goal}") for theorem in theorems)
+
+
+def test_open_answers_are_two_countermodels(lean: LeanKernel) -> None:
+    certified = certify(VERIFIER, problem(goal="loud(tom)"), completion(OPEN))
+    assert isinstance(certified.certificate, OpenCertificate)
+    assert certified.report.uncertain == "verified"
+    theorems = certified.certificate.theorems()
+    assert list(theorems) == ["goal_fails", "negation_fails"]
+    assert all(judgement.accepted for judgement in lean.check(list(theorems.values())))
+
+
+def test_long_closures_are_certified_up_to_a_bound(lean: LeanKernel) -> None:
+    def chain(length: int) -> tuple[Problem, str]:
+        rules = [f"p{n}(a) → p{n + 1}(a)" for n in range(length)]
+        asked = Problem(
+            "chain/1",
+            tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(["p0(a)", *rules])]),
+            three_way_options(parse_formula(f"p{length}(a)")),
+        )
+        steps = [
+            (f"s{n + 1}", [f"h{n + 1}", f"s{n}" if n else "h0"], f"p{n + 1}(a)", "IMPLICATION_ELIMINATION")
+            for n in range(length)
+        ]
+        return asked, completion(*steps, ("h_goal_true", [f"s{length}"], f"p{length}(a)", "GOAL_BINDING"))
+
+    longest = certify(VERIFIER, *chain(299)).certificate
+    assert isinstance(longest, Certificate)
+    assert lean.check([longest.answer()])[0].accepted
+    assert "301 steps" in certify(VERIFIER, *chain(300)).reason
+
+
+# -- hostile names ----------------------------------------------------------------------------------------------------
+
+NAMES = (
+    *("sorry", "axiom", "end", "theorem", "∧", "'", '"', "a b", "\n", "x\n#exit", "--", "/-", "-/", "«", "»"),
+    *("h_1", "ProofR1.step", "False", "Type", "fun", "→", "é", "日本", "␣c1", "␣0", "z1", "\u2028", "0", "_", "a_0"),
+    "long" * 2560,
+)
+
+
+def test_hostile_names_stay_in_their_place(lean: LeanKernel) -> None:
+    theorems = []
+    for name in NAMES:
+        fact: Formula = Atom(name, (const(f"{name}!"),))
+        asked = Problem("hostile/1", (Premise(name, fact),), three_way_options(fact))
+        found = certify(VERIFIER, asked, completion(("h_goal_true", [name], show(fact), "GOAL_BINDING")))
+        if not isinstance(found.certificate, Certificate):  # a name that no formula of a completion can have
+            assert "not verified" in found.reason, (name, found.reason)
+            continue
+        theorems.append(found.certificate.answer())
+    assert len(theorems) >= 25
+    assert [foreign_word(theorem) for theorem in theorems] == [None] * len(theorems)
+    assert [judgement.reason for judgement in lean.check(theorems)] == [""] * len(theorems)
+
+
+def test_a_file_of_theorems_says_what_it_is_about_in_a_comment_of_one_line() -> None:
+    certified = certify(VERIFIER, problem(), completion(S1, S2, END)).certificate
+    assert certified is not None
+    text = lean_file(certified.theorems(), "x\naxiom oops : False -/ \u2028é")
+    assert [line for line in text.split("\n") if "axiom" in line and not line.startswith("#print axioms")] == [
+        r"-- x\naxiom oops : False - / \u2028\xe9"
+    ]
+
+
+# -- real input -------------------------------------------------------------------------------------------------------
+
+
+def test_examples(lean: LeanKernel) -> None:
+    problems = read_problems(ROOT / "examples" / "problems.jsonl").problems
+    completions = [c for c in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(c, Completion)]
+    judged = [found for _, found in certify_many(VERIFIER, problems, completions, lean)]
+    assert Counter(found.is_theorem for found in judged) == {True: 11, False: 2}
+    assert [fault for found in judged for fault in found.faults()] == []
+    without = [found for _, found in certify_many(VERIFIER, problems, completions, None)]
+    assert not any(found.is_theorem for found in without)
+
+
+def read_traces(folder: Path) -> list[tuple[Problem, str, str]]:
+    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
+    lines = (folder / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()
+    records = [json.loads(line) for line in lines]
+    return [(problems[f"{r['difficulty']}/{r['problem_id']}"], r["response"], r["kind"]) for r in records]
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_every_golden_proof_is_a_theorem(
+    shared_data: Path, lean: LeanKernel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    golden = [(asked, text) for asked, text, kind in read_traces(shared_data) if kind == "golden"]
+    found = [certify(VERIFIER, asked, text).certificate for asked, text in golden]
+    theorems = [certificate.answer() for certificate in found if isinstance(certificate, Certificate)]
+    judgements = lean.check(theorems)
+    accepted = sum(judgement.accepted for judgement in judgements)
+    with capsys.disabled():
+        print(f"\n{accepted} of {len(golden)} golden proofs are theorems ({lean.version})")  # noqa: T201
+    assert accepted == len(golden) == 450
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_corrupted_golden_proofs(shared_data: Path, lean: LeanKernel) -> None:
+    """A certificate exists exactly where another solver verifies the whole closure, and says the right thing."""
+    source = random.Random(7)
+    golden = [(asked, text) for asked, text, kind in read_traces(shared_data) if kind == "golden"]
+    z3 = get_solver("z3")
+    judge = Verifier(z3, evidence="none")
+    theorems = []
+    corrupted = 0
+    while corrupted < 2000:
+        asked, text = source.choice(golden)
+        changed = corrupt(text, asked, source)
+        if changed == text:
+            continue
+        corrupted += 1
+        certified = certify(VERIFIER, asked, changed)
+        report = judge.verify(asked, changed)
+        option = asked.option(report.answer)
+        verified = bool(report.closure) and all(step.semantic for step in report.actions if step.in_closure)
+        binds = False
+        if verified and option is not None:
+            last = parse_formula(report.actions[-1].conclusion or "")
+            binds = isinstance(z3.decide(Query((last,), option.formula)), Entailed)
+        if option is not None and option.label == "Uncertain":
+            assert isinstance(certified.certificate, OpenCertificate) == (report.uncertain == "verified")
+        else:
+            assert isinstance(certified.certificate, Certificate) == (verified and binds), changed
+        if isinstance(certified.certificate, Certificate) and option is not None:
+            theorem = certified.certificate.answer()
+            theorems.append(theorem)
+            assert theorem.statement.endswith(f"\n  : {render.formula(option.formula)}")
+            own = {f"({render.formula(premise.formula)[1:]}" for premise in asked.premises}
+            said = re.findall(r"^  \(h_\w+ : (.*)\)$", theorem.statement, re.MULTILINE)
+            assert set(said) <= own
+    assert len(theorems) > 200
+    assert all(judgement.accepted for judgement in lean.check(theorems))
+
+
+def corrupt(text: str, asked: Problem, source: random.Random) -> str:
+    """One change to one action: what it depends on, what it says, its id, its place, or the answer."""
+    match = re.search(r"<summary>(.*)</summary>", text, re.DOTALL)
+    assert match is not None
+    actions: list[dict[str, Any]] = json.loads(match[1])
+    index = source.randrange(len(actions))
+    action = actions[index]
+    names = [premise.id for premise in asked.premises] + [other["id"] for other in actions]
+    others = [other["conclusion"] for other in actions] + [show(premise.formula) for premise in asked.premises]
+    changes: list[Callable[[], object]] = [
+        lambda: action["dependencies"].pop() if action["dependencies"] else None,
+        lambda: action["dependencies"].append(source.choice(names)),
+        lambda: action.update(dependencies=[source.choice(names) for _ in action["dependencies"]]),
+        lambda: action.update(conclusion=f"¬({action['conclusion']})"),
+        lambda: action.update(conclusion=source.choice(others)),
+        lambda: action.update(conclusion=f"({action['conclusion']}) ∨ ({source.choice(others)})"),
+        lambda: action.update(conclusion=f"({action['conclusion']}) ∧ ({source.choice(others)})"),
+        lambda: actions.pop(index),
+        lambda: actions.insert(source.randrange(len(actions)), actions.pop(index)),
+        lambda: actions[-1].update(id=source.choice(["h_goal_true", "h_goal_false", "h_goal_uncertain", "s1"])),
+        lambda: action.update(rule=source.choice(["MODUS_TOLLENS", "CONJUNCTION_INTRODUCTION", "NO_RULE"])),
+    ]
+    source.choice(changes)()
+    return f"<summary>{json.dumps(actions, ensure_ascii=False)}</summary>"

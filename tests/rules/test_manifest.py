@@ -1,0 +1,121 @@
+"""The manifest: a schema can be used only as the theorem that was checked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.errors import CatalogueError, DataError
+from proof_r1_formal.evidence.lean import LeanKernel
+from proof_r1_formal.evidence.theories import manifest_bytes, manifest_of, theory_hash
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.syntax import And, Atom, Bottom, Eq, Exists, ForAll, Formula, Implies, Not, Or, Top
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
+from proof_r1_formal.rules.manifest import manifest_path, read_manifest, unproved
+from proof_r1_formal.rules.schema import Catalogue, Schema
+
+
+def with_schema(catalogue: Catalogue, changed: Schema) -> Catalogue:
+    """The catalogue with one schema in the place of the one of its name."""
+    rules = tuple(
+        replace(rule, schemata=tuple(changed if s.name == changed.name else s for s in rule.schemata))
+        for rule in catalogue.rules
+    )
+    return replace(catalogue, rules=rules)
+
+
+def corruptions(formula: Formula) -> list[Formula]:
+    """The formula with one connective, quantifier or sign changed."""
+    found: list[Formula] = [Not(formula)]
+    match formula:
+        case Top() | Bottom() | Atom() | Eq():
+            pass
+        case Not(body):
+            found += [body, *map(Not, corruptions(body))]
+        case ForAll(variable, body):
+            found += [Exists(variable, body), *[ForAll(variable, changed) for changed in corruptions(body)]]
+        case Exists(variable, body):
+            found += [ForAll(variable, body), *[Exists(variable, changed) for changed in corruptions(body)]]
+        case pair:
+            found += [kind(pair.left, pair.right) for kind in (And, Or, Implies) if kind is not type(pair)]
+            found += [type(pair)(changed, pair.right) for changed in corruptions(pair.left)]
+            found += [type(pair)(pair.left, changed) for changed in corruptions(pair.right)]
+    return found
+
+
+def test_the_catalogues_are_in_the_manifest() -> None:
+    assert unproved(TRAIN) == unproved(FOLIO) == ()
+    assert read_manifest(manifest_path()).theory == theory_hash()
+
+
+def test_a_changed_schema_is_refused() -> None:
+    count = 0
+    for rule in FOLIO.rules:
+        for schema in rule.schemata:
+            variants = [replace(schema, conclusion=changed) for changed in corruptions(schema.conclusion)]
+            for field in ("principal", "minor"):
+                patterns: tuple[Formula, ...] = getattr(schema, field)
+                for index, pattern in enumerate(patterns):
+                    rest = (patterns[:index], patterns[index + 1 :])
+                    variants += [replace(schema, **{field: rest[0] + rest[1]})]
+                    variants += [replace(schema, **{field: (*rest[0], c, *rest[1])}) for c in corruptions(pattern)]
+            variants.append(replace(schema, lean="goal_binding" if schema.lean != "goal_binding" else "modus_tollens"))
+            variants.append(replace(schema, name=f"{schema.name}_2"))
+            for variant in variants:
+                catalogue = replace(
+                    FOLIO, rules=tuple(replace(r, schemata=(variant,)) if r is rule else r for r in FOLIO.rules)
+                )
+                assert unproved(catalogue) == (variant.name,)
+                count += 1
+    assert count > 500
+
+
+def test_the_verifier_refuses_it_and_says_what_to_do() -> None:
+    changed = replace(TRAIN.rules[0].schemata[0], conclusion=parse_formula("A"))
+    catalogue = with_schema(TRAIN, changed)
+    with pytest.raises(CatalogueError, match=r"'implication_elimination' is not in its manifest.*theories check"):
+        Verifier(rules=catalogue)
+
+
+def test_an_unchecked_catalogue_is_used_and_reports_say_so() -> None:
+    changed = replace(TRAIN.rules[0].schemata[0], name="mine")
+    catalogue = replace(TRAIN, rules=(replace(TRAIN.rules[0], schemata=(changed,)),), aliases={}, unchecked=True)
+    premises = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(("p → q", "p"))])
+    asked = Problem("one/1", premises, three_way_options(parse_formula("q")))
+    action = {"id": "s1", "dependencies": ["h0", "h1"], "conclusion": "q", "rule": "IMPLICATION_ELIMINATION"}
+    report = Verifier(rules=catalogue).verify(asked, f"<summary>{json.dumps([action])}</summary>")
+    assert report.rules == "train (unchecked)"
+    assert report.actions[0].signal == 1.0
+
+
+def test_a_catalogue_with_a_manifest_of_its_own(lean: LeanKernel, tmp_path: Path) -> None:
+    mine = replace(TRAIN.rules[0].schemata[0], name="mine")
+    false = replace(TRAIN.rules[0].schemata[0], name="false", principal=())
+    catalogue = Catalogue(
+        "own", (replace(TRAIN.rules[0], schemata=(mine, false)),), manifest=tmp_path / "manifest.json"
+    )
+    manifest = manifest_of(lean, catalogue)
+    (tmp_path / "manifest.json").write_bytes(manifest_bytes(manifest))
+    assert list(manifest.schemata) == ["mine"]
+    assert unproved(catalogue) == ("false",)
+    Verifier(rules=replace(catalogue, rules=(replace(TRAIN.rules[0], schemata=(mine,)),)))
+
+
+def test_the_manifest_is_what_the_kernel_says(lean: LeanKernel) -> None:
+    """But for the version of Lean, which may be another one here."""
+    now, kept = manifest_of(lean, FOLIO), read_manifest(manifest_path())
+    assert (now.schemata, now.theory) == (kept.schemata, kept.theory)
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", '{"kernel": 1}', '{"kernel": "x", "theory": "y"}'])
+def test_a_file_that_is_no_manifest(tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "manifest.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(DataError, match="no manifest of theorems"):
+        read_manifest(path)
