@@ -26,6 +26,7 @@ from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluate.metrics import evaluate_metrics
 from proof_r1_formal.evaluate.tables import metrics_tables, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.evidence import dojo
 from proof_r1_formal.evidence.certificate import lean_file
 from proof_r1_formal.evidence.lean import HINT, LeanKernel
 from proof_r1_formal.evidence.theories import check_schemata, manifest_bytes, manifest_of
@@ -39,7 +40,7 @@ from proof_r1_formal.proof.output import ReportFile
 from proof_r1_formal.proof.verify import EvidenceLevel
 from proof_r1_formal.render import smtlib
 from proof_r1_formal.rules.catalogue import FOLIO, catalogue
-from proof_r1_formal.rules.manifest import manifest_path, unproved
+from proof_r1_formal.rules.manifest import manifest_path, read_manifest, unproved
 from proof_r1_formal.solvers import Available, available_solvers, program_version
 
 app = typer.Typer(
@@ -288,6 +289,18 @@ def check_theories(
         table.add_row(Text(name), Text(said), Text("another statement" if name in missing else "the same"))
     _out.print(table)
     if missing or not all(judgement.accepted for judgement in judgements.values()):
+        raise typer.Exit(1)
+
+
+@theories.command("trace")
+def trace_theories() -> None:
+    """Have LeanDojo extract the theory's theorems, and compare them with the manifest. Needs a full Lean and LeanDojo."""
+    traced = dojo.trace()
+    flaws = dojo.compare(traced, read_manifest(manifest_path()))
+    for flaw in flaws:
+        _write(f"{flaw.theorem}: {flaw.problem}")
+    _say(f"{len(traced)} theorems traced; {len(flaws)} differences from the manifest")
+    if flaws:
         raise typer.Exit(1)
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from proof_r1_formal.evidence.lean import LeanKernel
+
 ROOT = Path(__file__).resolve().parent.parent
 PROBLEMS = ROOT / "examples" / "problems.jsonl"
 COMPLETIONS = ROOT / "examples" / "completions.jsonl"
@@ -195,3 +197,42 @@ def test_wrong_use_is_one_clear_paragraph(arguments: tuple[str, ...], told: str,
 
 def test_debug_shows_where_an_error_comes_from() -> None:
     assert "Traceback" in run("--debug", "parse", "P(").stderr
+
+
+def test_certify_says_which_answers_are_theorems(lean: LeanKernel, tmp_path: Path) -> None:
+    del lean
+    result = run("certify", *INPUTS, "--out", str(tmp_path / "out"))
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0] == "garden/1, sample 0: theorem"
+    assert "garden/2, sample 1: no certificate: step s1 is not verified" in lines
+    assert "2 no certificate, 11 theorem (Lean 4." in result.stderr
+    files = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert len(files) == 11
+    assert files[0] == "problem_animals_02fz1_0.lean"
+    assert (tmp_path / "out" / files[0]).read_text(encoding="utf-8").startswith("import ProofR1\n")
+    unchecked = run("certify", *INPUTS, "--id", "garden/1", "--kernel", "none")
+    assert unchecked.stdout.splitlines()[0] == "garden/1, sample 0: certificate, not checked"
+
+
+def test_certify_without_lean_is_an_error() -> None:
+    result = run("certify", *INPUTS, "--lean", "no-such-lean")
+    assert result.returncode == 2
+    assert "there is no program 'no-such-lean'" in result.stderr
+
+
+def test_theories_check(lean: LeanKernel) -> None:
+    del lean
+    result = run("theories", "check")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("accepted") == 42
+
+
+def test_kernel_evidence_is_in_the_reports(lean: LeanKernel, tmp_path: Path) -> None:
+    del lean
+    outs = {level: tmp_path / f"{level}.jsonl" for level in ("checked", "kernel")}
+    for level, out in outs.items():
+        assert run("verify", *INPUTS, "--out", str(out), "--evidence", level).returncode == 0
+    checked, by_kernel = (out.read_text(encoding="utf-8") for out in outs.values())
+    assert '"evidence":"kernel"' in by_kernel
+    assert by_kernel.replace('"evidence":"kernel"', '"evidence":"checked"') == checked

@@ -101,7 +101,7 @@ def test_there_is_a_reason_where_there_is_no_certificate(asked: Problem, text: s
 
 
 def test_other_ways_to_write_the_answer(lean: LeanKernel) -> None:
-    """A conclusion equivalent to the option's formula is led to it; a step that is no instance of its rule has a proof."""
+    """What is equivalent to the option's formula is led to it; a step that is no instance of its rule has a proof."""
     ways = [
         completion(S1, ("s2", ["h1", "s1"], "¬cat tom", "MODUS_TOLLENS"), END),
         completion(S1, S2, ("h_goal_false", ["s2"], "¬¬¬cat tom", "GOAL_BINDING")),
