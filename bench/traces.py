@@ -25,10 +25,20 @@ class Sample:
 
 def reference_traces(folder: Path) -> list[Sample]:
     """The 1,350 traces of the reference verdicts."""
+    return [sample for sample, _ in _reference_traces(folder)]
+
+
+def golden_proofs(folder: Path) -> list[Sample]:
+    """The 450 of them that nothing was done to."""
+    return [sample for sample, kind in _reference_traces(folder) if kind == "golden"]
+
+
+def _reference_traces(folder: Path) -> list[tuple[Sample, str]]:
+    """Each trace, and what was done to it."""
     problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
     lines = (folder / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines]
-    return [Sample(problems[f"{r['difficulty']}/{r['problem_id']}"], r["response"]) for r in records]
+    return [(Sample(problems[f"{r['difficulty']}/{r['problem_id']}"], r["response"]), r["kind"]) for r in records]
 
 
 def rollouts(samples: list[Sample], seed: int) -> list[Sample]:

@@ -26,7 +26,8 @@ from typing import Any
 from lark import Lark
 
 from bench.baselines import FreshZ3, Remembering, SharedZ3
-from bench.traces import ROLLOUTS, Sample, generated, reference_traces, rollouts
+from bench.kernel import certificates
+from bench.traces import ROLLOUTS, Sample, generated, golden_proofs, reference_traces, rollouts
 from proof_r1_formal import resources
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.evidence.confirm import Confirmed, confirm
@@ -318,6 +319,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/performance.json"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--actions", type=int, default=1_000_000, help="actions of the memory measurement")
+    parser.add_argument("--only", help="only this measurement; the others stay as they are in the file")
     options = parser.parse_args()
     traces = reference_traces(options.data)
     groups = rollouts(traces, seed=1)
@@ -333,7 +335,11 @@ def main() -> None:
         "scaling": scaling,
         "workers": lambda: workers(groups),
         "memory": lambda: memory(groups, options.actions),
+        "certificates": lambda: certificates(golden_proofs(options.data)),
     }
+    if options.only is not None:
+        result = json.loads(options.out.read_text(encoding="utf-8"))
+        measurements = {options.only: measurements[options.only]}
     for name, measure in measurements.items():
         start = time.perf_counter()
         result[name] = measure()

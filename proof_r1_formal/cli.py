@@ -294,7 +294,7 @@ def check_theories(
 
 @theories.command("trace")
 def trace_theories() -> None:
-    """Have LeanDojo extract the theory's theorems, and compare them with the manifest. Needs a full Lean and LeanDojo."""
+    """Have LeanDojo extract the theory's theorems and compare them with the manifest; needs Lean and LeanDojo."""
     traced = dojo.trace()
     flaws = dojo.compare(traced, read_manifest(manifest_path()))
     for flaw in flaws:

@@ -15,7 +15,7 @@ from typing import TypeAlias, assert_never
 import msgspec
 
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence.lemmas import HOLE, along_equation, elimination, introduction, negation_pairs, written
+from proof_r1_formal.evidence.lemmas import along_equation, elimination, introduction, negation_pairs, written
 from proof_r1_formal.evidence.term import (
     FALSUM,
     Absurd,
@@ -241,8 +241,11 @@ class _Writer:
 
     def _leibniz(self, formula: Formula) -> str:
         """Along s = t from A to B: first the places where A has s and B has t, then those the other way round."""
-        forward, backward = along_equation(formula)
-        motive = f"(motive := fun {lean.function_name(HOLE.function)} => "
+        assert isinstance(formula, Implies) and isinstance(formula.left, Eq)
+        hole = App("␣hole", ())
+        forward = along_equation(formula, hole, formula.left.right)
+        backward = along_equation(formula, formula.left.right, hole)
+        motive = f"(motive := fun {lean.function_name(hole.function)} => "
         first = f"(Eq.ndrec {motive}{lean.formula(forward)}) a e)"
         return f"(fun e a => Eq.ndrec {motive}{lean.formula(backward)}) {first} (Eq.symm e))"
 

@@ -146,23 +146,21 @@ def negation_pairs(formula: Formula) -> int:
 
 # -- equality ---------------------------------------------------------------------------------------------------------
 
-HOLE = App("␣hole", ())
-"""The place in a formula along which an equation is used."""
 
+def along_equation(formula: Formula, forward: Term, backward: Term) -> Formula:
+    """What an instance s = t → (A → B) of Leibniz's law changes: A, with other terms at the places where B differs.
 
-def along_equation(formula: Formula) -> tuple[Formula, Formula]:
-    """An instance s = t → (A → B) of Leibniz's law in two steps, each a formula with holes.
-
-    The first takes A along s = t: its holes are where A has s and B has t. The second takes the result to B along
-    t = s: its holes are the places that are the other way round.
+    Args:
+        formula: the instance.
+        forward: the term where A has s and B has t.
+        backward: the term where A has t and B has s.
 
     Raises:
         ProofError: it is none.
     """
     match formula:
         case Implies(Eq(left, right), Implies(before, after)):
-            forward = _replaced(before, after, {(left, right): HOLE, (right, left): right})
-            return forward, _replaced(before, after, {(left, right): right, (right, left): HOLE})
+            return _replaced(before, after, {(right, left): backward, (left, right): forward})
     raise ProofError("no instance of Leibniz's law")
 
 

@@ -1,0 +1,185 @@
+"""The lemmas of ``theories/`` that lines of proof terms apply, for every proof assistant that has them.
+
+In: a line and what its premises say. Out: a lemma's name, and its premises and conclusion as the formulas are written.
+
+A line says that a formula is true or false, and never that a formula beginning with ¬ is. Proof assistants have the
+formulas as they are written, so pairs of negations are taken off and put back between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from proof_r1_formal.errors import ProofError
+from proof_r1_formal.evidence.checker import TRUTH_TABLES
+from proof_r1_formal.evidence.term import Signed, signed
+from proof_r1_formal.logic.syntax import App, Atom, Connective, Eq, Formula, Implies, Not, Term
+
+# -- truth tables -----------------------------------------------------------------------------------------------------
+
+
+class Elimination(NamedTuple):
+    """A lemma from a binary formula to one of its sides.
+
+    Attributes:
+        lemma: its name.
+        other: its second premise, about the other side; None if it has none.
+        conclusion: the side or its negation.
+    """
+
+    lemma: str
+    other: Formula | None
+    conclusion: Formula
+
+
+class Introduction(NamedTuple):
+    """A lemma from the sides of a binary formula to the formula.
+
+    Attributes:
+        lemma: its name.
+        premises: which premises of the line it takes, and as what formula.
+        sign: whether the formula or its negation is the conclusion.
+    """
+
+    lemma: str
+    premises: tuple[tuple[int, Formula], ...]
+    sign: bool
+
+
+def elimination(main: Signed, side: str, other: Signed | None) -> Elimination | None:
+    """The lemma of an elimination; None if ``other`` says the conclusion itself.
+
+    Args:
+        main: what the line about the binary formula says.
+        side: ``left`` or ``right``, the one that is concluded.
+        other: what the line about the other side says, if there is one.
+
+    Raises:
+        ProofError: the side's value does not follow.
+    """
+    formula, sign = main
+    if not isinstance(formula, Connective):
+        raise ProofError("only binary formulas have sides")
+    part, rest = (formula.left, formula.right) if side == "left" else (formula.right, formula.left)
+    if other is not None and other.formula is signed(part).formula:
+        return None
+    value = None if other is None else other.sign == signed(rest).sign
+    lemma = lemma_of_elimination(type(formula), sign, side, value)
+    if lemma is None:
+        raise ProofError(f"the value of the {side} side is not determined")
+    name, takes_other = lemma
+    place = 0 if side == "left" else 1
+    rows = [row for row in TRUTH_TABLES[type(formula)] if row[2] == sign]
+    shown = {row[place] for row in rows if not takes_other or row[1 - place] == value}.pop()
+    taken = (rest if value else Not(rest)) if takes_other else None
+    return Elimination(name, taken, part if shown else Not(part))
+
+
+def introduction(formula: Connective, premises: Sequence[Signed]) -> Introduction:
+    """The lemma of an introduction.
+
+    Args:
+        formula: what is introduced.
+        premises: what the lines about its sides say.
+
+    Raises:
+        ProofError: the formula's value does not follow.
+    """
+    values: list[bool | None] = [None, None]
+    numbers = [0, 0]
+    sides = (formula.left, formula.right)
+    for number, what in enumerate(premises):
+        for place, side in enumerate(sides):
+            if what.formula is signed(side).formula:
+                values[place], numbers[place] = what.sign == signed(side).sign, number
+    lemma = lemma_of_introduction(type(formula), values[0], values[1])
+    if lemma is None:
+        raise ProofError("the value of the formula is not determined by its sides")
+    taken = [place for place, word in enumerate(lemma.split("_of_")[1].split("_")) if word != "any"]
+    given = [(numbers[place], sides[place] if values[place] else Not(sides[place])) for place in taken]
+    rows = TRUTH_TABLES[type(formula)]
+    shown = {row[2] for row in rows if all(v in (None, r) for v, r in zip(values, row[:2], strict=True))}.pop()
+    return Introduction(lemma, tuple(given), shown)
+
+
+def lemma_of_elimination(kind: type[Connective], whole: bool, side: str, other: bool | None) -> tuple[str, bool] | None:
+    """The lemma that gives the value of a side, and whether it takes the other side's; None if there is none."""
+    place = 0 if side == "left" else 1
+    for taken in (None, other):
+        rows = [row for row in TRUTH_TABLES[kind] if row[2] == whole and taken in (None, row[1 - place])]
+        if len({row[place] for row in rows}) == 1:
+            suffix = "" if taken is None else f"_of_{_word(taken)}"
+            return f"{kind.__name__.lower()}_{_word(whole)}_{side}{suffix}", taken is not None
+    return None
+
+
+def lemma_of_introduction(kind: type[Connective], left: bool | None, right: bool | None) -> str | None:
+    """The lemma that gives the value of the whole from as few sides as will do."""
+    for one, other in ((left, None), (None, right), (left, right)):
+        rows = [row for row in TRUTH_TABLES[kind] if one in (None, row[0]) and other in (None, row[1])]
+        if len({row[2] for row in rows}) == 1:
+            return f"{kind.__name__.lower()}_of_{_word(one)}_{_word(other)}"
+    return None
+
+
+def _word(value: bool | None) -> str:
+    return "any" if value is None else str(value).lower()
+
+
+# -- formulas as written ----------------------------------------------------------------------------------------------
+
+
+def written(says: Signed) -> Formula:
+    """What a line says, as a formula."""
+    return says.formula if says.sign else Not(says.formula)
+
+
+def negation_pairs(formula: Formula) -> int:
+    """How many pairs of negations a formula begins with."""
+    count = 0
+    while isinstance(formula, Not):
+        count += 1
+        formula = formula.body
+    return count // 2
+
+
+# -- equality ---------------------------------------------------------------------------------------------------------
+
+HOLE = App("␣hole", ())
+"""The place in a formula along which an equation is used."""
+
+
+def along_equation(formula: Formula) -> tuple[Formula, Formula]:
+    """An instance s = t → (A → B) of Leibniz's law in two steps, each a formula with holes.
+
+    The first takes A along s = t: its holes are where A has s and B has t. The second takes the result to B along
+    t = s: its holes are the places that are the other way round.
+
+    Raises:
+        ProofError: it is none.
+    """
+    match formula:
+        case Implies(Eq(left, right), Implies(before, after)):
+            forward = _replaced(before, after, {(left, right): HOLE, (right, left): right})
+            return forward, _replaced(before, after, {(left, right): right, (right, left): HOLE})
+    raise ProofError("no instance of Leibniz's law")
+
+
+def _replaced(before: Formula, after: Formula, places: Mapping[tuple[Term, Term], Term]) -> Formula:
+    """The atom ``before``, with what stands at each place where ``after`` differs from it."""
+
+    def visit(one: Term, other: Term) -> Term:
+        if one is other:
+            return one
+        if (one, other) in places:
+            return places[one, other]
+        assert isinstance(one, App) and isinstance(other, App)
+        return App(one.function, tuple(map(visit, one.arguments, other.arguments)))
+
+    match before, after:
+        case Atom(predicate, first), Atom(_, second):
+            return Atom(predicate, tuple(map(visit, first, second)))
+        case Eq(a, b), Eq(c, d):
+            return Eq(visit(a, c), visit(b, d))
+    raise ProofError("no instance of Leibniz's law")
