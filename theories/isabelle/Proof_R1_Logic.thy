@@ -87,7 +87,7 @@ end
 
 context
   fixes P :: "'u \<Rightarrow> bool"
-    and s t :: "'u"
+    and t :: "'u"
 begin
 
 lemma exists_false_instance: "\<not> (\<exists>x. P x) \<Longrightarrow> \<not> (P t)" by blast
@@ -95,7 +95,16 @@ lemma forall_false_witness: "\<not> (\<forall>x. P x) \<Longrightarrow> \<exists
 lemma forall_false_of_instance: "\<not> (P t) \<Longrightarrow> \<not> (\<forall>x. P x)" by blast
 lemma exists_false_of_all: "\<forall>x. (\<not> (P x)) \<Longrightarrow> \<not> (\<exists>x. P x)" by blast
 
-lemma equal_for_equal: "s = t \<Longrightarrow> P s \<Longrightarrow> P t" by (erule subst)
+end
+
+context
+  fixes P :: "'u \<Rightarrow> 'u \<Rightarrow> bool"
+    and s t :: "'u"
+begin
+
+text \<open>Along an equation: \<open>s\<close> becomes \<open>t\<close> at some places, and \<open>t\<close> becomes \<open>s\<close> at others.\<close>
+
+lemma leibniz: "s = t \<longrightarrow> (P s t \<longrightarrow> P t s)" by auto
 
 end
 
@@ -115,7 +124,7 @@ ML \<open>
     xor_of_true_true xor_of_true_false xor_of_false_true xor_of_false_false
     iff_of_true_true iff_of_true_false iff_of_false_true iff_of_false_false
     exists_false_instance forall_false_witness forall_false_of_instance exists_false_of_all
-    equal_for_equal};
+    leibniz};
   val _ = null oracles orelse error ("ORACLES: " ^ commas (map (#1 o #1) oracles));
 \<close>
 
