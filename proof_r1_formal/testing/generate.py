@@ -1,0 +1,228 @@
+"""Random formulas, queries and steps from a seed: many, fast, without Hypothesis and without shrinking.
+
+In: a source of random numbers. Out: formulas over a small vocabulary that is drawn anew for each example; queries;
+steps that are instances of rule schemata, near to one, or made from patterns. What is drawn depends on the source only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.logic.pattern import Lambda, instance
+from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.symbols import symbols
+from proof_r1_formal.logic.syntax import (
+    BOTTOM,
+    ENTITY,
+    TOP,
+    And,
+    App,
+    Atom,
+    Connective,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Var,
+    Xor,
+)
+from proof_r1_formal.rules.schema import Schema
+from proof_r1_formal.solvers.base import Query
+
+MAX_DEPENDENCIES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What an action says: dependencies and conclusion, and the rule that it names."""
+
+    rule: str
+    dependencies: tuple[Formula, ...]
+    conclusion: Formula
+
+
+class Generator:
+    """Draws formulas, queries and steps.
+
+    Args:
+        source: of random numbers.
+        size: about how many connectives, quantifiers and atoms the drawn formulas have at most.
+    """
+
+    def __init__(self, source: Random, *, size: int = 8) -> None:
+        self._source = source
+        self._size = size
+        self._vocabulary()
+
+    def _vocabulary(self, *, many_sorted: bool = True, functions: bool = True) -> None:
+        """Draw the symbols of the next example."""
+        source = self._source
+        self._predicates = [(name, source.randrange(3)) for name in "PQRS"[: source.randint(1, 4)]]
+        self._constants = list("abc"[: source.randint(1, 3)])
+        self._functions = [("f", 1)] if functions and source.random() < 0.1 else []
+        self._equality = source.random() < 0.2
+        self._sorts = (ENTITY, "Person") if many_sorted and source.random() < 0.1 else (ENTITY,)
+
+    # -- formulas and queries -----------------------------------------------------------------------------------------
+
+    def query(self) -> Query:
+        """Up to three dependencies and a conclusion over one vocabulary; many are in the EPR class, some are not."""
+        self._vocabulary()
+        source = self._source
+        dependencies = tuple([self._formula(source.randint(1, self._size + 1)) for _ in range(source.randrange(4))])
+        return Query(dependencies, self._formula(source.randint(1, max(1, self._size - 1))))
+
+    def _formula(self, size: int, scope: tuple[Var, ...] = ()) -> Formula:
+        source = self._source
+        choice = source.random()
+        if size <= 1:
+            if self._equality and choice < 0.3:
+                return Eq(self._term(scope), self._term(scope))
+            if choice > 0.98:
+                return source.choice((TOP, BOTTOM))
+            name, arity = source.choice(self._predicates)
+            return Atom(name, tuple([self._term(scope) for _ in range(arity)]))
+        if size == 2 or choice < 0.15:
+            return Not(self._formula(size - 1, scope))
+        if choice < 0.5:
+            variable = Var("xyz"[len(scope) % 3], source.choice(self._sorts))
+            inner = (*[other for other in scope if other.name != variable.name], variable)
+            return source.choice((ForAll, Exists))(variable, self._formula(size - 1, inner))
+        left = source.randint(1, size - 2)
+        return self._connective()(self._formula(left, scope), self._formula(size - 1 - left, scope))
+
+    def _connective(self) -> type[Connective]:
+        return self._source.choice((And, Or, Xor, Implies, Iff))
+
+    def _term(self, scope: tuple[Var, ...]) -> Term:
+        source = self._source
+        if self._functions and source.random() < 0.3:
+            name, arity = source.choice(self._functions)
+            return App(name, tuple([self._term(scope) for _ in range(arity)]))
+        if scope and source.random() < 0.7:
+            return source.choice(scope)
+        return App(source.choice(self._constants), ())
+
+    # -- steps --------------------------------------------------------------------------------------------------------
+
+    def instance(self, rule: str, schema: Schema) -> Step:
+        """An instance of the schema, its principal premises sometimes inside something larger."""
+        self._vocabulary(many_sorted=False)
+        premises, conclusion = self._instantiated((*schema.principal, *schema.minor), schema.conclusion)
+        dependencies = list(premises)
+        for place in range(len(schema.principal)):
+            if self._source.random() < 0.3 and len(dependencies) < MAX_DEPENDENCIES:
+                self._wrap(dependencies, place)
+        self._source.shuffle(dependencies)
+        return Step(rule, tuple(dependencies), conclusion)
+
+    def non_instance(self, rule: str, premises: tuple[Formula, ...], conclusion: Formula) -> Step:
+        """The step that patterns make when each letter stands for an atom of its own."""
+        letters = dict.fromkeys((name, use) for part in (*premises, conclusion) for name, use in symbols(part).uses)
+        values: dict[str, Lambda | Term] = {}
+        for name, (kind, arity) in letters:
+            if kind == "predicate":
+                holes = tuple([Var(f"␣h{number}", ENTITY) for number in range(arity)])
+                extra = [App(self._source.choice("abc"), ()) for _ in range(self._source.randrange(2))]
+                symbol = f"{name}{self._source.choice(('', '1', '_of', 's'))}"
+                values[name] = Lambda(holes, Atom(symbol, (*holes, *extra)))
+            else:
+                values[name] = App(self._source.choice("abc"), ())
+        dependencies = [instance(premise, values) for premise in premises]
+        self._source.shuffle(dependencies)
+        return Step(rule, tuple(dependencies), instance(conclusion, values))
+
+    def neighbour(self, step: Step) -> Step:
+        """A step with one thing changed: a premise gone, two exchanged, something negated, a connective replaced."""
+        source = self._source
+        dependencies = list(step.dependencies)
+        conclusion = step.conclusion
+        place = source.randrange(len(dependencies)) if dependencies else None
+        match source.randrange(6):
+            case 0 if place is not None:
+                del dependencies[place]
+            case 1 if place is not None:
+                dependencies[place], conclusion = conclusion, dependencies[place]
+            case 2 if place is not None:
+                dependencies[place] = self._changed(dependencies[place])
+            case 3:
+                conclusion = Not(conclusion)
+            case 4:
+                conclusion = self._formula(source.randint(1, 3))
+            case _:
+                conclusion = self._changed(conclusion)
+        return Step(step.rule, tuple(dependencies), conclusion)
+
+    def random_step(self, rule: str) -> Step:
+        """A query as a step."""
+        query = self.query()
+        return Step(rule, query.dependencies, query.conclusion)
+
+    def _instantiated(self, premises: tuple[Formula, ...], conclusion: Formula) -> tuple[list[Formula], Formula]:
+        """Instances of patterns by one substitution; drawn again until the symbols have one use each."""
+        patterns = (*premises, conclusion)
+        letters = dict.fromkeys((name, use) for part in patterns for name, use in symbols(part).uses)
+        while True:
+            values: dict[str, Lambda | Term] = {}
+            for name, (kind, arity) in letters:
+                if kind == "predicate":
+                    holes = tuple([Var(f"␣h{number}", ENTITY) for number in range(arity)])
+                    values[name] = Lambda(holes, self._formula(self._source.randint(1, self._size // 2), holes))
+                else:
+                    values[name] = App(self._source.choice(self._constants), ())
+            formulas = [instance(pattern, values) for pattern in patterns]
+            try:
+                Signature.infer(formulas)
+            except ProofR1Error:
+                continue
+            return formulas[:-1], formulas[-1]
+
+    def _wrap(self, dependencies: list[Formula], place: int) -> None:
+        """Put a premise inside what it can be taken out of again."""
+        premise, source = dependencies[place], self._source
+        other = self._formula(source.randint(1, 2))
+        match source.randrange(5):
+            case 0:
+                dependencies[place] = And(premise, other)
+            case 1:
+                dependencies[place] = And(other, premise)
+            case 2:
+                dependencies[place] = Not(Not(premise))
+            case 3:
+                variable = Var("g", ENTITY)
+                dependencies[place] = ForAll(variable, And(premise, self._formula(source.randint(1, 2), (variable,))))
+            case _:
+                dependencies[place] = Implies(other, premise)
+                dependencies.append(other)
+
+    def _changed(self, formula: Formula) -> Formula:
+        """The formula with a connective, a quantifier or a sign changed somewhere."""
+        source = self._source
+        if source.random() < 0.2:
+            return Not(formula)
+        match formula:
+            case Not(body):
+                return body if source.random() < 0.5 else Not(self._changed(body))
+            case ForAll(variable, body) | Exists(variable, body):
+                if source.random() < 0.5:
+                    return (Exists if isinstance(formula, ForAll) else ForAll)(variable, body)
+                return type(formula)(variable, self._changed(body))
+            case And() | Or() | Xor() | Implies() | Iff():
+                match source.randrange(4):
+                    case 0:
+                        return self._connective()(formula.left, formula.right)
+                    case 1:
+                        return type(formula)(formula.right, formula.left)
+                    case 2:
+                        return type(formula)(self._changed(formula.left), formula.right)
+                    case _:
+                        return type(formula)(formula.left, self._changed(formula.right))
+            case _:
+                return Not(formula)

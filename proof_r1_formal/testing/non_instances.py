@@ -1,0 +1,136 @@
+"""Steps that follow, and are no instances of the rule that they name: what RuleCheck must reject.
+
+In: a catalogue and one of its rules. Out: patterns of steps. Entailment holds for all of them, so only RuleCheck can
+tell them from instances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Condition, Rule
+
+Pattern: TypeAlias = tuple[tuple[Formula, ...], Formula]
+"""Patterns of the dependencies and of the conclusion."""
+
+_LISTED: Mapping[str, tuple[str, ...]] = {
+    "IMPLICATION_ELIMINATION": (
+        "A → B; A ⊢ B ∨ C",
+        "A ∧ B → C; A; B; D ⊢ C ∧ D",
+        "A ∨ B; A → C; B → C ⊢ C",
+        "¬B → ¬A; A ⊢ B",
+    ),
+    "MODUS_TOLLENS": (
+        "A → B; ¬B ⊢ ¬A ∨ C",
+        "A ∨ B; ¬B ⊢ A",
+        "A → B; B → C; ¬C; D ⊢ ¬A ∧ D",
+        "¬A → B; ¬B ⊢ A ∨ C",
+    ),
+    "EXCLUSIVE_DISJUNCTION_INTRODUCTION": (
+        "A; ¬B ⊢ A ∨ B",
+        "A; B ⊢ ¬(A ⊕ B)",
+        "A ⊕ B ⊢ B ⊕ A",
+        "A; ¬B ⊢ (A ∧ ¬B) ∨ (¬A ∧ B)",
+    ),
+    "EXCLUSIVE_DISJUNCTION_ELIMINATION": (
+        "A ⊕ B ⊢ A ∨ B",
+        "A ⊕ B; A ⊢ ¬B ∨ C",
+        "(A ∨ B) ∧ ¬(A ∧ B); A ⊢ ¬B",
+        "A ⊕ B; B ⊕ C ⊢ A ↔ C",
+    ),
+    "DISJUNCTIVE_SYLLOGISM": (
+        "A ∨ B; ¬A ⊢ B ∨ C",
+        "A ⊕ B; ¬A ⊢ B",
+        "¬A → B; ¬A ⊢ B",
+        "A ∨ B; A → C; B → C ⊢ C",
+    ),
+    "CONJUNCTION_INTRODUCTION": (
+        "A; B ⊢ (A ∧ B) ∨ C",
+        "A ∧ B; C ⊢ A ∧ C",
+        "A; A → B ⊢ A ∧ B",
+        "A; B ⊢ ¬(¬A ∨ ¬B)",
+    ),
+    "CONJUNCTION_ELIMINATION": (
+        "A ∧ B ⊢ A ∨ C",
+        "A ∧ B ⊢ A ∨ B",
+        "A; B ⊢ A",
+        "A ∧ B; A → C ⊢ C",
+    ),
+    "UNIVERSAL_ELIMINATION": (
+        "∀x A(x) ⊢ ∃x A(x)",
+        "∀x A(x) ⊢ A(a) ∨ B",
+        "∀x (A(x) ∧ B(x)) ⊢ A(a)",
+        "∀x (A(x) → B(x)); A(a) ⊢ B(a)",
+    ),
+    GOAL_BINDING: (
+        "A ⊢ A ∨ B",
+        "A ∧ B ⊢ A",
+        "A → B; A ⊢ B",
+        "∀x A(x) ⊢ A(a)",
+    ),
+    "UNIVERSAL_IMPLICATION_CHAINING": (
+        "∀x (A(x) → B(x)); ∀x (B(x) → C(x)) ⊢ ∀x (A(x) → C(x) ∨ D(x))",
+        "∀x (A(x) → B(x)); ∀x (B(x) → C(x)) ⊢ A(a) → C(a)",
+        "∀x (A(x) → B(x)); ∀x A(x) ⊢ ∀x B(x)",
+    ),
+    "UNIVERSAL_PROPOSITIONAL_INFERENCE": (
+        "∀x (A(x) → B(x)); ∀x (A(x) → C(x)) ⊢ ∀x (A(x) → B(x) ∨ C(x))",
+        "∀x (A(x) → B(x)); ∀x (B(x) → C(x)) ⊢ ∀x (A(x) → C(x))",
+        "∀x (A(x) → B(x) ∧ C(x)) ⊢ ∀x (A(x) → B(x))",
+    ),
+    "EXISTENTIAL_INTRODUCTION": (
+        "∀x A(x) ⊢ ∃x A(x)",
+        "∃x (A(x) ∧ B(x)) ⊢ ∃x A(x)",
+        "A(a) → B(a); A(a) ⊢ ∃x B(x)",
+    ),
+    "EXISTENTIAL_CONJUNCTION_ELIMINATION": (
+        "A(a) ∧ B(a) ⊢ ∃x A(x)",
+        "∃x (A(x) ∧ B(x)) ⊢ ∃x (A(x) ∨ C(x))",
+        "∃x A(x); B ⊢ B",
+    ),
+    "EXISTENTIAL_IMPLICATION_ELIMINATION": (
+        "∃x A(x); ∀x (A(x) → B(x)) ⊢ ∃x (A(x) ∧ B(x))",
+        "A(a); ∀x (A(x) → B(x)) ⊢ ∃x B(x)",
+        "∃x A(x); ∀x (A(x) → B(x)) ⊢ ∃x (B(x) ∨ C(x))",
+    ),
+    "EXISTENTIAL_CONJUNCTION_INTRODUCTION": (
+        "A(a); B ⊢ ∃x (A(x) ∧ B)",
+        "∃x A(x); B ⊢ ∃x (A(x) ∨ B)",
+        "∃x A(x); ∀x B(x) ⊢ ∃x (A(x) ∧ B(x))",
+    ),
+    "QUANTIFIER_NEGATION": (
+        "∀x A(x) ⊢ ¬¬∀x A(x)",
+        "¬∃x A(x) ⊢ ¬A(a)",
+        "¬∀x (A(x) → B(x)) ⊢ ∃x (A(x) ∧ ¬B(x))",
+    ),
+}
+"""Rule -> steps of two rules at once, weakened ones, ones that are spelt otherwise."""
+
+_RESTATED = ("A ⊢ A", "A; B ⊢ A", "A ∧ B ⊢ B ∧ A ∨ C")
+
+
+def non_instances(catalogue: Catalogue, rule: Rule) -> tuple[Pattern, ...]:
+    """Patterns of entailed steps that are no instances of the rule, each letter standing for an atom of its own.
+
+    They are listed ones, restated premises, and instances of the catalogue's other rules; none for a rule that is not
+    one of the package's.
+    """
+    if rule.name not in _LISTED:
+        return ()
+    texts = (*_LISTED[rule.name], *(() if rule.name == GOAL_BINDING else _RESTATED))
+    others = [
+        ((*schema.principal, *schema.minor), schema.conclusion)
+        for other in catalogue.rules
+        if other.name != rule.name and other.name in _LISTED
+        for schema in other.schemata
+        if Condition.TERMINAL not in schema.conditions
+    ]
+    return (*map(_pattern, texts), *others)
+
+
+def _pattern(text: str) -> Pattern:
+    premises, conclusion = text.split("⊢")
+    return tuple([parse_formula(part) for part in premises.split(";")]), parse_formula(conclusion)

@@ -1,0 +1,293 @@
+"""The soundness harness: tries hard to make RuleCheck and the verifier say yes to something false.
+
+In: a rule catalogue, a solver, a number of examples and a seed. Out: what was tried, what came of it, and a reproducer
+for each failure. It needs neither pytest nor Hypothesis, and what it tries depends on the seed only, not on the number
+of processes.
+
+Each example is a step under a rule: an instance of one of its schemata, a near miss of one, a query drawn at random, or
+a step that is entailed and *no* instance. A failure is
+
+* an accepted step whose conclusion does not follow, by a countermodel that the reference evaluator confirms;
+* an accepted step that is no instance: RuleCheck is tried alone here, as entailment would hide one that accepts
+  everything;
+* verdicts of the verifier that contradict the solver or each other;
+* evidence that Lean's kernel does not accept, in a sample.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from enum import StrEnum
+from random import Random
+from typing import TypeAlias
+
+import msgspec
+
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evidence.confirm import Confirmed, confirm
+from proof_r1_formal.evidence.kernel import KernelEvidence
+from proof_r1_formal.evidence.lean import LeanKernel
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.proof.report import StepReport
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.check import Match, RuleResult, check_rule
+from proof_r1_formal.rules.schema import Catalogue, Rule
+from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Solver, Unknown, checked_signature
+from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.testing.generate import Generator, Step
+from proof_r1_formal.testing.non_instances import non_instances
+
+CHUNK = 500
+"""How many examples share a seed of their own; chunks are what processes are given."""
+
+RuleCheck: TypeAlias = Callable[[Rule, tuple[Formula, ...], Formula, Oracle], RuleResult]
+"""What is tried: whether a step is an instance of a rule."""
+
+
+class Kind(StrEnum):
+    """How an example is made."""
+
+    INSTANCE = "instance"
+    NEIGHBOUR = "near miss"
+    RANDOM = "random step"
+    NON_INSTANCE = "entailed, no instance"
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """Something that must not be, with what it takes to see it again.
+
+    Attributes:
+        problem: what is wrong.
+        kind: how the example was made.
+        rule, dependencies, conclusion: the step, as text.
+    """
+
+    problem: str
+    kind: str
+    rule: str
+    dependencies: tuple[str, ...]
+    conclusion: str
+
+
+class Findings(msgspec.Struct):
+    """What came of some examples.
+
+    Attributes:
+        tried: examples, by kind.
+        accepted: of those, steps that RuleCheck accepted.
+        outcomes: entailed, refuted or unknown; how many of those have checked evidence.
+        non_instances: entailed non-instances that were rejected, by rule.
+        certified: how many the kernel accepted.
+        failures: what must not be.
+    """
+
+    tried: dict[str, int] = {}
+    accepted: dict[str, int] = {}
+    outcomes: dict[str, int] = {}
+    non_instances: dict[str, int] = {}
+    certified: int = 0
+    failures: list[Failure] = []
+
+    def merge(self, other: Findings) -> None:
+        """Add what came of other examples."""
+        for mine, theirs in (
+            (self.tried, other.tried),
+            (self.accepted, other.accepted),
+            (self.outcomes, other.outcomes),
+            (self.non_instances, other.non_instances),
+        ):
+            for name, count in theirs.items():
+                mine[name] = mine.get(name, 0) + count
+        self.certified += other.certified
+        self.failures += other.failures
+
+
+@dataclass(frozen=True)
+class Harness:
+    """What to try, and how.
+
+    Attributes:
+        rules: the catalogue; it may be unchecked.
+        solver: name of the solver.
+        seed: of all that is drawn.
+        kernel_sample: the share of accepted and refuted steps whose evidence Lean's kernel checks.
+        lean: Lean program to use in place of what is found.
+        check: RuleCheck, or what shall be tried in its place.
+    """
+
+    rules: Catalogue
+    solver: str = "embedded"
+    seed: int = 0
+    kernel_sample: float = 0.0
+    lean: str | None = None
+    check: RuleCheck = field(default=check_rule, repr=False)
+
+    def run(self, examples: int, *, workers: int = 1) -> Iterator[Findings]:
+        """What came of each chunk of examples, in order.
+
+        Args:
+            examples: how many to try.
+            workers: processes to use.
+
+        Raises:
+            SolverError: there is no such solver, or no Lean where a sample for it is wanted.
+        """
+        sizes = [min(CHUNK, examples - start) for start in range(0, examples, CHUNK)]
+        if workers == 1:
+            yield from map(self.chunk, range(len(sizes)), sizes)
+            return
+        with ProcessPoolExecutor(workers) as pool:
+            yield from pool.map(self.chunk, range(len(sizes)), sizes)
+
+    def chunk(self, number: int, size: int) -> Findings:
+        """What came of one chunk."""
+        return _Chunk(self, Random(f"{self.seed}/{number}")).run(size)
+
+
+class _Chunk:
+    """Examples that share a source of random numbers."""
+
+    def __init__(self, harness: Harness, source: Random) -> None:
+        self._harness = harness
+        self._source = source
+        self._generator = Generator(source)
+        self._solver: Solver = get_solver(harness.solver)
+        self._oracle = Oracle(self._solver, tables=harness.solver == "embedded")
+        self._verifier = Verifier(self._solver, rules=harness.rules)
+        self._kernel = self._sampled_kernel()
+        self._sample: list[tuple[Step, Query, Answer]] = []
+        self._findings = Findings()
+
+    def _sampled_kernel(self) -> KernelEvidence | None:
+        if not self._harness.kernel_sample:
+            return None
+        kernel = LeanKernel.find(self._harness.lean)
+        if kernel is None:
+            raise ProofR1Error("there is no Lean here to check a sample with")
+        return KernelEvidence(kernel)
+
+    def run(self, size: int) -> Findings:
+        rules = [rule for rule in self._harness.rules.rules if rule.schemata]
+        for _ in range(size):
+            rule = self._source.choice(rules)
+            kind = self._source.choices(list(Kind), (4, 4, 1, 2))[0]
+            step = self._step(kind, rule)
+            if step is not None:
+                self._try(kind, rule, step)
+        self._ask_the_kernel()
+        return self._findings
+
+    def _step(self, kind: Kind, rule: Rule) -> Step | None:
+        match kind:
+            case Kind.RANDOM:
+                return self._generator.random_step(rule.name)
+            case Kind.NON_INSTANCE:
+                known = non_instances(self._harness.rules, rule)
+                if not known:
+                    return None
+                premises, conclusion = self._source.choice(known)
+                return self._generator.non_instance(rule.name, premises, conclusion)
+            case _:
+                step = self._generator.instance(rule.name, self._source.choice(rule.schemata))
+                return step if kind is Kind.INSTANCE else self._generator.neighbour(step)
+
+    # -- one example --------------------------------------------------------------------------------------------------
+
+    def _try(self, kind: Kind, rule: Rule, step: Step) -> None:
+        findings = self._findings
+        query = Query(step.dependencies, step.conclusion)
+        if isinstance(checked_signature(query), Unknown):  # symbols of two sorts
+            return
+        _count(findings.tried, kind)
+        confirmed = confirm(query, self._solver.decide(query))
+        _count(findings.outcomes, _outcome(confirmed.answer))
+        if confirmed.checked:
+            _count(findings.outcomes, "with checked evidence")
+        accepted = isinstance(self._harness.check(rule, step.dependencies, step.conclusion, self._oracle), Match)
+        if accepted:
+            _count(findings.accepted, kind)
+        if accepted and isinstance(confirmed.answer, Refuted):
+            self._fail("accepted, and does not follow", kind, step)
+        if kind is Kind.NON_INSTANCE:
+            if accepted:
+                self._fail("accepted, and is no instance of the rule", kind, step)
+            elif isinstance(confirmed.answer, Entailed):
+                _count(findings.non_instances, rule.name)
+        self._compare(kind, step, confirmed)
+        if self._kernel is not None and confirmed.checked and self._source.random() < self._harness.kernel_sample:
+            self._sample.append((step, query, confirmed.answer))
+
+    def _compare(self, kind: Kind, step: Step, confirmed: Confirmed) -> None:
+        """The verifier's verdicts on the step, written down and read back, against the solver's answer."""
+        report = self._verified(step)
+        if report is None or not report.schema:
+            return
+        answer = confirmed.answer
+        if not isinstance(answer, Unknown) and report.semantic != isinstance(answer, Entailed):
+            self._fail("the verifier and the solver disagree on entailment", kind, step)
+        if report.semantic and isinstance(answer, Refuted):
+            self._fail("the verifier admits what does not follow", kind, step)
+        if report.rule and not report.semantic:
+            self._fail("the verifier accepts the rule of a step that it does not find entailed", kind, step)
+        expected = 0.1 if not report.semantic else 1.0 if report.rule and report.progress else 0.3
+        if report.signal != expected:
+            self._fail(f"the signal is {report.signal}, and should be {expected}", kind, step)
+
+    def _verified(self, step: Step) -> StepReport | None:
+        """The report on the step as the only action of a completion; None if its formulas make no problem."""
+        premises = tuple([Premise(f"h{n}", formula) for n, formula in enumerate(step.dependencies)])
+        action = {
+            "id": "s1",
+            "dependencies": [premise.id for premise in premises],
+            "conclusion": show(step.conclusion),
+            "rule": step.rule,
+        }
+        problem = Problem("soundness/1", premises, three_way_options(step.conclusion))
+        try:
+            return self._verifier.verify(problem, f"<summary>{json.dumps([action])}</summary>").actions[0]
+        except ProofR1Error:
+            return None
+
+    def _ask_the_kernel(self) -> None:
+        if self._kernel is None:
+            return
+        self._kernel.prepare([(query, answer) for _, query, answer in self._sample])
+        for step, query, answer in self._sample:
+            judgement = self._kernel.judge(query, answer)
+            if judgement is not None and judgement.accepted:
+                self._findings.certified += 1
+            elif judgement is not None:
+                self._fail(f"the kernel does not accept the evidence: {judgement.reason}", Kind.RANDOM, step)
+
+    def _fail(self, problem: str, kind: Kind, step: Step) -> None:
+        shown = tuple([show(formula) for formula in step.dependencies])
+        self._findings.failures.append(Failure(problem, kind, step.rule, shown, show(step.conclusion)))
+
+
+def _count(counts: dict[str, int], name: str) -> None:
+    counts[name] = counts.get(name, 0) + 1
+
+
+def _outcome(answer: Answer) -> str:
+    match answer:
+        case Entailed():
+            return "entailed"
+        case Refuted():
+            return "refuted"
+        case Unknown():
+            return "unknown"
+
+
+def total(findings: Iterator[Findings]) -> tuple[Findings, Counter[str]]:
+    """All findings together, and the failures by what is wrong."""
+    together = Findings()
+    for some in findings:
+        together.merge(some)
+    return together, Counter(failure.problem for failure in together.failures)
