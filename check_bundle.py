@@ -10,64 +10,15 @@ bundle; what is wrong is told with its place, a JSON path.
 
 from __future__ import annotations
 
-from collections import Counter
+import json
+import math
+import sys
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import Any
 
 FORMAT = "proof-r1-bundle/1"
-MAX_STEPS = 10_000_000  # of evaluating formulas in one structure
-
-
-class Malformed(Exception):
-    """The file is no bundle."""
-
-
-class Wrong(Exception):
-    """The file is a bundle, and something that it says does not hold."""
-
-
-class Node:
-    """A JSON value and its place."""
-
-    def __init__(self, value: Any, path: str = "$") -> None:
-        self.value, self.path = value, path
-
-    def malformed(self, problem: str) -> NoReturn:
-        raise Malformed(f"{self.path}: {problem}")
-
-    def claim(self, holds: object, problem: str) -> None:
-        if not holds:
-            raise Wrong(f"{self.path}: {problem}")
-
-    def __getitem__(self, key: str) -> Node:
-        return Node(self.value[key], f"{self.path}.{key}")
-
-    def items(self) -> list[Node]:
-        return [Node(value, f"{self.path}[{index}]") for index, value in enumerate(self.value)]
-
-    def shaped(self, shape: Any) -> Node:
-        """This node, if it has a shape: a type, (null or …,), a list [of …] or [first, second], a dict or {str: …}."""
-        if isinstance(shape, tuple):
-            return self if self.value is None else self.shaped(shape[0])
-        kind = shape if isinstance(shape, type) else type(shape)
-        if type(self.value) is not kind:
-            self.malformed(f"a value of type {kind.__name__} is expected")
-        if kind is int and not 0 <= self.value < 2**31:
-            self.malformed("a number from 0 to 2147483647 is expected")
-        if isinstance(shape, list):
-            shapes = shape if len(shape) > 1 else shape * len(self.value)
-            if len(shapes) != len(self.value):
-                self.malformed(f"a list of {len(shapes)} is expected")
-            for item, inner in zip(self.items(), shapes):
-                item.shaped(inner)
-        if isinstance(shape, dict):
-            if str not in shape and shape.keys() != self.value.keys():
-                self.malformed(f"an object with the keys {', '.join(shape)} is expected")
-            for key in self.value:
-                self[key].shaped(shape.get(key, shape.get(str)))
-        return self
-
-
 # fmt: off
 PREMISE = {"id": str, "text": str, "source": str, "formula": list}
 OPTION = {"id": str, "label": str, "formula": list}
@@ -77,11 +28,11 @@ VERDICTS = {"schema": bool, "semantic": bool, "rule": bool, "progress": bool}
 ACTION = {"span": [int, int], "id": (str,), "dependencies": [str], "declared_rule": (str,), "conclusion": (str,),
           "formula": (list,), "verdicts": VERDICTS, "signal": float, "findings": [str], "evidence": (dict,)}
 TRACE = {"problem": str, "sample": int, "completion": str, "parsed": bool, "actions": [ACTION], "answer": (str,),
-         "bindings": [{"option": str, "evidence": (dict,)}], "closure": [str], "used_closure": [str],
-         "uncertain": ({"goal": (dict,), "negation": (dict,)},)}
+         "binding": (dict,), "uncertain": ({"goal": (dict,), "negation": (dict,)},), "closure": [str],
+         "used_closure": [str]}
 BUNDLE = {"format": str, "made_by": {str: str}, "problems": [PROBLEM], "traces": [TRACE], "metrics": dict}
 STRUCTURE = {"domains": {str: int}, "predicates": {str: [[int]]}, "functions": {str: [[[int], int]]}}
-KINDS = {
+LINES: dict[str, dict[str, Any]] = {
     "Repeat": {"premise": int}, "Eliminate": {"main": int, "side": str, "other": (int,)},
     "Introduce": {"formula": list, "premises": [int]}, "Contradiction": {"first": int, "second": int},
     "Instance": {"main": int, "term": list}, "Witness": {"main": int, "constant": list},
@@ -90,21 +41,84 @@ KINDS = {
     "Suppose": {"formula": list, "block": list}, "Absurd": {"formula": list, "block": list},
     "Truth": {"formula": list}, "Reflexivity": {"term": list}, "Leibniz": {"formula": list},
 }
+BINARY: dict[str, Callable[[bool, bool], bool]] = {
+    "and": lambda x, y: x and y, "or": lambda x, y: x or y, "xor": lambda x, y: x != y,
+    "implies": lambda x, y: y or not x, "iff": lambda x, y: x == y,
+}
+OUTCOMES = {  # the first of these codes that a step has says what became of it
+    "MALFORMED": "other: malformed summary", "UNPARSABLE_CONCLUSION": "other: unparsable formula",
+    "SYMBOL_CLASH": "other: unparsable formula", "DUPLICATE_ID": "other: duplicate id",
+    "NOT_AN_OBJECT": "other: malformed step", "MISSING_FIELD": "other: malformed step",
+    "EXTRA_FIELD": "other: malformed step", "DUPLICATE_KEY": "other: malformed step",
+    "WRONG_TYPE": "other: malformed step", "TOO_MANY_DEPENDENCIES": "other: malformed step",
+    "MISSING_DEPENDENCY": "other: missing dependency", "UNTRUSTED_DEPENDENCY": "untrusted dependency",
+    "UNDECIDED": "other: undecided", "NOT_ENTAILED": "not entailed",
+}
+SCHEMA, FORM = set(list(OUTCOMES)[:10]), set(list(OUTCOMES)[4:10])
+RULE = {"RULE_UNTRUSTED_DEPENDENCY", "UNKNOWN_RULE", "NO_RULE_MATCH", "RULE_UNDECIDED", "BINDING_MISMATCH"}
+PROGRESS = {"TAUTOLOGY", "REPEATS_CONCLUSION", "RESTATES_DEPENDENCY", "PROGRESS_UNDECIDED"}
+EXCLUDED = ("unknown problem id", "second output for the same problem and sample", "inconsistent premises",
+            "label is Uncertain (counted apart)", "no reference answer (Avg, Pass, right and verified)",
+            "no reference proof (RGD, length ratio)", "no response length (response length)")
+MEASURES = ("Avg", "Pass", "FVR", "RVR", "RGD", "Right and verified", "Right and rule-verified", "Parsed",
+            "Length ratio", "Response length")
+DERIVED = {"DUPLICATE_ID", "UNUSED_DEPENDENCY", "RULE_UNTRUSTED_DEPENDENCY", *list(OUTCOMES)[10:]}
 # fmt: on
+
+
+class FaultError(Exception):
+    """The exit status, 1 or 2, and what is wrong."""
+
+
+class Node:
+    """A JSON value and its place."""
+
+    def __init__(self, value: Any, path: tuple[str | int, ...] = ()) -> None:
+        self.value, self.path = value, path
+
+    def __str__(self) -> str:
+        return "$" + "".join([f"[{key}]" if isinstance(key, int) else f".{key}" for key in self.path])
+
+    def fault(self, status: int, problem: str) -> FaultError:
+        return FaultError(status, f"{self}: {problem}")
+
+    def claim(self, holds: object, problem: str) -> None:
+        if not holds:
+            raise self.fault(1, problem)
+
+    def __getitem__(self, key: str) -> Node:
+        return Node(self.value[key], (*self.path, key))
+
+    def items(self) -> list[Node]:
+        return [Node(value, (*self.path, index)) for index, value in enumerate(self.value)]
+
+    def shaped(self, shape: Any) -> Node:
+        """This node, if it has a shape: a type, (null or …,), a list [of …] or [first, second], a dict or {str: …}."""
+        if isinstance(shape, tuple):
+            return self if self.value is None else self.shaped(shape[0])
+        kind: Any = shape if isinstance(shape, type) else type(shape)
+        if type(self.value) is not kind or (kind is int and not 0 <= self.value < 2**31):
+            raise self.fault(2, f"a value of type {kind.__name__}{' from 0 to 2147483647' * (kind is int)} is expected")
+        if isinstance(shape, list):
+            shapes = shape if len(shape) > 1 else shape * len(self.value)
+            if len(shapes) != len(self.value):
+                raise self.fault(2, f"a list of {len(shapes)} is expected")
+            for item, inner in zip(self.items(), shapes, strict=True):
+                item.shaped(inner)
+        if isinstance(shape, dict):
+            if str not in shape and shape.keys() != self.value.keys():
+                raise self.fault(2, f"an object with the keys {', '.join(shape)} is expected")
+            for key in self.value:
+                self[key].shaped(shape.get(key, shape.get(str)))
+        return self
 
 
 # -- formulas: tuples, a variable being ("bound", how many quantifiers are between), so that its name does not matter --
 
 Formula = tuple[Any, ...]  # ("atom", predicate, term …), ("forall", sort, body), ("and", left, right), … or a term
 BOTTOM: Formula = ("bottom",)
+ENTITY, INVALID_RULE = "Entity", "INVALID_RULE"
 QUANTIFIERS, NAMED = ("forall", "exists"), ("app", "atom", "forall", "exists", "bound")
-BINARY: dict[str, Callable[[bool, bool], bool]] = {
-    "and": lambda x, y: x and y,
-    "or": lambda x, y: x or y,
-    "xor": lambda x, y: x != y,
-    "implies": lambda x, y: y or not x,
-    "iff": lambda x, y: x == y,
-}
 
 
 def read(node: Node, scope: tuple[Any, ...] = (), term: bool = False) -> Formula:
@@ -120,7 +134,7 @@ def read(node: Node, scope: tuple[Any, ...] = (), term: bool = False) -> Formula
             return (node.value[0], *[read(part, scope) for part in node.items()[1:]])
         case [("forall" | "exists") as kind, ["var", str(name), str(sort)], _] if not term:
             return (kind, sort, read(node.items()[2], ((name, sort), *scope)))
-    node.malformed(f"this is no {'term (or a variable that is free)' if term else 'formula'}")
+    raise node.fault(2, f"this is no {'term (or a variable that is free)' if term else 'formula'}")
 
 
 def parts(of: Formula) -> tuple[Formula, ...]:
@@ -142,84 +156,54 @@ def instance(part: Formula, term: Formula, depth: int = 0) -> Formula:
     return (*head, *[instance(inside, term, inner) for inside in parts(part)])
 
 
-class Symbols:
-    """How formulas use names. A place is a sort, or the argument (name, n) or the result (name, -1) of a symbol."""
-
-    def __init__(self, formulas: Iterable[Formula]) -> None:
-        self.uses: dict[str, tuple[str, int]] = {}
-        self.clash = False
-        self._same: dict[Any, Any] = {}
-        for formula in formulas:
-            self._place(formula, ())
-
-    def sort(self, place: Any) -> str:
-        """The sort of a place; one that meets no sort has the default sort."""
-        found = self._find(place)
-        return found if isinstance(found, str) else ENTITY
-
-    def _find(self, place: Any) -> Any:
-        while place in self._same:
-            place = self._same[place]
-        return place
-
-    def _unite(self, one: Any, other: Any) -> None:
-        one, other = self._find(one), self._find(other)
-        if one != other:
-            self.clash |= isinstance(one, str) and isinstance(other, str)
-            self._same.update({other: one} if isinstance(one, str) else {one: other})
-
-    def _place(self, part: Formula, scope: tuple[str, ...]) -> Any:
-        if part[0] == "bound":
-            return scope[part[1]]
-        inner = (part[1], *scope) if part[0] in QUANTIFIERS else scope
-        places = [self._place(inside, inner) for inside in parts(part)]
-        if part[0] == "equal":
-            self._unite(*places)
-        if part[0] in ("atom", "app"):
-            use = (part[0], len(places))
-            self.clash |= self.uses.setdefault(part[1], use) != use
-            for index, place in enumerate(places):
-                self._unite((part[1], index), place)
-        return (part[1], -1) if part[0] == "app" else None
+def place(part: Formula, scope: tuple[str, ...], same: list[Sequence[Any]]) -> Any:
+    """The place of a term: a sort, or the result (name, -1) of a function; ``same`` gets pairs of one sort."""
+    if part[0] == "bound":
+        return scope[part[1]]
+    inner = (part[1], *scope) if part[0] in QUANTIFIERS else scope
+    places = [place(inside, inner, same) for inside in parts(part)]
+    same += [places] if part[0] == "equal" else []
+    same += [((part[1], index), of) for index, of in enumerate(places)] if part[0] in ("atom", "app") else []
+    return (part[1], -1) if part[0] == "app" else None
 
 
-class Structure:
-    """A finite structure, and what formulas with the given symbols mean in it."""
+def sorts_of(node: Node, formulas: Iterable[Formula]) -> dict[Any, str]:
+    """The sorts of arguments (name, n) and results (name, -1) of symbols; those that meet no sort are not there."""
+    same: list[Sequence[Any]] = []
+    for formula in formulas:
+        place(formula, (), same)
+    sorts, known = dict[Any, str](), -1
+    while known < len(sorts):
+        known = len(sorts)
+        for one, other in [pair[::step] for pair in same for step in (1, -1)]:
+            sort = one if isinstance(one, str) else sorts.get(one)
+            if sort is not None:
+                found = other if isinstance(other, str) else sorts.setdefault(other, sort)
+                node.claim(found == sort, f"something is of the sorts {sort!r} and {found!r}")
+    return sorts
 
-    def __init__(self, node: Node, symbols: Symbols) -> None:
-        tables = node.shaped(STRUCTURE).value
-        self._node, self._symbols, self._steps, self._sizes = node, symbols, 0, tables["domains"]
-        node["domains"].claim(all(self._sizes.values()), "a domain is empty")
-        self._holds = {name: set(map(tuple, rows)) for name, rows in tables["predicates"].items()}
-        self._values = {name: {tuple(row): value for row, value in rows} for name, rows in tables["functions"].items()}
-        for name, rows in tables["functions"].items():
-            node["functions"].claim(len(self._values[name]) == len(rows), f"{name!r} has two values at one place")
 
-    def value(self, part: Formula, env: tuple[int, ...] = ()) -> Any:
-        """The truth value of a formula, the element that a term denotes."""
-        self._steps += 1
-        self._node.claim(self._steps < MAX_STEPS, "evaluating formulas in this structure takes too long")
-        if part[0] == "bound":
-            return env[part[1]]
-        if part[0] in QUANTIFIERS:
-            values = (self.value(part[2], (element, *env)) for element in self._domain(part[1]))
-            return all(values) if part[0] == "forall" else any(values)
-        inner = tuple([self.value(inside, env) for inside in parts(part)])
-        if part[0] == "app":
-            value = self._values.get(part[1], {}).get(inner)
-            inside = value in self._domain(self._symbols.sort((part[1], -1)))
-            self._node.claim(inside, f"{part[1]!r} has no value in its domain at {inner}")
-            return value
-        if part[0] == "atom":
-            self._node.claim(part[1] in self._holds, f"the predicate {part[1]!r} is not interpreted")
-            return inner in self._holds[part[1]]
-        if part[0] in BINARY:
-            return BINARY[part[0]](*inner)
-        return {"equal": len(set(inner)) == 1, "not": inner == (False,), "top": True, "bottom": False}[part[0]]
-
-    def _domain(self, sort: str) -> range:
-        self._node.claim(sort in self._sizes, f"the sort {sort!r} has no domain")
-        return range(self._sizes[sort])
+def value(node: Node, part: Formula, sorts: dict[Any, str], elements: tuple[int, ...] = ()) -> Any:
+    """The truth value of a formula, or the element that a term denotes, in the structure at a node."""
+    tables = node.value
+    if part[0] == "bound":
+        return elements[part[1]]
+    if part[0] in QUANTIFIERS:
+        node.claim(0 < tables["domains"].get(part[1], 0) <= 1000, f"{part[1]!r} has no or more than 1000 elements")
+        values = (value(node, part[2], sorts, (n, *elements)) for n in range(tables["domains"][part[1]]))
+        return all(values) if part[0] == "forall" else any(values)
+    inner = [value(node, inside, sorts, elements) for inside in parts(part)]
+    if part[0] == "app":
+        result = next((result for row, result in tables["functions"].get(part[1], ()) if row == inner), -1)
+        size = tables["domains"].get(sorts.get((part[1], -1), ENTITY), 0)
+        node.claim(0 <= result < size, f"{part[1]!r} has no value in its domain at {inner}")
+        return result
+    if part[0] == "atom":
+        node.claim(part[1] in tables["predicates"], f"the predicate {part[1]!r} is not interpreted")
+        return inner in tables["predicates"][part[1]]
+    if part[0] in BINARY:
+        return BINARY[part[0]](*inner)
+    return inner[0] == inner[1] if part[0] == "equal" else inner == [False] if inner else part[0] == "top"
 
 
 # -- proofs -----------------------------------------------------------------------------------------------------------
@@ -237,39 +221,40 @@ def signed(formula: Formula, sign: bool = True) -> Signed:
 class Proof:
     """The lines that hold at the current place of a proof, the names taken, and the premises used so far."""
 
-    def __init__(self, premises: Sequence[Formula], conclusion: Formula, symbols: Symbols) -> None:
+    def __init__(self, premises: Sequence[Formula], conclusion: Formula, sorts: dict[Any, str]) -> None:
         self.used: set[int] = set()
-        self._premises, self._symbols, self._sorts = len(premises), symbols, dict[str, str]()
+        self._premises, self._sorts = len(premises), sorts
         self._lines = [signed(premise) for premise in premises]
-        self._taken = {name for formula in (*premises, conclusion) for name in functions(formula)}
+        self._given = {name for formula in (*premises, conclusion) for name in functions(formula)}
+        self._taken, self._new = set(self._given), dict[str, str]()
 
     def last(self, block: Node) -> Signed:
         """The last of some lines, each checked and added."""
         for node in block.items():
             self._lines.append(self._line(node))
-        block.claim(block.value != [], "there are no lines")
+        block.claim(block.value, "there are no lines")
         return self._lines[-1]
 
     def _line(self, node: Node) -> Signed:
         kind = node.shaped(dict).value.get("line")
-        if not isinstance(kind, str) or kind not in KINDS:
-            node.malformed(f"a line is expected, one of {', '.join(KINDS)}")
-        node.shaped({"line": str, **KINDS[kind]})
+        if not isinstance(kind, str) or kind not in LINES:
+            raise node.fault(2, f"a line is expected, one of {', '.join(LINES)}")
+        node.shaped({"line": str, **LINES[kind]})
         formula = self._known(read(node["formula"])) if "formula" in node.value else BOTTOM
         match kind:
             case "Repeat":
                 return self._at(node["premise"])
             case "Eliminate":
-                (main, truth), side = self._at(node["main"]), node["side"].value
-                if side not in ("left", "right"):
-                    node["side"].malformed("left or right is expected")
-                others = [] if node["other"].value is None else [self._at(node["other"])]
+                (main, truth), right = self._at(node["main"]), node.value["side"] == "right"
+                if node.value["side"] not in ("left", "right"):
+                    raise node["side"].fault(2, "left or right is expected")
+                others = [] if node.value["other"] is None else [self._at(node["other"])]
                 rows = [row for row in self._rows(node, main, others) if row[2] == truth]
-                node.claim(len({row[side == "right"] for row in rows}) == 1, "the side's value is not determined")
-                return signed(main[1 + (side == "right")], rows[0][side == "right"])
+                node.claim(len({row[right] for row in rows}) == 1, "the value of the side is not determined")
+                return signed(main[2 if right else 1], rows[0][right])
             case "Introduce":
                 rows = self._rows(node, formula, [self._at(number) for number in node["premises"].items()])
-                node.claim(len({row[2] for row in rows}) == 1, "the formula's value is not determined")
+                node.claim(len({row[2] for row in rows}) == 1, "the value of the formula is not determined")
                 return formula, rows[0][2]
             case "Instance" | "Witness":
                 quantified, truth = self._at(node["main"])
@@ -281,7 +266,7 @@ class Proof:
                 truth = (formula[0] == "exists") == (kind == "Generalise")
                 goal = signed(instance(formula[2], self._term(node, formula[1])), truth)
                 shown = self._at(node["premise"]) if kind == "Generalise" else self._block(node["block"])
-                node.claim(shown == goal or (kind == "Arbitrary" and shown == FALSUM), "that instance is not shown")
+                node.claim(shown == goal or (kind == "Arbitrary" and shown == FALSUM), "the instance is not shown")
                 return formula, truth
             case "Suppose":
                 node.claim(formula[0] == "implies", "the formula is no implication")
@@ -305,13 +290,14 @@ class Proof:
         match formula:  # the kind that is left is Leibniz
             case ("implies", ("equal", left, right), ("implies", before, after)) if differ(left, right, before, after):
                 return formula, True
-        raise Wrong(f"{node.path}: the formula is no instance of Leibniz's law")
+        raise node.fault(1, "the formula is no instance of Leibniz's law")
 
     def _at(self, number: Node) -> Signed:
-        number.claim(number.value < len(self._lines), "there is no such line at this place")
-        if number.value < self._premises:
-            self.used.add(number.value)
-        return self._lines[number.value]
+        index: int = number.value
+        number.claim(index < len(self._lines), "there is no such line at this place")
+        if index < self._premises:
+            self.used.add(index)
+        return self._lines[index]
 
     def _block(self, block: Node, *assumptions: Signed) -> Signed:
         outside = len(self._lines)
@@ -338,22 +324,19 @@ class Proof:
 
     def _term(self, line: Node, sort: str) -> Formula:
         """The ground term of a line about a quantifier: any of the variable's sort, or a constant that is new."""
-        is_new = "constant" in line.value
-        node = line["constant" if is_new else "term"]
+        node = line["constant" if "constant" in line.value else "term"]
         term = read(node, term=True)
-        if is_new:
+        if "constant" in line.value:
             node.claim(len(term) == 2 and term[1] not in self._taken, "this is no new constant")
-            self._sorts[term[1]] = sort
+            self._new[term[1]] = sort
         node.claim(self._has_sort(self._known(term), sort), "the term is not of the variable's sort")
         return term
 
     def _has_sort(self, term: Formula, sort: str) -> bool:
-        kind, arity = self._symbols.uses.get(term[1], ("", 0))
-        if kind != "app":  # a constant that the proof brought in has the sort that is wanted of it first
-            return len(term) == 2 and self._sorts.setdefault(term[1], sort) == sort
-        wanted = [self._symbols.sort((term[1], index)) for index in range(arity)]
-        fits = len(term) == 2 + arity and all(map(self._has_sort, parts(term), wanted))
-        return fits and self._symbols.sort((term[1], -1)) == sort
+        if term[1] not in self._given:  # a constant that the proof brings in has the sort that is wanted of it first
+            return len(term) == 2 and self._new.setdefault(term[1], sort) == sort
+        wanted = [self._sorts.get((term[1], index), ENTITY) for index in range(-1, len(term) - 2)]
+        return wanted[0] == sort and all(map(self._has_sort, parts(term), wanted[1:]))
 
 
 def differ(left: Formula, right: Formula, one: Formula, other: Formula) -> bool:
@@ -361,7 +344,7 @@ def differ(left: Formula, right: Formula, one: Formula, other: Formula) -> bool:
     if one == other or (one, other) in ((left, right), (right, left)):
         return True
     named = one[0] in ("atom", "app") and one[:2] == other[:2] and len(one) == len(other)
-    inside = zip(parts(one), parts(other))
+    inside = zip(parts(one), parts(other), strict=False)
     return (named or one[0] == other[0] == "equal") and all(differ(left, right, x, y) for x, y in inside)
 
 
@@ -370,7 +353,7 @@ class Evidence:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        self.words: list[str] = []
+        self.words: list[Node] = []
 
     def decide(self, node: Node, premises: Sequence[Formula], conclusion: Formula) -> tuple[bool | None, set[int]]:
         """Whether the premises entail the conclusion, None if undecided; which of them a proof uses, else all."""
@@ -379,20 +362,346 @@ class Evidence:
             return None, everything
         kind = next(iter(node.value), "")
         if len(node.value) != 1 or kind not in ("proof", "countermodel", "unsupported"):
-            node.malformed("null, or one of proof, countermodel and unsupported, is expected")
+            raise node.fault(2, "null, or one of proof, countermodel and unsupported, is expected")
         evidence = node[kind].shaped({"proof": list, "countermodel": STRUCTURE, "unsupported": bool}[kind])
         self.counts[kind] += 1
         if kind == "unsupported":
-            self.words.append(node.path)
+            self.words.append(node)
             return bool(evidence.value), everything
-        symbols = Symbols([*premises, conclusion])
-        node.claim(not symbols.clash, "a name is used in two ways")
+        sorts = sorts_of(node, [*premises, conclusion])
         if kind == "proof":
-            proof = Proof(premises, conclusion, symbols)
+            proof = Proof(premises, conclusion, sorts)
             evidence.claim(proof.last(evidence) in (signed(conclusion), FALSUM), "the last line is not the conclusion")
             return True, proof.used
-        structure = Structure(evidence, symbols)
         for index, premise in enumerate(premises):
-            evidence.claim(structure.value(premise), f"premise number {index} is false in the structure")
-        evidence.claim(not structure.value(conclusion), "the conclusion is true in the structure")
+            evidence.claim(value(evidence, premise, sorts), f"premise number {index} is false in the structure")
+        evidence.claim(not value(evidence, conclusion, sorts), "the conclusion is true in the structure")
         return False, everything
+
+
+# -- problems and traces ----------------------------------------------------------------------------------------------
+
+
+class Problem:
+    """A problem with its formulas read, its ids and the consistency of its premises checked."""
+
+    def __init__(self, node: Node, evidence: Evidence) -> None:
+        self.data, known = node.value, dict[str, Formula]()
+        for part in node["premises"].items() + node["options"].items():
+            part["id"].claim(part.value["id"] not in known, f"the id {part.value['id']!r} is taken")
+            known[part.value["id"]] = read(part["formula"])
+        self.premises = {premise["id"]: known[premise["id"]] for premise in self.data["premises"]}
+        self.options = {option["id"]: known[option["id"]] for option in self.data["options"]}
+        self.labels = {None: "", **{option["id"]: option["label"] for option in self.data["options"]}}
+        node["answer"].claim(self.data["answer"] in self.labels, "the answer is no option")
+        self.is_uncertain = self.labels[self.data["answer"]] == "Uncertain"
+        self.is_inconsistent = evidence.decide(node["consistency"], [*self.premises.values()], BOTTOM)[0] is True
+
+
+def is_well_formed(action: Node, completion: str) -> bool:
+    """Whether the completion has an object with the right fields at an action's place; it must say the same."""
+    said = action.value
+    try:
+        pairs = json.loads(completion[slice(*said["span"])], object_pairs_hook=tuple)
+    except ValueError:
+        raise action["span"].fault(1, "the completion has no JSON value there") from None
+    given = dict(pairs) if isinstance(pairs, tuple) else {}
+    names = given.pop("dependencies", None)
+    texts = [*given.values(), *names] if isinstance(names, list) else [None]
+    if given.keys() != {"id", "conclusion", "rule"} or len(pairs) > 4 or not all(map(is_name, texts)):
+        return False
+    action["id"].claim(said["id"] == given["id"], "the completion says otherwise")
+    action["conclusion"].claim(said["conclusion"] == given["conclusion"], "the completion says otherwise")
+    action["declared_rule"].claim(said["declared_rule"] == given["rule"], "the completion says otherwise")
+    action["dependencies"].claim(said["dependencies"] == [*dict.fromkeys(names)], "the completion says otherwise")
+    return len(said["dependencies"]) < 5
+
+
+def is_name(text: object) -> bool:
+    return isinstance(text, str) and text != "" and not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+class Trace:
+    """A trace, checked, and what the evaluation needs of it."""
+
+    def __init__(self, node: Node, problem: Problem, evidence: Evidence) -> None:
+        self.problem, self.data, self.steps = problem, node.value, node.value["actions"]
+        malformed = [step["findings"] for step in self.steps] == [["MALFORMED"]]
+        node["parsed"].claim(self.data["parsed"] != malformed, "the findings say otherwise")
+        edges = [0, *[edge for step in self.steps for edge in step["span"]], len(self.data["completion"])]
+        gaps = [self.data["completion"][start:end].strip() for start, end in zip(edges[::2], edges[1::2], strict=True)]
+        whole = gaps[0][-1:] + gaps[-1][:1] == "[]" and {*gaps[1:-1]} <= {","} if self.steps else "[" in gaps[0]
+        node["actions"].claim(edges == sorted(edges) and (malformed or whole), "the completion has other elements")
+        last = self.steps[-1] if self.data["parsed"] and self.steps else {"id": None, "declared_rule": None}
+        by_id = last["id"] in problem.options
+        self.terminal = len(self.steps) - 1 if by_id or last["declared_rule"] == "GOAL_BINDING" else None
+        answer, same = self.data["answer"], None
+        formulas = [action["formula"].value and read(action["formula"]) for action in node["actions"].items()]
+        if node["binding"].value is not None:
+            node["binding"].claim(answer in problem.options and formulas[-1], "there is nothing to compare")
+            question = ("iff", formulas[-1], problem.options[answer])
+            same = evidence.decide(node["binding"], [], question)[0]
+        selected = answer == last["id"] if by_id else answer is None or same
+        node["answer"].claim(selected, "the last action or the binding says otherwise")
+        self.is_open = self._openness(node["uncertain"], evidence)
+        state, trusted, seen, used = dict(problem.premises), {*problem.premises}, {*problem.premises}, list[list[str]]()
+        for index, (action, formula) in enumerate(zip(node["actions"].items(), formulas, strict=True)):
+            step, names, codes = action.value, action.value["dependencies"], Counter(action.value["findings"])
+            schema, lacking = not codes.keys() & SCHEMA, [name for name in names if name not in state]
+            allowed = RULE | PROGRESS | DERIVED if schema else SCHEMA
+            action["findings"].claim(codes.keys() <= allowed, f"only {', '.join(sorted(allowed))} are expected")
+            expected, ids = Counter({"DUPLICATE_ID": int(step["id"] in seen)}), {step["id"] for step in self.steps}
+            if not malformed:
+                well_formed = is_well_formed(action, self.data["completion"])
+                action["findings"].claim(well_formed != bool(codes.keys() & FORM), f"well formed: {well_formed}")
+                unread = "UNPARSABLE_CONCLUSION" in codes or not well_formed
+                action["formula"].claim(unread or formula, "a formula is expected")
+            entailed, lines = None, set(range(len(names)))
+            if schema:
+                expected.update("UNTRUSTED_DEPENDENCY" if name in ids else "MISSING_DEPENDENCY" for name in lacking)
+                expected["RULE_UNTRUSTED_DEPENDENCY"] = not (lacking or codes["UNKNOWN_RULE"] or trusted >= {*names})
+            if schema and not lacking:
+                entailed, lines = evidence.decide(action["evidence"], [state[name] for name in names], formula)
+                code = {True: "UNUSED_DEPENDENCY", False: "NOT_ENTAILED", None: "UNDECIDED"}[entailed]
+                expected[code] = entailed is not True or len(lines) < len(names)
+            asked = schema and not lacking
+            action["evidence"].claim(asked or step["evidence"] is None, "evidence is given for what is not asked")
+            stated = Counter({code: count for code, count in codes.items() if code in DERIVED})
+            action["findings"].claim(stated == +expected, f"expected are {dict(+expected)}")
+            binding = step["declared_rule"] == "GOAL_BINDING" and index == self.terminal
+            progress = (by_id and same is True) if binding else not codes.keys() & PROGRESS
+            mismatch = binding and schema and not progress
+            action["findings"].claim(not binding or ("BINDING_MISMATCH" in codes) == mismatch, "it binds, or does not")
+            verdicts = {
+                "schema": schema,
+                "semantic": entailed is True,
+                "rule": asked and entailed is not False and not codes.keys() & RULE,
+                "progress": schema and progress,
+            }
+            for name, verdict in verdicts.items():
+                action["verdicts"][name].claim(step["verdicts"][name] == verdict, f"{verdict} is expected")
+            signal = 0.0 if not schema else 0.1 if not entailed else 1.0 if verdicts["rule"] and progress else 0.3
+            action["signal"].claim(step["signal"] == signal, f"{signal} is expected")
+            seen.add(step["id"])
+            if entailed:
+                state[step["id"]] = formula
+                trusted |= {step["id"]} if verdicts["rule"] else set()
+            used.append([names[number] for number in sorted(lines)])
+        self.inside = self._closure(node["closure"], [step["dependencies"] for step in self.steps])
+        self._closure(node["used_closure"], used)
+
+    def _openness(self, node: Node, evidence: Evidence) -> str | None:
+        """For a trace that answers Uncertain, whether the premises leave the goal open."""
+        node.claim(
+            (node.value is not None) == (self.problem.labels[self.data["answer"]] == "Uncertain"), "not so answered"
+        )
+        if node.value is None:
+            return None
+        goal, premises = self.problem.options[self.data["answer"]], [*self.problem.premises.values()]
+        questions = {"goal": goal, "negation": ("not", goal)}
+        found = [evidence.decide(node[key], premises, question)[0] for key, question in questions.items()]
+        return "refuted" if True in found else "undecided" if None in found else "verified"
+
+    def _closure(self, node: Node, dependencies: Sequence[Sequence[str]]) -> list[int]:
+        """The actions in the closure along names of premises and earlier actions, which must be the one at the node."""
+        first = {step["id"]: index for index, step in reversed(list(enumerate(self.steps)))}
+        inside, names = [] if self.terminal is None else [self.terminal], set[str]()
+        for index in inside:  # it grows
+            names |= {*dependencies[index]}
+            found = {first.get(name, index) for name in dependencies[index] if name not in self.problem.premises}
+            inside += [earlier for earlier in found if earlier < index and earlier not in inside]
+        said = [name for name in self.problem.premises if name in names]
+        said += [self.steps[index]["id"] or "" for index in sorted(inside)]
+        node.claim(node.value == said, f"expected is {said}")
+        return inside
+
+    def outcomes(self) -> list[str]:
+        """What became of each step."""
+        named = [[name for code, name in OUTCOMES.items() if code in step["findings"]] for step in self.steps]
+        return [(*names, "verified")[0] for names in named]
+
+    def rules(self) -> list[tuple[str, dict[str, bool]]]:
+        """The rule that each step declares, if it is known, and the step's verdicts."""
+        steps = self.steps if self.data["parsed"] else []
+        known = ["UNKNOWN_RULE" not in step["findings"] and step["declared_rule"] is not None for step in steps]
+        names = [
+            step["declared_rule"] if is_known else INVALID_RULE for is_known, step in zip(known, steps, strict=True)
+        ]
+        return [(name, step["verdicts"]) for name, step in zip(names, steps, strict=True)]
+
+    def row(self) -> dict[str, tuple[float, float]]:
+        """What the trace adds to the numerator and to the denominator of each score but Pass."""
+        inside, reference = (
+            [self.steps[index]["verdicts"] for index in self.inside],
+            self.problem.data["reference_length"],
+        )
+        row: dict[str, tuple[float, float]] = {"Response length": (len(self.data["completion"]), 1)}
+        row["Parsed"] = (int(self.data["parsed"]), 1)
+        if self.problem.data["answer"] is not None:
+            right = self.data["answer"] == self.problem.data["answer"]
+            sound = right and bool(inside) and all(verdicts["semantic"] for verdicts in inside)
+            row["Avg"], row["Right and verified"] = (int(right), 1), (int(sound), 1)
+            row["Right and rule-verified"] = (int(sound and all(verdicts["rule"] for verdicts in inside)), 1)
+        if reference is not None:
+            row["RGD"] = (abs(math.log(max(1, len(inside) - 1) / max(1, reference))), 1)
+            row["Length ratio"] = (max(0, len(inside) - 1), reference)
+        cascade = {"MISSING_DEPENDENCY", "UNTRUSTED_DEPENDENCY"}
+        levels = {
+            "FVR": (["semantic"], cascade),
+            "RVR": (["semantic", "rule"], cascade | {"RULE_UNTRUSTED_DEPENDENCY"}),
+        }
+        for name, (needed, codes) in levels.items() if self.data["parsed"] else ():
+            stands = [all(step["verdicts"][level] for level in needed) for step in self.steps]
+            counts = [ok or not codes & {*step["findings"]} for ok, step in zip(stands, self.steps, strict=True)]
+            row[name] = (sum(stands), sum(counts))
+        return row
+
+
+# -- evaluation -------------------------------------------------------------------------------------------------------
+
+
+def evaluation(problems: Sequence[Problem], traces: Sequence[Trace]) -> dict[tuple[str | int, ...], Any]:
+    """The numbers of the evaluation by their paths."""
+    scored = [trace for trace in traces if not trace.problem.is_inconsistent and not trace.problem.is_uncertain]
+    asides = [trace for trace in traces if trace.problem.is_uncertain and not trace.problem.is_inconsistent]
+    rows = {trace: trace.row() for trace in scored}
+    samples = Counter(trace.problem for trace in scored)
+    most, answered = max(samples.values(), default=0), {trace.problem for trace in traces}
+    left_out = [0, 0, len(traces) - len(scored) - len(asides), len(asides)]
+    left_out += [sum(name not in row for row in rows.values()) for name in ("Avg", "RGD", "Response length")]
+    number: dict[tuple[str | int, ...], Any] = {("samples",): most, ("length_unit",): "characters"}
+    number |= {("excluded", reason): count for reason, count in zip(EXCLUDED, left_out, strict=True)}
+    known = {name for trace in scored for name, verdicts in trace.rules() if verdicts["schema"]}
+    for group in dict.fromkeys([("overall",), *[("difficulties", problem.data["difficulty"]) for problem in problems]]):
+        of = {problem for problem in problems if problem.data["difficulty"] == group[-1] or len(group) == 1}
+        here, counts = [trace for trace in scored if trace.problem in of], Counter[tuple[str, ...]]()
+        counts["problems",], counts["outputs",] = len({trace.problem for trace in here}), len(here)
+        counts["incomplete",] = sum(0 < samples[problem] < most for problem in of)
+        counts["absent",] = sum(not problem.is_uncertain for problem in of - answered)
+        counts.update({("steps", outcome): 0 for outcome in ("verified", *OUTCOMES.values())})
+        counts.update({("uncertain", name): 0 for name in ("outputs", "right", "verified", "refuted", "undecided")})
+        for trace in here:
+            counts.update(("steps", outcome) for outcome in trace.outcomes())
+            for name, verdicts in trace.rules():
+                bucket = name if name in known else INVALID_RULE
+                counts.update({("rules", bucket, verdict): int(holds) for verdict, holds in verdicts.items()})
+                counts["rules", bucket, "steps"] += 1
+        for trace in asides:
+            if trace.problem in of:
+                counts["uncertain", "outputs"] += 1
+                counts["uncertain", "right"] += trace.data["answer"] == trace.problem.data["answer"]
+                counts.update([("uncertain", trace.is_open)] if trace.is_open else [])
+        number |= {(*group, *path): count for path, count in counts.items()}
+        for measure in MEASURES:
+            path, parts_of = (*group, "scores", measure), defaultdict[Any, list[tuple[float, float]]](list)
+            for trace in here:
+                part = rows[trace].get("Avg" if measure == "Pass" else measure, (0, 0))
+                parts_of[trace.problem if measure == "Pass" else trace.data["sample"]].append(part)
+            sums = [tuple(map(sum, zip(*pairs, strict=True))) for pairs in parts_of.values()]
+            if measure == "Pass":
+                sums = [(right > 0, judged > 0) for right, judged in sums]
+            top, bottom = sum(n for n, _ in sums), sum(d for _, d in sums)
+            share, shares = top / bottom if bottom else 0.0, [n / d for n, d in sums if d]
+            spread = math.sqrt(share * (1 - share) / bottom) if measure == "Pass" and bottom else None
+            if measure != "Pass" and len(shares) > 1:
+                mean = sum(shares) / len(shares)
+                spread = math.sqrt(sum((x - mean) ** 2 for x in shares) / (len(shares) - 1))
+            number |= {(*path, "value"): share, (*path, "numerator"): top, (*path, "denominator"): bottom}
+            number |= {(*path, "spread"): spread, (*path, "interval"): None}
+    return number
+
+
+def leaves(node: Node) -> Iterator[Node]:
+    """The values in nested objects."""
+    if not isinstance(node.value, dict):
+        yield node
+    else:
+        for key in node.value:
+            yield from leaves(node[key])
+
+
+def check(bundle: Node, accept_unsupported: bool) -> str:
+    """Check a whole bundle; what was checked, in words."""
+    bundle.shaped(BUNDLE)["format"].claim(bundle.value["format"] == FORMAT, f"{FORMAT} is expected")
+    evidence, problems, traces, seen = Evidence(), dict[str, Problem](), list[Trace](), set[tuple[str, int]]()
+    for node in bundle["problems"].items():
+        node.claim(node.value["id"] not in problems, f"the id {node.value['id']!r} is taken")
+        problems[node.value["id"]] = Problem(node, evidence)
+    for node in bundle["traces"].items():
+        key = node.value["problem"], node.value["sample"]
+        node.claim(key[0] in problems and key not in seen, "there is no such problem, or another trace of this sample")
+        seen.add(key)
+        traces.append(Trace(node, problems[key[0]], evidence))
+    computed = {("metrics", *path): number for path, number in evaluation([*problems.values()], traces).items()}
+    stated = {node.path: node for node in leaves(bundle["metrics"])}
+    for path, node in stated.items():
+        node.claim(path in computed and same_number(node.value, computed[path]), f"{computed.get(path)} is expected")
+    bundle["metrics"].claim(
+        stated.keys() == computed.keys(), f"missing: {sorted(map(str, computed.keys() - stated))[:3]}"
+    )
+    for word in evidence.words[: 0 if accept_unsupported else 1]:
+        raise word.fault(1, f"{len(evidence.words)} verdicts rest on a solver's word, of which this is the first")
+    steps = sum(len(trace.steps) for trace in traces)
+    return (
+        f"ok: {len(problems)} problems, {len(traces)} traces, {steps} steps; checked {evidence.counts['proof']} proofs"
+        f", {evidence.counts['countermodel']} structures and {len(computed)} numbers of the evaluation.\n"
+        f"Taken as stated: that formulas say what the texts beside them say (--show), whether steps are instances of "
+        f"their rules and progress, what is undecided, and {len(evidence.words)} verdicts on a solver's word."
+    )
+
+
+def same_number(one: Any, other: Any) -> bool:
+    if type(one) in (int, float) and type(other) in (int, float):
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+    return type(one) is type(other) and one == other
+
+
+def unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"a key occurs twice in an object with the keys {', '.join(found)}")
+    return found
+
+
+def refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def show(node: Node) -> Iterator[str]:
+    """Every formula of a problem or an action, beside the text that it is said to be."""
+    if isinstance(node.value, dict) and {"id", "formula"} <= node.value.keys():
+        texts = [node.value[key] for key in ("text", "label", "source", "conclusion") if node.value.get(key)]
+        yield "\n    ".join(
+            [f"{node} {node.value['id']}", *texts, json.dumps(node.value["formula"], ensure_ascii=False)]
+        )
+    elif isinstance(node.value, dict):
+        for key in node.value:
+            yield from show(node[key])
+    elif isinstance(node.value, list):
+        for item in node.items():
+            yield from show(item)
+
+
+def main(arguments: Sequence[str]) -> int:
+    names = [argument for argument in arguments if not argument.startswith("--")]
+    if len(names) != 1 or not {*arguments} - {*names} <= {"--show", "--accept-unsupported"}:
+        sys.stderr.write(f"{__doc__}\n")
+        return 2
+    sys.setrecursionlimit(5000)
+    try:
+        text = Path(names[0]).read_bytes().decode()
+        bundle = Node(json.loads(text, object_pairs_hook=unrepeated, parse_constant=refuse))
+        lines, status = [check(bundle, "--accept-unsupported" in arguments)], 0
+        lines[:0] = show(bundle) if "--show" in arguments else []
+    except FaultError as error:
+        status, lines = error.args[0], [error.args[1]]
+    except (OSError, ValueError, RecursionError) as error:
+        status, lines = 2, [f"$: {error}"]
+    for line in lines:
+        shown = "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in line)
+        sys.stdout.buffer.write(f"{shown}\n".encode(errors="replace"))
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -309,7 +309,7 @@ def _length_parts(report: TraceReport, reference: int) -> _Row:
     }
 
 
-def _reference_length(problem: Problem) -> int | None:
+def reference_length(problem: Problem) -> int | None:
     """The length of the shortest reference proof, terminal step not counted: that of an output is not either."""
     return min((_non_terminal_steps(problem, proof) for proof in problem.proofs), default=None)
 
@@ -350,7 +350,7 @@ class _Tally:
             self.steps[StepOutcome.MALFORMED_SUMMARY] += 1
         if report.answer_correct is not None:
             row |= _answer_parts(report)
-        reference = _reference_length(problem)
+        reference = reference_length(problem)
         if reference is not None:
             row |= _length_parts(report, reference)
         if length is not None:
