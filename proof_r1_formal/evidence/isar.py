@@ -104,7 +104,7 @@ class _Writer:
     def __init__(self, signature: Signature) -> None:
         self._signature = signature
         self._bound: dict[str, str] = {}
-        self._loose: dict[str, str] = {}
+        self._loose: dict[str, str | None] = {}
         self._count = 0
 
     def reason(self, proof: Proof, premises: Sequence[tuple[Formula, str]], conclusion: Formula) -> _Reason:
@@ -117,7 +117,7 @@ class _Writer:
         """
         known = [(signed(formula), _without_pairs(formula, fact)) for formula, fact in premises]
         lines, reason = self._block(known, proof, conclusion)
-        lines = [_fixed(constant, sort) for constant, sort in self._loose.items()] + lines
+        lines = [_fixed(constant, sort or ENTITY) for constant, sort in self._loose.items()] + lines
         return _closed("-", lines, conclusion, reason) if lines else reason
 
     def _block(self, known: Sequence[_Known], block: Block, goal: Formula) -> tuple[list[str], _Reason]:
@@ -133,7 +133,7 @@ class _Writer:
         known = list(known)
         lines: list[str] = []
         opened: list[str] = []
-        for line in block:
+        for number, line in enumerate(block, 1):
             match line:
                 case Repeat(premise):
                     known.append(known[premise])
@@ -142,7 +142,7 @@ class _Writer:
                     opened.append(line.constant.function)
                 case _:
                     says, reason = self._line(known, line)
-                    if written(says) is alpha_normal(goal):
+                    if number == len(block) and written(says) is alpha_normal(goal):
                         break
                     known.append((says, self._name()))
                     lines += _stated(f"have {known[-1][1]}:", written(says), reason)
@@ -209,7 +209,7 @@ class _Writer:
                 true = isinstance(formula, Top)
                 return Signed(formula, true), "TrueI" if true else "not_false"
             case Reflexivity(term):
-                self._note(term, ENTITY)
+                self._note(term, None)
                 return Signed(Eq(term, term), True), "refl"
             case Leibniz(formula):
                 return Signed(alpha_normal(formula), True), self._leibniz(alpha_normal(formula))
@@ -285,12 +285,12 @@ class _Writer:
         self._note(term, sort)
         return isabelle.term_text(term)
 
-    def _note(self, term: Term, sort: str) -> None:
+    def _note(self, term: Term, sort: str | None) -> None:
         if isinstance(term, Var):
             raise ProofError("a term has a variable")
         type_ = self._signature.functions.get(term.function)
         if type_ is None and term.function not in self._bound:
-            self._loose.setdefault(term.function, sort)
+            self._loose[term.function] = self._loose.get(term.function) or sort
         for argument, place in zip(term.arguments, type_.arguments if type_ else (), strict=False):
             self._note(argument, place)
 
@@ -298,7 +298,7 @@ class _Writer:
         type_ = self._signature.functions.get(term.function)
         if type_ is not None:
             return type_.result
-        return self._bound.get(term.function) or self._loose.get(term.function, ENTITY)
+        return self._bound.get(term.function) or self._loose.get(term.function) or ENTITY
 
 
 # -- truth tables -----------------------------------------------------------------------------------------------------

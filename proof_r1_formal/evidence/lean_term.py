@@ -100,13 +100,13 @@ class _Writer:
         self._signature = signature
         self._uses = uses  # of a line's number; a number that several blocks give counts for all of them
         self._bound: set[str] = set()
-        self._loose: dict[str, str] = {}
+        self._loose: dict[str, str | None] = {}
         self._count = 0
 
     @property
     def loose(self) -> list[tuple[str, str]]:
         """The constants that stand for any element, each with its sort."""
-        return list(self._loose.items())
+        return [(constant, sort or ENTITY) for constant, sort in self._loose.items()]
 
     def block(self, known: list[_Known], block: Block, goal: Formula | Signed, indent: int) -> str:
         """The lines of a block as ``have``, and a term of the goal's type behind them.
@@ -200,7 +200,7 @@ class _Writer:
                 true = isinstance(formula, Top)
                 return Signed(formula, true), "True.intro" if true else "(fun h => h)"
             case Reflexivity(term):
-                return Signed(Eq(term, term), True), f"(Eq.refl {self._term(term, ENTITY)})"
+                return Signed(Eq(term, term), True), f"(Eq.refl {self._term(term, None)})"
             case Leibniz(formula):
                 return Signed(alpha_normal(formula), True), self._leibniz(alpha_normal(formula))
             case Apply():
@@ -272,17 +272,17 @@ class _Writer:
 
     # -- terms --------------------------------------------------------------------------------------------------------
 
-    def _term(self, term: Term, sort: str) -> str:
+    def _term(self, term: Term, sort: str | None) -> str:
         """A ground term; a constant that nothing binds stands for any element, and is noted."""
         self._note(term, sort)
         return lean.term(term)
 
-    def _note(self, term: Term, sort: str) -> None:
+    def _note(self, term: Term, sort: str | None) -> None:
         if isinstance(term, Var):
             raise ProofError("a term has a variable")
         type_ = self._signature.functions.get(term.function)
         if type_ is None and term.function not in self._bound:
-            self._loose.setdefault(term.function, sort)
+            self._loose[term.function] = self._loose.get(term.function) or sort
         for argument, place in zip(term.arguments, type_.arguments if type_ else (), strict=False):
             self._note(argument, place)
 
