@@ -1,0 +1,49 @@
+"""``rules`` and ``doctor``: what there is to use."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from proof_r1_formal import __version__, display
+from proof_r1_formal.commands.common import (
+    OUT,
+    RuleSystem,
+    fail,
+)
+from proof_r1_formal.evidence.lean import HINT, LeanKernel
+from proof_r1_formal.rules.catalogue import catalogue
+from proof_r1_formal.solvers import Available, available_solvers, program_version
+
+
+def rules(
+    rule: Annotated[str | None, typer.Argument(help="Name of a rule.", show_default=False)] = None,
+    system: Annotated[RuleSystem, typer.Option("--system", help="Rule catalogue.")] = "folio",
+) -> None:
+    """List the rules, or show one with its schemata and an example."""
+    known = catalogue(system)
+    if rule is None:
+        OUT.print(display.rules(known))
+        return
+    found = known.find(rule.upper().replace(" ", "_"), aliases=True)
+    if found is None:
+        fail(f"there is no rule {rule!r} in the catalogue {known.name}; 'proof-r1 rules' lists them")
+    OUT.print(display.rule(found))
+
+
+def doctor() -> None:
+    """Say which solvers and proof assistants are here, with versions, and what to install for the others."""
+    table = Table("kind", "name", "version", "if missing", title=f"proof-r1-formal {__version__}", title_justify="left")
+    lean = LeanKernel.find()
+    kernels = [
+        Available("lean", None if lean is None else lean.version, HINT),
+        Available("isabelle", program_version("isabelle"), "https://isabelle.in.tum.de"),
+    ]
+    for kind, programs in (("solver", available_solvers()), ("kernel", kernels)):
+        for found in programs:
+            missing = "" if found.version else found.hint
+            table.add_row(*map(Text, (kind, found.name, found.version or "not found", missing)))
+    OUT.print(table)

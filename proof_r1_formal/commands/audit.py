@@ -1,0 +1,65 @@
+"""``soundness``: tries to find something false that is accepted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from proof_r1_formal.commands.common import (
+    OUT,
+    LeanOption,
+    RuleSystem,
+    SolverOption,
+    WorkersOption,
+    say,
+    with_progress,
+    write,
+    write_file,
+)
+from proof_r1_formal.rules.catalogue import catalogue
+from proof_r1_formal.testing.soundness import CHUNK, Findings, Harness
+
+SHOWN = 10
+"""How many failures are shown; the file holds all."""
+
+
+def soundness(
+    examples: Annotated[int, typer.Option("--examples", min=1, help="How many steps to try.")] = 10_000,
+    seed: Annotated[int, typer.Option("--seed", help="Of all that is drawn.")] = 0,
+    rules: Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")] = "folio",
+    solver: SolverOption = "embedded",
+    kernel_sample: Annotated[
+        float, typer.Option("--kernel-sample", min=0, max=1, help="Share of evidence that Lean's kernel checks.")
+    ] = 0.0,
+    lean: LeanOption = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Also write what was found as JSON.")] = None,
+    workers: WorkersOption = 1,
+) -> None:
+    """Try hard to have something accepted that is false, or no instance of its rule."""
+    harness = Harness(catalogue(rules), solver=solver, seed=seed, kernel_sample=kernel_sample, lean=lean)
+    found = Findings()
+    for some in with_progress(harness.run(examples, workers=workers), "trying", -(-examples // CHUNK)):
+        found.merge(some)
+    table = Table("what was tried", "examples", "accepted", title=f"Soundness of {rules} on {solver}")
+    for kind, count in sorted(found.tried.items()):
+        table.add_row(Text(kind), str(count), str(found.accepted.get(kind, 0)))
+    OUT.print(table)
+    write(", ".join(f"{count} {outcome}" for outcome, count in sorted(found.outcomes.items())))
+    write(f"{sum(found.non_instances.values())} entailed non-instances of {len(found.non_instances)} rules rejected")
+    if kernel_sample:
+        write(f"{found.certified} pieces of evidence accepted by Lean's kernel")
+    for failure in found.failures[:SHOWN]:
+        write(f"{failure.problem} ({failure.kind})")
+        write(f"  {failure.rule}: {'; '.join(failure.dependencies)} ⊢ {failure.conclusion}")
+    if out is not None:
+        settings = {"examples": examples, "seed": seed, "rules": rules, "solver": solver}
+        report = {"settings": settings, "findings": found}
+        write_file(out, msgspec.json.format(msgspec.json.encode(report, order="deterministic"), indent=1) + b"\n")
+    say(f"{len(found.failures)} failures in {sum(found.tried.values())} examples")
+    if found.failures:
+        raise typer.Exit(1)

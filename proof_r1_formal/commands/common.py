@@ -1,0 +1,145 @@
+"""What the commands share: options, reading of files, progress, and what goes to which stream."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Literal, NoReturn, TypeAlias, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
+
+from proof_r1_formal.data import Format, read_problems
+from proof_r1_formal.data.completions import BadLine, Completion, read_completions
+from proof_r1_formal.data.problem import ProblemSet
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.proof.verify import EvidenceLevel
+
+OUT = Console(highlight=False)
+"""Standard output, for what was asked for."""
+ERR = Console(stderr=True, highlight=False)
+"""Standard error, for what is said about it."""
+
+_T = TypeVar("_T")
+
+RuleSystem: TypeAlias = Literal["train", "folio"]
+"""The rule catalogues."""
+
+ProblemsOption = Annotated[Path, typer.Option("--problems", help="File of problems.", show_default=False)]
+CompletionsOption = Annotated[
+    Path, typer.Option("--completions", help="File of completions, one JSON object per line.", show_default=False)
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="Format of the problems.")]
+RulesOption = Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")]
+SolverOption = Annotated[str, typer.Option("--solver", help="Solver that decides entailment; see 'proof-r1 doctor'.")]
+EvidenceOption = Annotated[
+    EvidenceLevel, typer.Option("--evidence", help="Whether to check the evidence of entailment verdicts again.")
+]
+AnswersOption = Annotated[
+    Path | None, typer.Option("--answers", help="File in which evidence is kept, for the next run.", show_default=False)
+]
+LeanOption = Annotated[
+    str | None, typer.Option("--lean", help="Lean program to use in place of what is found.", show_default=False)
+]
+WorkersOption = Annotated[int, typer.Option("--workers", min=1, help="Processes to use.")]
+
+
+def read_problem_file(path: Path, format_: Format) -> ProblemSet:
+    """The problems of a file; what cannot be used, or is odd, is said."""
+    known = read_problems(path, format=format_)
+    for rejected in known.rejected[:10]:
+        say(f"{path}: problem {rejected.id} cannot be used: {'; '.join(rejected.reasons)}")
+    if len(known.rejected) > 10:
+        say(f"{path}: … and {len(known.rejected) - 10} more that cannot be used")
+    noted = [problem for problem in known.problems.values() if problem.notes]
+    if noted:
+        say(f"{path}: {len(noted)} problems have notes; the first: {noted[0].id}: {noted[0].notes[0]}")
+    if not known.problems:
+        fail(f"{path} holds no usable problem")
+    return known
+
+
+def usable_completions(path: Path, known: ProblemSet, skipped: list[str]) -> Iterator[Completion]:
+    """The completions that can be verified; what is wrong with each other line goes to ``skipped``."""
+    for item in read_completions(path):
+        match item:
+            case BadLine(line, problem):
+                skipped.append(f"{path}, line {line}: {problem}")
+            case Completion(problem_id=problem_id) if problem_id not in known.problems:
+                skipped.append(f"{path}: problem {problem_id!r} of a completion is not among the usable problems")
+            case completion:
+                yield completion
+
+
+def finish(skipped: list[str]) -> None:
+    """Say what was skipped, and end with status 1 if anything was."""
+    for problem in skipped[:10]:
+        say(f"skipped: {problem}")
+    if skipped:
+        say(f"{len(skipped)} lines were skipped; everything else was checked")
+        raise typer.Exit(1)
+
+
+def count_lines(path: Path) -> int:
+    """How many completions there are at most; a file that cannot be read is told of when it is read."""
+    try:
+        with path.open("rb") as file:
+            return sum(1 for line in file if line.strip())
+    except OSError:
+        return 0
+
+
+def with_progress(items: Iterable[_T], what: str, total: int) -> Iterator[_T]:
+    """The items, with a progress bar on standard error if that is a terminal."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    iterator = iter(items)
+    first = next(iterator, None)  # workers start with the first item, before the bar's own thread
+    if first is None:
+        return
+    with Progress(*columns, console=ERR, transient=True, disable=not ERR.is_terminal) as progress:
+        task = progress.add_task(what, total=total)
+        progress.advance(task)
+        yield first
+        for item in iterator:
+            progress.advance(task)
+            yield item
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, unless it is there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fail(f"{path}: the folder cannot be made: {error.strerror}")
+
+
+def write(text: str) -> None:
+    """A line of what was asked for."""
+    sys.stdout.write(f"{text}\n")
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """A file of what was asked for."""
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        fail(f"{path}: the file cannot be written: {error.strerror}")
+
+
+def say(message: str) -> None:
+    """A line about what was asked for."""
+    ERR.print(Text(message), soft_wrap=True)
+
+
+def fail(message: str) -> NoReturn:
+    """End with an error."""
+    raise ProofR1Error(message)

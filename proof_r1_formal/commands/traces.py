@@ -1,0 +1,129 @@
+"""``verify``, ``show``, ``evaluate``: completions to reports, pictures of reports, and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proof_r1_formal import display
+from proof_r1_formal.commands.common import (
+    OUT,
+    AnswersOption,
+    CompletionsOption,
+    EvidenceOption,
+    FormatOption,
+    LeanOption,
+    ProblemsOption,
+    RulesOption,
+    SolverOption,
+    WorkersOption,
+    count_lines,
+    fail,
+    finish,
+    read_problem_file,
+    say,
+    usable_completions,
+    with_progress,
+    write_file,
+)
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.evaluate.metrics import evaluate_metrics
+from proof_r1_formal.evaluate.tables import metrics_tables, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.proof.batch import Settings, verify_many
+from proof_r1_formal.proof.output import ReportFile
+
+
+def verify(
+    problems: ProblemsOption,
+    completions: CompletionsOption,
+    out: Annotated[Path, typer.Option("--out", help="File of reports to write, one per line.", show_default=False)],
+    format: FormatOption = "auto",  # noqa: A002 (the name of the option)
+    rules: RulesOption = "train",
+    solver: SolverOption = "embedded",
+    evidence: EvidenceOption = "checked",
+    answers: AnswersOption = None,
+    lean: LeanOption = None,
+    workers: WorkersOption = 1,
+) -> None:
+    """Check completions and write one report per completion, in their order. An interrupted run resumes."""
+    settings = Settings(solver=solver, rules=rules, evidence=evidence, answers=answers, lean=lean)
+    known = read_problem_file(problems, format)
+    skipped: list[str] = []
+    with ReportFile.open(out, inputs=(problems, completions), settings=settings) as file:
+        usable = usable_completions(completions, known, skipped)
+        done = sum(1 for _ in zip(range(file.done), usable, strict=False))
+        if done:
+            say(f"resuming: {done} reports are there already")
+        reports = verify_many(known.problems, usable, settings=settings, workers=workers)
+        for report in with_progress(reports, "verifying", count_lines(completions) - done):
+            file.append(report)
+    say(f"{file.done} reports written to {out}")
+    finish(skipped)
+
+
+def show(
+    problems: ProblemsOption,
+    completions: CompletionsOption,
+    id: Annotated[str, typer.Option("--id", help="Id of the problem.", show_default=False)],  # noqa: A002
+    sample: Annotated[int | None, typer.Option("--sample", help="Only this sample.", show_default=False)] = None,
+    format: FormatOption = "auto",  # noqa: A002
+    rules: RulesOption = "train",
+    solver: SolverOption = "embedded",
+) -> None:
+    """Check the completions of one problem and show each: actions, verdicts, reasons, and the closure as a tree."""
+    known = read_problem_file(problems, format)
+    if id not in known.problems:
+        near = ", ".join(list(known.problems)[:5])
+        fail(f"{problems} has no usable problem {id!r}; its ids look like this: {near}")
+    skipped: list[str] = []
+    chosen = (
+        c for c in usable_completions(completions, known, skipped) if c.problem_id == id and sample in (None, c.sample)
+    )
+    count = 0
+    for report in verify_many(known.problems, chosen, settings=Settings(solver=solver, rules=rules)):
+        OUT.print(display.trace(known.problems[id], report))
+        count += 1
+    if not count:
+        fail(f"{completions} has no completion of problem {id!r}{'' if sample is None else f', sample {sample}'}")
+    finish(skipped)
+
+
+def evaluate(
+    problems: ProblemsOption,
+    completions: CompletionsOption,
+    format: FormatOption = "auto",  # noqa: A002
+    rules: RulesOption = "train",
+    solver: SolverOption = "embedded",
+    answers: AnswersOption = None,
+    workers: WorkersOption = 1,
+    bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for confidence intervals.")] = 0,
+    json: Annotated[Path | None, typer.Option("--json", help="Also write the tables as JSON.")] = None,
+    markdown: Annotated[Path | None, typer.Option("--markdown", help="Also write the tables as Markdown.")] = None,
+    latex: Annotated[Path | None, typer.Option("--latex", help="Also write the tables as LaTeX.")] = None,
+) -> None:
+    """Check completions and show the metrics, per difficulty and overall."""
+    known = read_problem_file(problems, format)
+    skipped: list[str] = []
+    lengths: dict[tuple[str, int], int] = {}
+
+    def measured() -> Iterator[Completion]:
+        for completion in usable_completions(completions, known, skipped):
+            lengths.setdefault((completion.problem_id, completion.sample), len(completion.completion))
+            yield completion
+
+    settings = Settings(solver=solver, rules=rules, answers=answers)
+    reports = verify_many(known.problems, measured(), settings=settings, workers=workers)
+    shown = with_progress(reports, "verifying", count_lines(completions))
+    tables = metrics_tables(evaluate_metrics(known.problems, shown, lengths=lengths, resamples=bootstrap))
+    for table in tables:
+        OUT.print(to_rich(table))
+    if json is not None:
+        write_file(json, to_json(tables))
+    if markdown is not None:
+        write_file(markdown, "\n".join(map(to_markdown, tables)).encode())
+    if latex is not None:
+        write_file(latex, "\n".join(map(to_latex, tables)).encode())
+    finish(skipped)
