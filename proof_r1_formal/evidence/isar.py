@@ -104,7 +104,7 @@ class _Writer:
     def __init__(self, signature: Signature) -> None:
         self._signature = signature
         self._bound: dict[str, str] = {}
-        self._loose: dict[str, str | None] = {}
+        self._loose: dict[str, str | None] = {}  # no sort until a use says it
         self._count = 0
 
     def reason(self, proof: Proof, premises: Sequence[tuple[Formula, str]], conclusion: Formula) -> _Reason:

@@ -100,7 +100,7 @@ class _Writer:
         self._signature = signature
         self._uses = uses  # of a line's number; a number that several blocks give counts for all of them
         self._bound: set[str] = set()
-        self._loose: dict[str, str | None] = {}
+        self._loose: dict[str, str | None] = {}  # no sort until a use says it
         self._count = 0
 
     @property
