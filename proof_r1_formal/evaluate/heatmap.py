@@ -36,8 +36,9 @@ def heatmap(first: str, second: str, labels: Sequence[str], counts: Mapping[tupl
     width, height = _LEFT + len(labels) * _CELL + 20, _TOP + len(labels) * _CELL + 20
     columns, rows = (escape(name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…") for name in (second, first))
     middle = _TOP + len(labels) * _CELL / 2
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">',
         f"<title>{escape(first)} and {escape(second)} on {total} actions</title>",
         f"<style>{_STYLE}</style>",
         f'<rect class="page" width="{width}" height="{height}" rx="8"/>',

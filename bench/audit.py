@@ -1,0 +1,145 @@
+"""Audits the backends on all completions of the benchmark data: ``python -m bench.audit FOLDER_OF_DATA``.
+
+Writes ``docs/audit.md`` and the pictures beside it; what they are counted from stays in a folder of its own, with which
+an interrupted run goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from bench.verification import machine
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import SolverError
+from proof_r1_formal.evaluate.audit import audit_tables, disagreement_lines, pictures, write_audit
+from proof_r1_formal.evaluate.backends import Backend
+from proof_r1_formal.evaluate.crosscheck import Audit, crosscheck
+from proof_r1_formal.evaluate.tables import to_markdown
+
+BACKENDS = ("z3", "cvc5", "embedded", "process:cvc4", "process:yices-smt2")
+
+HEAD = """# Audit: the same completions on every backend
+
+`make audit DATA=FOLDER` writes this page from the benchmark data; `proof-r1 crosscheck` does the same for completions of
+your own, and keeps every answer, countermodels included.
+
+The *local check* of an action asks whether the formulas that it declares as dependencies entail its conclusion. They are
+the premises and the raw conclusions of earlier actions, admitted or not, so no backend's verdict on one action changes
+the question about another. UNSAT means entailed (dependencies and negated conclusion have no common model), SAT refuted.
+Other is everything else: first what no backend is asked (an unparsable formula, a duplicate id, an element or a summary
+that is malformed, a dependency that is missing), then what a backend leaves unknown. Percentages are of all actions.
+
+The *rates* at the end are FVR and RVR (see `evaluate/metrics.py`) with the checks of entailment, of rules and of
+progress done by one backend, each replaying the states that come of its own verdicts. What comparing two formulas in
+a few fixed structures settles, no backend is asked, whichever it is.
+
+`golden` are the 450 reference proofs, `corrupted` 900 variants of them (wrong conclusions, dependencies, ids, fields and
+rules), `warm-up` 56 trajectories; nothing was sampled. Every query has the solvers' default budget of steps, and 5 s.
+"""
+
+FOOT = """## Reading it
+
+* No query in which one backend says UNSAT and another SAT is what the table "UNSAT against SAT" should say. If there were
+  one, it would be listed below that table, made smaller until nothing can be left out, with the evidence of either side.
+* `embedded` gives a checked proof term with UNSAT, Z3 and cvc5 give none; all three give checked countermodels with SAT.
+  Programs that are run as processes are believed: nothing but `sat` or `unsat` is read from them.
+* yices-smt2 decides quantifier-free formulas only. Every query with a quantifier is *unknown: unsupported* to it; that,
+  and nothing else, is what its column Other holds beyond the others'. An action that it cannot decide is not admitted, so
+  what rests on it fails by its dependency and leaves the denominators, and the action itself counts against FVR. Its
+  rates say how much of the data is quantifier-free, not how good the proofs are.
+"""
+
+
+def systems(folder: Path) -> tuple[dict[str, Problem], dict[str, list[Completion]]]:
+    """The problems by id, and the completions of the data by where they come from."""
+    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
+    lines = (folder / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()
+    found: dict[str, list[tuple[str, str]]] = {"golden": [], "corrupted": [], "warm-up": []}
+    for record in map(json.loads, lines):
+        name = "golden" if record["kind"] == "golden" else "corrupted"
+        found[name].append((f"{record['difficulty']}/{record['problem_id']}", record["response"]))
+    trajectories = folder / "llm_outputs" / "docailab_clean_trajectory_warmup56.jsonl"
+    with tempfile.TemporaryDirectory() as temporary:
+        embedded = Path(temporary) / "warm-up.jsonl"
+        records = [json.loads(line) for line in trajectories.read_text(encoding="utf-8").splitlines()]
+        embedded.write_text("".join(f"{json.dumps(record['problem'])}\n" for record in records), encoding="utf-8")
+        warm_up = read_problems(embedded).problems
+    for identifier in problems.keys() & warm_up.keys():
+        if tuple(problems[identifier].formulas()) != tuple(warm_up[identifier].formulas()):
+            raise SystemExit(f"the data hold two problems {identifier!r}")
+    found["warm-up"] = [(f"{r['difficulty']}/{r['problem_id']}", r["response"]) for r in records]
+    return problems | warm_up, {name: _numbered(pairs) for name, pairs in found.items()}
+
+
+def _numbered(pairs: list[tuple[str, str]]) -> list[Completion]:
+    seen: Counter[str] = Counter()
+    completions = []
+    for problem_id, text in pairs:
+        completions.append(Completion(problem_id=problem_id, sample=seen[problem_id], completion=text))
+        seen[problem_id] += 1
+    return completions
+
+
+def available(names: tuple[str, ...]) -> tuple[list[Backend], list[str]]:
+    """The backends of those names, and why others are missing."""
+    found, missing = [], []
+    for name in names:
+        try:
+            found.append(Backend.named(name))
+        except SolverError as error:
+            missing.append(str(error))
+    return found, missing
+
+
+def page(audit: Audit, missing: list[str], folder: str) -> str:
+    """The page, with its pictures in ``folder`` beside it."""
+    gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    backends = "".join(f"* `{name}`: {version}\n" for name, version in audit.versions.items())
+    absent = "".join(f"* not here: {reason}\n" for reason in missing)
+    at = machine()
+    where = f"On {at['cores']} cores, {gigabytes:.0f} GiB, {platform.system()}, Python {at['python']}; backends:\n"
+    outcomes, others, *pairs, disagreements, rates = map(to_markdown, audit_tables(audit))
+    listed = "\n".join(disagreement_lines(audit)) or "There is none."
+    shown = "".join(f"![{name.removesuffix('.svg')}]({folder}/{name})\n" for name in pictures(audit))
+    sections = [HEAD, where, backends + absent, outcomes, others, disagreements, f"{listed}\n", rates, FOOT]
+    return "\n".join([*sections, "## Pairs, over all actions\n", shown, "## Pairs, by system\n", *pairs])
+
+
+def main() -> None:
+    """Audit and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("data", type=Path, help="folder of benchmark data")
+    parser.add_argument("--backends", default=",".join(BACKENDS), help="those that are not installed are left out")
+    parser.add_argument("--out", type=Path, default=Path("docs/audit.md"))
+    parser.add_argument("--work", type=Path, default=Path("out/audit"), help="folder for answers and reports")
+    parser.add_argument("--workers", type=int, default=1)
+    options = parser.parse_args()
+    backends, missing = available(tuple(options.backends.split(",")))
+
+    def told(what: str, done: int, total: int) -> None:
+        if done in (1, total) or done % 500 == 0:
+            sys.stderr.write(f"{what}: {done} of {total}\n")
+
+    problems, completions = systems(options.data)
+    audit = crosscheck(problems, completions, backends, options.work, workers=options.workers, progress=told)
+    write_audit(audit, options.work)
+    drawn = options.out.with_suffix("")
+    drawn.mkdir(parents=True, exist_ok=True)
+    for old in drawn.glob("*.svg"):
+        old.unlink()
+    for name, picture in pictures(audit).items():
+        (drawn / name).write_text(picture, encoding="utf-8")
+    options.out.write_text(page(audit, missing, drawn.name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,295 @@
+"""Backends that answer the same questions: each alone, over many processes, with what they said kept on disk.
+
+In: backends by name, queries, completions. Out: an :class:`AnswerRecord` per backend and query, and a report per
+backend and completion, in order. A file grows line by line; an interrupted run goes on after its last whole line.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import re
+import shlex
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeAlias, TypeVar, assert_never
+
+import msgspec
+
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import DataError, ProofR1Error, SolverError
+from proof_r1_formal.evidence.confirm import confirm
+from proof_r1_formal.evidence.serial import structure_to_data
+from proof_r1_formal.proof.report import ModelReport, TraceReport
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import catalogue
+from proof_r1_formal.solvers import get_solver, program_version
+from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Query, Reason, Refuted, Solver, Unknown
+
+LIMITS = Limits(seconds=5.0)
+"""What a query may cost: the solvers' own budgets of steps, and at most five seconds."""
+CHUNK = 16
+"""How many questions a process is given at a time."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """A solver under a name.
+
+    Attributes:
+        name: as it is shown; unique among those that are compared.
+        make: makes the solver, in each process anew.
+        version: what the results depend on: name and version of the solver.
+        limits: of a query; an answer that comes after ``limits.seconds`` is none.
+    """
+
+    name: str
+    make: Callable[[], Solver]
+    version: str
+    limits: Limits = LIMITS
+
+    @classmethod
+    def named(cls, name: str, *, limits: Limits = LIMITS) -> Backend:
+        """The backend of a solver's name, see :func:`~proof_r1_formal.solvers.get_solver`.
+
+        Raises:
+            SolverError: there is no such solver here.
+        """
+        make = partial(get_solver, name, limits)
+        version = make().name
+        kind, _, command = name.partition(":")
+        if kind == "process" and (printed := program_version(shlex.split(command)[0])):
+            version = f"{version} ({printed})"
+        return cls(name, make, version, limits)
+
+    def solver(self) -> Solver:
+        """The solver; an error of it, or an answer that comes too late, is Unknown."""
+        return _Guarded(self.make(), self.limits.seconds)
+
+
+def slug(name: str) -> str:
+    """The name of a backend as part of the name of a file."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-")[:60]
+
+
+class _Guarded:
+    """A solver that may break on one query without ending the comparison on all others."""
+
+    def __init__(self, solver: Solver, seconds: float) -> None:
+        self._solver = solver
+        self._seconds = seconds
+        self.name = solver.name
+
+    def decide(self, query: Query) -> Answer:
+        start = time.monotonic()
+        try:
+            answer = self._solver.decide(query)
+        except SolverError as error:
+            return Unknown(Reason.BROKEN, error.problem)
+        if time.monotonic() - start > self._seconds + 1.0:  # a solver notes a little late that its time is up
+            return Unknown(Reason.TIMEOUT, f"no answer within {self._seconds:g} s")
+        return answer
+
+
+# -- what a backend says ----------------------------------------------------------------------------------------------
+
+
+class Outcome(StrEnum):
+    """Whether dependencies and negated conclusion have a common model: no (entailed), yes (refuted), or not known."""
+
+    UNSAT = "UNSAT"
+    SAT = "SAT"
+    OTHER = "Other"
+
+
+class AnswerRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A backend's answer as JSON.
+
+    Attributes:
+        outcome: the answer; OTHER if its evidence does not hold.
+        checked: whether it has evidence that was checked: a proof term, or a countermodel.
+        reason, detail: why the outcome is OTHER.
+        countermodel: of SAT, if the backend gives one that is finite and holds.
+    """
+
+    outcome: Outcome
+    checked: bool = False
+    reason: Reason | None = None
+    detail: str = ""
+    countermodel: ModelReport | None = None
+
+
+def ask(solver: Solver, query: Query) -> AnswerRecord:
+    """What a solver says about a query, its evidence checked."""
+    confirmed = confirm(query, solver.decide(query))
+    match confirmed.answer:
+        case Entailed():
+            return AnswerRecord(Outcome.UNSAT, confirmed.checked)
+        case Refuted(model):
+            tables = None if model is None else msgspec.convert(structure_to_data(model), ModelReport)
+            return AnswerRecord(Outcome.SAT, confirmed.checked, countermodel=tables)
+        case Unknown(reason, detail):
+            return AnswerRecord(Outcome.OTHER, reason=reason, detail=detail)
+    assert_never(confirmed.answer)
+
+
+# -- many questions ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """All that is to be asked; processes are given numbers only.
+
+    Attributes:
+        queries: distinct.
+        completions: each with its problem.
+        rules: name of the rule catalogue.
+    """
+
+    backends: Sequence[Backend]
+    queries: Sequence[Query]
+    completions: Sequence[tuple[Problem, Completion]]
+    rules: str
+
+
+class _Worker:
+    """One process's solvers and verifiers, made when they are needed."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._solvers: dict[int, Solver] = {}
+        self._verifiers: dict[int, Verifier] = {}
+
+    def answers(self, backend: int, numbers: range) -> list[AnswerRecord]:
+        solver = self._solvers.get(backend)
+        if solver is None:
+            solver = self._solvers[backend] = self._work.backends[backend].solver()
+        return [ask(solver, self._work.queries[number]) for number in numbers]
+
+    def reports(self, backend: int, numbers: range) -> list[TraceReport]:
+        verifier = self._verifiers.get(backend)
+        if verifier is None:
+            verifier = Verifier(self._work.backends[backend].solver(), rules=catalogue(self._work.rules))
+            self._verifiers[backend] = verifier
+        chosen = [self._work.completions[number] for number in numbers]
+        return [verifier.verify(problem, c.completion, sample=c.sample) for problem, c in chosen]
+
+
+_Task: TypeAlias = Callable[[_Worker, int, range], list[_T]]
+
+_worker: _Worker
+"""The worker of a process; set once, when it starts."""
+
+
+def _start(work: Work) -> None:
+    global _worker
+    _worker = _Worker(work)
+
+
+def _run(task: _Task[_T], backend: int, numbers: range) -> list[_T]:
+    return task(_worker, backend, numbers)
+
+
+class Workers:
+    """Processes that do the work; use as a context manager.
+
+    Args:
+        work: what there is to do.
+        count: how many processes; 1 means this one.
+    """
+
+    def __init__(self, work: Work, count: int) -> None:
+        self._worker = _Worker(work)
+        self._count = count
+        self._pool: ProcessPoolExecutor | None = None
+        if count > 1:
+            methods = multiprocessing.get_all_start_methods()
+            context = multiprocessing.get_context("fork" if "fork" in methods else "spawn")
+            self._pool = ProcessPoolExecutor(count, context, _start, (work,))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def answers(self, backend: int, numbers: range) -> Iterator[AnswerRecord]:
+        """What a backend says about the queries of those numbers, in order."""
+        return self._results(_Worker.answers, backend, numbers)
+
+    def reports(self, backend: int, numbers: range) -> Iterator[TraceReport]:
+        """The reports on the completions of those numbers, every check done by one backend, in order."""
+        return self._results(_Worker.reports, backend, numbers)
+
+    def _results(self, task: _Task[_T], backend: int, numbers: range) -> Iterator[_T]:
+        if self._pool is None:
+            for number in numbers:
+                yield from task(self._worker, backend, range(number, number + 1))
+            return
+        chunks = deque(numbers[start : start + CHUNK] for start in range(0, len(numbers), CHUNK))
+        waiting: deque[Future[list[_T]]] = deque()
+        try:
+            while chunks or waiting:
+                while chunks and len(waiting) < 2 * self._count:
+                    waiting.append(self._pool.submit(_run, task, backend, chunks.popleft()))
+                yield from waiting.popleft().result()
+        except BrokenProcessPool as error:
+            raise ProofR1Error(
+                "a worker process died (killed, or out of memory); a new run goes on from here"
+            ) from error
+
+
+# -- kept on disk -----------------------------------------------------------------------------------------------------
+
+
+def kept(path: Path, header: dict[str, str], type_: type[_T], rest: Callable[[int], Iterator[_T]]) -> Iterator[_T]:
+    """The items of a file, and then those that are still missing, each written before it is passed on.
+
+    Args:
+        path: the file; JSON, one item per line below the header.
+        header: what the items depend on; a file with another header is started anew.
+        type_: of the items.
+        rest: gives the items after the first so many.
+
+    Raises:
+        DataError: the file cannot be read or written.
+    """
+    first = msgspec.json.encode(header) + b"\n"
+    decoder = msgspec.json.Decoder(type_)
+    done = size = 0
+    try:
+        with path.open("a+b") as file:
+            file.seek(0)
+            if file.readline() == first:
+                size = len(first)
+                for line in file:
+                    try:
+                        item = decoder.decode(line)
+                    except msgspec.DecodeError:
+                        break
+                    if not line.endswith(b"\n"):  # cut short, though what is there can be read
+                        break
+                    size += len(line)
+                    done += 1
+                    yield item
+            file.truncate(size)
+            file.write(b"" if size else first)
+            for item in rest(done):
+                file.write(msgspec.json.encode(item, order="deterministic") + b"\n")
+                file.flush()
+                yield item
+    except OSError as error:
+        raise DataError(str(path), f"the file cannot be used: {error.strerror}") from error
