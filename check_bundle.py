@@ -373,6 +373,9 @@ class Evidence:
             proof = Proof(premises, conclusion, sorts)
             evidence.claim(proof.last(evidence) in (signed(conclusion), FALSUM), "the last line is not the conclusion")
             return True, proof.used
+        for tables, keys in (("predicates", tuple), ("functions", lambda pair: tuple(pair[0]))):
+            for table in (evidence[tables][name] for name in evidence[tables].value):
+                table.claim(len({*map(keys, table.value)}) == len(table.value), "there are two entries at one place")
         for index, premise in enumerate(premises):
             evidence.claim(value(evidence, premise, sorts), f"premise number {index} is false in the structure")
         evidence.claim(not value(evidence, conclusion, sorts), "the conclusion is true in the structure")
@@ -436,7 +439,8 @@ class Trace:
         by_id = last["id"] in problem.options
         self.terminal = len(self.steps) - 1 if by_id or last["declared_rule"] == "GOAL_BINDING" else None
         answer, same = self.data["answer"], None
-        formulas = [action["formula"].value and read(action["formula"]) for action in node["actions"].items()]
+        given = [action["formula"] for action in node["actions"].items()]
+        formulas: list[Any] = [None if formula.value is None else read(formula) for formula in given]
         if node["binding"].value is not None:
             node["binding"].claim(answer in problem.options and formulas[-1], "there is nothing to compare")
             question = ("iff", formulas[-1], problem.options[answer])
@@ -451,6 +455,8 @@ class Trace:
             allowed = RULE | PROGRESS | DERIVED if schema else SCHEMA
             action["findings"].claim(codes.keys() <= allowed, f"only {', '.join(sorted(allowed))} are expected")
             expected, ids = Counter({"DUPLICATE_ID": int(step["id"] in seen)}), {step["id"] for step in self.steps}
+            fields = [step["id"], step["declared_rule"], step["conclusion"], formula, *names]
+            action.claim(not malformed or {*fields} == {None}, "nothing is known of what is not parsed")
             if not malformed:
                 well_formed = is_well_formed(action, self.data["completion"])
                 action["findings"].claim(well_formed != bool(codes.keys() & FORM), f"well formed: {well_formed}")
@@ -475,9 +481,10 @@ class Trace:
             verdicts = {
                 "schema": schema,
                 "semantic": entailed is True,
-                "rule": asked and entailed is not False and not codes.keys() & RULE,
+                "rule": asked and not codes.keys() & RULE,
                 "progress": schema and progress,
             }
+            action["findings"].claim(entailed is not False or not verdicts["rule"], "what is refuted is under no rule")
             for name, verdict in verdicts.items():
                 action["verdicts"][name].claim(step["verdicts"][name] == verdict, f"{verdict} is expected")
             signal = 0.0 if not schema else 0.1 if not entailed else 1.0 if verdicts["rule"] and progress else 0.3
@@ -652,7 +659,7 @@ def check(bundle: Node, accept_unsupported: bool) -> str:
 
 def same_number(one: Any, other: Any) -> bool:
     if type(one) in (int, float) and type(other) in (int, float):
-        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+        return one == other or (abs(one) < 1e15 and math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9))
     return type(one) is type(other) and one == other
 
 
