@@ -202,24 +202,26 @@ def formulas(
     equality: bool = True,
     max_size: int = 12,
     variables: SearchStrategy[str] | None = None,
+    free: tuple[Var, ...] = (),
 ) -> SearchStrategy[Formula]:
-    """Closed formulas.
+    """Formulas, closed unless told otherwise.
 
     Args:
         signature: the symbols that may occur; a drawn one if None.
         equality: whether ``=`` may occur.
         max_size: the most connectives, quantifiers, atoms and truth values.
         variables: names for bound variables, those of ``signature`` left out; a few letters if None.
+        free: variables that may occur free.
     """
     if signature is None:
         return signatures().flatmap(
-            lambda drawn: formulas(drawn, equality=equality, max_size=max_size, variables=variables)
+            lambda drawn: formulas(drawn, equality=equality, max_size=max_size, variables=variables, free=free)
         )
     taken = {*signature.predicates, *signature.functions}
     if variables is None:
         variables = st.sampled_from(_LETTERS)
     binders = st.builds(Var, variables.filter(lambda name: name not in taken), st.sampled_from(signature.sorts))
-    return st.integers(1, max_size).flatmap(lambda size: _formulas(signature, equality, binders, (), size))
+    return st.integers(1, max_size).flatmap(lambda size: _formulas(signature, equality, binders, free, size))
 
 
 @st.composite
