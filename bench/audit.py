@@ -29,33 +29,35 @@ BACKENDS = ("z3", "cvc5", "embedded", "process:cvc4", "process:yices-smt2")
 
 HEAD = """# Audit: the same completions on every backend
 
-`make audit DATA=FOLDER` writes this page from the benchmark data; `proof-r1 crosscheck` does the same for completions of
-your own, and keeps every answer, countermodels included.
+`make audit DATA=FOLDER` writes this page from the benchmark data; `proof-r1 crosscheck` does the same for completions
+of your own, and keeps every answer, countermodels included.
 
-The *local check* of an action asks whether the formulas that it declares as dependencies entail its conclusion. They are
-the premises and the raw conclusions of earlier actions, admitted or not, so no backend's verdict on one action changes
-the question about another. UNSAT means entailed (dependencies and negated conclusion have no common model), SAT refuted.
-Other is everything else: first what no backend is asked (an unparsable formula, a duplicate id, an element or a summary
-that is malformed, a dependency that is missing), then what a backend leaves unknown. Percentages are of all actions.
+The *local check* of an action asks whether the formulas that it declares as dependencies entail its conclusion. They
+are the premises and the raw conclusions of earlier actions, admitted or not, so no backend's verdict on one action
+changes the question about another. UNSAT means entailed (dependencies and negated conclusion have no common model),
+SAT refuted. Other is everything else: first what no backend is asked (an unparsable formula, a duplicate id, an element
+or a summary that is malformed, a dependency that is missing), then what a backend leaves unknown. Percentages are of
+all actions.
 
-The *rates* at the end are FVR and RVR (see `evaluate/metrics.py`) with the checks of entailment, of rules and of
-progress done by one backend, each replaying the states that come of its own verdicts. What comparing two formulas in
-a few fixed structures settles, no backend is asked, whichever it is.
+The *rates* are FVR and RVR (`evaluate/metrics.py`) with the checks of entailment, of rules and of progress done by one
+backend, each replaying the states that come of its own verdicts. What comparing two formulas in a few fixed structures
+settles, no backend is asked, whichever it is.
 
-`golden` are the 450 reference proofs, `corrupted` 900 variants of them (wrong conclusions, dependencies, ids, fields and
-rules), `warm-up` 56 trajectories; nothing was sampled. Every query has the solvers' default budget of steps, and 5 s.
+`golden` are the 450 reference proofs, `corrupted` 900 variants of them (wrong conclusions, dependencies, ids, fields
+and rules), `warm-up` 56 trajectories; nothing was sampled. Every query has the solvers' default budget of steps, and at
+most 5 s.
 """
 
 FOOT = """## Reading it
 
-* No query in which one backend says UNSAT and another SAT is what the table "UNSAT against SAT" should say. If there were
-  one, it would be listed below that table, made smaller until nothing can be left out, with the evidence of either side.
-* `embedded` gives a checked proof term with UNSAT, Z3 and cvc5 give none; all three give checked countermodels with SAT.
-  Programs that are run as processes are believed: nothing but `sat` or `unsat` is read from them.
-* yices-smt2 decides quantifier-free formulas only. Every query with a quantifier is *unknown: unsupported* to it; that,
-  and nothing else, is what its column Other holds beyond the others'. An action that it cannot decide is not admitted, so
-  what rests on it fails by its dependency and leaves the denominators, and the action itself counts against FVR. Its
-  rates say how much of the data is quantifier-free, not how good the proofs are.
+* Two backends contradict each other on a query if one says UNSAT and the other SAT. Each such query would be listed
+  below the table, made smaller until nothing can be left out, with the evidence of either side.
+* `embedded` gives a checked proof term with UNSAT, Z3 and cvc5 give none; all three give checked countermodels with
+  SAT. Programs that are run as processes are believed: nothing but `sat` or `unsat` is read from them.
+* yices-smt2 decides quantifier-free formulas only: every query with a quantifier is *unknown: unsupported* to it, and
+  that is what its column Other holds beyond the others'. An action that it cannot decide is not admitted, so what rests
+  on it fails by its dependency and leaves the denominators, while the action itself counts as not verified. Its rates
+  say how much of the data is quantifier-free, not how good the proofs are.
 """
 
 
