@@ -14,6 +14,7 @@ from pathlib import Path
 
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import Formula
 
 GOAL_BINDING = "GOAL_BINDING"
@@ -136,6 +137,9 @@ class Catalogue:
             repeated = sorted({n for n in all_names if all_names.count(n) > 1})
             if repeated:
                 raise CatalogueError(f"catalogue {self.name}: {kind} {repeated[0]!r} is there twice")
+        for rule in self.rules:
+            for schema in rule.schemata:
+                _require_bound(self.name, schema)
         for alias, target in self.aliases.items():
             if target not in names:
                 raise CatalogueError(f"catalogue {self.name}: alias {alias!r} names no rule of it ({target!r})")
@@ -150,3 +154,22 @@ class Catalogue:
         if rule is None and aliases:
             rule = self._by_name.get(self.aliases.get(name, ""))
         return rule
+
+
+def _require_bound(catalogue: str, schema: Schema) -> None:
+    """Refuse a schema with a letter that no step can tell the meaning of.
+
+    Principal patterns are matched, and so is the conclusion of a ``SYNTACTIC`` schema; all other letters for formulas
+    must stand there. One letter for a term may be left open: it is tried with every term.
+    """
+    matched = (*schema.principal, *([schema.conclusion] if Condition.SYNTACTIC in schema.conditions else ()))
+    bound = {name for pattern in matched for name, _ in symbols(pattern).uses}
+    uses = [use for pattern in (*schema.minor, schema.conclusion) for use in symbols(pattern).uses]
+    open_formulas = sorted({name for name, (kind, _) in uses if kind == "predicate" and name not in bound})
+    open_terms = sorted({name for name, (kind, _) in uses if kind != "predicate" and name not in bound})
+    if open_formulas or len(open_terms) > 1:
+        letters = ", ".join(open_formulas or open_terms)
+        raise CatalogueError(
+            f"catalogue {catalogue}: schema {schema.name!r}: nothing says what {letters} stands for; it must stand in "
+            f"a principal premise, or in the conclusion of a schema whose condition is {Condition.SYNTACTIC.value!r}"
+        )

@@ -1,0 +1,44 @@
+"""Catalogues: what is no usable set of rules is refused when it is made."""
+
+from __future__ import annotations
+
+import pytest
+
+from proof_r1_formal.errors import CatalogueError
+from proof_r1_formal.rules.schema import Catalogue, Condition, Example, Rule, Schema, schema
+
+EXAMPLE = Example(("A",), "A")
+PLAIN = schema("plain", "A ∧ B", "", "A")
+
+
+def rule(*schemata: Schema, name: str = "MINE") -> Rule:
+    return Rule(name, "", schemata, EXAMPLE)
+
+
+@pytest.mark.parametrize(
+    ("rules", "aliases", "says"),
+    [
+        ((rule(PLAIN), rule(PLAIN)), {}, "rule 'MINE' is there twice"),
+        ((rule(PLAIN), rule(PLAIN, name="OTHER")), {}, "schema 'plain' is there twice"),
+        ((rule(PLAIN),), {"M": "OTHER"}, "alias 'M' names no rule"),
+        ((rule(schema("s", "", "A", "A ∨ B")),), {}, "nothing says what A, B stands for"),
+        ((rule(schema("s", "A → B", "C", "B")),), {}, "nothing says what C stands for"),
+        ((rule(schema("s", "∀x ∀y A(x,y)", "", "A(t,u)")),), {}, "nothing says what t, u stands for"),
+    ],
+)
+def test_refused(rules: tuple[Rule, ...], aliases: dict[str, str], says: str) -> None:
+    with pytest.raises(CatalogueError, match=says):
+        Catalogue("own", rules, aliases)
+
+
+@pytest.mark.parametrize(
+    "usable",
+    [
+        PLAIN,
+        schema("s", "", "A", "A ∨ B", Condition.SYNTACTIC),
+        schema("s", "∀x A(x)", "", "A(t)"),
+        schema("s", "A → B", "A", "B"),
+    ],
+)
+def test_usable(usable: Schema) -> None:
+    assert Catalogue("own", (rule(usable),)).find("MINE") is not None

@@ -1,0 +1,158 @@
+"""The harness finds what is planted, unsound rules and loose RuleChecks; on what is there, it finds nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import cycle
+from random import Random
+
+import pytest
+
+from proof_r1_formal.errors import CatalogueError, SignatureError
+from proof_r1_formal.evidence.embedded import EmbeddedSolver
+from proof_r1_formal.evidence.lean import LeanKernel
+from proof_r1_formal.logic.syntax import And, Formula, Implies, Or
+from proof_r1_formal.logic.transform import disjuncts
+from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
+from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, check_rule
+from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
+from proof_r1_formal.solvers.base import Entailed
+from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.testing.generate import Generator, Step
+from proof_r1_formal.testing.non_instances import non_instances
+from proof_r1_formal.testing.soundness import CHUNK, Harness, RuleCheck, total
+
+UNSOUND = {
+    "affirming the consequent": ("A → B", "B", "A"),
+    "denying the antecedent": ("A → B", "¬A", "¬B"),
+    "⊕ read as ∨": ("A ∨ B", "A", "¬B"),
+    "∨ read as ∧": ("A ∨ B", "", "A"),
+    "∃ read as ∀": ("∃x A(x)", "", "∀x A(x)"),
+    "a witness for any term": ("∃x A(x)", "", "A(t)"),
+    "the converse": ("∀x (A(x) → B(x))", "", "∀x (B(x) → A(x))"),
+    "∃ through ∧": ("∃x A(x); ∃x B(x)", "", "∃x (A(x) ∧ B(x))"),
+    "¬ through ∧": ("¬(A ∧ B)", "", "¬A"),
+    "existential import": ("∀x (A(x) → B(x))", "", "∃x (A(x) ∧ B(x))"),
+    "¬ into ∀": ("¬∀x A(x)", "", "∀x ¬A(x)"),
+    "⊕ without either side": ("A ∨ B", "", "A ⊕ B"),
+}
+
+
+@pytest.mark.parametrize("name", UNSOUND)
+def test_an_unsound_rule_is_found(name: str) -> None:
+    planted = Rule("PLANTED", name, (schema("planted", *UNSOUND[name]),), Example((), ""))
+    catalogue = Catalogue("planted", (*TRAIN.rules, planted), unchecked=True)
+    failures = next(some.failures for some in Harness(catalogue).run(2000) if some.failures)
+    assert {failure.rule for failure in failures} == {"PLANTED"}
+    assert any(failure.problem == "accepted, and does not follow" for failure in failures)
+
+
+def entailed(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
+    """Takes what follows for an instance: A := ⊤ makes it one of → elimination."""
+    if isinstance(oracle.entails(dependencies, conclusion), Entailed):
+        return Match(rule.schemata[0], {}, (), ())
+    return NoMatch()
+
+
+def any_rule(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
+    """Does not look at the name."""
+    results = (check_rule(other, dependencies, conclusion, oracle) for other in FOLIO.rules)
+    return next((result for result in results if isinstance(result, Match)), NoMatch())
+
+
+def weakened(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
+    """Takes a disjunction for an instance if one of its parts is one."""
+    results = (check_rule(rule, dependencies, part, oracle) for part in (conclusion, *disjuncts(conclusion)))
+    return next((result for result in results if isinstance(result, Match)), NoMatch())
+
+
+def restated(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
+    """Lets a premise stand as its own conclusion."""
+    if conclusion in dependencies:
+        return Match(rule.schemata[0], {}, (), ())
+    return check_rule(rule, dependencies, conclusion, oracle)
+
+
+def without_anchors(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
+    """Lets the premises of a → elimination be entailed, not be there."""
+    for other in dependencies:
+        if rule.name == "IMPLICATION_ELIMINATION" and isinstance(
+            oracle.entails(dependencies, And(Implies(other, conclusion), other)), Entailed
+        ):
+            return Match(rule.schemata[0], {}, (), ())
+    return check_rule(rule, dependencies, conclusion, oracle)
+
+
+def under_the_dependencies(
+    rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle
+) -> RuleResult:
+    """Compares conclusions under the dependencies, where all that follows is equivalent."""
+    candidates = [conclusion, *[Or(conclusion, other) for other in dependencies]]
+    for other in dependencies:
+        if isinstance(other, And | Implies):
+            candidates += [other.left, other.right]
+    for candidate in candidates:
+        try:
+            result = check_rule(rule, dependencies, candidate, oracle)
+        except (CatalogueError, SignatureError):
+            continue
+        if isinstance(result, Match) and isinstance(oracle.entails(dependencies, conclusion), Entailed):
+            return result
+    return NoMatch()
+
+
+LOOSE: tuple[RuleCheck, ...] = (entailed, any_rule, weakened, restated, without_anchors, under_the_dependencies)
+
+
+@pytest.mark.parametrize("check", LOOSE, ids=[check.__name__ for check in LOOSE])
+def test_a_loose_rule_check_is_found(check: RuleCheck) -> None:
+    """None of them accepts what is false, so only entailed non-instances tell."""
+    found, problems = total(Harness(FOLIO, check=check).run(500))
+    assert set(problems) == {"accepted, and is no instance of the rule"}
+    assert found.failures[0].kind == "entailed, no instance"
+
+
+def test_nothing_is_found_where_nothing_is_planted() -> None:
+    found, problems = total(Harness(FOLIO, seed=5).run(500))
+    assert problems == {}
+    assert found.tried.keys() == {"instance", "near miss", "random step", "entailed, no instance"}
+    assert found.accepted["instance"] > 100
+    assert found.accepted["near miss"] > 3
+    assert "entailed, no instance" not in found.accepted
+
+
+def test_each_rule_has_entailed_steps_that_are_no_instances() -> None:
+    for catalogue in (TRAIN, FOLIO):
+        for rule in catalogue.rules:
+            assert len(non_instances(catalogue, rule)) >= 20, rule.name
+    assert non_instances(FOLIO, replace(FOLIO.rules[0], name="MINE")) == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", FOLIO.rules, ids=[rule.name for rule in FOLIO.rules])
+def test_two_hundred_non_instances_of_every_rule_are_rejected(rule: Rule) -> None:
+    generator = Generator(Random(9))
+    oracle = Oracle(EmbeddedSolver(), tables=True)
+    steps = set[Step]()
+    for premises, conclusion in cycle(non_instances(FOLIO, rule)):
+        steps.add(generator.non_instance(rule.name, premises, conclusion))
+        if len(steps) == 200:
+            break
+    for step in steps:
+        assert isinstance(oracle.entails(step.dependencies, step.conclusion), Entailed)
+        assert isinstance(check_rule(rule, step.dependencies, step.conclusion, oracle), NoMatch), step
+
+
+def test_what_is_tried_depends_on_the_seed_only() -> None:
+    one, same, other = (
+        list(Harness(TRAIN, seed=seed).run(CHUNK + 20, workers=workers)) for seed, workers in ((3, 1), (3, 2), (4, 1))
+    )
+    assert one == same
+    assert one != other
+
+
+def test_the_kernel_checks_a_sample(lean: LeanKernel) -> None:
+    del lean
+    found, problems = total(Harness(FOLIO, kernel_sample=0.2).run(CHUNK))
+    assert problems == {}
+    assert found.certified > 50
