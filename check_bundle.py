@@ -62,7 +62,8 @@ EXCLUDED = ("unknown problem id", "second output for the same problem and sample
             "no reference proof (RGD, length ratio)", "no response length (response length)")
 MEASURES = ("Avg", "Pass", "FVR", "RVR", "RGD", "Right and verified", "Right and rule-verified", "Parsed",
             "Length ratio", "Response length")
-DERIVED = {"DUPLICATE_ID", "UNUSED_DEPENDENCY", "RULE_UNTRUSTED_DEPENDENCY", *list(OUTCOMES)[10:]}
+DERIVED = {"UNPARSABLE_CONCLUSION", "DUPLICATE_ID", "UNUSED_DEPENDENCY", "RULE_UNTRUSTED_DEPENDENCY",
+           *list(OUTCOMES)[10:]}
 # fmt: on
 
 
@@ -442,7 +443,9 @@ class Trace:
         given = [action["formula"] for action in node["actions"].items()]
         formulas: list[Any] = [None if formula.value is None else read(formula) for formula in given]
         if node["binding"].value is not None:
-            node["binding"].claim(answer in problem.options and formulas[-1], "there is nothing to compare")
+            node["binding"].claim(
+                answer in problem.options and formulas and formulas[-1], "there is nothing to compare"
+            )
             question = ("iff", formulas[-1], problem.options[answer])
             same = evidence.decide(node["binding"], [], question)[0]
         selected = answer == last["id"] if by_id else answer is None or same
@@ -460,8 +463,8 @@ class Trace:
             if not malformed:
                 well_formed = is_well_formed(action, self.data["completion"])
                 action["findings"].claim(well_formed != bool(codes.keys() & FORM), f"well formed: {well_formed}")
-                unread = "UNPARSABLE_CONCLUSION" in codes or not well_formed
-                action["formula"].claim(unread or formula, "a formula is expected")
+                expected["UNPARSABLE_CONCLUSION"] = int(step["conclusion"] is not None and formula is None)
+                action["formula"].claim(formula is not None or not schema, "a formula is expected")
             entailed, lines = None, set(range(len(names)))
             if schema:
                 expected.update("UNTRUSTED_DEPENDENCY" if name in ids else "MISSING_DEPENDENCY" for name in lacking)
@@ -577,6 +580,7 @@ def evaluation(problems: Sequence[Problem], traces: Sequence[Trace]) -> dict[tup
     left_out = [0, 0, len(traces) - len(scored) - len(asides), len(asides)]
     left_out += [sum(name not in row for row in rows.values()) for name in ("Avg", "RGD", "Response length")]
     number: dict[tuple[str | int, ...], Any] = {("samples",): most, ("length_unit",): "characters"}
+    number |= {} if problems else {("difficulties",): {}}
     number |= {("excluded", reason): count for reason, count in zip(EXCLUDED, left_out, strict=True)}
     known = {name for trace in scored for name, verdicts in trace.rules() if verdicts["schema"]}
     for group in dict.fromkeys([("overall",), *[("difficulties", problem.data["difficulty"]) for problem in problems]]):
@@ -599,6 +603,7 @@ def evaluation(problems: Sequence[Problem], traces: Sequence[Trace]) -> dict[tup
                 counts["uncertain", "right"] += trace.data["answer"] == trace.problem.data["answer"]
                 counts.update([("uncertain", trace.is_open)] if trace.is_open else [])
         number |= {(*group, *path): count for path, count in counts.items()}
+        number |= {} if any(path[0] == "rules" for path in counts) else {(*group, "rules"): {}}
         for measure in MEASURES:
             path, parts_of = (*group, "scores", measure), defaultdict[Any, list[tuple[float, float]]](list)
             for trace in here:
@@ -620,7 +625,7 @@ def evaluation(problems: Sequence[Problem], traces: Sequence[Trace]) -> dict[tup
 
 def leaves(node: Node) -> Iterator[Node]:
     """The values in nested objects."""
-    if not isinstance(node.value, dict):
+    if not isinstance(node.value, dict) or not node.value:
         yield node
     else:
         for key in node.value:

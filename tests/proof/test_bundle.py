@@ -233,13 +233,8 @@ FREE = (
 """Texts for people: nothing depends on them."""
 
 STATED = (
-    "SYMBOL_CLASH",
-    "UNKNOWN_RULE",
-    "NO_RULE_MATCH",
-    "RULE_UNDECIDED",
-    "WRONG_TYPE",
-    "EXTRA_FIELD",
-    "MISSING_FIELD",
+    *("SYMBOL_CLASH", "UNKNOWN_RULE", "NO_RULE_MATCH", "RULE_UNDECIDED", "WRONG_TYPE", "EXTRA_FIELD", "MISSING_FIELD"),
+    *("NOT_AN_OBJECT", "DUPLICATE_KEY", "TOO_MANY_DEPENDENCIES"),
 )
 """Findings that are taken as stated: others may stand in their place, and some may be added or be there twice."""
 
@@ -255,10 +250,13 @@ def is_unused(data: Any, path: Path_, new: Any) -> bool:
             answers = [trace["answer"] for trace in data["traces"] if trace["problem"] == problem["id"]]
             if field in ("answer", "reference_length"):
                 return not answers or not is_scored(problem)
-            if field != "options":
-                return False
-            touched = problem["options"] if not inside else [problem["options"][inside[0]]]
-            return not {option["id"] for option in touched} & {problem["answer"], *answers}
+            if field not in ("premises", "options") or inside[1:] == ["formula"]:
+                return field == "options" and problem["options"][inside[0]]["id"] not in {problem["answer"], *answers}
+            touched = [part for part in problem[field] if not isinstance(new, list) or part not in new]
+            if inside:
+                touched = [problem[field][inside[0]]]
+            named = {name for trace in data["traces"] for step in trace["actions"] for name in step["dependencies"]}
+            return not {part["id"] for part in touched} & {problem["answer"], *answers, *named}
         case ("traces", int(index), "sample"):
             name = data["traces"][index]["problem"]
             return not is_scored(next(problem for problem in data["problems"] if problem["id"] == name))
@@ -433,6 +431,28 @@ def test_each_kind_of_field_is_checked(what: str) -> None:
     at(data, path[:-1])[path[-1]] = new
     found = refusal(data)
     assert found is not None and found[1].startswith("$")
+
+
+@pytest.mark.parametrize(
+    ("path", "new", "place"),
+    [
+        (("traces", 0, "actions", 0, "formula"), None, "$.traces[0].actions[0]."),
+        (("traces", 3, "binding"), {"proof": []}, "$.traces[3].binding"),
+        (("traces", 4, "binding"), {"proof": []}, "$.traces[4].binding"),
+        (("metrics", "difficulties", "hard", "scores", "Avg", "value"), 10**400, "$.metrics.difficulties.hard.scores"),
+        (("metrics", "overall", "rules"), {}, "$.metrics"),
+    ],
+)
+def test_what_is_missing_is_told(path: Path_, new: Any, place: str) -> None:
+    data = people()
+    at(data, path[:-1])[path[-1]] = new
+    found = refusal(data)
+    assert found is not None and found[1].startswith(place)
+
+
+def test_a_bundle_of_nothing_is_accepted() -> None:
+    data = json.loads(encode(bundle(Verifier(), {}, [])))
+    assert refusal(data) is None
 
 
 def test_dropped_actions_are_missed() -> None:
