@@ -196,6 +196,10 @@ def _start(work: Work) -> None:
     _worker = _Worker(work)
 
 
+def _ready() -> None:
+    """Nothing; whoever gets to run this has started."""
+
+
 def _run(task: _Task[_T], backend: int, numbers: range) -> list[_T]:
     return task(_worker, backend, numbers)
 
@@ -218,6 +222,8 @@ class Workers:
             self._pool = ProcessPoolExecutor(count, context, _start, (work,))
 
     def __enter__(self) -> Self:
+        if self._pool is not None:
+            self._pool.submit(_ready).result()  # now, because the caller may start threads, which do not take to forks
         return self
 
     def __exit__(
@@ -265,31 +271,32 @@ def kept(path: Path, header: dict[str, str], type_: type[_T], rest: Callable[[in
         rest: gives the items after the first so many.
 
     Raises:
-        DataError: the file cannot be read or written.
+        DataError: the file cannot be opened.
     """
     first = msgspec.json.encode(header) + b"\n"
     decoder = msgspec.json.Decoder(type_)
-    done = size = 0
     try:
-        with path.open("a+b") as file:
-            file.seek(0)
-            if file.readline() == first:
-                size = len(first)
-                for line in file:
-                    try:
-                        item = decoder.decode(line)
-                    except msgspec.DecodeError:
-                        break
-                    if not line.endswith(b"\n"):  # cut short, though what is there can be read
-                        break
-                    size += len(line)
-                    done += 1
-                    yield item
-            file.truncate(size)
-            file.write(b"" if size else first)
-            for item in rest(done):
-                file.write(msgspec.json.encode(item, order="deterministic") + b"\n")
-                file.flush()
-                yield item
+        file = path.open("a+b")
     except OSError as error:
         raise DataError(str(path), f"the file cannot be used: {error.strerror}") from error
+    done = size = 0
+    with file:
+        file.seek(0)
+        if file.readline() == first:
+            size = len(first)
+            for line in file:
+                try:
+                    item = decoder.decode(line)
+                except msgspec.DecodeError:
+                    break
+                if not line.endswith(b"\n"):  # cut short, though what is there can be read
+                    break
+                size += len(line)
+                done += 1
+                yield item
+        file.truncate(size)
+        file.write(b"" if size else first)
+        for item in rest(done):
+            file.write(msgspec.json.encode(item, order="deterministic") + b"\n")
+            file.flush()
+            yield item

@@ -106,7 +106,7 @@ def crosscheck(
         folder: where answers and results are kept; made if it is not there.
         rules: name of the rule catalogue.
         workers: processes to use; 1 means this one.
-        progress: called in this process, between questions; the first time after all processes have been started.
+        progress: called in this process, the first time after all others have been started.
 
     Raises:
         ProofR1Error: there are fewer than two backends or no workers, two backends have one name, a completion names a
