@@ -1,0 +1,195 @@
+"""The reference evaluator: each connective by its table, quantifiers by what they range over, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proof_r1_formal.errors import StructureError
+from proof_r1_formal.logic.model import Structure, evaluate, value_of
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.syntax import (
+    ENTITY,
+    And,
+    App,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Var,
+    Xor,
+    atom,
+    const,
+    var,
+)
+from proof_r1_formal.logic.transform import instantiate
+from proof_r1_formal.testing.strategies import formulas, structures
+
+X, Y = var("x"), var("y")
+
+
+@pytest.mark.parametrize(
+    ("text", "table"),  # of p q = 00 01 10 11
+    [
+        ("p ∧ q", "0001"),
+        ("p ∨ q", "0111"),
+        ("p ⊕ q", "0110"),
+        ("p → q", "1101"),
+        ("p ↔ q", "1001"),
+        ("¬p", "1100"),
+        ("⊤", "1111"),
+        ("⊥", "0000"),
+        ("p", "0011"),
+    ],
+)
+def test_tables(text: str, table: str) -> None:
+    for row, expected in zip((0, 1, 2, 3), table, strict=True):
+        truth = {"p": frozenset([()] * (row >> 1)), "q": frozenset([()] * (row & 1))}
+        assert evaluate(parse_formula(text), Structure({}, truth)) is (expected == "1")
+
+
+# 0 and 1 are persons, 0 likes 1, 1 likes 0 and 1; the father of 0 is 1, that of 1 is 1; there is one dog
+PEOPLE = Structure(
+    {ENTITY: 2, "Dog": 1, "Cat": 3},
+    {"likes": frozenset({(0, 1), (1, 0), (1, 1)}), "tall": frozenset({(1,)}), "owns": frozenset({(1, 0)})},
+    {
+        "ann": {(): 0},
+        "bob": {(): 1},
+        "father": {(0,): 1, (1,): 1},
+        "heir": {(0, 1): 0, (1, 0): 1, (0, 0): 0, (1, 1): 1},
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("likes(ann, bob)", True),
+        ("likes(ann, ann)", False),
+        ("tall(bob)", True),
+        ("tall(father(ann))", True),
+        ("tall(heir(ann, bob))", False),
+        ("tall(heir(bob, ann))", True),
+        ("tall(father(father(ann)))", True),
+        ("ann = bob", False),
+        ("father(ann) = bob", True),
+        ("bob = father(bob)", True),
+        ("∀x tall(x)", False),
+        ("∃x tall(x)", True),
+        ("∀x tall(father(x))", True),
+        ("∃x likes(x, ann) ∧ ¬tall(ann)", True),
+        ("∀x ∃y likes(x, y)", True),
+        ("∃y ∀x likes(x, y)", True),
+        ("∃x ∀y likes(x, y)", True),
+        ("∀x ∀y likes(x, y)", False),
+        ("∃x ∃y ¬likes(x, y)", True),
+        ("∀x ∃x tall(x)", True),  # the inner quantifier's variable is meant
+        ("∃x ∀x tall(x)", False),
+        ("∀x (∃x ¬tall(x) ∧ (tall(x) ∨ ¬tall(x)))", True),
+        ("∃x:Dog owns(bob, x)", True),
+        ("∀x:Dog owns(bob, x)", True),
+        ("∃x:Dog owns(ann, x)", False),
+        ("∃x:Cat ∃y:Cat ∃z:Cat (¬x = y ∧ ¬x = z ∧ ¬y = z)", True),
+        ("∃x ∃y ∃z (¬x = y ∧ ¬x = z ∧ ¬y = z)", False),
+    ],
+)
+def test_worked_examples(text: str, expected: bool) -> None:
+    assert evaluate(parse_formula(text), PEOPLE) is expected
+
+
+@pytest.mark.parametrize("text", ["{0} ∧ {1}", "{1} ∨ ¬{0}", "{0} ⊕ {1}", "{0} → {1}", "{0} ↔ {1}", "¬{1}"])
+@pytest.mark.parametrize(("x", "y"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_both_sides_read_the_assignment(text: str, x: int, y: int) -> None:
+    named = parse_formula(text.format(*["tall(ann)" if element == 0 else "tall(bob)" for element in (x, y)]))
+    assert isinstance(open_ := parse_formula(f"∀x ∀y ({text.format('tall(x)', 'tall(y)')})"), ForAll)
+    assert isinstance(inner := open_.body, ForAll)
+    assert evaluate(inner.body, PEOPLE, {X: x, Y: y}) is evaluate(named, PEOPLE)
+
+
+def test_free_variables_are_read_from_the_assignment() -> None:
+    assert evaluate(atom("likes", X, Y), PEOPLE, {X: 0, Y: 1}) is True
+    assert evaluate(atom("likes", X, Y), PEOPLE, {X: 0, Y: 0}) is False
+    assert evaluate(ForAll(X, atom("likes", X, Y)), PEOPLE, {X: 7, Y: 1}) is True  # that x is another one
+    assert evaluate(Exists(X, atom("likes", Y, X)), PEOPLE, {X: 7, Y: 0}) is True
+    assert evaluate(Exists(X, Not(atom("likes", X, Y))), PEOPLE, {Y: 1}) is False
+    assert value_of(App("father", (X,)), PEOPLE, {X: 0}) == 1
+
+
+def test_an_assignment_is_left_as_it_was() -> None:
+    assignment = {X: 0, Y: 1}
+    evaluate(ForAll(X, Exists(Y, atom("likes", X, Y))), PEOPLE, assignment)
+    assert assignment == {X: 0, Y: 1}
+
+
+def test_variables_of_one_name_and_two_sorts_are_two() -> None:
+    dog = Var("x", "Dog")
+    both = ForAll(X, Exists(dog, Or(atom("tall", X), Not(atom("owns", X, dog)))))
+    assert evaluate(both, PEOPLE) is True
+    with pytest.raises(StructureError, match="variable 'x' has no value"):
+        evaluate(atom("tall", X), PEOPLE, {dog: 1})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("short(ann)", "predicate 'short'"),
+        ("tall(eve)", r"'eve' at \(\)"),
+        ("tall(mother(ann))", r"'mother' at \(0,\)"),
+        ("tall(father(ann, bob))", r"'father' at \(0, 1\)"),
+        ("eve = ann", "'eve'"),
+        ("ann = eve", "'eve'"),
+        ("∀x:Bird tall(x)", "sort 'Bird'"),
+        ("∃x:Bird tall(x)", "sort 'Bird'"),
+        ("likes(ann, eve)", "'eve'"),
+    ],
+)
+def test_what_is_not_interpreted_has_no_value(text: str, message: str) -> None:
+    with pytest.raises(StructureError, match=message):
+        evaluate(parse_formula(text), PEOPLE)
+
+
+def test_a_variable_without_a_value_is_refused() -> None:
+    with pytest.raises(StructureError, match="variable 'x' has no value"):
+        evaluate(atom("tall", X), PEOPLE)
+    with pytest.raises(StructureError, match="variable 'x' has no value"):
+        value_of(App("father", (X,)), PEOPLE, {Y: 0})
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_domains_are_not_empty(size: int) -> None:
+    with pytest.raises(StructureError, match="sort 'Dog' has no element"):
+        Structure({ENTITY: 1, "Dog": size})
+    assert evaluate(parse_formula("∃x x = x"), Structure({ENTITY: 1}))
+
+
+def expanded(formula: Formula, structure: Structure) -> Formula:
+    """The formula without quantifiers: the conjunction or disjunction of its instances by names of elements."""
+    match formula:
+        case ForAll(variable, _) | Exists(variable, _):
+            names = [const(f"␣{element}") for element in range(structure.domains[variable.sort])]
+            parts = [expanded(instantiate(formula, name), structure) for name in names]
+            whole = parts[0]
+            for part in parts[1:]:
+                whole = And(whole, part) if isinstance(formula, ForAll) else Or(whole, part)
+            return whole
+        case Not(body):
+            return Not(expanded(body, structure))
+        case And() | Or() | Xor() | Implies() | Iff():
+            return type(formula)(expanded(formula.left, structure), expanded(formula.right, structure))
+        case _:
+            return formula
+
+
+@given(st.data())
+def test_a_quantifier_is_all_or_some_of_its_instances(data: st.DataObject) -> None:
+    formula = data.draw(formulas())
+    structure = data.draw(structures(Signature.infer((formula,))))
+    functions = dict(structure.functions)
+    functions |= {f"␣{element}": {(): element} for element in range(max(structure.domains.values()))}
+    larger = Structure(structure.domains, structure.predicates, functions)
+    assert evaluate(formula, structure) is evaluate(expanded(formula, larger), larger)
