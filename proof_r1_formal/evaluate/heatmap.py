@@ -14,11 +14,11 @@ _CELL, _LEFT, _TOP = 118, 150, 92
 _LONGEST = 42  # characters of a name that fit
 
 _STYLE = """
-  .page { fill: #ffffff } text { fill: #1f2328; font: 14px system-ui, sans-serif } .number { font-size: 18px }
-  .small { font-size: 12px; fill: #59636e } .agree { fill: #1a7f37 } .differ { fill: #d1242f } .open { fill: #9a6700 }
+  .page { fill: #ffffff } text { fill: #1f2328; font-family: sans-serif; font-size: 14px } .number { font-size: 18px }
+  .small { font-size: 12px } .agree { fill: #1a7f37 } .differ { fill: #d1242f } .open { fill: #9a6700 }
   .line { fill: none; stroke: #d1d9e0 }
   @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117 } text { fill: #f0f6fc } .small { fill: #9198a1 } .line { stroke: #3d444d }
+    .page { fill: #0d1117 } text { fill: #f0f6fc } .line { stroke: #3d444d }
     .agree { fill: #3fb950 } .differ { fill: #f85149 } .open { fill: #d29922 }
   }
 """
@@ -59,7 +59,8 @@ def heatmap(first: str, second: str, labels: Sequence[str], counts: Mapping[tupl
 
 
 def _cell(x: int, y: int, colour: str, count: int, share: float) -> list[str]:
-    opacity = 0.08 + 0.37 * sqrt(share) if count else 0.0  # few are still to be seen, and all are readable
+    least = 0.35 if colour == "differ" else 0.08  # a single contradiction is to be seen
+    opacity = least + (0.45 - least) * sqrt(share) if count else 0.0  # no more, or the number could not be read
     middle, box = x + _CELL / 2, f'x="{x}" y="{y}" width="{_CELL}" height="{_CELL}"'
     return [
         f'<rect class="{colour}" fill-opacity="{opacity:.3f}" {box}/>',
