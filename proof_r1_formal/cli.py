@@ -14,7 +14,7 @@ from rich.text import Text
 
 from proof_r1_formal import __version__
 from proof_r1_formal.commands.about import doctor, rules
-from proof_r1_formal.commands.audit import soundness
+from proof_r1_formal.commands.audit import crosscheck, soundness
 from proof_r1_formal.commands.common import ERR, OUT
 from proof_r1_formal.commands.formulas import parse
 from proof_r1_formal.commands.theorems import certify, theories
@@ -28,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=True,
 )
-for command in (parse, verify, show, evaluate, certify, soundness, rules, doctor):
+for command in (parse, verify, show, evaluate, certify, soundness, crosscheck, rules, doctor):
     app.command()(command)
 app.add_typer(theories, name="theories")
 

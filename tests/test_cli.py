@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -208,8 +209,8 @@ def test_certify_says_which_answers_are_theorems(lean: LeanKernel, tmp_path: Pat
     assert "garden/2, sample 1: no certificate: step s1 is not verified" in lines
     assert "2 no certificate, 11 theorem (Lean 4." in result.stderr
     files = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert len(files) == 11
-    assert files[0] == "problem_animals_02fz1_0.lean"
+    assert len(files) == 21  # an open answer has no Isabelle text
+    assert files[:2] == ["problem_animals_02fz1_0.lean", "problem_animals_02fz1_0.thy"]
     assert (tmp_path / "out" / files[0]).read_text(encoding="utf-8").startswith("import ProofR1\n")
     unchecked = run("certify", *INPUTS, "--id", "garden/1", "--kernel", "none")
     assert unchecked.stdout.splitlines()[0] == "garden/1, sample 0: certificate, not checked"
@@ -236,3 +237,39 @@ def test_kernel_evidence_is_in_the_reports(lean: LeanKernel, tmp_path: Path) -> 
     checked, by_kernel = (out.read_text(encoding="utf-8") for out in outs.values())
     assert '"evidence":"kernel"' in by_kernel
     assert by_kernel.replace('"evidence":"kernel"', '"evidence":"checked"') == checked
+
+
+def test_a_bundle_is_checked_without_the_package(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle.json"
+    assert run("certify", *INPUTS, "--kernel", "none", "--bundle", str(bundle)).returncode == 0
+    command = (sys.executable, "-I", "-S", str(ROOT / "check_bundle.py"), str(bundle))
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@pytest.mark.skipif(shutil.which("isabelle") is not None, reason="isabelle is on PATH")
+def test_a_kernel_that_is_not_there_accepts_nothing() -> None:
+    for command in (("certify", *INPUTS, "--kernel", "isabelle"), ("theories", "check", "--kernel", "all")):
+        result = run(*command)
+        assert (result.returncode, result.stdout) == (2, "")
+        assert "there is no isabelle on PATH" in result.stderr
+
+
+def test_crosscheck_compares_solvers(tmp_path: Path) -> None:
+    result = run("crosscheck", *INPUTS, "--backends", "z3,embedded", "--out", str(tmp_path / "out"))
+    assert result.returncode == 0, result.stderr
+    assert "embedded" in result.stdout
+    assert any(path.suffix == ".svg" for path in (tmp_path / "out").rglob("*"))
+    missing = run("crosscheck", *INPUTS, "--backends", "z3,nonsense")
+    assert missing.returncode == 2
+    assert "nonsense" in missing.stderr
+
+
+def test_soundness_finds_nothing_and_says_what_it_tried(tmp_path: Path) -> None:
+    out = tmp_path / "soundness.json"
+    result = run("soundness", "--examples", "60", "--rules", "train", "--out", str(out))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "0 failures in" in result.stderr
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert found["findings"]["failures"] == []
+    assert sum(found["findings"]["tried"].values()) > 50

@@ -1,8 +1,9 @@
-"""``soundness``: tries to find something false that is accepted."""
+"""``soundness`` and ``crosscheck``: is anything false accepted, and do verdicts depend on the solver?"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import msgspec
@@ -12,15 +13,26 @@ from rich.text import Text
 
 from proof_r1_formal.commands.common import (
     OUT,
+    FormatOption,
     LeanOption,
+    ProblemsOption,
+    RulesOption,
     RuleSystem,
     SolverOption,
     WorkersOption,
+    finish,
+    progress_bar,
+    read_problem_file,
     say,
+    usable_completions,
     with_progress,
     write,
     write_file,
 )
+from proof_r1_formal.evaluate.audit import audit_tables, write_audit
+from proof_r1_formal.evaluate.backends import Backend
+from proof_r1_formal.evaluate.crosscheck import crosscheck as _crosscheck
+from proof_r1_formal.evaluate.tables import to_rich
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.testing.soundness import CHUNK, Findings, Harness
 
@@ -63,3 +75,39 @@ def soundness(
     say(f"{len(found.failures)} failures in {sum(found.tried.values())} examples")
     if found.failures:
         raise typer.Exit(1)
+
+
+def crosscheck(
+    problems: ProblemsOption,
+    completions: Annotated[
+        list[Path], typer.Option("--completions", help="File of completions; several may be given.", show_default=False)
+    ],
+    backends: Annotated[str, typer.Option("--backends", help="Solvers, with commas between.")] = "z3,embedded",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for tables, pictures and kept answers.", show_default=False)
+    ] = None,
+    format: FormatOption = "auto",  # noqa: A002
+    rules: RulesOption = "train",
+    workers: WorkersOption = 1,
+) -> None:
+    """Check every action on several solvers, apart from the others, and say where they differ."""
+    known = read_problem_file(problems, format)
+    skipped: list[str] = []
+    systems = {_name(path, completions): list(usable_completions(path, known, skipped)) for path in completions}
+    solvers = [Backend.named(name) for name in backends.split(",")]
+    with TemporaryDirectory(prefix="proof-r1-") as scratch, progress_bar() as advance:
+        folder = Path(scratch) if out is None else out
+        audit = _crosscheck(known.problems, systems, solvers, folder, rules=rules, workers=workers, progress=advance)
+        if out is not None:
+            write_audit(audit, out)
+    for table in audit_tables(audit):
+        OUT.print(to_rich(table))
+    finish(skipped)
+    if audit.disagreements:
+        raise typer.Exit(1)
+
+
+def _name(path: Path, paths: list[Path]) -> str:
+    """What tells a file from the others: its stem, if that does."""
+    alike = [other for other in paths if other.stem == path.stem]
+    return path.stem if len(alike) == 1 else str(path)

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn, TypeAlias, TypeVar
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 from proof_r1_formal.data import Format, read_problems
@@ -94,6 +103,21 @@ def count_lines(path: Path) -> int:
 
 def with_progress(items: Iterable[_T], what: str, total: int) -> Iterator[_T]:
     """The items, with a progress bar on standard error if that is a terminal."""
+    iterator = iter(items)
+    first = next(iterator, None)  # workers start with the first item, before the bar's own thread
+    if first is None:
+        return
+    with progress_bar() as advance:
+        advance(what, 1, total)
+        yield first
+        for done, item in enumerate(iterator, 2):
+            advance(what, done, total)
+            yield item
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """Progress on standard error, if that is a terminal: a function to tell what is done, how much, and of how much."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -101,17 +125,20 @@ def with_progress(items: Iterable[_T], what: str, total: int) -> Iterator[_T]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    iterator = iter(items)
-    first = next(iterator, None)  # workers start with the first item, before the bar's own thread
-    if first is None:
-        return
-    with Progress(*columns, console=ERR, transient=True, disable=not ERR.is_terminal) as progress:
-        task = progress.add_task(what, total=total)
-        progress.advance(task)
-        yield first
-        for item in iterator:
-            progress.advance(task)
-            yield item
+    progress = Progress(*columns, console=ERR, transient=True, disable=not ERR.is_terminal)
+    tasks: dict[str, TaskID] = {}
+
+    def advance(what: str, done: int, total: int) -> None:
+        if not tasks:  # only now, as workers may start before the bar's own thread
+            progress.start()
+        if what not in tasks:
+            tasks[what] = progress.add_task(what, total=total)
+        progress.update(tasks[what], completed=done, total=total)
+
+    try:
+        yield advance
+    finally:
+        progress.stop()
 
 
 def make_folder(path: Path) -> None:

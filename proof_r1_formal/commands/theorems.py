@@ -29,13 +29,24 @@ from proof_r1_formal.commands.common import (
     write,
     write_file,
 )
-from proof_r1_formal.evidence import dojo
-from proof_r1_formal.evidence.certificate import lean_file
-from proof_r1_formal.evidence.lean import HINT, LeanKernel
-from proof_r1_formal.evidence.theories import check_schemata, manifest_bytes, manifest_of
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.evaluate.bundle import write_bundle
+from proof_r1_formal.evidence import dojo, isabelle, lean
+from proof_r1_formal.evidence.certificate import Certificate, lean_file
+from proof_r1_formal.evidence.isabelle import IsabelleKernel
+from proof_r1_formal.evidence.isar import isar_theory
+from proof_r1_formal.evidence.lean import Judgement, LeanKernel
+from proof_r1_formal.evidence.theories import (
+    check_schemata,
+    check_schemata_in_isabelle,
+    manifest_bytes,
+    manifest_of,
+    with_isabelle,
+)
 from proof_r1_formal.logic.signature import mangle
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.certify import certify_many
+from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.manifest import manifest_path, read_manifest, unproved
 
@@ -47,15 +58,16 @@ def certify(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the theorems' files.", show_default=False)
     ] = None,
-    kernel: Annotated[Literal["lean", "none"], typer.Option("--kernel", help="Who checks the theorems.")] = "lean",
+    kernel: Annotated[Literal["lean", "isabelle", "none"], typer.Option("--kernel", help="Who checks them.")] = "lean",
+    bundle: Annotated[Path | None, typer.Option("--bundle", help="Also write verdicts with their evidence.")] = None,
     format: FormatOption = "auto",  # noqa: A002
     rules: RulesOption = "train",
     solver: SolverOption = "embedded",
-    lean: LeanOption = None,
+    lean_program: LeanOption = None,
 ) -> None:
-    """Turn verified answers into theorems, and say which of them Lean's kernel accepts."""
+    """Turn verified answers into theorems, and say which of them a proof assistant's kernel accepts."""
     known = read_problem_file(problems, format)
-    checked_by = _kernel(lean) if kernel == "lean" else None
+    checked_by = None if kernel == "none" else _lean(lean_program) if kernel == "lean" else _isabelle()
     if out is not None:
         make_folder(out)
     skipped: list[str] = []
@@ -63,22 +75,30 @@ def certify(
     verifier = Settings(solver=solver, rules=rules).verifier()
     answers: Counter[str] = Counter()
     rejected = 0
+    traces: list[tuple[Completion, TraceReport]] = []
     judged = certify_many(verifier, known.problems, chosen, checked_by)
     for completion, found in with_progress(judged, "certifying", count_lines(completions)):
         name = f"{completion.problem_id}, sample {completion.sample}"
+        if bundle is not None:
+            traces.append((completion, found.certification.report))
         certificate = found.certification.certificate
         if certificate is None:
             answers["no certificate"] += 1
             write(f"{name}: no certificate: {found.certification.reason}")
             continue
         if out is not None:
-            file = out / f"{mangle(completion.problem_id, 'problem')}_{completion.sample}.lean"
-            write_file(file, lean_file(certificate.theorems(), name).encode())
+            stem = f"{mangle(completion.problem_id, 'problem')}_{completion.sample}"
+            write_file(out / f"{stem}.lean", lean_file(certificate.theorems(), name).encode())
+            if isinstance(certificate, Certificate):
+                write_file(out / f"{stem}.thy", isar_theory(certificate, stem).encode())
         faults = list(found.faults())
         rejected += bool(faults)
         word = "theorem" if found.is_theorem else "certificate, not checked" if checked_by is None else "not accepted"
         answers[word] += 1
         write("; ".join([f"{name}: {word}", *faults]))
+    if bundle is not None:
+        counted = {key: problem for key, problem in known.problems.items() if id in (None, key)}
+        write_bundle(bundle, verifier, counted, traces)
     by = "" if checked_by is None else f" ({checked_by.version})"
     say(f"{', '.join(f'{count} {word}' for word, count in sorted(answers.items()))}{by}")
     finish(skipped)
@@ -91,21 +111,30 @@ theories = typer.Typer(help="The theories that the rule schemata are theorems of
 
 @theories.command("check")
 def check_theories(
-    lean: LeanOption = None,
+    kernel: Annotated[Literal["lean", "isabelle", "all"], typer.Option("--kernel", help="Who checks them.")] = "lean",
+    lean_program: LeanOption = None,
     write: Annotated[bool, typer.Option("--write", help="Write the manifest anew from what is accepted.")] = False,
 ) -> None:
-    """Have Lean's kernel check that every schema, as the package renders it, is the theorem of its name."""
-    kernel = _kernel(lean)
-    judgements = check_schemata(kernel, FOLIO)
+    """Have a kernel check that every schema, as the package renders it, is the theorem of its name."""
+    manifest = read_manifest(manifest_path())
+    judged: dict[str, dict[str, Judgement]] = {}
+    if kernel != "isabelle":
+        checked_by = _lean(lean_program)
+        judged[checked_by.version] = by_lean = check_schemata(checked_by, FOLIO)
+        manifest = manifest_of(FOLIO, checked_by.version, by_lean)
+    if kernel != "lean":
+        other = _isabelle()
+        judged[other.version] = by_isabelle = check_schemata_in_isabelle(other, FOLIO)
+        manifest = with_isabelle(manifest, FOLIO, by_isabelle)
     if write:
-        write_file(manifest_path(), manifest_bytes(manifest_of(kernel, FOLIO)))
+        write_file(manifest_path(), manifest_bytes(manifest))
     missing = unproved(FOLIO)
-    table = Table("schema", "kernel", "manifest", title=f"Schemata, by {kernel.version}", title_justify="left")
-    for name, judgement in judgements.items():
-        said = "accepted" if judgement.accepted else judgement.reason
-        table.add_row(Text(name), Text(said), Text("another statement" if name in missing else "the same"))
+    table = Table("schema", *judged, "manifest", title="Schemata as theorems", title_justify="left")
+    for name in manifest.schemata | {name: None for of in judged.values() for name in of}:
+        said = [Text(of[name].reason or "accepted") for of in judged.values()]
+        table.add_row(Text(name), *said, Text("another statement" if name in missing else "the same"))
     OUT.print(table)
-    if missing or not all(judgement.accepted for judgement in judgements.values()):
+    if missing or not all(judgement.accepted for of in judged.values() for judgement in of.values()):
         raise typer.Exit(1)
 
 
@@ -121,8 +150,15 @@ def trace_theories() -> None:
         raise typer.Exit(1)
 
 
-def _kernel(program: str | None) -> LeanKernel:
+def _lean(program: str | None) -> LeanKernel:
     kernel = LeanKernel.find(program)
     if kernel is None:
-        fail(f"there is no Lean here, so nothing is a theorem; {HINT}")
+        fail(f"there is no Lean here, so nothing is a theorem; {lean.HINT}")
+    return kernel
+
+
+def _isabelle() -> IsabelleKernel:
+    kernel = IsabelleKernel.find()
+    if kernel is None:
+        fail(f"there is no isabelle on PATH, so nothing is a theorem of its; {isabelle.HINT}")
     return kernel

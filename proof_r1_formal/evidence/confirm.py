@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from proof_r1_formal.errors import ProofError, StructureError
+from proof_r1_formal.errors import ProofError, SignatureError, StructureError
 from proof_r1_formal.evidence.checker import check
 from proof_r1_formal.evidence.kernel import KernelEvidence
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown, is_countermodel
@@ -55,7 +55,7 @@ def confirm(query: Query, answer: Answer, kernel: KernelEvidence | None = None) 
         case Refuted(model) if model is not None:
             try:
                 holds = is_countermodel(query, model)
-            except StructureError as error:
+            except (SignatureError, StructureError) as error:
                 return _broken(f"the solver's countermodel is none: {error}")
             if not holds:
                 return _broken("the solver's countermodel is none")

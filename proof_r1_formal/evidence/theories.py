@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 
 import msgspec
+from msgspec import structs
 
+from proof_r1_formal.evidence.isabelle import IsabelleKernel
 from proof_r1_formal.evidence.lean import Judgement, LeanKernel, LeanTheorem
+from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.render import isabelle
 from proof_r1_formal.render.lean import NAMESPACE, schema_statement
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.manifest import Entry, Manifest, statement_hash
@@ -31,11 +36,37 @@ def check_schemata(kernel: LeanKernel, catalogue: Catalogue) -> dict[str, Judgem
     return {schema.name: judgement for schema, judgement in zip(schemata, judgements, strict=True)}
 
 
-def manifest_of(kernel: LeanKernel, catalogue: Catalogue) -> Manifest:
-    """The manifest that says which schemata the kernel accepts now; the others are left out."""
-    judgements = check_schemata(kernel, catalogue)
+def check_schemata_in_isabelle(kernel: IsabelleKernel, catalogue: Catalogue) -> dict[str, Judgement]:
+    """What Isabelle says of each schema of the catalogue, by name."""
+    schemata = [schema for rule in catalogue.rules for schema in rule.schemata]
+    judgements = kernel.check({f"Schema{n}": schema_theory(s, f"Schema{n}") for n, s in enumerate(schemata)})
+    return {schema.name: judgements[f"Schema{number}"] for number, schema in enumerate(schemata)}
+
+
+def schema_theory(schema: Schema, name: str) -> str:
+    """The Isabelle theory that says that the schema's statement is what the theory's theorem of its name says."""
+    premises = (*schema.principal, *schema.minor)
+    signature = Signature.infer((*premises, schema.conclusion))
+    where = [f'{letter}="{isabelle.predicate_name(letter)}"' for letter in signature.predicates]
+    where += [f'{letter}="{isabelle.function_name(letter)}"' for letter in signature.functions]
+    given = " ".join(f"d{number}" for number in range(1, len(premises) + 1))
+    lemma = (
+        f"lemma again:\n{isabelle.schema_statement(premises, schema.conclusion)}"
+        f"  by (rule {schema.isabelle}[where {' and '.join(where)}, OF {given}])\n"
+    )
+    return isabelle.theory(name, lemma, isabelle.gate(name, "again", imports="Proof_R1"), imports="Proof_R1")
+
+
+def manifest_of(catalogue: Catalogue, version: str, judgements: Mapping[str, Judgement]) -> Manifest:
+    """The manifest that says which schemata a kernel accepted; the others are left out.
+
+    Args:
+        catalogue: the schemata.
+        version: of the kernel.
+        judgements: by the schema's name.
+    """
     return Manifest(
-        kernel=kernel.version,
+        kernel=version,
         theory=theory_hash(),
         schemata={
             schema.name: Entry(statement_hash(schema), schema.lean)
@@ -44,6 +75,16 @@ def manifest_of(kernel: LeanKernel, catalogue: Catalogue) -> Manifest:
             if judgements[schema.name].accepted
         },
     )
+
+
+def with_isabelle(manifest: Manifest, catalogue: Catalogue, judgements: Mapping[str, Judgement]) -> Manifest:
+    """The manifest with the theorems that Isabelle accepted."""
+    theorems = {schema.name: schema.isabelle for rule in catalogue.rules for schema in rule.schemata}
+    entries = {
+        name: structs.replace(entry, isabelle=theorems[name] if judgements[name].accepted else None)
+        for name, entry in manifest.schemata.items()
+    }
+    return structs.replace(manifest, schemata=entries)
 
 
 def manifest_bytes(manifest: Manifest) -> bytes:

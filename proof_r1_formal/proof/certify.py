@@ -8,7 +8,7 @@ countermodels show that it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -26,6 +26,8 @@ from proof_r1_formal.evidence.certificate import (
     OpenCertificate,
 )
 from proof_r1_formal.evidence.checker import check
+from proof_r1_formal.evidence.isabelle import IsabelleKernel
+from proof_r1_formal.evidence.isar import isar_theory
 from proof_r1_formal.evidence.lean import Judgement, LeanKernel
 from proof_r1_formal.evidence.schemata import instance_proof
 from proof_r1_formal.evidence.search import find_proof
@@ -100,7 +102,7 @@ def certify_many(
     verifier: Verifier,
     problems: Mapping[str, Problem],
     completions: Iterable[Completion],
-    kernel: LeanKernel | None,
+    kernel: LeanKernel | IsabelleKernel | None,
 ) -> Iterator[tuple[Completion, Judged]]:
     """Certify completions as they come; each with what the kernel says, in their order.
 
@@ -108,7 +110,7 @@ def certify_many(
         verifier: see :func:`certify`.
         problems: by id.
         completions: of those problems.
-        kernel: checks the theorems; None if none shall.
+        kernel: checks the theorems; None if none shall. Isabelle gets those of answers that follow, without the models.
 
     Raises:
         KeyError: a completion names a problem that is not there.
@@ -116,11 +118,34 @@ def certify_many(
     source = iter(completions)
     while chunk := list(islice(source, CHUNK)):
         certified = [certify(verifier, problems[c.problem_id], c.completion, sample=c.sample) for c in chunk]
-        theorems = [{} if c.certificate is None else c.certificate.theorems() for c in certified]
-        judgements = iter(() if kernel is None else kernel.check([t for named in theorems for t in named.values()]))
-        for completion, certification, named in zip(chunk, certified, theorems, strict=True):
-            judged = {} if kernel is None else {name: next(judgements) for name in named}
-            yield completion, Judged(certification, judged)
+        match kernel:
+            case LeanKernel():
+                judged = _by_lean(kernel, [c.certificate for c in certified])
+            case IsabelleKernel():
+                judged = _by_isabelle(kernel, [c.certificate for c in certified])
+            case None:
+                judged = [{} for _ in certified]
+        for completion, certification, judgements in zip(chunk, certified, judged, strict=True):
+            yield completion, Judged(certification, judgements)
+
+
+def _by_lean(kernel: LeanKernel, certificates: Sequence[AnyCertificate | None]) -> list[dict[str, Judgement]]:
+    theorems = [{} if certificate is None else certificate.theorems() for certificate in certificates]
+    judgements = iter(kernel.check([theorem for named in theorems for theorem in named.values()]))
+    return [{name: next(judgements) for name in named} for named in theorems]
+
+
+def _by_isabelle(kernel: IsabelleKernel, certificates: Sequence[AnyCertificate | None]) -> list[dict[str, Judgement]]:
+    theories = {
+        f"Answer{number}": isar_theory(certificate, f"Answer{number}")
+        for number, certificate in enumerate(certificates)
+        if isinstance(certificate, Certificate)
+    }
+    judgements = kernel.check(theories)
+    return [
+        {ANSWER: judgements[f"Answer{number}"]} if f"Answer{number}" in judgements else {}
+        for number in range(len(certificates))
+    ]
 
 
 class _NoCertificateError(Exception):

@@ -11,11 +11,13 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Protocol, TypeAlias, assert_never
 
-from proof_r1_formal.errors import SignatureError
+from proof_r1_formal.errors import SignatureError, StructureError
 from proof_r1_formal.evidence.term import Proof
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
+    ENTITY,
     And,
     App,
     Atom,
@@ -133,11 +135,27 @@ def is_countermodel(query: Query, structure: Structure) -> bool:
     """Whether the reference evaluator finds all dependencies true and the conclusion false in ``structure``.
 
     Raises:
-        StructureError: the structure does not interpret a symbol of the query.
+        StructureError: the structure does not interpret a symbol of the query, or a function has a value that is no
+            element of its sort.
+        SignatureError: the query uses a symbol in two ways.
     """
+    _require_elements(query, structure)
     return all(evaluate(formula, structure) for formula in query.dependencies) and not evaluate(
         query.conclusion, structure
     )
+
+
+def _require_elements(query: Query, structure: Structure) -> None:
+    """Refuse a structure with a function that leads out of the domain: quantifiers would not see its values."""
+    formulas = (*query.dependencies, query.conclusion)
+    sorts = {name: ENTITY for formula in formulas for name in symbols(formula).functions}
+    if not all(symbols(formula).variable_sorts <= {ENTITY} for formula in formulas):
+        sorts = {name: type_.result for name, type_ in Signature.infer(formulas).functions.items()}
+    for name, sort in sorts.items():
+        size = structure.domains.get(sort, 0)
+        for value in structure.functions.get(name, {}).values():
+            if not 0 <= value < size:
+                raise StructureError(f"the value {value} of {name!r} is no element of the domain")
 
 
 # -- which queries can be asked ---------------------------------------------------------------------------------------

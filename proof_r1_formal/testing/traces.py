@@ -514,27 +514,37 @@ class Corrupted:
         corruption: which.
         original: the attempt without it.
         index: of the action that has it; 0 if the completion cannot be read.
-        problem, completion: with it.
+        attempt: with it, as far as actions that are well formed can have it; else the original.
+        text: the completion, if it is not the one of the attempt.
     """
 
     corruption: Corruption
     original: Attempt
     index: int
-    problem: Problem
-    completion: str
+    attempt: Attempt
+    text: str | None = None
+
+    @property
+    def problem(self) -> Problem:
+        """The problem; it differs from the original one if a premise has the flaw."""
+        return self.attempt.problem
+
+    @property
+    def completion(self) -> str:
+        """What a model would have written."""
+        return self.attempt.completion if self.text is None else self.text
 
     def __repr__(self) -> str:
-        return f"Corrupted: {self.corruption.name} at action {self.index} of {self.original!r}\n  {self.completion}"
+        shown = repr(self.attempt) if self.text is None else f"{self.attempt!r}\n  written as {self.text}"
+        return f"{self.corruption.name} at action {self.index} of {shown}"
 
 
-@st.composite
 def corrupted_attempts(
-    draw: DrawFn,
     attempts: SearchStrategy[Attempt] | None = None,
     *,
     catalogue: Catalogue = TRAIN,
     corruptions: Collection[Corruption] = tuple(Corruption),
-) -> Corrupted:
+) -> SearchStrategy[Corrupted]:
     """Attempts with one flaw each.
 
     Args:
@@ -542,21 +552,28 @@ def corrupted_attempts(
         catalogue: of those attempts.
         corruptions: which flaws there may be.
     """
-    attempt = draw(valid_attempts(catalogue) if attempts is None else attempts)
-    inferences = [index for index, step in enumerate(attempt.steps) if step.rule != GOAL_BINDING]
-    index = draw(st.sampled_from(inferences))
-    corruption = draw(st.sampled_from([corruption for corruption in Corruption if corruption in corruptions]))
-    if corruption is Corruption.WRONG_OPTION:
-        index = len(attempt.steps) - 1
-    if (changed := _changed_steps(draw, attempt, index, corruption, catalogue)) is not None:
-        index += corruption is Corruption.REPEATED_CONCLUSION
-        return Corrupted(corruption, attempt, index, changed.problem, changed.completion)
-    records: list[Json] = [step.record() for step in attempt.steps]
-    records[index] = _changed_record(draw, attempt, index, corruption)
-    text = written(records)
-    if corruption in (Corruption.BAD_JSON, Corruption.TRUNCATED):
-        text, index = _changed_text(draw, text, corruption), 0
-    return Corrupted(corruption, attempt, index, attempt.problem, text)
+    sound = valid_attempts(catalogue) if attempts is None else attempts
+    flaws = st.sampled_from([corruption for corruption in Corruption if corruption in corruptions])
+
+    @st.composite
+    def corrupted(draw: DrawFn) -> Corrupted:
+        attempt = draw(sound)
+        corruption = draw(flaws)
+        inferences = [index for index, step in enumerate(attempt.steps) if step.rule != GOAL_BINDING]
+        index = draw(st.sampled_from(inferences))
+        if corruption is Corruption.WRONG_OPTION:
+            index = len(attempt.steps) - 1
+        if (changed := _changed_steps(draw, attempt, index, corruption, catalogue)) is not None:
+            index += corruption is Corruption.REPEATED_CONCLUSION
+            return Corrupted(corruption, attempt, index, changed)
+        records: list[Json] = [step.record() for step in attempt.steps]
+        records[index] = _changed_record(draw, attempt, index, corruption)
+        text = written(records)
+        if corruption in (Corruption.BAD_JSON, Corruption.TRUNCATED):
+            text, index = _changed_text(draw, text, corruption), 0
+        return Corrupted(corruption, attempt, index, attempt, text)
+
+    return corrupted()
 
 
 def _changed_steps(

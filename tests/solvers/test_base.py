@@ -28,7 +28,11 @@ def test_a_generated_query_has_its_signature(query: Query) -> None:
     assert checked_signature(query) == Signature.infer((*query.dependencies, query.conclusion))
 
 
-@given(strategies.signatures().flatmap(lambda s: st.tuples(strategies.queries(s), strategies.structures(s))))
+@given(
+    strategies.queries().flatmap(
+        lambda query: st.tuples(st.just(query), strategies.structures(Signature.infer(query.assertions)))
+    )
+)
 def test_a_countermodel_makes_all_assertions_true(pair: tuple[Query, Structure]) -> None:
     query, structure = pair
     assert is_countermodel(query, structure) == all(evaluate(formula, structure) for formula in query.assertions)
@@ -88,3 +92,16 @@ def test_the_deepest_query_can_be_asked_and_evaluated(nested: Callable[[int], Fo
         {name: {(0,) * len(type_.arguments): 0} for name, type_ in signature.functions.items()},
     )
     assert is_countermodel(query, structure) == (nested is nested_terms)
+
+
+@pytest.mark.parametrize("value", [-1, 1, 7])
+def test_a_function_that_leads_out_of_the_domain_makes_no_countermodel(value: int) -> None:
+    """∀ does not see such a value, so ∀x P(x) would not give P(c)."""
+    query = Query((parse_formula("∀x P(x)"),), parse_formula("P(c)"))
+    structure = Structure({"Entity": 1}, {"P": frozenset({(0,)})}, {"c": {(): value}})
+    with pytest.raises(StructureError, match="no element of the domain"):
+        is_countermodel(query, structure)
+    sorted_query = Query((parse_formula("∀x:Person P(x)"),), parse_formula("P(c)"))
+    sorts = Structure({"Person": 1, "Entity": 9}, {"P": frozenset({(0,)})}, {"c": {(): value}})
+    with pytest.raises(StructureError, match="no element of the domain"):
+        is_countermodel(sorted_query, sorts)

@@ -25,13 +25,13 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import DataError, ProofError, ProofR1Error, StructureError
+from proof_r1_formal.evaluate.bundle import bundle, encode, write_bundle
 from proof_r1_formal.evidence.checker import check
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.evidence.serial import proof_from_data, proof_to_data, structure_from_data, structure_to_data
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.serial import from_data, to_data
 from proof_r1_formal.logic.syntax import BOTTOM, Iff, Not
-from proof_r1_formal.proof.bundle import bundle, encode, write_bundle
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed, Query, Refuted, is_countermodel
