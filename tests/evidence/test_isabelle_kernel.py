@@ -25,7 +25,7 @@ folder = pathlib.Path(sys.argv[4])
 root = (folder / "ROOT").read_text()
 assert root.startswith("session Proof_R1_Check = HOL +\\n  theories\\n"), root
 assert (folder / "Proof_R1.thy").is_file()
-for name in root.split()[5:]:
+for name in root.split()[6:]:
     text = (folder / (name + ".thy")).read_text()
     while "Hang" in text:
         pass
