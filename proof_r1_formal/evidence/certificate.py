@@ -68,29 +68,45 @@ class Certificate:
         return {ANSWER: self.answer(), **({} if consistent is None else {CONSISTENT: consistent})}
 
     def answer(self) -> LeanTheorem:
-        """The theorem that the premises in the closure entail the goal: an instance of ``conditional_soundness``."""
-        used = {name for step in self.steps for name in step.dependencies if name in self.premises}
-        given = {name: formula for name, formula in self.premises.items() if name in used}
-        known = {**given, **{step.id: step.formula for step in self.steps}}
-        signature = Signature.infer((*known.values(), self.goal))
-        names = {**{name: _premise_name(name) for name in given}, **{s.id: _step_name(s.id) for s in self.steps}}
-        lines = []
-        for step in self.steps:
-            known_here = [(known[name], names[name]) for name in step.dependencies]
-            body = lean_term(step.proof, known_here, step.formula, signature, indent=2)
-            lines.append(
-                f"{lean.NAMESPACE}.step {lean.formula(step.formula)} {_argument(body)} fun {names[step.id]} =>"
-            )
-        lines.append(names[self.steps[-1].id])
-        premises = [f"({_premise_name(name)} : {lean.formula(formula)})" for name, formula in given.items()]
-        binders = "\n  ".join([*lean.binders(signature), *premises])
-        return LeanTheorem(f"{binders}\n  : {lean.formula(self.goal)}", "\n  ".join(lines))
+        """The theorem that the premises in the closure entail the goal, each step by ``conditional_soundness``."""
+        premises = self._premises()
+        given = [f"({_premise_name(name)} : {lean.formula(formula)})" for name, formula in premises.items()]
+        binders = "\n  ".join([*lean.binders(self._signature(premises)), *given])
+        return LeanTheorem(f"{binders}\n  : {lean.formula(self.goal)}", "\n  ".join(self._lean_steps(premises)))
 
     def step_at(self, line: int) -> str | None:
         """The id of the step that a line of the answer's text belongs to; None if it belongs to none."""
-        above = self.answer().text(ANSWER).split("\n")[: line + 1]
-        count = sum(text.startswith(f"  {lean.NAMESPACE}.step ") for text in above)
-        return self.steps[count - 1].id if count else None
+        theorem = self.answer()
+        line -= theorem.text(ANSWER).count("\n") - theorem.proof.count("\n")
+        for step, text in zip(self.steps, self._lean_steps(self._premises()), strict=True):
+            if 0 <= line <= text.count("\n"):
+                return step.id
+            line -= text.count("\n") + 1
+        return None
+
+    def _premises(self) -> dict[str, Formula]:
+        """The premises that a step depends on."""
+        used = {name for step in self.steps for name in step.dependencies}
+        return {name: formula for name, formula in self.premises.items() if name in used}
+
+    def _signature(self, premises: Mapping[str, Formula]) -> Signature:
+        return Signature.infer((*premises.values(), *[step.formula for step in self.steps], self.goal))
+
+    def _lean_steps(self, premises: Mapping[str, Formula]) -> list[str]:
+        """Each step as a line, or as several; the last one is what the others lead to."""
+        known = {name: (formula, _premise_name(name)) for name, formula in premises.items()}
+        signature = self._signature(premises)
+        lines = []
+        for step in self.steps:
+            dependencies = [known[name] for name in step.dependencies]
+            term = lean_term(step.proof, dependencies, step.formula, signature, indent=2)
+            known[step.id] = step.formula, _step_name(step.id)
+            if step is self.steps[-1]:
+                lines.append(_argument(term))
+            else:
+                says = lean.formula(step.formula)
+                lines.append(f"{lean.NAMESPACE}.step {says} {_argument(term)} fun {_step_name(step.id)} =>")
+        return lines
 
 
 @dataclass(frozen=True, slots=True)
