@@ -750,22 +750,21 @@ def schemata(draw: DrawFn, *, max_size: int = 4) -> Schema:
     Args:
         max_size: of each pattern.
     """
-    letters = _patterns((), max_size)
-    holed = st.builds(
-        lambda quantifier, body: quantifier(_BOUND, body),
-        st.sampled_from((ForAll, Exists)),
-        _patterns((_BOUND,), max_size),
-    )
-    pattern = draw(st.sampled_from((letters, holed)))
-    principal = tuple(draw(st.lists(pattern, min_size=1, max_size=2)))
-    return Schema("drawn", principal, tuple(draw(st.lists(pattern, max_size=1))), draw(pattern))
+    variables = draw(st.sampled_from(((), (_BOUND,))))
+
+    def pattern(letters: Sequence[str]) -> Formula:
+        body = draw(_patterns([Atom(letter, variables) for letter in letters], max_size))
+        return draw(st.sampled_from((ForAll, Exists)))(_BOUND, body) if variables else body
+
+    principal = tuple([pattern("ABC") for _ in range(draw(st.integers(1, 2)))])
+    known = sorted({name for part in principal for name, _ in symbols(part).uses})
+    return Schema("drawn", principal, tuple([pattern(known) for _ in range(draw(st.integers(0, 1)))]), pattern(known))
 
 
-def _patterns(variables: tuple[Var, ...], max_size: int) -> SearchStrategy[Formula]:
-    """Quantifier-free formulas over letters that are applied to the variables."""
-    letters = st.sampled_from([Atom(name, variables) for name in "ABC"])
+def _patterns(letters: Sequence[Formula], max_size: int) -> SearchStrategy[Formula]:
+    """Quantifier-free formulas over letters."""
     return st.recursive(
-        letters,
+        st.sampled_from(letters),
         lambda inner: (
             st.builds(Not, inner) | st.one_of([st.builds(kind, inner, inner) for kind in (And, Or, Implies, Iff, Xor)])
         ),

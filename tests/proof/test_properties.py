@@ -1,0 +1,456 @@
+"""Soundness as properties of whole attempts: what is accepted holds, and verdicts depend on the right things only.
+
+Attempts are valid by construction, or have one flaw that has a name; see ``proof_r1_formal.testing.traces``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from random import Random
+from typing import assert_never
+
+import networkx as nx
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
+from proof_r1_formal.errors import CatalogueError
+from proof_r1_formal.evidence.certificate import Certificate
+from proof_r1_formal.evidence.lean import LeanKernel, LeanTheorem
+from proof_r1_formal.evidence.schemata import theorem
+from proof_r1_formal.logic.model import Structure
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.signature import FunctionType, Signature
+from proof_r1_formal.logic.syntax import (
+    ENTITY,
+    And,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Top,
+    Var,
+    Xor,
+)
+from proof_r1_formal.logic.transform import alpha_equivalent, free_variables, rename, substitute
+from proof_r1_formal.proof.action import read_completion
+from proof_r1_formal.proof.batch import verify_many
+from proof_r1_formal.proof.certify import certify
+from proof_r1_formal.proof.report import Code, StepReport, TraceReport, decode, encode
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.rules.check import Match, check_rule
+from proof_r1_formal.rules.manifest import unproved
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Example, Rule, Schema
+from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import Entailed, Query, Refuted, is_countermodel
+from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.testing.strategies import formulas, plain_names
+from proof_r1_formal.testing.traces import (
+    FINDINGS,
+    Attempt,
+    Corrupted,
+    Corruption,
+    Step,
+    any_text,
+    completions,
+    corrupted_attempts,
+    layouts,
+    problems,
+    schemata,
+    valid_attempts,
+)
+
+SMALL = Signature(
+    {"P": (ENTITY,), "Q": (ENTITY,), "S": ()},
+    {"a": FunctionType((), ENTITY), "b": FunctionType((), ENTITY)},
+)
+VERIFIER = Verifier(rules=FOLIO)
+Z3 = get_solver("z3")
+ORACLE = Oracle(Z3)
+
+VALID = valid_attempts(FOLIO)
+FLAWED = corrupted_attempts(VALID, catalogue=FOLIO)
+ATTEMPTS = VALID | FLAWED.map(lambda corrupted: corrupted.attempt)
+TEXTS = st.one_of(
+    VALID.map(lambda attempt: (attempt.problem, attempt.completion)),
+    FLAWED.map(lambda corrupted: (corrupted.problem, corrupted.completion)),
+)
+
+
+def run(attempt: Attempt) -> TraceReport:
+    return VERIFIER.verify(attempt.problem, attempt.completion)
+
+
+def verdicts(step: StepReport) -> tuple[bool, bool, bool, bool, float]:
+    return step.schema, step.semantic, step.rule, step.progress, step.signal
+
+
+def all_verdicts(report: TraceReport) -> list[tuple[bool, bool, bool, bool, float]]:
+    return [verdicts(step) for step in report.actions]
+
+
+def codes(step: StepReport) -> set[Code]:
+    return {finding.code for finding in step.findings}
+
+
+# -- valid attempts pass, corrupted ones are found out ----------------------------------------------------------------
+
+
+@given(VALID)
+def test_a_valid_attempt_passes_every_check(attempt: Attempt) -> None:
+    report = run(attempt)
+    assert all_verdicts(report) == [(True, True, True, True, 1.0)] * len(attempt.steps)
+    assert report.answer_correct is True
+    assert report.consistency == "consistent"
+    assert report.actions[-1].terminal
+    assert all(step.evidence == "checked" for step in report.actions)
+
+
+@given(valid_attempts(consistent=False, max_steps=2))
+@settings(max_examples=30)
+def test_premises_that_contradict_each_other_are_reported(attempt: Attempt) -> None:
+    assert run(attempt).consistency == "inconsistent"
+
+
+@given(problems(consistent=True, equality=False, max_size=5), st.text(max_size=3))
+@settings(max_examples=30)
+def test_premises_with_a_model_are_never_found_inconsistent(problem: Problem, text: str) -> None:
+    assert VERIFIER.verify(problem, text).consistency != "inconsistent"
+
+
+@given(FLAWED)
+def test_a_flaw_is_found_where_it_is(corrupted: Corrupted) -> None:
+    report = VERIFIER.verify(corrupted.problem, corrupted.completion)
+    flawed = report.actions[corrupted.index]
+    if corrupted.corruption in FINDINGS:
+        assert FINDINGS[corrupted.corruption] in codes(flawed)
+        assert flawed.signal < 1.0
+    if corrupted.corruption in (Corruption.WRONG_RULE, Corruption.WEAKENED_CONCLUSION, Corruption.TAUTOLOGY):
+        assert flawed.semantic
+    if corrupted.corruption in (Corruption.BAD_JSON, Corruption.TRUNCATED):
+        assert not report.parsed
+
+
+# -- what is accepted holds -------------------------------------------------------------------------------------------
+
+
+def small_structures(most: int) -> Iterator[Structure]:
+    """Every structure for the symbols of SMALL with up to so many elements."""
+    for elements in range(1, most + 1):
+        tuples = [list(product(range(elements), repeat=len(sorts))) for sorts in SMALL.predicates.values()]
+        extensions = [
+            [
+                frozenset(row for row, bit in zip(rows, bits, strict=True) if bit)
+                for bits in product((0, 1), repeat=len(rows))
+            ]
+            for rows in tuples
+        ]
+        for chosen in product(*extensions):
+            for values in product(range(elements), repeat=len(SMALL.functions)):
+                functions: dict[str, dict[tuple[int, ...], int]] = {
+                    name: {(): value} for name, value in zip(SMALL.functions, values, strict=True)
+                }
+                yield Structure({ENTITY: elements}, dict(zip(SMALL.predicates, chosen, strict=True)), functions)
+
+
+STRUCTURES = list(small_structures(2))
+
+
+def steps_of(attempt: Attempt) -> Iterator[tuple[tuple[Formula, ...], Formula]]:
+    """Dependencies and conclusion of the steps whose dependencies all name something."""
+    known = {premise.id: premise.formula for premise in attempt.problem.premises}
+    for step in attempt.steps:
+        if all(name in known for name in step.dependencies):
+            yield tuple([known[name] for name in step.dependencies]), step.conclusion
+        known.setdefault(step.id, step.conclusion)
+
+
+SMALL_ATTEMPTS = valid_attempts(FOLIO, signature=SMALL, max_steps=2)
+MEANINGS = [c for c in Corruption if c not in (Corruption.SYMBOL_CLASH, Corruption.TOO_MANY_DEPENDENCIES)]
+
+
+@given(corrupted_attempts(SMALL_ATTEMPTS, catalogue=FOLIO, corruptions=MEANINGS))
+@settings(max_examples=50)
+def test_what_rule_check_accepts_follows(corrupted: Corrupted) -> None:
+    for dependencies, conclusion in steps_of(corrupted.attempt):
+        query = Query(dependencies, conclusion)
+        for rule in FOLIO.rules:
+            if isinstance(check_rule(rule, dependencies, conclusion, ORACLE, terminal=True), Match):
+                assert not any(is_countermodel(query, structure) for structure in STRUCTURES)
+                assert isinstance(Z3.decide(query), Entailed)
+
+
+@given(ATTEMPTS)
+@settings(max_examples=50)
+def test_what_is_admitted_follows_from_the_premises(attempt: Attempt) -> None:
+    premises = tuple([premise.formula for premise in attempt.problem.premises])
+    for step in run(attempt).actions:
+        if step.semantic and step.conclusion is not None:
+            assert isinstance(Z3.decide(Query(premises, parse_formula(step.conclusion))), Entailed)
+
+
+@given(FLAWED)
+@settings(max_examples=50)
+def test_what_is_refuted_does_not_follow(corrupted: Corrupted) -> None:
+    known = {premise.id: premise.formula for premise in corrupted.problem.premises}
+    for step in VERIFIER.verify(corrupted.problem, corrupted.completion).actions:
+        if Code.NOT_ENTAILED in codes(step) and step.conclusion is not None:
+            query = Query(tuple([known[name] for name in step.dependencies]), parse_formula(step.conclusion))
+            assert isinstance(Z3.decide(query), Refuted)
+        if step.semantic and step.id is not None and step.conclusion is not None:
+            known[step.id] = parse_formula(step.conclusion)
+
+
+@given(schemata(), st.data())
+@settings(max_examples=50)
+def test_a_schema_that_is_a_theorem_accepts_only_what_follows(drawn: Schema, data: st.DataObject) -> None:
+    rule = Rule("DRAWN", "a drawn rule", (drawn,), Example((), "A"))
+    own = Catalogue("own", (rule,), unchecked=True)
+    assert unproved(own) == ("drawn",)
+    sound = isinstance(Z3.decide(Query((*drawn.principal, *drawn.minor), drawn.conclusion)), Entailed)
+    try:
+        theorem(drawn)
+        assert sound
+    except CatalogueError:
+        assert not sound
+    steps = data.draw(st.lists(formulas(SMALL, equality=False, max_size=4), min_size=2, max_size=4))
+    dependencies, conclusion = tuple(steps[:-1]), steps[-1]
+    if sound and isinstance(check_rule(rule, dependencies, conclusion, ORACLE), Match):
+        assert isinstance(Z3.decide(Query(dependencies, conclusion)), Entailed)
+
+
+@pytest.mark.xfail(strict=True, reason="each question infers sorts from its own formulas, and not from the problem")
+def test_sorts_are_those_of_the_problem() -> None:
+    """``tim`` and ``tom`` are animals by h3 alone; that there is one entity says nothing of animals."""
+    premises = ("∀x (x = ann)", "P(tom)", "∀y:Animal (likes(y, tom) ∨ P(y))", "likes(tim, tom)")
+    goal = parse_formula("P(tim)")
+    named = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(premises, 1)])
+    problem = Problem("sorts/1", named, three_way_options(goal))
+    assert isinstance(Z3.decide(Query(tuple([premise.formula for premise in named]), goal)), Refuted)
+    assert not run(Attempt(problem, (Step("s1", ("h1", "h2"), goal, "IMPLICATION_ELIMINATION"),))).actions[0].semantic
+
+
+# -- verdicts depend on the right things only -------------------------------------------------------------------------
+
+
+def with_formulas(attempt: Attempt, change: dict[Formula, Formula]) -> Attempt:
+    problem = replace(
+        attempt.problem,
+        premises=tuple([replace(p, formula=change[p.formula]) for p in attempt.problem.premises]),
+        options=tuple([replace(o, formula=change[o.formula]) for o in attempt.problem.options]),
+    )
+    return Attempt(problem, tuple([replace(step, conclusion=change[step.conclusion]) for step in attempt.steps]))
+
+
+def formulas_of(attempt: Attempt) -> list[Formula]:
+    return [*attempt.problem.formulas(), *[step.conclusion for step in attempt.steps]]
+
+
+@given(ATTEMPTS, st.lists(plain_names(), min_size=24, max_size=24, unique=True))
+@settings(max_examples=50)
+def test_the_names_of_symbols_do_not_matter(attempt: Attempt, names: list[str]) -> None:
+    fresh = iter([f"{name}_new" for name in names])
+    new: dict[str, str] = {}
+    signature = attempt.problem.signature()
+    for name in (*signature.predicates, *signature.functions):
+        new[name] = next(fresh)
+    change = {f: rename(f, new, new) for f in formulas_of(attempt)}
+    assert all_verdicts(run(with_formulas(attempt, change))) == all_verdicts(run(attempt))
+
+
+def renamed_apart(formula: Formula, suffix: str) -> Formula:
+    """The formula with every bound variable renamed."""
+    match formula:
+        case ForAll(variable, body) | Exists(variable, body):
+            new = Var(f"{variable.name}{suffix}", variable.sort)
+            while new in free_variables(body):
+                new = Var(f"{new.name}{suffix}", variable.sort)
+            return type(formula)(new, renamed_apart(substitute(body, {variable: new}), suffix))
+        case Not(body):
+            return Not(renamed_apart(body, suffix))
+        case And() | Or() | Xor() | Implies() | Iff():
+            return type(formula)(renamed_apart(formula.left, suffix), renamed_apart(formula.right, suffix))
+        case Top() | Bottom() | Atom() | Eq():
+            return formula
+    assert_never(formula)
+
+
+@given(ATTEMPTS, st.sampled_from(("_", "0", "é")))
+@settings(max_examples=50)
+def test_the_names_of_bound_variables_do_not_matter(attempt: Attempt, suffix: str) -> None:
+    change = {f: renamed_apart(f, suffix) for f in formulas_of(attempt)}
+    assert all(alpha_equivalent(old, new) for old, new in change.items())
+    assert all_verdicts(run(with_formulas(attempt, change))) == all_verdicts(run(attempt))
+
+
+@given(ATTEMPTS, any_text().filter(lambda text: text.isprintable()))
+@settings(max_examples=50)
+def test_ids_do_not_matter(attempt: Attempt, text: str) -> None:
+    def new(name: str) -> str:
+        return f"{name[::-1]}{text}"
+
+    problem = replace(
+        attempt.problem,
+        premises=tuple([replace(premise, id=new(premise.id)) for premise in attempt.problem.premises]),
+        options=tuple([Option(new(option.id), option.label, option.formula) for option in attempt.problem.options]),
+    )
+    steps = [replace(s, id=new(s.id), dependencies=tuple(map(new, s.dependencies))) for s in attempt.steps]
+    assert all_verdicts(run(Attempt(problem, tuple(steps)))) == all_verdicts(run(attempt))
+
+
+@given(ATTEMPTS, st.randoms(use_true_random=False))
+@settings(max_examples=50)
+def test_the_order_of_dependencies_and_of_premises_does_not_matter(attempt: Attempt, source: Random) -> None:
+    steps = [replace(s, dependencies=tuple(source.sample(s.dependencies, len(s.dependencies)))) for s in attempt.steps]
+    premises = attempt.problem.premises
+    problem = replace(attempt.problem, premises=tuple(source.sample(premises, len(premises))))
+    other = run(Attempt(problem, tuple(steps)))
+    assert all_verdicts(other) == all_verdicts(run(attempt))
+    assert set(other.closure) == set(run(attempt).closure)
+
+
+@given(ATTEMPTS, st.data())
+@settings(max_examples=50)
+def test_a_premise_that_no_step_names_changes_no_verdict(attempt: Attempt, data: st.DataObject) -> None:
+    more = data.draw(formulas(attempt.problem.signature(), max_size=4))
+    problem = replace(attempt.problem, premises=(Premise("aside", more), *attempt.problem.premises))
+    assert all_verdicts(run(Attempt(problem, attempt.steps))) == all_verdicts(run(attempt))
+
+
+@given(ATTEMPTS, st.data())
+@settings(max_examples=50)
+def test_what_a_step_does_not_use_can_be_left_out(attempt: Attempt, data: st.DataObject) -> None:
+    index = data.draw(st.integers(0, len(attempt.steps) - 1))
+    step = attempt.steps[index]
+    names = [premise.id for premise in attempt.problem.premises if premise.id not in step.dependencies]
+    padded = replace(step, dependencies=(*step.dependencies, *names)[:4])
+    report = run(Attempt(attempt.problem, (*attempt.steps[:index], padded)))
+    unused = [
+        name for f in report.actions[index].findings if f.code is Code.UNUSED_DEPENDENCY for name in f.dependencies
+    ]
+    kept = tuple([name for name in padded.dependencies if name not in unused])
+    without = run(Attempt(attempt.problem, (*attempt.steps[:index], replace(padded, dependencies=kept))))
+    assert without.actions[index].semantic == report.actions[index].semantic
+    if unused:
+        assert report.actions[index].used == kept
+
+
+@given(FLAWED, st.data())
+@settings(max_examples=50)
+def test_a_verdict_depends_on_what_precedes_it_only(corrupted: Corrupted, data: st.DataObject) -> None:
+    steps = corrupted.attempt.steps
+    length = data.draw(st.integers(0, len(steps) - 1))
+    shorter = replace(corrupted.attempt, steps=steps[:length])
+    if length and (shorter.steps[-1].rule == GOAL_BINDING or corrupted.problem.option(shorter.steps[-1].id)):
+        return  # whether an action is the last one is the one thing that what follows decides
+    assert all_verdicts(run(shorter)) == all_verdicts(run(corrupted.attempt))[:length]
+
+
+@given(VALID.flatmap(lambda attempt: st.tuples(st.just(attempt), layouts(attempt))))
+@settings(max_examples=50)
+def test_the_way_it_is_written_does_not_matter(pair: tuple[Attempt, str]) -> None:
+    attempt, text = pair
+    assert all_verdicts(VERIFIER.verify(attempt.problem, text)) == all_verdicts(run(attempt))
+
+
+# -- reports ----------------------------------------------------------------------------------------------------------
+
+
+@given(TEXTS)
+@settings(max_examples=50)
+def test_reports_are_in_order(case: tuple[Problem, str]) -> None:
+    report = VERIFIER.verify(*case)
+    assert decode(encode(report)) == report
+    assert json.loads(encode(report))["problem_id"] == case[0].id
+    for step in report.actions:
+        schema, semantic, rule, progress, signal = verdicts(step)
+        verified = 1.0 if rule and progress else 0.3
+        assert signal == (0.0 if not schema else 0.1 if not semantic else verified)
+        assert schema or not (semantic or rule or progress)
+        assert semantic or not rule
+        start, end = step.span
+        assert case[1][start:end] or not report.parsed
+
+
+@given(TEXTS)
+@settings(max_examples=50)
+def test_the_closure_is_reachability(case: tuple[Problem, str]) -> None:
+    problem, text = case
+    report = VERIFIER.verify(problem, text)
+    premises = [premise.id for premise in problem.premises]
+    for closure, used in ((report.closure, False), (report.used_closure, True)):
+        graph: nx.DiGraph[str | int] = nx.DiGraph()
+        graph.add_nodes_from(range(len(report.actions)))
+        for index, step in enumerate(report.actions):
+            for name in step.used if used and step.used is not None else step.dependencies:
+                first = next((i for i, other in enumerate(report.actions[:index]) if other.id == name), None)
+                if name in premises or first is not None:
+                    graph.add_edge(name if name in premises else first, index)
+        reached: set[str | int] = set()
+        for index, step in enumerate(report.actions):
+            if step.terminal:
+                reached = nx.ancestors(graph, index) | {index}
+        inside = [step.id or "" for index, step in enumerate(report.actions) if index in reached]
+        assert list(closure) == [*[name for name in premises if name in reached], *inside]
+        if not used:
+            assert [step.in_closure for step in report.actions] == [i in reached for i in range(len(report.actions))]
+
+
+@given(completions(FOLIO) | st.binary(max_size=40).map(lambda data: data.decode("utf-8", "surrogateescape")))
+@example("<summary>[\ud800]</summary>")
+def test_any_text_can_be_read(text: str) -> None:
+    trace = read_completion(text)
+    assert trace.parsed or len(trace.actions) == 1
+    for action in trace.actions:
+        start, end = action.span
+        assert 0 <= start <= end <= len(text)
+
+
+# -- many, and certificates -------------------------------------------------------------------------------------------
+
+
+def test_workers_and_order_do_not_matter() -> None:
+    cases: list[tuple[Problem, str]] = []
+
+    @given(TEXTS)
+    @settings(max_examples=40)
+    def collect(case: tuple[Problem, str]) -> None:
+        cases.append(case)
+
+    collect()
+    named = {f"drawn/{n}": replace(problem, id=f"drawn/{n}") for n, (problem, _) in enumerate(cases)}
+    texts = [Completion(problem_id=f"drawn/{n}", completion=text) for n, (_, text) in enumerate(cases)]
+    single = [encode(Verifier().verify(named[text.problem_id], text.completion)) for text in texts]
+    assert [encode(report) for report in verify_many(named, texts)] == single
+    assert [encode(report) for report in verify_many(named, texts, workers=2)] == single
+    assert [encode(report) for report in verify_many(named, texts[::-1], workers=3)] == single[::-1]
+
+
+def test_every_accepted_closure_is_a_theorem(lean: LeanKernel) -> None:
+    theorems: list[LeanTheorem] = []
+
+    @given(ATTEMPTS)
+    @settings(max_examples=80)
+    def collect(attempt: Attempt) -> None:
+        certified = certify(VERIFIER, attempt.problem, attempt.completion)
+        closure = [step for step in certified.report.actions if step.in_closure]
+        if closure and all(step.rule and step.semantic for step in closure):
+            assert certified.certificate is not None, certified.reason
+        if isinstance(certified.certificate, Certificate):
+            theorems.append(certified.certificate.answer())
+
+    collect()
+    assert len(theorems) > 30
+    assert [judgement.reason for judgement in lean.check(theorems) if not judgement.accepted] == []
