@@ -19,30 +19,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import assert_never
 
 from proof_r1_formal.logic.signature import Signature, mangle
 from proof_r1_formal.logic.syntax import (
     And,
-    App,
-    Atom,
-    Bottom,
-    Eq,
-    Exists,
-    ForAll,
+    Connective,
     Formula,
     Iff,
     Implies,
-    Not,
     Or,
     Term,
-    Top,
     Var,
     Xor,
 )
+from proof_r1_formal.render.notation import Notation, infix, lisp, text_of
 from proof_r1_formal.solvers.base import Query
 
-_CONNECTIVES: dict[type, str] = {
+_CONNECTIVES: dict[type[Connective], str] = {
     And: r"\<and>",
     Or: r"\<or>",
     Xor: r"\<noteq>",
@@ -242,65 +235,17 @@ def formula_text(formula: Formula) -> str:
     >>> print(formula_text(parse_formula("rains ⊕ ∃x (x = tom)")))
     (p_rains \<noteq> (\<exists>v_x's_Entity::'s_Entity. (v_x's_Entity = f_tom)))
     """
-    pieces: list[str] = []
-    stack: list[Formula | Term | str] = [formula]
-    while stack:
-        match stack.pop():
-            case str() as text:
-                pieces.append(text)
-            case Top():
-                pieces.append("True")
-            case Bottom():
-                pieces.append("False")
-            case Var() as variable:
-                pieces.append(variable_name(variable))
-            case Atom(predicate, arguments):
-                _push_application(stack, predicate_name(predicate), arguments)
-            case App(function, arguments):
-                _push_application(stack, function_name(function), arguments)
-            case Eq(left, right):
-                stack += (")", right, " = ", left, "(")
-            case Not(body):
-                stack += (")", body, r"(\<not> ")
-            case (And() | Or() | Xor() | Implies() | Iff()) as part:
-                stack += (")", part.right, f" {_CONNECTIVES[type(part)]} ", part.left, "(")
-            case ForAll(variable, body):
-                stack += (")", body, rf"(\<forall>{_binder(variable)} ")
-            case Exists(variable, body):
-                stack += (")", body, rf"(\<exists>{_binder(variable)} ")
-            case unreachable:
-                assert_never(unreachable)
-    return "".join(pieces)
-
-
-def _push_application(stack: list[Formula | Term | str], symbol: str, arguments: tuple[Term, ...]) -> None:
-    if not arguments:
-        stack.append(symbol)
-        return
-    stack.append(")")
-    for argument in reversed(arguments):
-        stack += (argument, " ")
-    stack.append(f"({symbol}")
+    return text_of(formula, _NOTATION)
 
 
 def term_text(term: Term) -> str:
     """A term as text.
 
+    >>> from proof_r1_formal.logic.syntax import App
     >>> term_text(App("father", (App("tom", ()),)))
     '(f_father f_tom)'
     """
-    match term:
-        case Var():
-            return variable_name(term)
-        case App(function, ()):
-            return function_name(function)
-        case App(function, arguments):
-            return f"({function_name(function)} {' '.join(map(term_text, arguments))})"
-    assert_never(term)
-
-
-def _binder(variable: Var) -> str:
-    return f"{typed(variable)}."
+    return text_of(term, _NOTATION)
 
 
 def typed(variable: Var) -> str:
@@ -328,3 +273,18 @@ def variable_name(variable: Var) -> str:
     """The bound variable: its name and its sort."""
     own = _OWN_VARIABLE.fullmatch(variable.name)
     return f"{f'z{own[1]}' if own else mangle(variable.name, 'v')}{sort_name(variable.sort)}"
+
+
+_NOTATION = Notation(
+    top="True",
+    bottom="False",
+    predicate=predicate_name,
+    function=function_name,
+    variable=variable_name,
+    applied=lisp,
+    equation=("(", " = ", ")"),
+    negation=(r"(\<not> ", ")"),
+    connectives=infix(_CONNECTIVES),
+    universal=lambda variable: (rf"(\<forall>{typed(variable)}. ", ")"),
+    existential=lambda variable: (rf"(\<exists>{typed(variable)}. ", ")"),
+)

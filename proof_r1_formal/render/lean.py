@@ -15,34 +15,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import assert_never
 
 from proof_r1_formal.logic.signature import FunctionType, Signature, mangle
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     ENTITY,
     And,
-    App,
-    Atom,
-    Bottom,
-    Eq,
-    Exists,
-    ForAll,
     Formula,
     Iff,
     Implies,
-    Not,
     Or,
     Term,
-    Top,
     Var,
     Xor,
 )
+from proof_r1_formal.render.notation import Notation, lisp, text_of
 
 NAMESPACE = "ProofR1"
 """Of the theory in ``theories/lean``."""
 
-_CONNECTIVES: dict[type, str] = {And: "And", Or: "Or", Xor: f"{NAMESPACE}.Xor", Iff: "Iff"}
 _OWN_VARIABLE = re.compile(r"␣([0-9]+)")
 _OWN_CONSTANT = re.compile(r"␣([0-9]*[a-z][a-z0-9]*)")
 
@@ -55,67 +46,17 @@ def formula(shown: Formula) -> str:
     >>> formula(parse_formula("rains ⊕ ∃x (x = tom)"))
     '(ProofR1.Xor p_rains (Exists fun x_x : s_Entity => (Eq x_x f_tom)))'
     """
-    pieces: list[str] = []
-    stack: list[Formula | Term | str] = [shown]
-    while stack:
-        match stack.pop():
-            case str() as text:
-                pieces.append(text)
-            case Top():
-                pieces.append("True")
-            case Bottom():
-                pieces.append("False")
-            case Var() as variable:
-                pieces.append(variable_name(variable))
-            case Atom(predicate, arguments):
-                _push_application(stack, predicate_name(predicate), arguments)
-            case App(function, arguments):
-                _push_application(stack, function_name(function), arguments)
-            case Eq(left, right):
-                stack += (")", right, " ", left, "(Eq ")
-            case Not(body):
-                stack += (")", body, "(Not ")
-            case Implies(left, right):
-                stack += (")", right, " → ", left, "(")
-            case (And() | Or() | Xor() | Iff()) as part:
-                stack += (")", part.right, " ", part.left, f"({_CONNECTIVES[type(part)]} ")
-            case ForAll(variable, body):
-                stack += (")", body, f"(∀ {_typed(variable)}, ")
-            case Exists(variable, body):
-                stack += (")", body, f"(Exists fun {_typed(variable)} => ")
-            case unreachable:
-                assert_never(unreachable)
-    return "".join(pieces)
+    return text_of(shown, _NOTATION)
 
 
 def term(shown: Term) -> str:
     """A term as Lean text.
 
+    >>> from proof_r1_formal.logic.syntax import App
     >>> term(App("father", (App("tom", ()),)))
     '(f_father f_tom)'
     """
-    match shown:
-        case Var():
-            return variable_name(shown)
-        case App(function, ()):
-            return function_name(function)
-        case App(function, arguments):
-            return f"({function_name(function)} {' '.join(map(term, arguments))})"
-    assert_never(shown)
-
-
-def _push_application(stack: list[Formula | Term | str], symbol: str, arguments: tuple[Term, ...]) -> None:
-    if not arguments:
-        stack.append(symbol)
-        return
-    stack.append(")")
-    for argument in reversed(arguments):
-        stack += (argument, " ")
-    stack.append(f"({symbol}")
-
-
-def _typed(variable: Var) -> str:
-    return f"{variable_name(variable)} : {sort_name(variable.sort)}"
+    return text_of(shown, _NOTATION)
 
 
 # -- statements -------------------------------------------------------------------------------------------------------
@@ -222,3 +163,28 @@ def variable_name(variable: Var) -> str:
     own = _OWN_VARIABLE.fullmatch(variable.name)
     name = f"z{own[1]}" if own else mangle(variable.name, "x")
     return name if variable.sort == ENTITY else f"{name}'{sort_name(variable.sort)}"
+
+
+def _typed(variable: Var) -> str:
+    return f"{variable_name(variable)} : {sort_name(variable.sort)}"
+
+
+_NOTATION = Notation(
+    top="True",
+    bottom="False",
+    predicate=predicate_name,
+    function=function_name,
+    variable=variable_name,
+    applied=lisp,
+    equation=lisp("Eq"),
+    negation=("(Not ", ")"),
+    connectives={
+        And: lisp("And"),
+        Or: lisp("Or"),
+        Xor: lisp(f"{NAMESPACE}.Xor"),
+        Implies: ("(", " → ", ")"),
+        Iff: lisp("Iff"),
+    },
+    universal=lambda variable: (f"(∀ {_typed(variable)}, ", ")"),
+    existential=lambda variable: (f"(Exists fun {_typed(variable)} => ", ")"),
+)

@@ -15,32 +15,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, TypeAlias, assert_never
+from typing import Literal, TypeAlias
 
 from proof_r1_formal.logic.signature import Signature, mangle
 from proof_r1_formal.logic.syntax import (
     And,
-    App,
-    Atom,
-    Bottom,
-    Eq,
+    Connective,
     Exists,
     ForAll,
     Formula,
     Iff,
     Implies,
-    Not,
     Or,
-    Term,
-    Top,
     Var,
     Xor,
 )
 from proof_r1_formal.logic.transform import subformulas
+from proof_r1_formal.render.notation import Notation, lisp, text_of
 
 Logic: TypeAlias = Literal["QF_UF", "UF"]
 
-_CONNECTIVES: dict[type, str] = {And: "and", Or: "or", Xor: "xor", Implies: "=>", Iff: "="}
+_CONNECTIVES: dict[type[Connective], str] = {And: "and", Or: "or", Xor: "xor", Implies: "=>", Iff: "="}
 
 
 def logic_of(formulas: Sequence[Formula]) -> Logic:
@@ -99,49 +94,7 @@ def term(formula: Formula) -> str:
     >>> term(parse_formula("rains ⊕ ∃x (x = tom)"))
     '(xor p_rains (exists ((v_x.s_Entity s_Entity)) (= v_x.s_Entity f_tom)))'
     """
-    pieces: list[str] = []
-    stack: list[Formula | Term | str] = [formula]
-    while stack:
-        match stack.pop():
-            case str() as text:
-                pieces.append(text)
-            case Top():
-                pieces.append("true")
-            case Bottom():
-                pieces.append("false")
-            case Var() as variable:
-                pieces.append(variable_name(variable))
-            case Atom(predicate, arguments):
-                _push_application(stack, predicate_name(predicate), arguments)
-            case App(function, arguments):
-                _push_application(stack, function_name(function), arguments)
-            case Eq(left, right):
-                stack += (")", right, " ", left, "(= ")
-            case Not(body):
-                stack += (")", body, "(not ")
-            case (And() | Or() | Xor() | Implies() | Iff()) as part:
-                stack += (")", part.right, " ", part.left, f"({_CONNECTIVES[type(part)]} ")
-            case ForAll(variable, body):
-                stack += (")", body, f"(forall {_binder(variable)} ")
-            case Exists(variable, body):
-                stack += (")", body, f"(exists {_binder(variable)} ")
-            case unreachable:
-                assert_never(unreachable)
-    return "".join(pieces)
-
-
-def _push_application(stack: list[Formula | Term | str], symbol: str, arguments: tuple[Term, ...]) -> None:
-    if not arguments:
-        stack.append(symbol)
-        return
-    stack.append(")")
-    for argument in reversed(arguments):
-        stack += (argument, " ")
-    stack.append(f"({symbol}")
-
-
-def _binder(variable: Var) -> str:
-    return f"(({variable_name(variable)} {sort_name(variable.sort)}))"
+    return text_of(formula, _NOTATION)
 
 
 def predicate_name(name: str) -> str:
@@ -162,3 +115,22 @@ def sort_name(sort: str) -> str:
 def variable_name(variable: Var) -> str:
     """The symbol of a variable: its name and its sort."""
     return f"{mangle(variable.name, 'v')}.{sort_name(variable.sort)}"
+
+
+def _binder(variable: Var) -> str:
+    return f"(({variable_name(variable)} {sort_name(variable.sort)}))"
+
+
+_NOTATION = Notation(
+    top="true",
+    bottom="false",
+    predicate=predicate_name,
+    function=function_name,
+    variable=variable_name,
+    applied=lisp,
+    equation=lisp("="),
+    negation=("(not ", ")"),
+    connectives={kind: lisp(word) for kind, word in _CONNECTIVES.items()},
+    universal=lambda variable: (f"(forall {_binder(variable)} ", ")"),
+    existential=lambda variable: (f"(exists {_binder(variable)} ", ")"),
+)

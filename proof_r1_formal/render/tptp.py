@@ -15,33 +15,25 @@ digit, so the pair can be read off). TPTP's own words have no such form.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import assert_never
 
 from proof_r1_formal.logic.signature import Signature, mangle
 from proof_r1_formal.logic.syntax import (
     ENTITY,
     And,
-    App,
-    Atom,
-    Bottom,
-    Eq,
-    Exists,
-    ForAll,
+    Connective,
     Formula,
     Iff,
     Implies,
-    Not,
     Or,
-    Term,
-    Top,
     Var,
     Xor,
 )
+from proof_r1_formal.render.notation import Notation, infix, text_of
 from proof_r1_formal.solvers.base import Query
 
-_CONNECTIVES: dict[type, str] = {And: "&", Or: "|", Xor: "<~>", Implies: "=>", Iff: "<=>"}
+_CONNECTIVES: dict[type[Connective], str] = {And: "&", Or: "|", Xor: "<~>", Implies: "=>", Iff: "<=>"}
 
 
 def problem(query: Query) -> str:
@@ -109,51 +101,7 @@ def formula_text(formula: Formula, *, typed: bool = False) -> str:
     >>> formula_text(parse_formula("rains ⊕ ∃x ¬(x = tom)"))
     '(p_rains <~> (? [V_x] : (V_x != f_tom)))'
     """
-    pieces: list[str] = []
-    stack: list[Formula | Term | str] = [formula]
-    while stack:
-        match stack.pop():
-            case str() as text:
-                pieces.append(text)
-            case Top():
-                pieces.append("$true")
-            case Bottom():
-                pieces.append("$false")
-            case Var() as variable:
-                pieces.append(variable_name(variable))
-            case Atom(predicate, arguments):
-                _push_application(stack, predicate_name(predicate), arguments)
-            case App(function, arguments):
-                _push_application(stack, function_name(function), arguments)
-            case Eq(left, right):
-                stack += (")", right, " = ", left, "(")
-            case Not(Eq(left, right)):
-                stack += (")", right, " != ", left, "(")
-            case Not(body):
-                stack += (body, "~ ")
-            case (And() | Or() | Xor() | Implies() | Iff()) as part:
-                stack += (")", part.right, f" {_CONNECTIVES[type(part)]} ", part.left, "(")
-            case ForAll(variable, body):
-                stack += (")", body, f"(! [{_binder(variable, typed)}] : ")
-            case Exists(variable, body):
-                stack += (")", body, f"(? [{_binder(variable, typed)}] : ")
-            case unreachable:
-                assert_never(unreachable)
-    return "".join(pieces)
-
-
-def _push_application(stack: list[Formula | Term | str], symbol: str, arguments: tuple[Term, ...]) -> None:
-    if not arguments:
-        stack.append(symbol)
-        return
-    stack.append(")")
-    for argument in reversed(arguments[1:]):
-        stack += (argument, ", ")
-    stack += (arguments[0], f"{symbol}(")
-
-
-def _binder(variable: Var, typed: bool) -> str:
-    return f"{variable_name(variable)}: {sort_name(variable.sort)}" if typed else variable_name(variable)
+    return text_of(formula, _TYPED if typed else _UNTYPED)
 
 
 # -- names ------------------------------------------------------------------------------------------------------------
@@ -178,3 +126,27 @@ def variable_name(variable: Var) -> str:
     """The symbol of a variable: its name, and its sort if that is not the default one."""
     name = mangle(variable.name, "V")
     return name if variable.sort == ENTITY else f"{name}_0{sort_name(variable.sort)}"
+
+
+def _typed(variable: Var) -> str:
+    return f"{variable_name(variable)}: {sort_name(variable.sort)}"
+
+
+def _notation(bound: Callable[[Var], str]) -> Notation:
+    return Notation(
+        top="$true",
+        bottom="$false",
+        predicate=predicate_name,
+        function=function_name,
+        variable=variable_name,
+        applied=lambda symbol: (f"{symbol}(", ", ", ")"),
+        equation=("(", " = ", ")"),
+        unequal=("(", " != ", ")"),
+        negation=("~ ", ""),
+        connectives=infix(_CONNECTIVES),
+        universal=lambda variable: (f"(! [{bound(variable)}] : ", ")"),
+        existential=lambda variable: (f"(? [{bound(variable)}] : ", ")"),
+    )
+
+
+_UNTYPED, _TYPED = _notation(variable_name), _notation(_typed)
