@@ -17,27 +17,9 @@ from bench.verification import machine
 from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import (
-    BOTTOM,
-    ENTITY,
-    TOP,
-    And,
-    App,
-    Atom,
-    Eq,
-    Exists,
-    ForAll,
-    Formula,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    Term,
-    Var,
-    Xor,
-)
 from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Query, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.z3 import Z3Solver
+from proof_r1_formal.testing.generate import Generator
 
 
 def kind(answer: Answer) -> str:
@@ -51,53 +33,6 @@ def kind(answer: Answer) -> str:
             return "broken" if reason is Reason.BROKEN else "unknown"
 
 
-class Generator:
-    """Random queries over small signatures, drawn from one seed; far quicker than Hypothesis, and without shrinking."""
-
-    def __init__(self, seed: int) -> None:
-        self._source = random.Random(seed)
-
-    def query(self) -> Query:
-        """Up to three dependencies and a conclusion over one signature; many are in the EPR class, some are not."""
-        source = self._source
-        self._predicates = [(name, source.randrange(3)) for name in "PQRS"[: source.randint(1, 4)]]
-        self._constants = list("abc"[: source.randint(1, 3)])
-        self._functions = [("f", 1)] if source.random() < 0.1 else []
-        self._equality = source.random() < 0.2
-        self._sorts = (ENTITY, "Person") if source.random() < 0.1 else (ENTITY,)
-        dependencies = tuple([self._formula(source.randint(1, 9), ()) for _ in range(source.randrange(4))])
-        return Query(dependencies, self._formula(source.randint(1, 7), ()))
-
-    def _formula(self, size: int, scope: tuple[Var, ...]) -> Formula:
-        source = self._source
-        choice = source.random()
-        if size == 1:
-            if self._equality and choice < 0.3:
-                return Eq(self._term(scope), self._term(scope))
-            if choice > 0.98:
-                return source.choice((TOP, BOTTOM))
-            name, arity = source.choice(self._predicates)
-            return Atom(name, tuple([self._term(scope) for _ in range(arity)]))
-        if size == 2 or choice < 0.15:
-            return Not(self._formula(size - 1, scope))
-        if choice < 0.5:
-            variable = Var("xyz"[len(scope) % 3], source.choice(self._sorts))
-            inner = (*[other for other in scope if other.name != variable.name], variable)
-            return source.choice((ForAll, Exists))(variable, self._formula(size - 1, inner))
-        connective = source.choice((And, Or, Xor, Implies, Iff))
-        left = source.randint(1, size - 2)
-        return connective(self._formula(left, scope), self._formula(size - 1 - left, scope))
-
-    def _term(self, scope: tuple[Var, ...]) -> Term:
-        source = self._source
-        if self._functions and source.random() < 0.3:
-            name, arity = source.choice(self._functions)
-            return App(name, tuple([self._term(scope) for _ in range(arity)]))
-        if scope and source.random() < 0.7:
-            return source.choice(scope)
-        return App(source.choice(self._constants), ())
-
-
 def compare(examples: int, seed: int) -> tuple[Counter[str], list[str]]:
     """Counts of pairs of answers over distinct queries, and the queries on which something is wrong."""
     limits = Limits(steps=400_000)  # of Z3; hard queries outside the class cost seconds each with the default
@@ -105,7 +40,7 @@ def compare(examples: int, seed: int) -> tuple[Counter[str], list[str]]:
     counts: Counter[str] = Counter()
     wrong: list[str] = []
     seen: set[Query] = set()
-    generator = Generator(seed)
+    generator = Generator(random.Random(seed))
     while len(seen) < examples:
         query = generator.query()
         if query in seen:

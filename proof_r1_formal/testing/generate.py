@@ -59,7 +59,11 @@ class Generator:
     def __init__(self, source: Random, *, size: int = 8) -> None:
         self._source = source
         self._size = size
-        self._vocabulary()
+        self._predicates: list[tuple[str, int]] = []
+        self._constants: list[str] = []
+        self._functions: list[tuple[str, int]] = []
+        self._equality = False
+        self._sorts: tuple[str, ...] = (ENTITY,)
 
     def _vocabulary(self, *, many_sorted: bool = True, functions: bool = True) -> None:
         """Draw the symbols of the next example."""
