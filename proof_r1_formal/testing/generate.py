@@ -99,8 +99,9 @@ class Generator:
             variable = Var("xyz"[len(scope) % 3], source.choice(self._sorts))
             inner = (*[other for other in scope if other.name != variable.name], variable)
             return source.choice((ForAll, Exists))(variable, self._formula(size - 1, inner))
+        connective = self._connective()
         left = source.randint(1, size - 2)
-        return self._connective()(self._formula(left, scope), self._formula(size - 1 - left, scope))
+        return connective(self._formula(left, scope), self._formula(size - 1 - left, scope))
 
     def _connective(self) -> type[Connective]:
         return self._source.choice((And, Or, Xor, Implies, Iff))
