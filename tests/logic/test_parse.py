@@ -16,7 +16,7 @@ from proof_r1_formal.errors import ParseError
 from proof_r1_formal.logic.parse import MAX_LENGTH, parse_formula
 from proof_r1_formal.logic.scopes import MAX_DEPTH
 from proof_r1_formal.logic.show import Notation, show
-from proof_r1_formal.logic.syntax import Atom, Formula, Not, atom, const, var
+from proof_r1_formal.logic.syntax import Atom, Eq, ForAll, Formula, Not, atom, const, var
 from proof_r1_formal.logic.transform import alpha_equivalent
 from proof_r1_formal.testing import strategies
 
@@ -68,6 +68,9 @@ def test_any_text_is_a_formula_or_a_parse_error(text: str) -> None:
         ("(∃x. P(x) ∧ A) ∨ B", "(∃x (P(x) ∧ A)) ∨ B"),
         ("forall x y. R(x, y)", "∀x ∀y R(x, y)"),
         ("∀x,y. R(x, y)", "∀x ∀y R(x, y)"),
+        ("forall x y.R(x, y)", "∀x ∀y R(x, y)"),
+        ("∀x1.P(x1)", "∀x1 P(x1)"),
+        ("∀x costs x 1.5", "∀x costs(x, 1.5)"),  # unless it is that of a number
         # spellings
         ("all x.(P(x) -> ~Q(x) | R(x) & S(x) ^ T(x))", "∀x (P(x) → (¬Q(x) ∨ ((R(x) ∧ S(x)) ⊕ T(x))))"),
         ("forall x (P(x) implies not Q(x))", "∀x (P(x) → ¬Q(x))"),
@@ -308,6 +311,14 @@ def test_every_conclusion_of_the_reference_traces_parses(shared_data: Path) -> N
     share, count, failures = _share(sorted(texts))
     assert share == 1.0, failures
     assert count > 2_000
+
+
+@pytest.mark.parametrize("name", ["a.b", "1.5", "b.1", "q-1.5"])
+def test_a_dot_in_a_name_is_not_shown_as_the_end_of_a_binder(name: str) -> None:
+    for body in (atom(name, var("x")), atom("P", var("x"), const(name)), atom(name), Eq(const(name), var("x"))):
+        formula = ForAll(var("x"), body)
+        for notation in NOTATIONS:
+            assert parse_formula(show(formula, notation)) is formula
 
 
 def test_negation_of_what_is_shown_is_shown_negated() -> None:
