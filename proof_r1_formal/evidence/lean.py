@@ -292,8 +292,8 @@ def _judgements(run: subprocess.CompletedProcess[bytes], spans: Sequence[tuple[i
     messages: list[_Message] = []
     for line in run.stdout.splitlines():
         try:
-            messages.append(_MESSAGE.decode(line))
-        except msgspec.DecodeError:
+            messages.append(_MESSAGE.decode(line.decode("utf-8")))  # msgspec lets bad bytes pass in what it skips
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return f"Lean said what is no message: {line[:200].decode('utf-8', 'replace')}"
     faults = [message for message in messages if message.severity != "information"]
     failed = any(message.severity == "error" for message in faults)

@@ -167,10 +167,10 @@ class ProcessSolver:
                 _kill_group(process)
         if status != 0:
             return Unknown(Reason.BROKEN, f"{self._command[0]} ended with status {status}")
-        return self._verdict(output.decode("ascii", "replace").strip())
+        return self._verdict(output)
 
-    def _verdict(self, output: str) -> Answer:
-        match output:
+    def _verdict(self, output: bytes) -> Answer:
+        match output.strip().decode("ascii", "replace"):  # of bytes, only ASCII's white space is stripped
             case "unsat":
                 return Entailed()
             case "sat":
@@ -181,8 +181,8 @@ class ProcessSolver:
                 return Unknown(Reason.TIMEOUT, f"{self._command[0]} used its time")
             case "unknown (RESOURCEOUT)":
                 return Unknown(Reason.BUDGET, f"{self._command[0]} used its steps")
-            case _:
-                return Unknown(Reason.BROKEN, f"{self._command[0]} wrote {output[:80]!r}, which is no verdict")
+            case other:
+                return Unknown(Reason.BROKEN, f"{self._command[0]} wrote {other[:80]!r}, which is no verdict")
 
 
 def _read(stream: IO[bytes], deadline: float) -> bytes:
