@@ -5,6 +5,8 @@
 # make bench DATA=FOLDER    docs/performance.json anew: how fast verification is, against z3py and cvc5
 # make audit DATA=FOLDER    docs/audit.md anew: the completions of the benchmark data on every solver that is here
 # make compare              docs/generated-queries.json anew: the engine against Z3 on 100,000 generated queries
+# make mutants              docs/mutants.md anew: which faults planted in the trusted modules do the tests notice?
+# make fuzz SECONDS=600     so long for each reader of text from outside: bytes that it should not survive
 # make wheel   the package as a wheel in dist/
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -49,6 +51,13 @@ audit: .venv/.tested
 
 compare: .venv/.tested
 	$(BIN)/python -m bench.generated_queries
+
+mutants: .venv/.tested
+	$(BIN)/python -m bench.mutation
+
+fuzz: .venv/.tested
+	$(PIP) install atheris==3.0.0
+	$(BIN)/python -m bench.fuzz $(or $(SECONDS),600)
 
 wheel: .venv/.tested
 	$(PIP) wheel --no-deps -w dist .

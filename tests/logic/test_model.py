@@ -80,6 +80,9 @@ PEOPLE = Structure(
         ("father(ann) = bob", True),
         ("bob = father(bob)", True),
         ("∀x tall(x)", False),
+        ("∀x ¬tall(x)", False),
+        ("∀x x = ann", False),
+        ("∃x x = bob", True),
         ("∃x tall(x)", True),
         ("∀x tall(father(x))", True),
         ("∃x likes(x, ann) ∧ ¬tall(ann)", True),
@@ -106,9 +109,10 @@ def test_worked_examples(text: str, expected: bool) -> None:
 @pytest.mark.parametrize(("x", "y"), [(0, 0), (0, 1), (1, 0), (1, 1)])
 def test_both_sides_read_the_assignment(text: str, x: int, y: int) -> None:
     named = parse_formula(text.format(*["tall(ann)" if element == 0 else "tall(bob)" for element in (x, y)]))
-    assert isinstance(open_ := parse_formula(f"∀x ∀y ({text.format('tall(x)', 'tall(y)')})"), ForAll)
-    assert isinstance(inner := open_.body, ForAll)
-    assert evaluate(inner.body, PEOPLE, {X: x, Y: y}) is evaluate(named, PEOPLE)
+    closed = parse_formula(f"∀x ∀y ({text.format('tall(x)', 'tall(y)')})")
+    assert isinstance(closed, ForAll)
+    assert isinstance(closed.body, ForAll)
+    assert evaluate(closed.body.body, PEOPLE, {X: x, Y: y}) is evaluate(named, PEOPLE)
 
 
 def test_free_variables_are_read_from_the_assignment() -> None:

@@ -1,0 +1,192 @@
+"""Faults planted in the trusted modules: the worst that could happen to them, each of which a quick test must notice.
+
+A fault is one piece of text in place of another, which must be there exactly once; so a fault that no longer applies
+fails, too. ``make mutants`` tries every small fault; this is the part of it that always runs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from bench.mutation import FAILED, ROOT, Sandbox
+
+pytestmark = pytest.mark.slow
+
+MODEL, TERM, CHECKER = "logic/model.py", "evidence/term.py", "evidence/checker.py"
+RULES, VERIFY, CLOSURE = "rules/check.py", "proof/verify.py", "proof/closure.py"
+
+TABLES = "logic/test_model.py::test_tables"
+EXAMPLES = "logic/test_model.py::test_worked_examples"
+REJECTED = "evidence/test_checker.py::test_rejected"
+NO_INSTANCES = "rules/test_check.py::test_entailed_steps_that_are_no_instance_are_rejected"
+VERIFIER = "proof/test_verify.py"
+
+
+class Fault(NamedTuple):
+    """In ``module``, ``new`` in place of ``old``; the tests that notice it."""
+
+    module: str
+    old: str
+    new: str
+    tests: str
+
+
+FAULTS = {
+    # the meaning of formulas
+    "⊕ is ∨": Fault(
+        MODEL,
+        "evaluate(left, structure, values) != evaluate(right, structure, values)",
+        "evaluate(left, structure, values) or evaluate(right, structure, values)",
+        TABLES,
+    ),
+    "→ is reversed": Fault(
+        MODEL,
+        "not evaluate(left, structure, values) or evaluate(right, structure, values)",
+        "evaluate(left, structure, values) or not evaluate(right, structure, values)",
+        TABLES,
+    ),
+    "∀ looks at one element": Fault(
+        MODEL, "return False\n            return True\n", "return False\n                return True\n", EXAMPLES
+    ),
+    "an inner quantifier does not hide an outer one": Fault(
+        MODEL,
+        "if not evaluate(body, structure, {**values, variable: element}):",
+        "if not evaluate(body, structure, {variable: element, **values}):",
+        EXAMPLES,
+    ),
+    "domains may be empty": Fault(
+        MODEL, "if size < 1:", "if size < 0:", "logic/test_model.py::test_domains_are_not_empty"
+    ),
+    # proofs
+    "¬¬A is ¬A": Fault(
+        TERM,
+        "formula, sign = formula.body, not sign",
+        "formula, sign = formula.body, False",
+        "evidence/test_term.py::test_negations_at_the_front_are_the_sign",
+    ),
+    "every proof proves everything": Fault(
+        CHECKER, 'raise ProofError("the last line is not the conclusion")', "pass", REJECTED
+    ),
+    "blocks may show anything": Fault(CHECKER, "if shown not in wanted:", "if not wanted:", REJECTED),
+    "the lines of a block stay": Fault(
+        CHECKER,
+        "del self._lines[outside:]",
+        "pass",
+        "evidence/test_checker.py::test_the_lines_of_a_block_go_when_it_ends",
+    ),
+    "a new constant need not be new": Fault(
+        CHECKER, " or constant.function in self._functions:", ":", "evidence/test_checker.py"
+    ),
+    "∃ has every instance": Fault(
+        CHECKER,
+        "if not isinstance(quantified, ForAll if sign else Exists):",
+        "if not isinstance(quantified, ForAll | Exists):",
+        REJECTED,
+    ),
+    "⊕ is ∨ in proofs": Fault(
+        CHECKER, "Xor: lambda x, y: x != y", "Xor: lambda x, y: x or y", "evidence/test_checker.py::test_truth_tables"
+    ),
+    "→ is reversed in proofs": Fault(
+        CHECKER,
+        "Implies: lambda x, y: y or not x",
+        "Implies: lambda x, y: x or not y",
+        "evidence/test_checker.py::test_truth_tables",
+    ),
+    "what the table leaves open is true": Fault(
+        CHECKER,
+        'if len(values) != 1:\n            raise ProofError(f"the value of the {side} side',
+        'if not values:\n            raise ProofError(f"the value of the {side} side',
+        REJECTED,
+    ),
+    "equals for equals anywhere": Fault(CHECKER, " if _differ_by(left, right, before, after):", ":", REJECTED),
+    "the proofs of theorems are not read": Fault(
+        CHECKER, "check(theorem.proof, theorem.premises, theorem.conclusion)", "pass", REJECTED
+    ),
+    "theorems need no premises": Fault(
+        CHECKER,
+        "if [self._line(number) for number in premises] != wanted:",
+        "if len(premises) != len(wanted):",
+        REJECTED,
+    ),
+    "terms are of every sort": Fault(CHECKER, "self._sort(term, sort) != sort:", "False:", "evidence/test_checker.py"),
+    # rules
+    "minor premises are not asked for": Fault(
+        RULES, "if self._minor_hold(schema, anchors, minor):", "if True:", "rules/test_check.py"
+    ),
+    "a principal premise gives the minor ones": Fault(RULES, " if index not in anchored])", "])", NO_INSTANCES),
+    "any conclusion will do": Fault(
+        RULES,
+        "if self._yes(self._oracle.equivalent(instance(schema.conclusion, candidate), self._conclusion)):",
+        "if True:",
+        NO_INSTANCES,
+    ),
+    "an open question is a yes": Fault(
+        RULES,
+        "return isinstance(answer, Entailed)\n\n    def leave_open",
+        "return isinstance(answer, Entailed | Unknown)\n\n    def leave_open",
+        "rules/test_check.py::test_an_undecided_question_is_never_an_acceptance",
+    ),
+    "tautologies are principal premises": Fault(
+        RULES,
+        "if not self._substantial(anchors):",
+        "if False:",
+        "rules/test_check.py::test_trivial_principal_premises_are_rejected",
+    ),
+    # verdicts
+    "evidence is not looked at": Fault(
+        VERIFY, "return confirm(query, answer, self.kernel)", "return Confirmed(answer)", "proof/test_evidence.py"
+    ),
+    "what is not entailed serves later steps": Fault(
+        VERIFY,
+        "if verdict.semantic:\n            self._symbols",
+        "if verdict.schema:\n            self._symbols",
+        f"{VERIFIER}::test_dependencies_that_cannot_be_trusted",
+    ),
+    "what is no instance serves later rules": Fault(
+        VERIFY,
+        "if verdict.rule:\n                self._rule_state",
+        "if verdict.semantic:\n                self._rule_state",
+        f"{VERIFIER}::test_what_is_entailed_but_no_instance_serves_entailment_but_not_rules",
+    ),
+    "restating is progress": Fault(
+        VERIFY,
+        "verdict.progress = not findings",
+        "verdict.progress = True",
+        f"{VERIFIER}::test_a_verified_step_cannot_be_farmed_in_other_words",
+    ),
+    "rule or progress is enough": Fault(
+        VERIFY, "if self.rule and self.progress else", "if self.rule or self.progress else", VERIFIER
+    ),
+    # closure
+    "later actions are depended on": Fault(
+        CLOSURE,
+        "elif earlier < index and earlier not in inside:",
+        "elif earlier not in inside:",
+        "proof/test_closure.py",
+    ),
+    "the last of two ids is meant": Fault(
+        CLOSURE, "first_of.setdefault(name, index)", "first_of[name] = index", "proof/test_closure.py"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """A copy of the project."""
+    return Sandbox(tmp_path_factory.mktemp("mutants"))
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_it_is_noticed(fault: Fault, sandbox: Sandbox) -> None:
+    module = f"proof_r1_formal/{fault.module}"
+    source = (ROOT / module).read_text(encoding="utf-8")
+    assert source.count(fault.old) == 1, "the text to replace is not there exactly once"
+    assert sandbox.run(module, source.replace(fault.old, fault.new), [fault.tests]) == FAILED
+
+
+def test_without_a_fault_there_is_nothing_to_notice(sandbox: Sandbox) -> None:
+    module = f"proof_r1_formal/{MODEL}"
+    source = (ROOT / module).read_text(encoding="utf-8")
+    assert sandbox.run(module, source, sorted({fault.tests for fault in FAULTS.values()})) == 0
