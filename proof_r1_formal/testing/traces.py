@@ -22,6 +22,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum, auto
+from functools import cache
 from itertools import count, islice, product
 from random import Random
 from types import MappingProxyType
@@ -262,15 +263,16 @@ class _Recipe:
 def _recipes(catalogue: Catalogue, signature: Signature, equality: bool, max_size: int) -> SearchStrategy[_Recipe]:
     """Every rule that infers has the same chance."""
     sorts = sorted({kind.result for kind in signature.functions.values() if not kind.arguments})
-    by_rule = [
-        st.one_of([_instances(rule, s, signature, sort, equality, max_size) for s in rule.schemata for sort in sorts])
-        for rule in catalogue.rules
-        if rule.name != GOAL_BINDING
-    ]
+    rules = [rule for rule in catalogue.rules if rule.name != GOAL_BINDING]
+
+    @cache  # a strategy costs more to make than to draw from
+    def recipes_of(rule: Rule, schema: Schema, sort: str) -> SearchStrategy[_Recipe]:
+        return _instances(rule, schema, signature, sort, equality, max_size)
 
     @st.composite
     def recipes(draw: DrawFn) -> _Recipe:
-        return draw(draw(st.sampled_from(by_rule)))
+        rule = draw(st.sampled_from(rules))
+        return draw(recipes_of(rule, draw(st.sampled_from(rule.schemata)), draw(st.sampled_from(sorts))))
 
     return recipes()
 
@@ -754,7 +756,9 @@ def schemata(draw: DrawFn, *, max_size: int = 4) -> Schema:
 
     def pattern(letters: Sequence[str]) -> Formula:
         body = draw(_patterns([Atom(letter, variables) for letter in letters], max_size))
-        return draw(st.sampled_from((ForAll, Exists)))(_BOUND, body) if variables else body
+        if not variables:
+            return body
+        return ForAll(_BOUND, body) if draw(st.booleans()) else Exists(_BOUND, body)
 
     principal = tuple([pattern("ABC") for _ in range(draw(st.integers(1, 2)))])
     known = sorted({name for part in principal for name, _ in symbols(part).uses})
