@@ -344,6 +344,7 @@ SAME_NAME = Theorem(
     (Repeat(0),),
 )
 PEOPLE = Lambda((Var("u", "Person"), Var("v", "Person")), atom("R", Var("u", "Person"), Var("v", "Person")))
+ALL_ARE_ONE_PERSON = Lambda((X,), ForAll(Var("y", "Person"), Eq(X, Var("y", "Person"))))
 ALL_ARE_ONE = Lambda((PERSON,), ForAll(Y, Eq(PERSON, Y)))
 UNSOUND: dict[str, tuple[str, Proof]] = {
     "two variables of a theorem become one": (
@@ -388,6 +389,18 @@ UNSOUND: dict[str, tuple[str, Proof]] = {
             Eliminate(8, "right", 5),
         ),
     ),
+    "a theorem's variable takes another sort and its hole does not": (
+        "∀x:Person ∀y:Person x = y; Q(a) ∧ Q(b); ∀x (Q(x) → Q(x)) ⊢ a = b",
+        (
+            Apply(SPECIALISE, {"x": PERSON, "A": ALL_ARE_ONE_PERSON, "t": A}, (0,)),
+            Apply(SPECIALISE, {"x": PERSON, "A": ALL_ARE_ONE_PERSON, "t": B}, (0,)),
+            Instance(3, C),
+            Instance(4, C),
+            Leibniz(f("b = c → (a = c → a = b)")),
+            Eliminate(7, "right", 6),
+            Eliminate(8, "right", 5),
+        ),
+    ),
     "two variables of one name and two sorts become one": (
         "∀y:Person ∃z:Person R(y,z); ∃x:Person x = a ⊢ ∃x:Person R(x,x)",
         (Apply(SAME_NAME, {"A": PEOPLE, "y": Var("y", "Person"), "x": PERSON}, (0,)), Instance(2, A)),
@@ -404,6 +417,31 @@ def test_instances_of_theorems_neither_capture_nor_mix_sorts(case: str) -> None:
     assert any(is_countermodel(query, structure) for structure in small_structures(signature, most=4096))
     with pytest.raises(ProofError):
         check(proof, query.dependencies, query.conclusion)
+
+
+def test_a_sort_of_the_conclusion_alone_counts() -> None:
+    """From one thing only it does not follow that there is one person only: nothing says that persons are things."""
+    inner = Arbitrary(f("∀y:Person c = y"), D, (Instance(0, C), Instance(1, D)))
+    proof = (Arbitrary(f("∀x:Person ∀y:Person x = y"), C, (inner,)),)
+    premises, conclusion = claim("∀x ∀y x = y ⊢ ∀x:Person ∀y:Person x = y")
+    with pytest.raises(ProofError, match="not of the sort"):
+        check(proof, premises, conclusion)
+    check(proof, [f("∀x:Person ∀y:Person x = y")], conclusion)
+
+
+def test_theorems_are_stated_about_the_default_sort() -> None:
+    people = Theorem("people", (f("∀x:Person A(x)"),), f("∀y:Person A(y)"), (Repeat(0),))
+    apply = Apply(people, {"A": Lambda((PERSON,), Atom("P", (PERSON,)))}, (0,))
+    with pytest.raises(ProofError, match="stated about the default sort"):
+        check((apply,), *claim("∀x:Person P(x) ⊢ ∀x:Person P(x)"))
+
+
+def test_formulas_nested_too_deeply_are_refused() -> None:
+    deep = f("p")
+    for _ in range(20_000):
+        deep = And(deep, f("q"))
+    with pytest.raises(ProofError, match="nested too deeply"):
+        check((Introduce(deep, (0,)),), *claim("p ⊢ p"))
 
 
 def test_a_term_with_too_many_arguments_is_no_term_of_the_sort() -> None:
@@ -482,6 +520,7 @@ def test_truth_tables(kind: type[Connective]) -> None:
 
 # -- new constants ----------------------------------------------------------------------------------------------------
 
+SELF = Theorem("self", (), f("A → A"), (Suppose(f("A → A"), (Repeat(0),)),))
 USES: dict[str, tuple[str, Block]] = {
     "premise": ("Q(c)", ()),
     "within a term of a premise": ("Q(f(c))", ()),
@@ -494,6 +533,7 @@ USES: dict[str, tuple[str, Block]] = {
     "introduced formula": ("q", (Introduce(f("q ∨ Q(c)"), (1,)),)),
     "formula in a theorem": ("q ∧ Q(c) → q", (Suppose(f("q → q"), (Repeat(2),)),)),
     "term in a theorem": ("∀x Q(x)", (Apply(SPECIALISE, {"A": Lambda((X,), atom("Q", X)), "t": C}, (1,)),)),
+    "hole of a theorem without premises": ("q", (Apply(SELF, {"A": Lambda((), f("Q(c)"))}, ()),)),
     "hole of a theorem": (
         "∀x (Q(x) ∨ Q(c))",
         (Apply(SPECIALISE, {"A": Lambda((X,), Or(atom("Q", X), atom("Q", C))), "t": A}, (1,)),),
@@ -561,6 +601,14 @@ def test_blocks_are_nested_no_deeper_than_the_limit() -> None:
     assert check(nested(MAX_DEPTH), premises, BOTTOM) == {0, 1}
     with pytest.raises(ProofError, match=f"deeper than {MAX_DEPTH}"):
         check(nested(MAX_DEPTH + 1), premises, BOTTOM)
+
+
+def test_blocks_that_ended_do_not_count_for_the_depth() -> None:
+    premises = [f("p"), f("¬p")]
+    flat = (Absurd(f("q"), EX_FALSO),) * (MAX_DEPTH + 10)
+    assert check((*flat, *nested(MAX_DEPTH)), premises, BOTTOM) == {0, 1}
+    with pytest.raises(ProofError, match=f"deeper than {MAX_DEPTH}"):
+        check((*flat, *nested(MAX_DEPTH + 1)), premises, BOTTOM)
 
 
 # -- proofs that are found --------------------------------------------------------------------------------------------

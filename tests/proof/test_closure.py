@@ -64,6 +64,11 @@ def test_of_two_actions_with_one_id_the_first_is_meant() -> None:
     assert closure(trace, 2) == Closure(("h1",), (0, 2))
 
 
+def test_a_dense_trace() -> None:
+    trace = [Action((0, 0), f"s{n}", tuple(f"s{max(0, n - back)}" for back in (1, 2, 3, 4))) for n in range(200)]
+    assert len(closure(trace, len(trace) - 1).actions) == 200
+
+
 def test_a_long_chain() -> None:
     trace = [Action((0, 0), f"s{n}", (f"s{n - 1}",)) for n in range(20_000)]
     assert len(closure(trace, len(trace) - 1).actions) == 20_000

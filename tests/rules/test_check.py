@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.rules import check as rule_check
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import (
     CHECK_BUDGET,
@@ -73,6 +74,9 @@ INSTANCES = [
     ("IE", "¬¬(A → B); A |- B"),
     ("IE", "¬((A → B) → C); A |- B"),
     ("IE", "∀x (P(x) → ∃y R(x, y)); P(a) |- ∃z R(a, z)"),
+    ("IE", "(A ∨ ¬A) → B |- B"),  # no other dependency is needed for a tautology
+    ("IE", "C ∧ (A → B); A |- B"),
+    ("IE", "A ↔ B; A |- B"),
     ("MT", "A → B; ¬B |- ¬A"),
     ("MT", "A ∨ B → C; ¬C |- ¬B"),
     ("MT", "A ∨ B ∨ D → C; ¬C |- ¬B"),
@@ -97,6 +101,9 @@ INSTANCES = [
     ("XOE", "¬(A ⊕ B); ¬B |- ¬A"),
     ("XOE", "C → (A ⊕ B); C; A |- ¬B"),
     ("XOE", "∀x (P(x) ⊕ Q(x)); P(a) |- ¬Q(a)"),
+    ("XOE", "¬((A ⊕ B) ∨ C); A |- B"),
+    ("XOE", "¬(C ∨ (A ⊕ B)); ¬A |- ¬B"),
+    ("XOE", "¬(C → (A ⊕ B)); A |- B"),
     ("DS", "A ∨ B; ¬A |- B"),
     ("DS", "A ∨ B; ¬B |- A"),
     ("DS", "A ∨ B ∨ C; ¬B |- A ∨ C"),
@@ -107,10 +114,13 @@ INSTANCES = [
     ("CI", "A; B |- B ∧ A"),
     ("CI", "A; B; C |- A ∧ (B ∧ C)"),
     ("CI", "A ∧ B; C |- B ∧ C ∧ A"),
+    ("CI", "∀x P(x) ∧ B; C |- (∀y P(y) ∧ B) ∧ C"),
+    ("CI", "C; ∀x P(x) ∧ B |- B ∧ C ∧ ∀y P(y)"),
     ("CI", "¬¬A; B |- A ∧ B"),
     ("CE", "A ∧ B |- A"),
     ("CE", "A ∧ B ∧ C |- C ∧ A"),
     ("CE", "A → C ∧ D; A |- C"),
+    ("CE", "A ∧ (A → B ∧ D); A |- B"),
     ("CE", "∀x (P(x) ∧ Q(x)); R(a) |- P(a)"),
     ("UE", "∀x P(x); Q(a) |- P(a)"),
     ("UE", "∀x (P(x) → Q(x)) |- P(a) → Q(a)"),
@@ -120,6 +130,9 @@ INSTANCES = [
     ("UIC", "∀x (A(x) → B(x)); ∀y (B(y) → C(y)) |- ∀z (A(z) → C(z))"),
     ("UIC", "∀x (B(x) → C(x)); ∀x (A(x) → B(x)) |- ∀x (A(x) → C(x))"),
     ("UIC", "∀x (A(x) → B(x)); ∀x (B(x) → C(x)); ∀x (C(x) → D(x)) |- ∀x (A(x) → D(x))"),
+    ("UIC", "∀x (P(x) → Q(x)); ∀x (Q(x) → R(x)); ∀x (R(x) → S(x)) |- ∀x (P(x) → S(x))"),
+    ("UIC", "∀x (P(x) → Q(x)); ∀x (Q(x) → R(x)); ∀x (R(x) → S(x)) ∧ G |- ∀x (P(x) → S(x))"),
+    ("UIC", "∀x (P(x) → Q(x)); ∀x (S(x) → T(x)); ∀x (Q(x) → R(x)); ∀x (R(x) → S(x)) |- ∀x (P(x) → T(x))"),
     ("UPI", "∀x (A(x) → B(x)); ∀x (A(x) → C(x)) |- ∀x (A(x) → B(x) ∧ C(x))"),
     ("UPI", "∀x (A(x) → B(x)); ∀x (A(x) → C(x)); ∀x (A(x) → D(x)) |- ∀x (A(x) → B(x) ∧ C(x) ∧ D(x))"),
     ("EI", "P(a) |- ∃x P(x)"),
@@ -158,6 +171,7 @@ NON_INSTANCES = [
     ("DS", "A ∨ B; ¬A; C |- B ∧ C"),
     ("CI", "A ∧ B |- A ∧ B"),  # one dependency
     ("CI", "A ∧ B |- B ∧ A"),
+    ("CI", "A; B |- A ∧ A ∧ B"),  # each part a dependency of its own
     ("CI", "A → B; A |- A ∧ B"),
     ("CI", "A; B; C → D; C |- A ∧ D"),
     ("CE", "A; B |- A"),
@@ -189,6 +203,7 @@ NOT_ENTAILED = [
     ("DS", "A ∨ B; A |- ¬B"),
     ("CI", "A |- A ∧ B"),
     ("CE", "A ∨ B |- A"),
+    ("CE", "A → C ∧ D; B |- C"),
     ("UE", "∃x P(x) |- P(a)"),
     ("UIC", "∀x (A(x) → B(x)); ∀x (C(x) → B(x)) |- ∀x (A(x) → C(x))"),
     ("UPI", "∀x (A(x) → B(x)); ∀x (D(x) → C(x)) |- ∀x (A(x) → B(x) ∧ C(x))"),
@@ -251,6 +266,9 @@ def test_goal_binding_restates_a_dependency_at_the_end_only() -> None:
     assert check("GB", "A; B |- A", terminal=False) == NoMatch()
     assert check("GB", "A ∧ B |- A", terminal=True) == NoMatch()
     assert check("GB", "A; A → B |- B", terminal=True) == NoMatch()
+    rule = FOLIO.find("GOAL_BINDING")
+    assert rule is not None
+    assert check_rule(rule, (parse_formula("A"),), parse_formula("A"), ORACLE) == NoMatch()  # terminal is what is said
 
 
 def test_a_match_tells_schema_substitution_principal_and_minor_premises() -> None:
@@ -268,19 +286,32 @@ def test_a_match_tells_schema_substitution_principal_and_minor_premises() -> Non
 def test_trivial_principal_premises_are_rejected() -> None:
     assert check("CE", "(A ∨ ¬A) ∧ (B ∨ ¬B) |- A ∨ ¬A") == NoMatch()
     assert check("IE", "(A ∧ ¬A) → B; A ∧ ¬A |- B") == NoMatch()
+    assert check("CE", "A ∧ ¬A |- A") == NoMatch()
+
+
+class Silent:
+    """A solver that decides nothing."""
+
+    name = "silent"
+
+    def decide(self, query: Query) -> Answer:
+        return Unknown(Reason.BUDGET)
 
 
 def test_an_undecided_question_is_never_an_acceptance() -> None:
-    class Silent:
-        name = "silent"
-
-        def decide(self, query: Query) -> Answer:
-            return Unknown(Reason.BUDGET)
-
     rule = TRAIN.find("IMPLICATION_ELIMINATION")
     assert rule is not None
     formulas = (parse_formula("A ∧ B → C"), parse_formula("A"), parse_formula("B"))
     assert isinstance(check_rule(rule, formulas, parse_formula("C"), Oracle(Silent())), Undecided)
+
+
+def test_whether_a_principal_premise_is_trivial_may_stay_open() -> None:
+    rule = TRAIN.find("IMPLICATION_ELIMINATION")
+    assert rule is not None
+    never_all = " ∧ ".join(f"A{n}" for n in range(24))  # false in every fixed structure
+    formulas = (parse_formula(f"{never_all} → B"), parse_formula(never_all))
+    result = check_rule(rule, formulas, parse_formula("B"), Oracle(Silent()))
+    assert result == Undecided("whether a principal premise is a tautology stayed undecided")
 
 
 def test_costly_steps_end_undecided_within_their_budget() -> None:
@@ -296,9 +327,60 @@ def test_costly_steps_end_undecided_within_their_budget() -> None:
     assert isinstance(spent, Undecided)
 
 
+COSTS = [
+    ("IE", "A → B; A |- B", 43),
+    ("DS", "A ∨ B; ¬A |- B", 43),
+    ("XOI", "A; ¬B |- A ⊕ B", 41),
+    ("CI", "A; B |- A ∧ B", 4),
+    ("CI", "A; B |- A ∧ C", 5),
+    ("CI", "A ∧ B; C |- B ∧ C ∧ A", 4),
+    ("CE", "A ∧ A ∧ B |- B", 27),
+    ("CE", "C ∧ (A → B); A |- C", 23),
+    ("CE", "(A → B) ∧ (C → D ∧ E); A |- B", 69),
+    ("CE", "(A → B) ∧ (C → D ∧ (A → G)); A; C |- E", 78),
+    ("UE", "∀x P(x); Q(b) ∧ Q(c) |- P(c)", 25),
+    ("EI", "R(a, a); P(a) |- ∃x (R(x, x) ∧ P(x))", 5),
+    ("UIC", "∀x (P(x) → Q(x)); ∀x (Q(x) → R(x)); ∀x (R(x) → S(x)) |- ∀x (P(x) → S(x))", 68),
+]
+"""What checks cost. Another search may cost something else; then verdicts near the budget change, too."""
+
+
+def test_what_checks_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Just enough is enough, for the check and for the trace; one less leaves it undecided."""
+    for short, step, cost in COSTS:
+        rule = FOLIO.find(SHORT[short])
+        assert rule is not None
+        left, right = step.split("|-")
+        dependencies, conclusion = tuple(map(parse_formula, left.split(";"))), parse_formula(right)
+        budget = Budget()
+        result = check_rule(rule, dependencies, conclusion, ORACLE, budget=budget)
+        assert (step, TRACE_BUDGET - budget.left) == (step, cost)
+        assert check_rule(rule, dependencies, conclusion, ORACLE, budget=Budget(left=cost)) == result
+        spent = Budget(left=cost - 1)
+        assert check_rule(rule, dependencies, conclusion, ORACLE, budget=spent) == Undecided(SPENT)
+        with monkeypatch.context() as patch:
+            patch.setattr(rule_check, "CHECK_BUDGET", cost)
+            assert check_rule(rule, dependencies, conclusion, ORACLE) == result
+            patch.setattr(rule_check, "CHECK_BUDGET", cost - 1)
+            assert check_rule(rule, dependencies, conclusion, ORACLE) == Undecided(SPENT)
+
+
+SPENT = "the budget of the rule check is spent"
+
+
+def test_spines_are_looked_at_up_to_their_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    step = "(A → B) ∧ (C ∧ D) |- D"  # five elements: itself, two, two; of which one is not an instance of A ∧ B
+    monkeypatch.setattr(rule_check, "SPINE_BUDGET", 5)
+    assert check("UE", step) == NoMatch()
+    monkeypatch.setattr(rule_check, "SPINE_BUDGET", 4)
+    assert check("UE", step) == Undecided("a dependency has more than 4 parts and instances")
+    assert isinstance(check("IE", "D ∧ (C ∧ (A → B)); A |- B"), Undecided)
+
+
 def test_too_many_parts_leave_the_check_open() -> None:
     many = " ∨ ".join(f"A{i}" for i in range(12))
     assert isinstance(check("DS", f"{many}; ¬A0 |- {many.removeprefix('A0 ∨ ')}"), Undecided)
+    assert isinstance(check("CI", f"B; C |- {many.replace('∨', '∧')}"), Undecided)
 
 
 def test_the_catalogues_of_the_method() -> None:
