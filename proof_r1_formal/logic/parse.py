@@ -102,7 +102,7 @@ def _parse(text: str) -> Formula:
         raise ParseError(text, MAX_LENGTH, f"a formula of {len(text)} characters; at most {MAX_LENGTH} are read")
     if not text.strip():
         raise ParseError(text, 0, "an empty formula")
-    prefix = _LOOKS_PREFIX.search(text) is not None
+    prefix = _LOOKS_PREFIX.search(_QUOTED.sub('""', text)) is not None  # a name may hold anything
     try:
         tree = _parser("prefix" if prefix else "infix").parse(text)
     except UnexpectedCharacters as error:
@@ -122,6 +122,8 @@ def _parse(text: str) -> Formula:
 _LOOKS_PREFIX = re.compile(
     r"\(\s*(?:(?:and|or|xor|implies|iff|distinct)(?!\w)|[∧∨⊕→↔=≠]|->|<->|(?:forall|exists|all|some|∀|∃)\s*\()"
 )
+# A name in quotes, or one that does not end: what follows an opening quote always matches, so the work is linear.
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*\\?(?:"|\Z)', re.DOTALL)
 
 
 @cache

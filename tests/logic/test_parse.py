@@ -325,3 +325,10 @@ def test_negation_of_what_is_shown_is_shown_negated() -> None:
     formula = parse_formula("∀x (P(x) ∨ A)")
     assert show(Not(formula)) == f"¬{show(formula)}"
     assert isinstance(parse_formula(show(atom("∧", const("a b")))), Atom)
+
+
+@pytest.mark.parametrize("name", ["(and", "(-> a b)", "(forall (x", '(xor"', "\\(and", "(=", "(∀ ("])
+def test_a_name_that_looks_like_prefix_notation_does_not_make_a_formula_prefix(name: str) -> None:
+    for formula in (atom("P", const(name), const("b")), atom(name), Not(atom("P", const(name)))):
+        assert parse_formula(show(formula)) is formula
+        assert parse_formula(show(formula, "prefix")) is formula
