@@ -7,13 +7,17 @@ import json
 import pytest
 
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.errors import CatalogueError, SolverError
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
+from proof_r1_formal.evidence.kernel import KernelEvidence
+from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.evidence.term import Repeat
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.syntax import ENTITY
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Solver
 
@@ -99,3 +103,30 @@ def test_evidence_that_does_not_hold_makes_no_verdict(solver: Solver, says: str)
     assert step.evidence is None
     assert [finding.code for finding in step.findings if finding.code is Code.UNDECIDED]
     assert says in step.findings[0].message
+
+
+def test_without_evidence_the_solver_is_believed() -> None:
+    verifier = Verifier(Liar(Entailed((Repeat(0),))), evidence="none")
+    (step,) = run(verifier, ("s1", ["h2"], "animal(tom)", "UNIVERSAL_ELIMINATION")).actions
+    assert (step.semantic, step.evidence) == (True, None)
+
+
+def test_a_kernel_is_asked_where_its_evidence_is_wanted(lean: LeanKernel) -> None:
+    kernel = KernelEvidence(lean)
+    steps = (STEPS[0], ("s2", ["h1"], "cat(rex)", "UNIVERSAL_ELIMINATION"))
+    yes, no = run(Verifier(evidence="kernel", kernel=kernel), *steps).actions
+    assert (yes.semantic, yes.evidence, no.semantic, no.evidence) == (True, "kernel", False, "kernel")
+    yes, no = run(Verifier(kernel=kernel), *steps).actions
+    assert (yes.semantic, yes.evidence, no.semantic, no.evidence) == (True, "checked", False, "checked")
+
+
+def test_kernel_evidence_needs_a_kernel() -> None:
+    with pytest.raises(SolverError, match="there is no kernel"):
+        Verifier(evidence="kernel")
+
+
+def test_schemata_that_are_no_theorems_are_refused() -> None:
+    wrong = schema("affirming_the_consequent", "A → B", "B", "A")
+    rules = Catalogue("wrong", (Rule("IMPLICATION_ELIMINATION", "", (wrong,), Example((), "")),))
+    with pytest.raises(CatalogueError, match="affirming_the_consequent"):
+        Verifier(rules=rules)

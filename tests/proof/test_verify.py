@@ -10,13 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import proof_r1_formal.proof.verify
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.syntax import ENTITY
 from proof_r1_formal.proof.batch import Settings, verify, verify_many
-from proof_r1_formal.proof.report import Code, StepReport, TraceReport, decode, encode
+from proof_r1_formal.proof.report import Code, Finding, RuleReport, StepReport, TraceReport, decode, encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.solvers import get_solver
@@ -67,6 +71,7 @@ def test_what_is_entailed_but_no_instance_serves_entailment_but_not_rules() -> N
     second = report.actions[1]
     assert (second.semantic, second.rule) == (True, False)
     assert codes(second) == {Code.RULE_UNTRUSTED_DEPENDENCY}
+    assert second.findings[0].dependencies == ("s1",)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +93,7 @@ def test_dependencies_that_cannot_be_trusted(name: str, code: Code) -> None:
         ("s3", ["h1"], "Q(a)", CE),
     )
     assert codes(report.actions[1]) == {code}
+    assert report.actions[1].findings[0].dependencies == (name,)
     assert report.actions[1].signal == 0.1
     assert report.actions[2].signal == 1.0
 
@@ -96,6 +102,8 @@ def test_ids_are_unique_and_no_premises() -> None:
     case = problem("P(a) ∧ Q(a)")
     report = run(case, ("h1", ["h1"], "P(a)", CE), ("s1", ["h1"], "P(a)", CE), ("s1", ["h1"], "Q(a)", CE))
     assert [codes(step) for step in report.actions] == [{Code.DUPLICATE_ID}, set(), {Code.DUPLICATE_ID}]
+    assert report.actions[0].findings[0].message == "id 'h1' is already a premise"
+    assert report.actions[2].findings[0].message == "id 's1' is already an earlier action"
 
 
 def test_an_arity_clash_with_the_problem_or_an_admitted_conclusion_is_a_schema_error() -> None:
@@ -115,6 +123,34 @@ def test_a_rejected_conclusion_does_not_fix_the_arity_of_a_symbol() -> None:
     case = problem("P(a)")
     report = run(case, ("s1", ["h1"], "New(a)", CE), ("s2", ["h1"], "P(a) ∨ New(a, a)", CE))
     assert [step.schema for step in report.actions] == [True, True]
+
+
+def test_the_report_of_a_rule_tells_the_instance() -> None:
+    case = problem("∀x P(x)", "∀x (P(x) → Q(x))", "P(a) ∧ S(a)")
+    report = run(
+        case,
+        ("s1", ["h3", "h2"], "Q(a)", "IMPLICATION_ELIMINATION"),
+        ("s2", ["h3", "h1"], "P(a)", "UNIVERSAL_ELIMINATION"),
+        ("s3", ["h1"], "P(a)", CE),
+    )
+    assert [step.instance for step in report.actions] == [
+        RuleReport("implication_elimination", {"A": "P(a)", "B": "Q(a)"}, ("h2",), ("P(a)",)),
+        RuleReport("universal_elimination", {"A": "λx. P(x)", "t": "a"}, ("h1",), ()),
+        None,
+    ]
+
+
+def test_rule_checks_share_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = problem("P(a) ∧ Q(a)", "R(a) ∧ S(a)", "T(a) ∧ U(a)")
+    steps = (("s1", ["h1"], "P(a)", CE), ("s2", ["h2"], "R(a)", CE), ("s3", ["h3"], "T(a)", CE))
+    (*_, cost) = VERIFIER.match_rule(CE, (case.premises[0].formula,), parse_formula("P(a)"), False)
+    monkeypatch.setattr(proof_r1_formal.proof.verify, "TRACE_BUDGET", 2 * cost)
+    report = run(case, *steps)
+    assert [step.rule for step in report.actions] == [True, True, False]
+    (finding,) = report.actions[2].findings
+    assert finding == Finding(Code.RULE_UNDECIDED, f"{CE}: the budget of the trace's rule checks is spent")
+    monkeypatch.setattr(proof_r1_formal.proof.verify, "TRACE_BUDGET", 2 * cost - 1)
+    assert [step.rule for step in run(case, *steps).actions] == [True, False, False]
 
 
 # -- progress ---------------------------------------------------------------------------------------------------------
@@ -163,7 +199,58 @@ def test_quantifier_negation_is_exempt_for_its_own_premise_only() -> None:
     assert not report.actions[2].progress
 
 
+def test_only_the_terminal_goal_binding_may_restate() -> None:
+    binding = ("h_goal_true", ["h1"], "G(a)", GB)
+    report = run(problem("G(a)", "P(a) ∧ Q(a)"), binding, ("s1", ["h2"], "P(a)", CE))
+    assert codes(report.actions[0]) == {Code.NO_RULE_MATCH, Code.RESTATES_DEPENDENCY}
+    assert report.actions[0].signal == 0.3
+    (step,) = run(problem("G(a)"), ("h_goal_true", ["h1"], "G(a)", CE)).actions
+    assert (step.terminal, step.progress) == (True, False)
+    assert codes(step) == {Code.NO_RULE_MATCH, Code.RESTATES_DEPENDENCY}
+    (step,) = run(problem("G(a)"), binding).actions
+    assert (step.terminal, step.signal, step.findings) == (True, 1.0, ())
+
+
+@pytest.mark.parametrize(
+    ("name", "conclusion", "message"),
+    [("s1", "G(a)", "'s1' is no option"), ("h_goal_false", "G(a)", "the conclusion is not that of h_goal_false")],
+)
+def test_a_goal_binding_binds_the_option_that_it_names(name: str, conclusion: str, message: str) -> None:
+    (step,) = run(problem("G(a)"), (name, ["h1"], conclusion, GB)).actions
+    assert (step.terminal, step.semantic, step.rule, step.progress) == (True, True, False, False)
+    assert step.findings == (Finding(Code.BINDING_MISMATCH, message),)
+    assert step.signal == 0.3
+
+
+def test_a_goal_binding_that_is_no_instance_says_what_one_is() -> None:
+    (step,) = run(problem("G(a) ∧ P(a)"), ("h_goal_true", ["h1"], "G(a)", GB)).actions
+    (finding,) = step.findings
+    assert finding.code is Code.NO_RULE_MATCH
+    assert "binds an option's formula that is one of its dependencies" in finding.message
+    (step,) = run(problem("G(a) ∧ P(a)"), ("s1", ["h1"], "G(a)", CI)).actions
+    assert step.findings[0].message == f"the step is no instance of {CI}"
+
+
 # -- the answer -------------------------------------------------------------------------------------------------------
+
+
+def test_an_action_with_an_option_s_id_is_terminal_whatever_its_rule() -> None:
+    report = run(problem("G(a) ∧ P(a)"), ("h_goal_true", ["h1"], "G(a)", CE))
+    assert report.actions[0].terminal
+    assert report.closure == ("h1", "h_goal_true")
+
+
+def test_answers_are_right_or_wrong_or_unknown() -> None:
+    steps = ("h_goal_true", ["h1"], "G(a)", CE)
+    assert run(problem("G(a) ∧ P(a)"), steps).answer_correct is True
+    assert run(problem("G(a) ∧ P(a)", answer="h_goal_false"), steps).answer_correct is False
+
+
+def test_a_terminal_action_without_an_id_has_a_closure() -> None:
+    text = '<summary>[{"dependencies": ["h1"], "conclusion": "G(a)", "rule": "GOAL_BINDING"}]</summary>'
+    report = VERIFIER.verify(problem("G(a)"), text)
+    assert report.closure == ("h1", "")
+    assert decode(encode(report)) == report
 
 
 def test_the_last_conclusion_selects_an_option_in_evaluation_only() -> None:
@@ -192,6 +279,39 @@ def test_uncertain_is_verified_by_two_countermodels(premise: str, expected: str)
     assert report.actions[0].semantic == (premise == "G(a)")
 
 
+class Saying:
+    """A solver that gives each conclusion the answer of its text, and knows nothing of others."""
+
+    name = "saying"
+
+    def __init__(self, answers: dict[str, Answer]) -> None:
+        self._answers = answers
+
+    def decide(self, query: Query) -> Answer:
+        return self._answers.get(show(query.conclusion), Unknown(Reason.BUDGET))
+
+
+MODEL = Structure({ENTITY: 1}, {"P": frozenset(), "G": frozenset()}, {"a": {(): 0}})
+
+
+@pytest.mark.parametrize(
+    ("to_goal", "to_negation", "expected"),
+    [
+        (Refuted(MODEL), Refuted(MODEL), "verified"),
+        (Refuted(MODEL), Unknown(Reason.BUDGET), "undecided"),
+        (Unknown(Reason.BUDGET), Refuted(MODEL), "undecided"),
+        (Refuted(MODEL), Refuted(), "undecided"),
+        (Refuted(), Refuted(), "undecided"),
+        (Refuted(MODEL), Entailed(), "refuted"),
+        (Entailed(), Unknown(Reason.BUDGET), "refuted"),
+    ],
+)
+def test_uncertain_needs_both_countermodels(to_goal: Answer, to_negation: Answer, expected: str) -> None:
+    verifier = Verifier(Saying({"G(a)": to_goal, "¬G(a)": to_negation}))
+    text = completion(("h_goal_uncertain", ["h1"], "G(a)", GB))
+    assert verifier.verify(problem("P(a)", answer="h_goal_uncertain"), text).uncertain == expected
+
+
 def test_contradictory_premises_are_reported() -> None:
     assert run(problem("P(a)", "¬P(a)"), ("s1", ["h1", "h2"], "G(a)", CE)).consistency == "inconsistent"
 
@@ -199,6 +319,27 @@ def test_contradictory_premises_are_reported() -> None:
 def test_no_action_no_answer() -> None:
     report = VERIFIER.verify(problem("P(a)"), "<summary>[]</summary>")
     assert (report.parsed, report.answer, report.actions, report.closure) == (True, None, (), ())
+
+
+def test_questions_of_entailment_with_the_answers_that_count() -> None:
+    case = problem("P(a) ∧ Q(a)", "R(a)")
+    text = completion(("s1", ["h1"], "P(a)", CE), ("s2", ["h2"], "Q(a)", CE), ("s3", ["s2"], "Q(a)", CE))
+    (first, yes), (second, no) = VERIFIER.entailments(case, text)
+    assert first == Query((case.premises[0].formula,), parse_formula("P(a)"))
+    assert second == Query((case.premises[1].formula,), parse_formula("Q(a)"))
+    assert isinstance(yes, Entailed)
+    assert isinstance(no, Refuted)
+
+
+def test_countermodels_are_told_in_order() -> None:
+    rows = frozenset((x, y) for x in range(6) for y in range(6))
+    table: dict[tuple[int, ...], int] = {(n,): (n * 5) % 6 for n in (3, 1, 5, 0, 4, 2)}
+    model = Structure({ENTITY: 6}, {"R": rows, "G": frozenset()}, {"f": table, "a": {(): 0}})
+    verifier = Verifier(Saying({"G(a)": Refuted(model)}), evidence="none")
+    (step,) = verifier.verify(problem("P(a)"), completion(("s1", ["h1"], "G(a)", CE))).actions
+    assert step.countermodel is not None
+    assert step.countermodel.predicates["R"] == tuple(sorted(rows))
+    assert step.countermodel.functions["f"] == tuple(sorted(table.items()))
 
 
 # -- undecided, hostile -----------------------------------------------------------------------------------------------
