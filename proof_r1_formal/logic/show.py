@@ -185,12 +185,12 @@ def _prefix_term(term: Term) -> str:
 
 
 def _name(name: str) -> str:
-    return name if _PLAIN_NAME.fullmatch(name) and name not in _RESERVED else json.dumps(name, ensure_ascii=True)
+    return name if _PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=True)
 
 
 def _binder(name: str) -> str:
     """Like ``_name`` for names of variables and sorts, where a dot ends the binder."""
-    return name if _PLAIN_BINDER.fullmatch(name) and name not in _RESERVED else json.dumps(name, ensure_ascii=True)
+    return name if _PLAIN_BINDER.fullmatch(name) else json.dumps(name, ensure_ascii=True)
 
 
 def _separated(formula: Formula) -> Formula:

@@ -332,3 +332,10 @@ def test_a_name_that_looks_like_prefix_notation_does_not_make_a_formula_prefix(n
     for formula in (atom("P", const(name), const("b")), atom(name), Not(atom("P", const(name)))):
         assert parse_formula(show(formula)) is formula
         assert parse_formula(show(formula, "prefix")) is formula
+
+
+@pytest.mark.parametrize("notation", get_args(Notation))
+@pytest.mark.parametrize("name", ["iff'", "AND’", "not-known", "or.x", "all'", "true'", "iffy", "nota'", "TRUE_1"])
+def test_a_name_that_starts_with_a_reserved_word(name: str, notation: Notation) -> None:
+    for formula in (atom(name), atom("P", const(name)), ForAll(var(name), atom("P", var(name)))):
+        assert parse_formula(show(formula, notation)) is formula
