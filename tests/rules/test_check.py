@@ -212,6 +212,7 @@ NOT_ENTAILED = [
     ("EIE", "∃x A(x); ∀x (B(x) → A(x)) |- ∃x B(x)"),
     ("ECI", "∃x A(x); ∃x B(x) |- ∃x (A(x) ∧ B(x))"),
     ("QN", "¬∀x A(x) |- ∀x ¬A(x)"),
+    ("QN", "¬∀x A(x) |- ∃x ¬B(x)"),
 ]
 
 
@@ -305,6 +306,16 @@ def test_an_undecided_question_is_never_an_acceptance() -> None:
     assert isinstance(check_rule(rule, formulas, parse_formula("C"), Oracle(Silent())), Undecided)
 
 
+def test_the_first_of_several_open_questions_is_told() -> None:
+    rule = TRAIN.find("DISJUNCTIVE_SYLLOGISM")
+    assert rule is not None
+    many = " ∨ ".join(f"B{n}" for n in range(12))
+    never_all = " ∧ ".join(f"A{n}" for n in range(24))
+    formulas = (parse_formula(many), parse_formula("D ∨ E"), parse_formula("¬D"))
+    result = check_rule(rule, formulas, parse_formula(f"E ∨ {never_all}"), Oracle(Silent()))
+    assert result == Undecided("a conjunction or disjunction has too many parts to be split in every way")
+
+
 def test_whether_a_principal_premise_is_trivial_may_stay_open() -> None:
     rule = TRAIN.find("IMPLICATION_ELIMINATION")
     assert rule is not None
@@ -338,6 +349,8 @@ COSTS = [
     ("CE", "C ∧ (A → B); A |- C", 23),
     ("CE", "(A → B) ∧ (C → D ∧ E); A |- B", 69),
     ("CE", "(A → B) ∧ (C → D ∧ (A → G)); A; C |- E", 78),
+    ("CE", "A ∧ (A ∧ B) |- C", 20),
+    ("CE", "B ∧ (A → B); A |- C", 28),
     ("UE", "∀x P(x); Q(b) ∧ Q(c) |- P(c)", 25),
     ("EI", "R(a, a); P(a) |- ∃x (R(x, x) ∧ P(x))", 5),
     ("UIC", "∀x (P(x) → Q(x)); ∀x (Q(x) → R(x)); ∀x (R(x) → S(x)) |- ∀x (P(x) → S(x))", 68),
