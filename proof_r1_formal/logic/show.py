@@ -42,9 +42,10 @@ Notation: TypeAlias = Literal["unicode", "ascii", "juxtaposed", "prefix"]
 WORDS = ("not", "and", "or", "xor", "implies", "iff", "forall", "all", "exists", "some", "true", "false")
 """Words that the grammars reserve, in lower and in upper case."""
 
-_PLAIN_NAME = re.compile(r"\w(?:\w|['’]|-(?=\w))*")  # one with a dot might be read as the end of ``∀x y.``
-_PLAIN_BINDER = re.compile(r"\w(?:\w|['’])*")
-_RESERVED = frozenset(WORDS) | frozenset(word.upper() for word in WORDS)
+# A reserved word ends where its letters do: ``iff'`` is read as a word and a quote, ``iffy`` is a name.
+_NO_WORD = rf"(?!(?:{'|'.join((*WORDS, *[word.upper() for word in WORDS]))})(?!\w))"
+_PLAIN_NAME = re.compile(rf"{_NO_WORD}\w(?:\w|['’]|-(?=\w))*")  # one with a dot might be read as the end of ``∀x y.``
+_PLAIN_BINDER = re.compile(rf"{_NO_WORD}\w(?:\w|['’])*")
 
 
 @dataclass(frozen=True, slots=True)
