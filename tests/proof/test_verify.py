@@ -149,6 +149,8 @@ def test_rule_checks_share_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [step.rule for step in report.actions] == [True, True, False]
     (finding,) = report.actions[2].findings
     assert finding == Finding(Code.RULE_UNDECIDED, f"{CE}: the budget of the trace's rule checks is spent")
+    cheap = ("s3", ["s1"], "P(a) ∨ U(a)", "UNIVERSAL_ELIMINATION")  # one candidate to look at, one too many
+    assert codes(run(case, *steps[:2], cheap).actions[2]) == {Code.RULE_UNDECIDED}
     monkeypatch.setattr(proof_r1_formal.proof.verify, "TRACE_BUDGET", 2 * cost - 1)
     assert [step.rule for step in run(case, *steps).actions] == [True, False, False]
 
