@@ -152,7 +152,9 @@ def _require_elements(query: Query, structure: Structure) -> None:
     if not all(symbols(formula).variable_sorts <= {ENTITY} for formula in formulas):
         sorts = {name: type_.result for name, type_ in Signature.infer(formulas).functions.items()}
     for name, sort in sorts.items():
-        size = structure.domains.get(sort, 0)
+        if sort not in structure.domains:
+            raise StructureError(f"the structure has no domain for sort {sort!r}")
+        size = structure.domains[sort]
         for value in structure.functions.get(name, {}).values():
             if not 0 <= value < size:
                 raise StructureError(f"the value {value} of {name!r} is no element of the domain")
