@@ -31,6 +31,7 @@ from typing import TypeAlias, TypeVar, assert_never, get_args
 from hypothesis import reject
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
+from hypothesis.vendor.pretty import RepresentationPrinter
 
 from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, Premise, Problem, three_way_options
 from proof_r1_formal.logic.model import Structure, evaluate
@@ -106,6 +107,9 @@ class Attempt:
         lines = [f"{premise.id}: {show(premise.formula)}" for premise in self.problem.premises]
         lines += [f"{s.id}: {show(s.conclusion)}  [{s.rule}: {', '.join(s.dependencies)}]" for s in self.steps]
         return "\n".join(["Attempt", *[f"  {line}" for line in lines]])
+
+    def _repr_pretty_(self, printer: RepresentationPrinter, _: bool) -> None:
+        printer.text(repr(self))  # what Hypothesis shows
 
 
 def written(elements: Sequence[Json]) -> str:
@@ -539,6 +543,9 @@ class Corrupted:
     def __repr__(self) -> str:
         shown = repr(self.attempt) if self.text is None else f"{self.attempt!r}\n  written as {self.text}"
         return f"{self.corruption.name} at action {self.index} of {shown}"
+
+    def _repr_pretty_(self, printer: RepresentationPrinter, _: bool) -> None:
+        printer.text(repr(self))  # what Hypothesis shows
 
 
 def corrupted_attempts(

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, find, given, settings
+from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.data.problem import Problem
@@ -149,11 +149,10 @@ class Credulous:
         return Entailed() if len(query.dependencies) == 1 else self._solver.decide(query)
 
 
-SHRINKING = settings(max_examples=500, database=None)
+SHRINKING = settings(max_examples=500, database=None, phases=[Phase.generate, Phase.shrink])
 FEW = Signature({"P": (), "Q": ("Entity",)}, {"a": FunctionType((), "Entity")})
 
 
-@pytest.mark.slow
 def test_a_bug_in_the_verifier_shrinks_to_a_short_attempt() -> None:
     buggy = Verifier(Forgetful(), evidence="none")
 
@@ -167,7 +166,6 @@ def test_a_bug_in_the_verifier_shrinks_to_a_short_attempt() -> None:
     assert all(size(premise.formula) <= 5 for premise in shortest.problem.premises), shortest
 
 
-@pytest.mark.slow
 def test_a_bug_that_accepts_too_much_shrinks_too() -> None:
     buggy, right = Verifier(Credulous(), evidence="none"), Verifier(evidence="none")
 
