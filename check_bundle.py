@@ -119,7 +119,7 @@ class Node:
 Formula = tuple[Any, ...]  # ("atom", predicate, term …), ("forall", sort, body), ("and", left, right), … or a term
 BOTTOM: Formula = ("bottom",)
 ENTITY, INVALID_RULE = "Entity", "INVALID_RULE"
-QUANTIFIERS, NAMED = ("forall", "exists"), ("app", "atom", "forall", "exists", "bound")
+QUANTIFIERS, NAMED = ("forall", "exists"), ("app", "atom", "forall", "exists", "bound", "sorted")
 
 
 def read(node: Node, scope: tuple[Any, ...] = (), term: bool = False) -> Formula:
@@ -129,6 +129,8 @@ def read(node: Node, scope: tuple[Any, ...] = (), term: bool = False) -> Formula
             return ("bound", scope.index((name, sort)))
         case [("app" | "atom") as kind, str(name), *_] if term == (kind == "app"):
             return (kind, name, *[read(part, scope, True) for part in node.items()[2:]])
+        case ["sorted", str(sort), ["app", *_]] if term:
+            return ("sorted", sort, read(node.items()[2], scope, True))
         case ["equal", _, _] if not term:
             return ("equal", *[read(part, scope, True) for part in node.items()[1:]])
         case ["top"] | ["bottom"] | ["not", _] | [("and" | "or" | "xor" | "implies" | "iff"), _, _] if not term:
@@ -161,6 +163,9 @@ def place(part: Formula, scope: tuple[str, ...], same: list[Sequence[Any]]) -> A
     """The place of a term: a sort, or the result (name, -1) of a function; ``same`` gets pairs of one sort."""
     if part[0] == "bound":
         return scope[part[1]]
+    if part[0] == "sorted":
+        same.append((part[1], place(part[2], scope, same)))
+        return part[1]
     inner = (part[1], *scope) if part[0] in QUANTIFIERS else scope
     places = [place(inside, inner, same) for inside in parts(part)]
     same += [places] if part[0] == "equal" else []
@@ -194,6 +199,8 @@ def value(node: Node, part: Formula, sorts: dict[Any, str], elements: tuple[int,
         values = (value(node, part[2], sorts, (n, *elements)) for n in range(tables["domains"][part[1]]))
         return all(values) if part[0] == "forall" else any(values)
     inner = [value(node, inside, sorts, elements) for inside in parts(part)]
+    if part[0] == "sorted":
+        return inner[0]
     if part[0] == "app":
         result = next((result for row, result in tables["functions"].get(part[1], ()) if row == inner), -1)
         size = tables["domains"].get(sorts.get((part[1], -1), ENTITY), 0)
@@ -334,6 +341,8 @@ class Proof:
         return term
 
     def _has_sort(self, term: Formula, sort: str) -> bool:
+        if term[0] == "sorted":
+            return term[1] == sort and self._has_sort(term[2], sort)
         if term[1] not in self._given:  # a constant that the proof brings in has the sort that is wanted of it first
             return len(term) == 2 and self._new.setdefault(term[1], sort) == sort
         wanted = [self._sorts.get((term[1], index), ENTITY) for index in range(-1, len(term) - 2)]
@@ -344,7 +353,7 @@ def differ(left: Formula, right: Formula, one: Formula, other: Formula) -> bool:
     """Whether two atoms, equations or terms differ in nothing but ``left`` and ``right`` for each other."""
     if one == other or (one, other) in ((left, right), (right, left)):
         return True
-    named = one[0] in ("atom", "app") and one[:2] == other[:2] and len(one) == len(other)
+    named = one[0] in ("atom", "app", "sorted") and one[:2] == other[:2] and len(one) == len(other)
     inside = zip(parts(one), parts(other), strict=False)
     return (named or one[0] == other[0] == "equal") and all(differ(left, right, x, y) for x, y in inside)
 

@@ -23,8 +23,8 @@ from proof_r1_formal.evaluate.metrics import evaluate_metrics, reference_length
 from proof_r1_formal.evidence.serial import proof_to_data, structure_to_data
 from proof_r1_formal.logic.serial import to_data
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
-from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers.base import Entailed, Refuted, Unknown
 
@@ -123,6 +123,7 @@ def bundle(verifier: Verifier, problems: Mapping[str, Problem], traces: Iterable
 
 
 def _problem(verifier: Verifier, problem: Problem) -> Json:
+    problem, _ = with_sorts(problem)
     premises = tuple([premise.formula for premise in problem.premises])
     return {
         "id": problem.id,
@@ -146,7 +147,8 @@ def _problem(verifier: Verifier, problem: Problem) -> Json:
 
 
 def _trace(verifier: Verifier, problem: Problem, completion: str, report: TraceReport) -> Json:
-    formulas = [action.formula for action in read_completion(completion).actions]
+    problem, trace = verifier.read(problem, completion)
+    formulas = [action.formula for action in trace.actions]
     option, last = problem.option(report.answer), formulas[-1] if formulas else None
     premises = tuple([premise.formula for premise in problem.premises])
     uncertain: Json = None

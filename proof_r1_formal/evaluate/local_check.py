@@ -14,6 +14,7 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.proof.action import Action, read_completion
 from proof_r1_formal.proof.report import Code
+from proof_r1_formal.proof.sorts import conclusions_with_sorts, with_sorts
 from proof_r1_formal.solvers.base import Query, Unknown, checked_signature
 
 
@@ -48,10 +49,11 @@ def local_checks(problem: Problem, completion: str) -> tuple[LocalCheck, ...]:
 
     Of several formulas under one id the first is the one that later actions mean.
     """
+    problem, symbols = with_sorts(problem)
     known: dict[str, Formula] = {premise.id: premise.formula for premise in problem.premises}
     taken = set(known)
     checks = []
-    for action in read_completion(completion).actions:
+    for action in conclusions_with_sorts(read_completion(completion), symbols).actions:
         checks.append(LocalCheck(action.id, _question(action, known, duplicate=action.id in taken)))
         if action.id is not None:
             taken.add(action.id)
@@ -61,7 +63,7 @@ def local_checks(problem: Problem, completion: str) -> tuple[LocalCheck, ...]:
 
 
 def _question(action: Action, known: dict[str, Formula], *, duplicate: bool) -> Query | Fault:
-    if any(finding.code is Code.UNPARSABLE_CONCLUSION for finding in action.findings):
+    if any(finding.code in (Code.UNPARSABLE_CONCLUSION, Code.SYMBOL_CLASH) for finding in action.findings):
         return Fault.UNPARSABLE_FORMULA
     if duplicate:
         return Fault.DUPLICATE_ID

@@ -126,7 +126,7 @@ class _Checker:
         self._depth = 0
         self._signature: Signature | None = None
         self._sorts: dict[str, str] = {}
-        if not all(symbols(formula).variable_sorts <= {ENTITY} for formula in (*premises, conclusion)):
+        if not all(symbols(formula).sorts <= {ENTITY} for formula in (*premises, conclusion)):
             try:
                 self._signature = Signature.infer((*premises, conclusion))
             except SignatureError as error:

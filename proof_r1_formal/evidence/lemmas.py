@@ -173,7 +173,7 @@ def _replaced(before: Formula, after: Formula, places: Mapping[tuple[Term, Term]
         if (one, other) in places:
             return places[one, other]
         assert isinstance(one, App) and isinstance(other, App)
-        return App(one.function, tuple(map(visit, one.arguments, other.arguments)))
+        return one.on(tuple(map(visit, one.arguments, other.arguments)))
 
     match before, after:
         case Atom(predicate, first), Atom(_, second):

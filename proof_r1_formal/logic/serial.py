@@ -1,8 +1,9 @@
 """Terms and formulas as plain JSON values, and back.
 
-A variable is ``["var", name, sort]``, a function applied to terms ``["app", name, argument, …]``. An atom is
-``["atom", predicate, argument, …]``; anything else begins with the name of its connective: ``["not", A]``,
-``["implies", A, B]``, ``["forall", ["var", "x", "Entity"], A]``. Unlike text, this needs no grammar to be read.
+A variable is ``["var", name, sort]``, a function applied to terms ``["app", name, argument, …]``, and if it names its
+sort ``["sorted", sort, ["app", …]]``. An atom is ``["atom", predicate, argument, …]``; anything else begins with the
+name of its connective: ``["not", A]``, ``["implies", A, B]``, ``["forall", ["var", "x", "Entity"], A]``. Unlike text,
+this needs no grammar to be read.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def term_to_data(term: Term) -> Data:
         case Var(name, sort):
             return ["var", name, sort]
         case App(function, arguments):
-            return ["app", function, *[term_to_data(argument) for argument in arguments]]
+            applied: Data = ["app", function, *[term_to_data(argument) for argument in arguments]]
+            return applied if term.sort is None else ["sorted", term.sort, applied]
     assert_never(term)
 
 
@@ -81,6 +83,8 @@ def term_from_data(data: Data) -> Term:
             return Var(name, sort)
         case ["app", str(function), *arguments]:
             return App(function, tuple([term_from_data(argument) for argument in arguments]))
+        case ["sorted", str(sort), ["app", str(function), *arguments]]:
+            return App(function, tuple([term_from_data(argument) for argument in arguments]), sort)
     raise ProofR1Error(f"no term: {str(data)[:80]}")
 
 

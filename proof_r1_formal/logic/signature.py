@@ -2,9 +2,9 @@
 
 In: formulas. Out: a :class:`Signature`, or a :class:`SignatureError` that names both uses of a symbol that clash.
 
-Sorts are inferred: only variables declare one. Every argument place, constant and function result takes the sort of
-what meets it; what meets nothing sorted is of the default sort. ``likes(x, rome)`` under ``∀x:Person`` makes the first
-place of ``likes`` a Person.
+Sorts are inferred: variables declare one. Every argument place, constant and function result takes the sort of what
+meets it; what meets nothing sorted is of the default sort. ``likes(x, rome)`` under ``∀x:Person`` makes the first place
+of ``likes`` a Person. What is inferred from many formulas is written into one by :meth:`SignatureBuilder.sorted`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import assert_never
 from proof_r1_formal.errors import SignatureError
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import ENTITY, App, Atom, Eq, Exists, ForAll, Formula, Term, Var
-from proof_r1_formal.logic.transform import subformulas
+from proof_r1_formal.logic.transform import map_terms, subformulas
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,15 @@ class SignatureBuilder:
 
     A place is ``(symbol, index)``; index -1 is the result of a function. As long as all variables are of the default
     sort, so is every place, and nothing is united.
+
+    Attributes:
+        one_sort: whether the default sort is the only one.
     """
 
     def __init__(self) -> None:
         self._formulas: dict[Formula, None] = {}
         self._uses: dict[str, tuple[str, int]] = {}  # name -> (kind, arity)
-        self._one_sort = True
+        self.one_sort = True
         self._parent: dict[object, object] = {}
         self._sort: dict[object, str] = {}
         self._sorts: dict[str, None] = {}
@@ -77,15 +80,15 @@ class SignatureBuilder:
             SignatureError: a symbol of the formula clashes with what is known.
         """
         if formula in self._formulas or (
-            self._one_sort
-            and symbols(formula).variable_sorts <= {ENTITY}
+            self.one_sort
+            and symbols(formula).sorts <= {ENTITY}
             and all(self._uses.get(name) == use for name, use in symbols(formula).uses)
         ):
             return self
         copy = SignatureBuilder()
         copy._formulas.update(self._formulas)
         copy._uses.update(self._uses)
-        copy._one_sort = self._one_sort
+        copy.one_sort = self.one_sort
         copy._parent.update(self._parent)
         copy._sort.update(self._sort)
         copy._sorts.update(self._sorts)
@@ -105,10 +108,10 @@ class SignatureBuilder:
             first = self._uses.setdefault(name, use)
             if first != use:
                 raise SignatureError(name, _described(*first), _described(*use))
-        if not self._one_sort:
+        if not self.one_sort:
             self._unify_places(formula)
-        elif not symbols(formula).variable_sorts <= {ENTITY}:
-            self._one_sort = False
+        elif not symbols(formula).sorts <= {ENTITY}:
+            self.one_sort = False
             for known in self._formulas:
                 self._unify_places(known)
 
@@ -137,6 +140,8 @@ class SignatureBuilder:
                 return place
             case App(function, arguments):
                 self._arguments(function, arguments)
+                if term.sort is not None:
+                    self._unify(self._place(Var("", term.sort)), (function, -1), function)
                 return (function, -1)
         assert_never(term)
 
@@ -173,6 +178,21 @@ class SignatureBuilder:
                 self._sorts.setdefault(sort)
         return Signature(predicates, functions, tuple(self._sorts) or (ENTITY,))
 
+    def sorted(self, formula: Formula) -> Formula:
+        """A formula whose symbols are known, every term naming its sort if there is any sort but the default one.
+
+        Such formulas mean the same in any company: what is inferred from some of them is what all of them say.
+        """
+        if self.one_sort:
+            return formula
+
+        def named(term: Term) -> Term:
+            if isinstance(term, Var):
+                return term
+            return App(term.function, tuple(map(named, term.arguments)), self._sort_of((term.function, -1)))
+
+        return map_terms(formula, named)
+
 
 def ground_terms(formulas: Iterable[Formula]) -> dict[str, tuple[Term, ...]]:
     """The terms without variables in the formulas by sort, each once, in order of first occurrence.
@@ -182,7 +202,7 @@ def ground_terms(formulas: Iterable[Formula]) -> dict[str, tuple[Term, ...]]:
     """
     formulas = tuple(formulas)
     found = tuple(dict.fromkeys(term for formula in formulas for term in symbols(formula).ground_terms))
-    if all(symbols(formula).variable_sorts <= {ENTITY} for formula in formulas):
+    if all(symbols(formula).sorts <= {ENTITY} for formula in formulas):
         return {ENTITY: found} if found else {}
     functions = Signature.infer(formulas).functions
     by_sort: dict[str, list[Term]] = {}

@@ -18,14 +18,14 @@ class Symbols(NamedTuple):
         uses: each name with its kind and arity; one that is used in two ways is there twice.
         functions: names of functions and constants.
         ground_terms: the terms without variables, each once, arguments before what they are arguments of.
-        variable_sorts: sorts of quantified variables.
+        sorts: sorts of quantified variables, and of terms that name theirs.
         equality: whether there is an equation.
     """
 
     uses: tuple[tuple[str, Use], ...]
     functions: frozenset[str]
     ground_terms: tuple[App, ...]
-    variable_sorts: frozenset[str]
+    sorts: frozenset[str]
     equality: bool
 
 
@@ -42,6 +42,8 @@ def symbols(formula: Formula) -> Symbols:
         if isinstance(term, Var):
             return False
         uses[term.function, ("function" if term.arguments else "constant", len(term.arguments))] = None
+        if term.sort is not None:
+            sorts.add(term.sort)
         ground_arguments = [visit_term(argument) for argument in term.arguments]
         is_ground = all(ground_arguments)
         if is_ground:

@@ -4,8 +4,8 @@ Nodes are frozen and *interned* (hash-consed): building a node that exists gives
 identity, hashing is free, and nodes are good dictionary keys. Binary connectives stay binary, as written; flattened
 views are in ``logic.transform``. Names are arbitrary non-empty strings; ``logic.show`` quotes those that need it.
 
-Only variables carry a sort. Sorts of predicates, functions and constants follow from their uses
-(``logic.signature``). Domains are non-empty.
+Variables carry a sort. Sorts of predicates, functions and constants follow from their uses (``logic.signature``),
+unless a term names its own, as those do in the formulas of a problem with several sorts. Domains are non-empty.
 """
 
 from __future__ import annotations
@@ -71,10 +71,22 @@ class Var(_Node):
 
 @_node
 class App(_Node):
-    """A function applied to terms; a constant is an application to no terms: ``App("socrates", ())``."""
+    """A function applied to terms; a constant is an application to no terms: ``App("socrates", ())``.
+
+    Its ``sort`` is given only where it shall not follow from the formula around it (``SignatureBuilder.sorted``).
+    """
 
     function: str
     arguments: tuple[Term, ...]
+    sort: str | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return App, (self.function, self.arguments, self.sort)[: 2 if self.sort is None else 3]
+
+    def on(self, arguments: tuple[Term, ...], *, function: str | None = None) -> App:
+        """The term with other arguments, and another function if one is named."""
+        function = self.function if function is None else function
+        return App(function, arguments) if self.sort is None else App(function, arguments, self.sort)
 
 
 Term: TypeAlias = Var | App

@@ -5,7 +5,7 @@ All functions are pure, and linear in the size of their result unless they say o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import TypeAlias, assert_never
 
@@ -124,8 +124,8 @@ def substitute_term(term: Term, substitution: Substitution) -> Term:
             return substitution.get(term, term)
         case App(_, ()):
             return term
-        case App(function, arguments):
-            return App(function, tuple([substitute_term(a, substitution) for a in arguments]))
+        case App(_, arguments):
+            return term.on(tuple([substitute_term(a, substitution) for a in arguments]))
     assert_never(term)
 
 
@@ -187,7 +187,7 @@ def _in_term(term: Term, old: Term, new: Term) -> Term:
     if term is old:
         return new
     if isinstance(term, App) and term.arguments:
-        return App(term.function, tuple([_in_term(argument, old, new) for argument in term.arguments]))
+        return term.on(tuple([_in_term(argument, old, new) for argument in term.arguments]))
     return term
 
 
@@ -197,26 +197,31 @@ def rename_term(term: Term, names: Mapping[str, str]) -> Term:
         case Var():
             return term
         case App(function, arguments):
-            return App(names.get(function, function), tuple([rename_term(a, names) for a in arguments]))
+            return term.on(tuple([rename_term(a, names) for a in arguments]), function=names.get(function))
     assert_never(term)
 
 
 def rename(formula: Formula, predicates: Mapping[str, str], names: Mapping[str, str]) -> Formula:
     """The formula with predicates and functions renamed; names that are not in the mappings stay."""
+    return map_terms(formula, lambda term: rename_term(term, names), predicates)
+
+
+def map_terms(formula: Formula, change: Callable[[Term], Term], predicates: Mapping[str, str] | None = None) -> Formula:
+    """The formula with each argument of a predicate and side of an equation changed, and predicates renamed."""
     match formula:
         case Top() | Bottom():
             return formula
         case Atom(predicate, arguments):
-            renamed = tuple([rename_term(a, names) for a in arguments])
-            return Atom(predicates.get(predicate, predicate), renamed)
+            name = predicate if predicates is None else predicates.get(predicate, predicate)
+            return Atom(name, tuple([change(argument) for argument in arguments]))
         case Eq(left, right):
-            return Eq(rename_term(left, names), rename_term(right, names))
+            return Eq(change(left), change(right))
         case Not(body):
-            return Not(rename(body, predicates, names))
+            return Not(map_terms(body, change, predicates))
         case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return type(formula)(rename(left, predicates, names), rename(right, predicates, names))
+            return type(formula)(map_terms(left, change, predicates), map_terms(right, change, predicates))
         case ForAll(variable, body) | Exists(variable, body):
-            return type(formula)(variable, rename(body, predicates, names))
+            return type(formula)(variable, map_terms(body, change, predicates))
     assert_never(formula)
 
 

@@ -35,7 +35,7 @@ from proof_r1_formal.evidence.term import Proof
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Not
 from proof_r1_formal.logic.transform import alpha_equivalent
-from proof_r1_formal.proof.action import Action, read_completion
+from proof_r1_formal.proof.action import Action, Trace
 from proof_r1_formal.proof.report import StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match
@@ -163,13 +163,14 @@ def certify(verifier: Verifier, problem: Problem, completion: str, *, sample: in
         SignatureError, SolverError: see :meth:`Verifier.verify`.
     """
     report = verifier.verify(problem, completion, sample=sample)
+    problem, trace = verifier.read(problem, completion)
     try:
-        return Certification(report, _certificate(verifier, problem, completion, report))
+        return Certification(report, _certificate(verifier, problem, trace, report))
     except _NoCertificateError as error:
         return Certification(report, None, str(error))
 
 
-def _certificate(verifier: Verifier, problem: Problem, completion: str, report: TraceReport) -> AnyCertificate:
+def _certificate(verifier: Verifier, problem: Problem, trace: Trace, report: TraceReport) -> AnyCertificate:
     option = problem.option(report.answer)
     if option is None:
         raise _NoCertificateError("no option is selected")
@@ -184,7 +185,7 @@ def _certificate(verifier: Verifier, problem: Problem, completion: str, report: 
     if not report.closure:
         raise _NoCertificateError("there is no terminal action")
     model = _countermodel(verifier, tuple(premises.values()), BOTTOM, "the premises contradict each other")
-    steps = _steps(verifier, premises, completion, report)
+    steps = _steps(verifier, premises, trace, report)
     last = steps[-1]
     if not alpha_equivalent(last.formula, option.formula):
         proof = find_proof((last.formula,), option.formula)
@@ -206,13 +207,11 @@ def _countermodel(verifier: Verifier, premises: tuple[Formula, ...], conclusion:
             raise _NoCertificateError("no model of the premises was found")
 
 
-def _steps(
-    verifier: Verifier, premises: dict[str, Formula], completion: str, report: TraceReport
-) -> list[CertifiedStep]:
+def _steps(verifier: Verifier, premises: dict[str, Formula], trace: Trace, report: TraceReport) -> list[CertifiedStep]:
     """The steps of the closure, each with a proof that the checker accepts."""
     known = dict(premises)
     steps = []
-    for action, step in zip(read_completion(completion).actions, report.actions, strict=True):
+    for action, step in zip(trace.actions, report.actions, strict=True):
         if not step.in_closure:
             continue
         if not step.semantic or action.id is None or action.formula is None:

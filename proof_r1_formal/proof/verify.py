@@ -29,6 +29,7 @@ from proof_r1_formal.proof.action import Action, Trace, read_completion
 from proof_r1_formal.proof.closure import Closure, closure_of
 from proof_r1_formal.proof.progress import AdmittedConclusions, progress_findings
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport, TraceReport
+from proof_r1_formal.proof.sorts import conclusions_with_sorts, with_sorts
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.check import TRACE_BUDGET, Budget, Match, NoMatch, RuleResult, Undecided, check_rule
 from proof_r1_formal.rules.manifest import require_proved
@@ -104,14 +105,26 @@ class Verifier:
             SignatureError: the problem itself uses a symbol in two ways.
             SolverError: the solver is missing or broken.
         """
-        trace = read_completion(completion)
-        return _Run(self, self._prepare(problem), trace).report(sample)
+        return self._run(problem, completion).report(sample)
 
     def entailments(self, problem: Problem, completion: str) -> tuple[tuple[Query, Answer], ...]:
         """The questions of entailment that the actions of a completion raise, with the answers that count."""
-        run = _Run(self, self._prepare(problem), read_completion(completion))
+        run = self._run(problem, completion)
         run.report(0)
         return tuple(run.entailments)
+
+    def read(self, problem: Problem, completion: str) -> tuple[Problem, Trace]:
+        """The problem and the actions as they are checked: with the problem's sorts written into all formulas.
+
+        Raises:
+            SignatureError: the problem itself uses a symbol in two ways.
+        """
+        prepared = self._prepare(problem)
+        return prepared.problem, conclusions_with_sorts(read_completion(completion), prepared.symbols)
+
+    def _run(self, problem: Problem, completion: str) -> _Run:
+        _, trace = self.read(problem, completion)
+        return _Run(self, self._prepare(problem), trace)
 
     def without_kernel(self) -> Verifier:
         """A verifier with the same solver and rules that checks evidence itself."""
@@ -147,14 +160,12 @@ class Verifier:
 
 
 class _Prepared:
-    """What all completions of a problem share. It holds the problem, so the problem's identity stays its own."""
+    """What all completions of a problem share. It holds the problem as given, whose identity so stays its own."""
 
     def __init__(self, problem: Problem, oracle: Oracle) -> None:
-        self.problem = problem
-        self.premises = {premise.id: premise.formula for premise in problem.premises}
-        self.symbols = SignatureBuilder()
-        for formula in problem.formulas():
-            self.symbols.add(formula)
+        self.given = problem
+        self.problem, self.symbols = with_sorts(problem)
+        self.premises = {premise.id: premise.formula for premise in self.problem.premises}
         self._oracle = oracle
 
     @cached_property

@@ -12,7 +12,7 @@ others. The conclusion must be equivalent to the instance's, as plain logic, nev
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import permutations
 from typing import TypeAlias
@@ -223,7 +223,7 @@ class _Step:
 
     def _with_terms(self, schema: Schema, substitution: Substitution) -> Iterator[Substitution]:
         """The substitution with every choice of terms for the term variables that it leaves open."""
-        wanted = _term_variables(schema)
+        wanted = term_variables(schema)
         if not wanted:
             yield substitution
             return
@@ -323,7 +323,12 @@ class _Spine:
         while frontier:
             yield from frontier
             implications.extend(element for element in frontier if isinstance(element, Implies))
-            grown = dict.fromkeys(part for element in frontier for part in self._parts(element) if part not in seen)
+            grown = dict.fromkeys(
+                part
+                for element in frontier
+                for part in spine_parts(element, self._step.terms_of_sort)
+                if part not in seen
+            )
             if not grown:  # only now, with nothing else left, ask which implications are active
                 active = [i for i in implications if self._step.entailed_by_others((self._index,), i.left)]
                 implications = [i for i in implications if i not in active]
@@ -334,27 +339,34 @@ class _Spine:
                 self._step.leave_open(f"a dependency has more than {SPINE_BUDGET} parts and instances")
                 return
 
-    def _parts(self, element: Formula) -> Iterator[Formula]:
-        match element:
-            case ForAll(variable, _):
-                for term in self._step.terms_of_sort(variable.sort):
-                    yield instantiate(element, term)
-            case And(left, right):
-                yield left
-                yield right
-            case Iff(left, right):
-                yield Implies(left, right)
-                yield Implies(right, left)
-            case Not(Not(body)):
-                yield body
-            case Not(Or(left, right)):
-                yield Not(left)
-                yield Not(right)
-            case Not(Implies(left, right)):
-                yield left
-                yield Not(right)
-            case _:
-                return
+
+def spine_parts(element: Formula, terms_of_sort: Callable[[str], Iterable[Term]]) -> Iterator[Formula]:
+    """What is in the spine of a dependency because ``element`` is, but for consequents of implications.
+
+    Args:
+        element: of the spine.
+        terms_of_sort: the terms by which a leading ∀ of a sort is instantiated.
+    """
+    match element:
+        case ForAll(variable, _):
+            for term in terms_of_sort(variable.sort):
+                yield instantiate(element, term)
+        case And(left, right):
+            yield left
+            yield right
+        case Iff(left, right):
+            yield Implies(left, right)
+            yield Implies(right, left)
+        case Not(Not(body)):
+            yield body
+        case Not(Or(left, right)):
+            yield Not(left)
+            yield Not(right)
+        case Not(Implies(left, right)):
+            yield left
+            yield Not(right)
+        case _:
+            return
 
 
 def _without(parts: tuple[Formula, ...], removed: tuple[Formula, ...]) -> tuple[Formula, ...] | None:
@@ -370,7 +382,7 @@ def _without(parts: tuple[Formula, ...], removed: tuple[Formula, ...]) -> tuple[
     return tuple(rest)
 
 
-def _term_variables(schema: Schema) -> tuple[str, ...]:
+def term_variables(schema: Schema) -> tuple[str, ...]:
     """The names of the schema's term variables: the constants of its patterns."""
     patterns = (*schema.principal, *schema.minor, schema.conclusion)
     return tuple(dict.fromkeys(t.function for p in patterns for t in terms(p) if isinstance(t, App)))

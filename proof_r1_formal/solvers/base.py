@@ -149,7 +149,7 @@ def _require_elements(query: Query, structure: Structure) -> None:
     """Refuse a structure with a function that leads out of the domain: quantifiers would not see its values."""
     formulas = (*query.dependencies, query.conclusion)
     sorts = {name: ENTITY for formula in formulas for name in symbols(formula).functions}
-    if not all(symbols(formula).variable_sorts <= {ENTITY} for formula in formulas):
+    if not all(symbols(formula).sorts <= {ENTITY} for formula in formulas):
         sorts = {name: type_.result for name, type_ in Signature.infer(formulas).functions.items()}
     for name, sort in sorts.items():
         if sort not in structure.domains:

@@ -77,7 +77,8 @@ def shape(formula: Formula) -> Shape:
             case Var(variable, sort):
                 parts.append(f"{variable}:{len(sort)}:{sort}")
             case App(function, arguments):
-                parts.append(f"{name((False, function))}(")
+                named = "" if term.sort is None else f":{len(term.sort)}:{term.sort}"
+                parts.append(f"{name((False, function))}{named}(")
                 for argument in arguments:
                     write_term(argument)
                 parts.append(")")

@@ -77,7 +77,7 @@ class GroundDependencies:
     def entail(self, formula: Formula) -> bool | None:
         """Whether they entail the formula; None if that is no question for a truth table."""
         occurring = symbols(formula)
-        if self._models is None or occurring.variable_sorts or occurring.equality:
+        if self._models is None or occurring.sorts or occurring.equality:
             return None
         if not self._terms.issuperset(occurring.ground_terms):
             return None

@@ -74,7 +74,7 @@ class Grounding:
         self._taken = {name for formula, _ in formulas for name in symbols(formula).functions}
         self._taken |= {name for found in self.terms.values() for term in found for name in functions_within(term)}
         self._result_sorts: dict[str, str] = {}
-        if not all(symbols(formula).variable_sorts <= {ENTITY} for formula, _ in formulas):
+        if not all(symbols(formula).sorts <= {ENTITY} for formula, _ in formulas):
             types = Signature.infer([formula for formula, _ in formulas]).functions
             self._result_sorts = {name: type_.result for name, type_ in types.items()}
         seen: set[Signed] = set()

@@ -13,12 +13,11 @@ from random import Random
 from typing import assert_never
 
 import networkx as nx
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.evidence.certificate import Certificate
 from proof_r1_formal.evidence.lean import LeanKernel, LeanTheorem
@@ -62,7 +61,6 @@ from proof_r1_formal.testing.traces import (
     Attempt,
     Corrupted,
     Corruption,
-    Step,
     any_text,
     completions,
     corrupted_attempts,
@@ -229,17 +227,6 @@ def test_a_schema_that_is_a_theorem_accepts_only_what_follows(drawn: Schema, dat
     dependencies, conclusion = tuple(steps[:-1]), steps[-1]
     if sound and isinstance(check_rule(rule, dependencies, conclusion, ORACLE), Match):
         assert isinstance(Z3.decide(Query(dependencies, conclusion)), Entailed)
-
-
-@pytest.mark.xfail(strict=True, reason="each question infers sorts from its own formulas, and not from the problem")
-def test_sorts_are_those_of_the_problem() -> None:
-    """``tim`` and ``tom`` are animals by h3 alone; that there is one entity says nothing of animals."""
-    premises = ("∀x (x = ann)", "P(tom)", "∀y:Animal (likes(y, tom) ∨ P(y))", "likes(tim, tom)")
-    goal = parse_formula("P(tim)")
-    named = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(premises, 1)])
-    problem = Problem("sorts/1", named, three_way_options(goal))
-    assert isinstance(Z3.decide(Query(tuple([premise.formula for premise in named]), goal)), Refuted)
-    assert not run(Attempt(problem, (Step("s1", ("h1", "h2"), goal, "IMPLICATION_ELIMINATION"),))).actions[0].semantic
 
 
 # -- verdicts depend on the right things only -------------------------------------------------------------------------

@@ -1,0 +1,66 @@
+"""The sorts of a problem, written into its formulas and into the conclusions about it.
+
+Sorts are inferred, and a step sees a few formulas only: that ``tom`` is an Animal may stand in a premise that it does
+not use. So the sorts that the whole problem gives are written into every term first, and each formula then says them
+itself. With the default sort alone there is nothing to write, and all stays as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import SignatureError
+from proof_r1_formal.logic.signature import SignatureBuilder
+from proof_r1_formal.logic.symbols import symbols
+from proof_r1_formal.logic.syntax import ENTITY, Formula
+from proof_r1_formal.proof.action import Action, Trace
+from proof_r1_formal.proof.report import Code, Finding
+
+
+def with_sorts(problem: Problem) -> tuple[Problem, SignatureBuilder]:
+    """The problem with the sorts written into its formulas, and its symbols.
+
+    Raises:
+        SignatureError: the problem uses a symbol in two ways.
+    """
+    known = SignatureBuilder()
+    for formula in problem.formulas():
+        known.add(formula)
+    premises = tuple([replace(premise, formula=known.sorted(premise.formula)) for premise in problem.premises])
+    options = tuple([replace(option, formula=known.sorted(option.formula)) for option in problem.options])
+    problem = replace(problem, premises=premises, options=options)
+    written = SignatureBuilder()
+    for formula in problem.formulas():
+        written.add(formula)
+    return problem, written
+
+
+def conclusions_with_sorts(trace: Trace, known: SignatureBuilder) -> Trace:
+    """The trace with the sorts written into its conclusions.
+
+    A conclusion that clashes with the problem stays as it is. One with a sort that the problem has not gets a finding.
+
+    Args:
+        trace: of a completion.
+        known: the symbols of the problem, from :func:`with_sorts`.
+    """
+    return replace(trace, actions=tuple([_sorted(action, known) for action in trace.actions]))
+
+
+def _sorted(action: Action, known: SignatureBuilder) -> Action:
+    formula = action.formula
+    if formula is None or (known.one_sort and symbols(formula).sorts <= {ENTITY}):
+        return action
+    unknown = symbols(formula).sorts - {ENTITY, *known.signature().sorts}
+    if unknown:
+        problem = f"the problem has no sort {', '.join(sorted(unknown))}"
+        return replace(action, findings=(*action.findings, Finding(Code.SYMBOL_CLASH, problem)))
+    return replace(action, formula=_written(formula, known))
+
+
+def _written(formula: Formula, known: SignatureBuilder) -> Formula:
+    try:
+        return known.extended(formula).sorted(formula)
+    except SignatureError:
+        return formula

@@ -1,0 +1,163 @@
+"""Steps in problems with several sorts: a sort counts wherever in the problem it is said."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.evaluate.bundle import bundle, encode
+from proof_r1_formal.evaluate.local_check import local_checks
+from proof_r1_formal.evidence.lean import LeanKernel
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.serial import from_data, to_data
+from proof_r1_formal.logic.signature import FunctionType, Signature
+from proof_r1_formal.logic.syntax import ENTITY, Formula, Implies
+from proof_r1_formal.proof.certify import certify, certify_many
+from proof_r1_formal.proof.report import Code
+from proof_r1_formal.proof.sorts import with_sorts
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import Query, Refuted
+from proof_r1_formal.testing.traces import Attempt, Step, valid_attempts
+
+VERIFIER = Verifier(rules=FOLIO)
+Z3 = get_solver("z3")
+SORTED = Signature(
+    {"cat": ("Animal",), "likes": ("Animal", ENTITY), "red": (ENTITY,), "S": ()},
+    {
+        "tom": FunctionType((), "Animal"),
+        "tim": FunctionType((), "Animal"),
+        "ann": FunctionType((), ENTITY),
+        "owner": FunctionType(("Animal",), ENTITY),
+    },
+    (ENTITY, "Animal"),
+)
+BUNDLE = Path(__file__).parents[2] / "check_bundle.py"
+
+
+def problem(*premises: str, goal: str = "⊤") -> Problem:
+    named = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(premises, 1)])
+    return Problem("sorts/1", named, three_way_options(parse_formula(goal)))
+
+
+def step(problem: Problem, dependencies: tuple[str, ...], conclusion: str, rule: str) -> tuple[bool, bool, set[Code]]:
+    attempt = Attempt(problem, (Step("s1", dependencies, parse_formula(conclusion), rule),))
+    [report] = VERIFIER.verify(problem, attempt.completion).actions
+    return report.semantic, report.rule, {finding.code for finding in report.findings}
+
+
+def in_company(query: Query, company: tuple[Formula, ...]) -> Query:
+    """The question with tautologies about other formulas, so that their sorts are inferred along."""
+    return Query((*query.dependencies, *[Implies(formula, formula) for formula in company]), query.conclusion)
+
+
+# -- properties -------------------------------------------------------------------------------------------------------
+
+
+@given(valid_attempts(FOLIO, signature=SORTED))
+@settings(max_examples=60)
+def test_answers_are_those_of_the_question_in_its_company(attempt: Attempt) -> None:
+    company = tuple(attempt.problem.formulas())
+    answers = iter(VERIFIER.entailments(attempt.problem, attempt.completion))
+    known = {premise.id: premise.formula for premise in attempt.problem.premises}
+    for given_step in attempt.steps:
+        query = Query(tuple([known[name] for name in given_step.dependencies]), given_step.conclusion)
+        known[given_step.id] = given_step.conclusion
+        _, answer = next(answers)
+        assert isinstance(answer, type(Z3.decide(in_company(query, company))))
+
+
+@given(valid_attempts(FOLIO, signature=SORTED))
+@settings(max_examples=60)
+def test_each_formula_says_the_sorts_itself(attempt: Attempt) -> None:
+    signature = attempt.problem.signature()
+    written, _ = with_sorts(attempt.problem)
+    assert (written.signature().predicates, written.signature().functions) == (
+        signature.predicates,
+        signature.functions,
+    )
+    for formula in written.formulas():
+        alone = Signature.infer([formula])
+        for name, kind in alone.functions.items():
+            assert signature.functions[name] == kind
+        assert from_data(to_data(formula)) is formula
+    assert with_sorts(written)[0] == written
+
+
+# -- examples ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_sort_that_another_premise_gives() -> None:
+    """``tim`` and ``tom`` are animals by h3 alone; that there is one entity says nothing of animals."""
+    animals = problem("∀x (x = ann)", "cat(tom)", "∀y:Animal (likes(y, tom) ∨ cat(y))", "likes(tim, tom)")
+    semantic, _, codes = step(animals, ("h1", "h2"), "cat(tim)", "IMPLICATION_ELIMINATION")
+    assert not semantic and Code.NOT_ENTAILED in codes
+    entities = problem("∀x (x = ann)", "cat(tom)")
+    assert step(entities, ("h1", "h2"), "cat(tim)", "IMPLICATION_ELIMINATION")[0]
+
+
+def test_a_rule_instance_by_a_term_whose_sort_another_premise_gives() -> None:
+    known = problem("(∀x:Animal S) ∧ cat(tom)", "∀x:Animal (cat(x) → S)", goal="S")
+    assert step(known, ("h1",), "S", "UNIVERSAL_ELIMINATION")[:2] == (True, True)
+
+
+def test_a_sort_that_the_problem_has_not_is_a_symbol_clash() -> None:
+    for known in (problem("cat(tom)"), problem("∀x:Person wise(x)", "cat(tom)")):
+        assert Code.SYMBOL_CLASH in step(known, ("h1",), "∀x:Animal (cat(x) → cat(x))", "CONJUNCTION_ELIMINATION")[2]
+
+
+def test_a_conclusion_cannot_put_a_symbol_elsewhere() -> None:
+    known = problem("cat(tom)", "∀x:Animal S", goal="S")
+    assert Code.SYMBOL_CLASH in step(known, ("h1",), "∀x:Animal cat(x)", "CONJUNCTION_ELIMINATION")[2]
+    attempt = Attempt(
+        known,
+        (
+            Step("s1", ("h1",), parse_formula("cat(tom) ∨ new(c)"), "CONJUNCTION_INTRODUCTION"),
+            Step("s2", ("s1",), parse_formula("∀x:Animal (new(x) → new(x))"), "CONJUNCTION_INTRODUCTION"),
+        ),
+    )
+    first, second = VERIFIER.verify(known, attempt.completion).actions
+    assert first.semantic and Code.SYMBOL_CLASH in {finding.code for finding in second.findings}
+
+
+def test_a_local_check_asks_with_the_sorts_of_the_problem() -> None:
+    animals = problem("∀x (x = ann)", "cat(tom)", "∀y:Animal (likes(y, tom) ∨ cat(y))", "likes(tim, tom)")
+    attempt = Attempt(animals, (Step("s1", ("h1", "h2"), parse_formula("cat(tim)"), "IMPLICATION_ELIMINATION"),))
+    [check] = local_checks(animals, attempt.completion)
+    assert isinstance(check.question, Query) and isinstance(Z3.decide(check.question), Refuted)
+
+
+@pytest.mark.parametrize("goal", ["cat(tim)", "cat(tim) ∧ (∀x:Animal (x = tim → cat(x)))"])
+def test_certificates_and_bundles_hold_sorts(goal: str, tmp_path: Path, lean: LeanKernel) -> None:
+    premises = ("∀x (x = ann)", "∀y:Animal (likes(y, tom) → cat(y))", "likes(tim, tom)", "∃y:Animal ¬cat(y)")
+    known = problem(*premises, goal=goal)
+    attempt = Attempt(
+        known,
+        (
+            Step("s1", ("h2", "h3"), parse_formula("cat(tim)"), "IMPLICATION_ELIMINATION"),
+            Step("s2", ("s1",), parse_formula(goal), "CONJUNCTION_INTRODUCTION"),
+            Step("s3", ("h1", "h3"), parse_formula("tom = tim"), "CONJUNCTION_INTRODUCTION"),
+            Step("h_goal_true", ("s2",), parse_formula(goal), "GOAL_BINDING"),
+        ),
+    )
+    text = attempt.completion
+    completion = Completion(problem_id=known.id, sample=0, completion=text)
+    certification = certify(VERIFIER, known, text)
+    verdicts = [action.semantic for action in certification.report.actions]
+    assert verdicts == [True, True, False, True]
+    assert certification.certificate is not None, certification.reason
+    [(_, judged)] = certify_many(VERIFIER, {known.id: known}, [completion], lean)
+    assert judged.is_theorem, list(judged.faults())
+    file = tmp_path / "bundle.json"
+    file.write_bytes(encode(bundle(VERIFIER, {known.id: known}, [(completion, certification.report)])))
+    checked = subprocess.run([sys.executable, str(BUNDLE), str(file)], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    tim = '["sorted", "Animal", ["app", "tim"]]'
+    file.write_text(file.read_text().replace(tim, tim.replace("Animal", "Entity"), 1))
+    checked = subprocess.run([sys.executable, str(BUNDLE), str(file)], capture_output=True, text=True, check=False)
+    assert checked.returncode == 1, checked.stdout + checked.stderr
