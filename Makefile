@@ -24,7 +24,7 @@ setup: .venv/.ready
 	touch $@
 
 .venv/.tested: .venv/.ready
-	$(PIP) install -e '.[test,solvers,kernel]'
+	$(PIP) install -e '.[test,solvers,kernel,train]'
 	touch $@
 
 demo: setup

@@ -12,25 +12,32 @@ __version__ = version("proof-r1-formal")
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.native import write_problems
-from proof_r1_formal.data.problem import Option, Premise, Problem, ProblemSet, three_way_options
+from proof_r1_formal.data.problem import Option, Premise, Problem, ProblemSet, ReferenceStep, three_way_options
 from proof_r1_formal.errors import ParseError, ProofR1Error
-from proof_r1_formal.evaluate.metrics import Metrics, evaluate_metrics
+from proof_r1_formal.evaluate.metrics import INVALID_RULE, Metrics, evaluate_metrics
 from proof_r1_formal.evaluate.tables import metrics_tables
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
 from proof_r1_formal.proof.batch import Settings, verify, verify_many
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Query, Refuted, Unknown
 
 __all__ = [
+    "FIELDS",
     "FOLIO",
+    "GOAL_BINDING",
+    "INVALID_RULE",
+    "MAX_DEPENDENCIES",
     "TRAIN",
     "Answer",
+    "Catalogue",
     "Code",
     "Completion",
     "Entailed",
@@ -45,6 +52,7 @@ __all__ = [
     "ProblemSet",
     "ProofR1Error",
     "Query",
+    "ReferenceStep",
     "Refuted",
     "Settings",
     "StepReport",

@@ -1,0 +1,364 @@
+"""The whole configuration of a training run, read from YAML: typed, checked, and nothing in it that no engine uses.
+
+In: a file, and overrides ``key.sub=value`` from the command line. Out: a frozen :class:`Config`. An unknown key, a key
+that is there twice, a value of a wrong type or out of range is a :class:`ConfigError` that says where. Defaults are the
+paper's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+import yaml
+
+from proof_r1_formal import ProofR1Error
+from training.credit import CreditSettings, Weight
+
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
+Natural: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+Rate: TypeAlias = Annotated[float, msgspec.Meta(gt=0.0)]
+Portion: TypeAlias = Annotated[float, msgspec.Meta(gt=0.0, le=1.0)]
+Text: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class ConfigError(ProofR1Error):
+    """A configuration that cannot be used: the file or the override, and what is wrong with it."""
+
+    def __init__(self, source: str, problem: str) -> None:
+        self.source = source
+        self.problem = problem
+        super().__init__(f"{source}: {problem}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (ConfigError, (self.source, self.problem))
+
+
+class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A part of the configuration."""
+
+
+# -- the policy -------------------------------------------------------------------------------------------------------
+
+
+class Lora(_Section, frozen=True):
+    """Low-rank adapters in place of training all weights.
+
+    Attributes:
+        rank, alpha, dropout: r, α, and the dropout before the adapters.
+        targets: names of the linear layers that get one.
+    """
+
+    rank: Count = 8
+    alpha: Count = 16
+    dropout: Annotated[float, msgspec.Meta(ge=0.0, lt=1.0)] = 0.0
+    targets: Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)] = (
+        "q_proj",
+        "k_proj",
+        "v_proj",
+        "o_proj",
+        "gate_proj",
+        "up_proj",
+        "down_proj",
+    )
+
+
+class Scratch(_Section, frozen=True):
+    """A small model with random weights and a byte-level tokenizer trained on the prompts, for runs without downloads.
+
+    Attributes:
+        vocabulary: at most so many tokens.
+        layers, heads, width, hidden: blocks, attention heads, size of embeddings and of the layer inside of a block.
+    """
+
+    vocabulary: Annotated[int, msgspec.Meta(ge=300)] = 1024
+    layers: Count = 4
+    heads: Count = 4
+    width: Count = 128
+    hidden: Count = 512
+
+    def __post_init__(self) -> None:
+        if self.width % (2 * self.heads):
+            raise ValueError(f"width {self.width} is not a multiple of twice the number of heads ({self.heads})")
+
+
+class Model(_Section, frozen=True):
+    """The policy.
+
+    Attributes:
+        path: folder or name of a pretrained model with its tokenizer; or
+        scratch: what model to make.
+        warm_up: folder of a LoRA adapter that is merged into the model first; what comes out is the reference policy.
+        lora: the adapters to train; null to train all weights.
+        dtype: of the weights and of the forward pass.
+        device: where it runs; ``auto`` is a GPU if there is one.
+        gradient_checkpointing: whether activations are computed twice to save memory.
+    """
+
+    path: Text | None = None
+    scratch: Scratch | None = None
+    warm_up: Text | None = None
+    lora: Lora | None = msgspec.field(default_factory=Lora)
+    dtype: Literal["bfloat16", "float32"] = "bfloat16"
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    gradient_checkpointing: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.path is None) == (self.scratch is None):
+            raise ValueError("exactly one of path and scratch must be given")
+        if self.warm_up is not None and self.path is None:
+            raise ValueError("warm_up is an adapter of a pretrained model; there is no path")
+
+
+# -- data -------------------------------------------------------------------------------------------------------------
+
+
+class Data(_Section, frozen=True):
+    """The problems. Those with inconsistent premises or without an answer are never trained on.
+
+    Attributes:
+        train, evaluation: files of problems, see ``docs/formats.md``.
+        rules: the catalogue that prompts show and the verifier uses.
+        thinking: whether the prompt asks for ``<think>`` or leaves thinking to the model's own format.
+        uncertain: whether problems whose answer is Uncertain are trained on; binding that is never entailed.
+        epochs: at most so many passes over the problems.
+    """
+
+    train: Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
+    evaluation: tuple[Text, ...] = ()
+    rules: Literal["train", "folio"] = "train"
+    thinking: Literal["explicit", "native"] = "explicit"
+    uncertain: bool = False
+    epochs: Count = 3
+
+
+class Rollout(_Section, frozen=True):
+    """Sampling.
+
+    Attributes:
+        samples: K, completions per problem.
+        temperature, top_p: of sampling.
+        max_prompt_tokens: problems with a longer prompt are left out and counted.
+        max_response_tokens: completions are cut there.
+        retries: how many more times in an epoch a problem is put back on the list if no rollout had the right answer.
+        workers: processes that verify.
+    """
+
+    samples: Annotated[int, msgspec.Meta(ge=2)] = 8
+    temperature: Rate = 0.8
+    top_p: Portion = 0.95
+    max_prompt_tokens: Count = 4096
+    max_response_tokens: Count = 4096
+    retries: Natural = 0
+    workers: Count = 1
+
+
+# -- learning ---------------------------------------------------------------------------------------------------------
+
+
+class LossSettings(_Section, frozen=True):
+    """The constants of the loss.
+
+    Attributes:
+        clip_low, clip_high: ε₋ and ε₊.
+        dual_clip: c, the bound for negative advantages.
+        kl_weight: λ_KL, of the sum over tokens per rollout.
+    """
+
+    clip_low: Annotated[float, msgspec.Meta(gt=0.0, lt=1.0)] = 0.20
+    clip_high: Rate = 0.28
+    dual_clip: Annotated[float, msgspec.Meta(gt=1.0)] = 3.0
+    kl_weight: Weight = 0.001
+
+
+class Batch(_Section, frozen=True):
+    """How many of what go together.
+
+    Attributes:
+        problems: per step; under ``sft`` demonstrations.
+        mini: problems per update of the weights.
+        micro: completions per forward pass; gradients add up until a mini-batch is whole.
+        epochs: passes over the rollouts of a step.
+    """
+
+    problems: Count = 8
+    mini: Count = 8
+    micro: Count = 8
+    epochs: Count = 2
+
+    def __post_init__(self) -> None:
+        if self.problems % self.mini:
+            raise ValueError(f"problems ({self.problems}) is not a multiple of mini ({self.mini})")
+
+
+class Optimiser(_Section, frozen=True):
+    """AdamW.
+
+    Attributes:
+        steps: at most so many steps; training ends with them or with ``data.epochs``, whichever is first.
+        learning_rate: after the warm-up.
+        warm_up_steps: over which the rate rises from 0.
+        decay: of the rate after that.
+        betas, weight_decay: as in AdamW.
+        max_gradient_norm: gradients are clipped to it.
+    """
+
+    steps: Count = 1098
+    learning_rate: Rate = 5e-6
+    warm_up_steps: Natural = 0
+    decay: Literal["constant", "linear", "cosine"] = "constant"
+    betas: tuple[Portion, Portion] = (0.9, 0.999)
+    weight_decay: Weight = 0.0
+    max_gradient_norm: Rate = 1.0
+
+
+class Evaluation(_Section, frozen=True):
+    """Scores on ``data.evaluation``.
+
+    Attributes:
+        every: steps between evaluations; 0 for one at the end only.
+        at_start: whether there is one before the first step.
+        problems: at most so many problems, the first ones; all if null.
+        samples: completions per problem.
+        temperature, top_p: of sampling; temperature 0 takes the likeliest token.
+        seed: of sampling, the same for every evaluation.
+    """
+
+    every: Natural = 100
+    at_start: bool = True
+    problems: Count | None = None
+    samples: Count = 3
+    temperature: Weight = 0.8
+    top_p: Portion = 0.95
+    seed: int = 0
+
+
+class Checkpoint(_Section, frozen=True):
+    """What is kept to go on from.
+
+    Attributes:
+        every: steps between checkpoints; 0 for one at the end only.
+        keep: how many of the latest ones stay.
+        resume: whether a run goes on from the latest checkpoint in its folder.
+    """
+
+    every: Natural = 100
+    keep: Count = 2
+    resume: bool = True
+
+
+class Config(_Section, frozen=True):
+    """A training run.
+
+    Attributes:
+        method: see ``training.methods``.
+        seed: of everything drawn at random in training.
+        output: folder for checkpoints, logs and rollouts.
+        tensorboard: whether curves are written for TensorBoard, too.
+    """
+
+    method: Literal["sft", "grpo", "prosfi", "proof_r1", "no_verification", "no_closure"]
+    output: Text
+    model: Model
+    data: Data
+    rollout: Rollout = msgspec.field(default_factory=Rollout)
+    credit: CreditSettings = msgspec.field(default_factory=CreditSettings)
+    loss: LossSettings = msgspec.field(default_factory=LossSettings)
+    batch: Batch = msgspec.field(default_factory=Batch)
+    optimiser: Optimiser = msgspec.field(default_factory=Optimiser)
+    evaluation: Evaluation = msgspec.field(default_factory=Evaluation)
+    checkpoint: Checkpoint = msgspec.field(default_factory=Checkpoint)
+    seed: Natural = 0
+    tensorboard: bool = True
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def read_config(path: Path | str, overrides: Sequence[str] = ()) -> Config:
+    """Read a configuration.
+
+    Args:
+        path: of the YAML file.
+        overrides: each ``key=value`` or ``key.sub=value``, the value in YAML; later ones win.
+
+    Raises:
+        ConfigError: the file cannot be read or used, or an override cannot.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(str(path), f"the file cannot be read: {error}") from error
+    tree = _yaml(str(path), text)
+    if not isinstance(tree, dict):
+        raise ConfigError(str(path), "the file holds no keys")
+    for override in overrides:
+        _apply(tree, override)
+    source = " ".join([str(path), *overrides])
+    try:
+        return msgspec.convert(tree, Config)
+    except msgspec.ValidationError as error:
+        raise ConfigError(source, _readable(str(error))) from error
+
+
+def write_config(config: Config) -> str:
+    """The configuration as YAML, every key of it; it reads back equal."""
+    return yaml.safe_dump(msgspec.to_builtins(config), sort_keys=False, allow_unicode=True)
+
+
+def _apply(tree: dict[str, object], override: str) -> None:
+    """Set one value in the tree of a file."""
+    key, sign, value = override.partition("=")
+    *sections, name = key.strip().split(".")
+    if not sign or not name or not all(sections):
+        raise ConfigError(override, "an override is key=value or key.sub=value")
+    for section in sections:
+        inner = tree.setdefault(section, {})
+        if inner is None:  # a section that the file leaves out with null
+            inner = tree[section] = {}
+        if not isinstance(inner, dict):
+            raise ConfigError(override, f"{section!r} is a value and holds no keys")
+        tree = inner
+    tree[name] = _yaml(override, value)
+
+
+def _readable(message: str) -> str:
+    """``… - at `$.credit.epsilon``` without the notation for the root."""
+    return re.sub(r" - at `\$\.?([^`]*)`", lambda place: f", at {place[1] or 'the top'}", message)
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which ``5e-6`` is a number, ``.inf`` is none, and a key can stand only once."""
+
+    def construct_number(self, node: yaml.ScalarNode) -> float:
+        number = float(self.construct_yaml_float(node))
+        if not isfinite(number):
+            raise yaml.constructor.ConstructorError(None, None, f"{node.value} is no number here", node.start_mark)
+        return number
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for key in keys:
+            if not isinstance(key, str):
+                raise yaml.constructor.ConstructorError(None, None, f"{key!r} is no key", node.start_mark)
+            if keys.count(key) > 1:
+                raise yaml.constructor.ConstructorError(None, None, f"key {key!r} is there twice", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
+)
+_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_number)
+
+
+def _yaml(source: str, text: str) -> object:
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        raise ConfigError(source, f"this is not YAML: {' '.join(str(error).split())}") from error

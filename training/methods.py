@@ -1,0 +1,188 @@
+"""The methods that are compared, and what the tokens of a batch earn under each.
+
+In: a method and the verified rollouts of a batch, problem by problem. Out: for each rollout the advantages of its
+tokens, and what it adds to the number by which the loss of its mini-batch is divided. Methods share everything else:
+prompts, data, warm-up, the loss and evaluation.
+
+| method | learns from |
+|---|---|
+| ``sft`` | verified trajectories, by cross-entropy |
+| ``grpo`` | the answer: one reward per rollout, relative to its group, on every token |
+| ``prosfi`` | the answer and whether all steps are entailed, likewise |
+| ``proof_r1`` | per action: its verdicts, and the answer if the answer rests on it |
+| ``no_verification`` | ``proof_r1`` without the verdicts |
+| ``no_closure`` | ``proof_r1`` with the answer credited to all actions |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeAlias, assert_never
+
+from proof_r1_formal import ProofR1Error, TraceReport
+from training.align import Alignment
+from training.credit import Baselines, Credit, CreditSettings, group_credit, group_relative
+
+# -- methods ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Imitation:
+    """Cross-entropy on trajectories that were verified; there are no rollouts."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class WholeTrajectory:
+    """One reward per rollout; its distance from the group's mean is the advantage of every token."""
+
+    name: str
+    reward: Callable[[TraceReport], float]
+
+
+@dataclass(frozen=True, slots=True)
+class PerAction:
+    """An advantage per action, see ``training.credit``.
+
+    Attributes:
+        verification: whether the verdicts on an action count.
+        closure: whether the outcome counts inside of the closure only.
+    """
+
+    name: str
+    verification: bool = True
+    closure: bool = True
+
+
+Method: TypeAlias = Imitation | WholeTrajectory | PerAction
+
+
+def answer_reward(report: TraceReport) -> float:
+    """1.0 for a summary that is read and has the right answer, 0.1 for one that is read, else 0."""
+    if not report.parsed:
+        return 0.0
+    return 1.0 if report.answer_correct else 0.1
+
+
+def sound_answer_reward(report: TraceReport) -> float:
+    """1.0 for the right answer with every step entailed, 0.3 for the right answer, 0.1 for a summary that is read."""
+    if not report.parsed:
+        return 0.0
+    if not report.answer_correct:
+        return 0.1
+    return 1.0 if all(step.semantic for step in report.actions) else 0.3
+
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        method.name: method
+        for method in (
+            Imitation("sft"),
+            WholeTrajectory("grpo", answer_reward),
+            WholeTrajectory("prosfi", sound_answer_reward),
+            PerAction("proof_r1"),
+            PerAction("no_verification", verification=False),
+            PerAction("no_closure", closure=False),
+        )
+    }
+)
+"""The methods by name."""
+
+
+# -- a batch ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """A completion once it is verified: the report, and where its actions are in its tokens."""
+
+    report: TraceReport
+    alignment: Alignment
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCredit:
+    """What a rollout earns.
+
+    Attributes:
+        advantages: one per token of the completion.
+        units: what the rollout adds to the loss's divisor: its mapped actions, or 1 where a rollout is credited whole.
+        actions: the terms behind it, if actions have their own.
+    """
+
+    advantages: tuple[float, ...]
+    units: int
+    actions: Credit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCredit:
+    """What the rollouts of a batch earn, group by group, and the baselines for the next batch."""
+
+    groups: tuple[tuple[TokenCredit, ...], ...]
+    baselines: Baselines
+
+
+def credit_batch(
+    method: Method, groups: Sequence[Sequence[Rollout]], baselines: Baselines, settings: CreditSettings
+) -> BatchCredit:
+    """The credit of every token of a batch.
+
+    Args:
+        method: which of them.
+        groups: the rollouts of each problem.
+        baselines: those that the batches before have left.
+        settings: the constants.
+
+    Raises:
+        ProofR1Error: the method learns from no rollouts.
+    """
+    match method:
+        case Imitation(name):
+            raise ProofR1Error(f"method {name!r} learns from given trajectories; rollouts have no credit under it")
+        case WholeTrajectory(_, reward):
+            return BatchCredit(tuple([_whole(reward, group, settings) for group in groups]), baselines)
+        case PerAction():
+            credited = tuple([_per_action(method, group, baselines, settings) for group in groups])
+            reports = [rollout.report for group in groups for rollout in group]
+            return BatchCredit(credited, baselines.after(reports, settings))
+    assert_never(method)
+
+
+def divisor(credits_: Iterable[TokenCredit]) -> int:
+    """N_B: by what the loss of the mini-batch of these rollouts is divided; at least 1."""
+    return max(1, sum([credit.units for credit in credits_]))
+
+
+def _whole(
+    reward: Callable[[TraceReport], float], group: Sequence[Rollout], settings: CreditSettings
+) -> tuple[TokenCredit, ...]:
+    relative = group_relative([reward(rollout.report) for rollout in group], settings.epsilon)
+    return tuple(
+        [
+            TokenCredit((advantage,) * len(rollout.alignment.owners), 1)
+            for advantage, rollout in zip(relative, group, strict=True)
+        ]
+    )
+
+
+def _per_action(
+    method: PerAction, group: Sequence[Rollout], baselines: Baselines, settings: CreditSettings
+) -> tuple[TokenCredit, ...]:
+    credited = group_credit(
+        [rollout.report for rollout in group],
+        [rollout.alignment.mapped for rollout in group],
+        baselines,
+        settings,
+        verification=method.verification,
+        closure=method.closure,
+    )
+    return tuple(
+        [
+            TokenCredit(rollout.alignment.project(credit.advantages), credit.units, credit)
+            for rollout, credit in zip(group, credited, strict=True)
+        ]
+    )

@@ -1,0 +1,221 @@
+"""What each token of a completion says, in bytes, and the text that they make.
+
+In: a tokenizer as the JSON that the ``tokenizers`` library writes, and token ids. Out: a :class:`TokenText`. Its text
+is *made of* the bytes of its tokens, so a place in the text is a place in the tokens: exactly, also where a token ends
+inside a character, and whatever ids were sampled (they need not be those that encoding the text would give).
+
+Byte-level BPE, SentencePiece (with byte fallback or without) and word-level tokenizers are read; others are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import TypeAlias
+
+import msgspec
+
+from proof_r1_formal import ProofR1Error
+
+
+class TokenizerError(ProofR1Error):
+    """A tokenizer of which nothing here knows what its tokens say, or an id that it does not have."""
+
+
+# -- a completion -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TokenText:
+    """A completion as tokens and as text.
+
+    Attributes:
+        pieces: the bytes of each token; none for a token that says nothing (end of text, padding).
+    """
+
+    pieces: tuple[bytes, ...]
+
+    @cached_property
+    def text(self) -> str:
+        """The text to be verified; bytes that are no UTF-8 show as U+FFFD."""
+        return "".join(run.text for run in self._runs)
+
+    @cached_property
+    def ends(self) -> tuple[int, ...]:
+        """The byte offset at which each token ends."""
+        return tuple(accumulate(map(len, self.pieces)))
+
+    def byte_offset(self, character: int) -> int:
+        """The offset in bytes of a character offset of the text (at most the length of the text)."""
+        run = self._runs[bisect_right(self._run_starts, character) - 1]
+        return run.byte_start + len(run.text[: character - run.character_start].encode())
+
+    @cached_property
+    def _run_starts(self) -> list[int]:
+        return [run.character_start for run in self._runs]
+
+    @cached_property
+    def _runs(self) -> list[_Run]:
+        """The stretches that are UTF-8, and between them those that are not."""
+        data = b"".join(self.pieces)
+        runs: list[_Run] = []
+        characters = position = 0
+        while True:
+            try:
+                runs.append(_Run(characters, position, data[position:].decode()))
+                return runs
+            except UnicodeDecodeError as error:
+                valid = data[position : position + error.start].decode()
+                bad = position + error.start
+                runs += [
+                    _Run(characters, position, valid),
+                    _Run(characters + len(valid), bad, "\N{REPLACEMENT CHARACTER}"),
+                ]
+                characters, position = characters + len(valid) + 1, position + error.end
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A stretch of the text, and where it starts in characters and in bytes."""
+
+    character_start: int
+    byte_start: int
+    text: str
+
+
+# -- a tokenizer ------------------------------------------------------------------------------------------------------
+
+
+class _AddedToken(msgspec.Struct):
+    id: int
+    content: str
+    special: bool = False
+
+
+class _Pattern(msgspec.Struct):
+    String: str | None = None
+
+
+class _Decoder(msgspec.Struct):
+    """A decoder, or a sequence of them, with the fields of those that are known."""
+
+    type: str
+    decoders: list[_Decoder] = []
+    pattern: _Pattern | None = None
+    content: str | None = None
+    replacement: str | None = None
+
+
+class _Model(msgspec.Struct):
+    vocab: dict[str, int] | list[tuple[str, float]]
+
+
+class _Tokenizer(msgspec.Struct):
+    model: _Model
+    decoder: _Decoder | None = None
+    added_tokens: list[_AddedToken] = []
+
+
+_Step: TypeAlias = Callable[[str], str | bytes]
+
+
+class TokenPieces:
+    """What each token of a vocabulary says.
+
+    Args:
+        tokenizer: the tokenizer as JSON: the text of ``tokenizer.json``, or ``backend_tokenizer.to_str()``.
+
+    Raises:
+        TokenizerError: it is no such JSON, or has a decoder that is not known.
+    """
+
+    def __init__(self, tokenizer: str | bytes) -> None:
+        try:
+            read = msgspec.json.decode(tokenizer, type=_Tokenizer)
+        except msgspec.DecodeError as error:
+            raise TokenizerError(f"this is not the JSON of a tokenizer: {error}") from error
+        vocabulary = read.model.vocab
+        pairs = vocabulary.items() if isinstance(vocabulary, dict) else [(t, i) for i, (t, _) in enumerate(vocabulary)]
+        self._tokens = {number: token for token, number in pairs}
+        self._tokens |= {token.id: token.content for token in read.added_tokens}
+        self._steps = _steps(read.decoder)
+        self._known = {token.id: b"" for token in read.added_tokens if token.special}
+
+    def read(self, ids: Sequence[int]) -> TokenText:
+        """The completion of those ids.
+
+        Raises:
+            TokenizerError: the vocabulary has no token of an id.
+        """
+        return TokenText(tuple([self.piece(number) for number in ids]))
+
+    def piece(self, number: int) -> bytes:
+        """The bytes of one token.
+
+        Raises:
+            TokenizerError: the vocabulary has no token of that id.
+        """
+        piece = self._known.get(number)
+        if piece is None:
+            piece = self._known[number] = self._decoded(number)
+        return piece
+
+    def _decoded(self, number: int) -> bytes:
+        try:
+            piece: str | bytes = self._tokens[number]
+        except KeyError:
+            raise TokenizerError(f"the tokenizer has no token of id {number}") from None
+        for step in self._steps:
+            if isinstance(piece, str):
+                piece = step(piece)
+        return piece.encode() if isinstance(piece, str) else piece
+
+
+def _steps(decoder: _Decoder | None) -> list[_Step]:
+    """What a decoder does to each token alone.
+
+    What it does at the start of the whole text (taking off a space) is left out: a completion does not start there.
+    """
+    match decoder:
+        case None:
+            return [lambda token: f" {token}"]  # tokens are joined with spaces
+        case _Decoder(type="Sequence", decoders=parts):
+            return [step for part in parts for step in _steps(part)]
+        case _Decoder(type="ByteLevel"):
+            return [_from_byte_level]
+        case _Decoder(type="ByteFallback"):
+            return [_from_byte_fallback]
+        case _Decoder(type="Metaspace", replacement=str(mark)):
+            return [lambda token: token.replace(mark, " ")]
+        case _Decoder(type="Replace", pattern=_Pattern(String=str(old)), content=str(new)):
+            return [lambda token: token.replace(old, new)]
+        case _Decoder(type="Fuse" | "Strip"):
+            return []
+    raise TokenizerError(f"the tokenizer has a decoder that is not known: {decoder.type}")
+
+
+def _byte_level_alphabet() -> dict[str, int]:
+    """The characters by which byte-level BPE writes bytes: printable Latin-1 ones stand for themselves."""
+    plain = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = [byte for byte in range(256) if byte not in plain]
+    return {chr(byte): byte for byte in plain} | {chr(256 + n): byte for n, byte in enumerate(others)}
+
+
+_BYTE_LEVEL = _byte_level_alphabet()
+_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+
+
+def _from_byte_level(token: str) -> bytes:
+    try:
+        return bytes([_BYTE_LEVEL[character] for character in token])
+    except KeyError:  # an added token, which is written as it is
+        return token.encode()
+
+
+def _from_byte_fallback(token: str) -> str | bytes:
+    byte = _BYTE.fullmatch(token)
+    return token if byte is None else bytes([int(byte[1], 16)])

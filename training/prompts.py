@@ -1,0 +1,204 @@
+"""What the model is asked: a problem to chat messages, and a reference proof to the completion that answers them.
+
+In: a problem and a rule catalogue. Out: a system message, which is the contract of an answer, and a user message, which
+is the problem. The contract is put together from the catalogue and from what the verifier reads, so that it cannot ask
+for something else than what is checked.
+
+With *explicit* thinking the model is asked to write ``<think>…</think>`` itself; with *native* thinking it thinks as it
+was trained to, and the contract only says what comes after that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Literal, Protocol, TypeAlias, TypedDict
+
+from proof_r1_formal import (
+    FIELDS,
+    GOAL_BINDING,
+    MAX_DEPENDENCIES,
+    TRAIN,
+    Catalogue,
+    Premise,
+    Problem,
+    ReferenceStep,
+    parse_formula,
+    show,
+    three_way_options,
+)
+
+Thinking: TypeAlias = Literal["explicit", "native"]
+
+
+class Message(TypedDict):
+    """A message of a chat, as chat templates take it."""
+
+    role: Literal["system", "user"]
+    content: str
+
+
+# -- messages ---------------------------------------------------------------------------------------------------------
+
+
+def messages(problem: Problem, *, rules: Catalogue = TRAIN, thinking: Thinking = "explicit") -> list[Message]:
+    """The chat that asks for a proof and an answer.
+
+    Args:
+        problem: what is asked.
+        rules: the rules that the answer may name.
+        thinking: who asks for thoughts: the contract, or the model's own format.
+    """
+    return [
+        {"role": "system", "content": contract(rules, thinking=thinking)},
+        {"role": "user", "content": question(problem)},
+    ]
+
+
+def contract(rules: Catalogue = TRAIN, *, thinking: Thinking = "explicit") -> str:
+    """What an answer has to look like."""
+    example = _example(rules)
+    names = "\n".join(f"- {rule.name}: {rule.meaning}" for rule in rules.rules)
+    return f"""\
+You solve logic problems by short proofs that a program checks, one step at a time. A problem has premises (h1, h2, …) \
+in English and in first-order logic, and options. Find the option that the premises prove, and prove it.
+
+{_FORM[thinking]}
+
+The array lists the steps of the proof in order. A step is a JSON object with exactly {_number(len(FIELDS))} fields:
+- "id": the name of the step: s1, s2, …; no name is used twice
+- "dependencies": the names of the premises and earlier steps that it follows from: \
+fewer than {_number(MAX_DEPENDENCIES + 1)}, and only those that it needs
+- "conclusion": one formula
+- "rule": the name of the rule that it applies, spelt as below
+
+The last step answers: its id is the id of the option you choose, its conclusion is that option's formula, its rule is \
+{GOAL_BINDING}, and it depends on the step or premise that says this formula. If the premises leave the question open \
+and an option says so, choose that one.
+
+Formulas are written with ¬ ∧ ∨ ⊕ (either, not both) → ↔ ∀x ∃x and with the predicates and names of the problem. Every \
+step must follow from its dependencies by its one rule and say something that was not said before. Do not restate a \
+premise, prove what holds anyway, or take a step that the answer does not need.
+
+Rules:
+{names}
+
+For example, for
+
+{question(example)}
+
+the summary could be
+
+{summary(example.proofs[0])}"""
+
+
+_FORM: dict[Thinking, str] = {
+    "explicit": "Write your thoughts first, between <think> and </think>. Then write <summary>, one JSON array and "
+    "</summary>. Write nothing after </summary>.",
+    "native": "When you have finished thinking, answer with <summary>, one JSON array and </summary>, and with nothing "
+    "else. Write nothing after </summary>.",
+}
+
+
+def question(problem: Problem) -> str:
+    """The problem: premises and options with their ids, English where there is some, and formulas."""
+    premises = [f"{p.id}: {_one_line(p.text)}{' ' if p.text else ''}[{show(p.formula)}]" for p in problem.premises]
+    options = [f"{option.id} ({_one_line(option.label)}): [{show(option.formula)}]" for option in problem.options]
+    parts = ["Premises:", *premises, "", *([_one_line(problem.question)] if problem.question else []), "Options:"]
+    return "\n".join([*parts, *options])
+
+
+def _one_line(text: str) -> str:
+    """The text with its white space made plain, so that no text can look like another line of the problem."""
+    return " ".join(text.split())
+
+
+def _number(number: int) -> str:
+    words = ("no", "one", "two", "three", "four", "five", "six")
+    return words[number] if number < len(words) else str(number)
+
+
+def _example(rules: Catalogue) -> Problem:
+    """The example of the first rule as a problem with its proof."""
+    rule = rules.rules[0]
+    given = enumerate(rule.example.dependencies, 1)
+    premises = tuple([Premise(f"h{number}", parse_formula(formula)) for number, formula in given])
+    true, false, _ = three_way_options(parse_formula(rule.example.conclusion))
+    inference = ReferenceStep("s1", tuple([p.id for p in premises]), show(true.formula), rule.name)
+    binding = ReferenceStep(true.id, (inference.id,), inference.conclusion, GOAL_BINDING)
+    return Problem("example", premises, (true, false), true.id, proofs=((inference, binding),))
+
+
+# -- answers ----------------------------------------------------------------------------------------------------------
+
+
+def demonstration(proof: Sequence[ReferenceStep], *, thinking: Thinking = "explicit") -> str:
+    """The completion that gives a proof; thoughts, where they are asked for, say each step in words."""
+    if thinking == "native":
+        return summary(proof)
+    return f"<think>{' '.join(map(_thought, proof))}</think>\n{summary(proof)}"
+
+
+def summary(proof: Sequence[ReferenceStep]) -> str:
+    """The steps as the array of a summary, one step a line."""
+    elements = ",\n".join(map(_element, proof))
+    return f"<summary>[\n{elements}\n]</summary>"
+
+
+def _element(step: ReferenceStep) -> str:
+    values = (step.id, step.dependencies, step.conclusion, step.rule)
+    return json.dumps(dict(zip(FIELDS, values, strict=True)), ensure_ascii=False)
+
+
+def _thought(step: ReferenceStep) -> str:
+    if step.rule == GOAL_BINDING:
+        return f"So the answer is {step.id}."
+    return f"From {' and '.join(step.dependencies) or 'nothing'}: {step.conclusion}."
+
+
+# -- chat templates ---------------------------------------------------------------------------------------------------
+
+
+class ChatTokenizer(Protocol):
+    """What is asked of a tokenizer of ``transformers``."""
+
+    @property
+    def chat_template(self) -> object:
+        """The template; None if there is none."""
+
+    def apply_chat_template(
+        self, conversation: list[dict[str, str]], *, tokenize: bool, add_generation_prompt: bool, enable_thinking: bool
+    ) -> object:
+        """The chat as one text."""
+
+
+def chat_prompt(tokenizer: ChatTokenizer, chat: Sequence[Message], *, thinking: Thinking = "explicit") -> str:
+    """The text after which the model goes on writing.
+
+    A template that has no system role gets the contract at the head of the user's message; without a template, the
+    messages follow each other. Encode the text without adding special tokens: a template has written them.
+
+    Args:
+        tokenizer: of the model.
+        chat: the messages.
+        thinking: with explicit thinking, a template that can turn the model's own thinking off does so.
+    """
+    from jinja2 import TemplateError  # it comes with torch, which nothing else here needs
+
+    folded: list[dict[str, str]] = [{"role": "user", "content": "\n\n".join(message["content"] for message in chat)}]
+    if tokenizer.chat_template is None:
+        return f"{folded[0]['content']}\n\n"
+
+    def render(conversation: list[dict[str, str]]) -> str:
+        text = tokenizer.apply_chat_template(
+            conversation, tokenize=False, add_generation_prompt=True, enable_thinking=thinking == "native"
+        )
+        assert isinstance(text, str)  # as it is not to be tokenized
+        return text
+
+    try:
+        text = render([{"role": message["role"], "content": message["content"]} for message in chat])
+    except TemplateError:  # a template refuses a role in no other way
+        return render(folded)
+    complete = all(message["content"] in text for message in chat)
+    return text if complete else render(folded)  # some templates leave out a role in silence
