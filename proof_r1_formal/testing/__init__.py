@@ -1,10 +1,13 @@
 """Tools for testing with the package.
 
 ``strategies``
-    Hypothesis strategies for logic: names, signatures, terms, formulas, structures, queries.
-``traces``
-    Hypothesis strategies for proofs: problems, attempts at them that are valid by construction, the same with one flaw
-    that has a name, other ways of writing them, completions down to garbage, rule schemata.
+    Hypothesis strategies for logic: names, signatures, terms, formulas, structures, queries, schemata.
+``attempts``
+    Hypothesis strategies for proofs: problems, and attempts at them that are valid by construction.
+``corruptions``
+    Hypothesis strategy for attempts with one flaw that has a name.
+``completions``
+    Hypothesis strategies for texts: other ways of writing an attempt, completions down to garbage.
 ``soundness``
     Tries RuleCheck and the verifier on many steps from a seed, without Hypothesis.
 

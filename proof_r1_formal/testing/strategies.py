@@ -1,4 +1,4 @@
-"""Hypothesis strategies for everything that ``logic`` is about, and for queries.
+"""Hypothesis strategies for everything that ``logic`` is about, for queries and for schemata.
 
 Needs only ``hypothesis`` beside the package. Formulas are closed, sorted as their signature says, and keep the scoping
 convention of the grammars (no name is a variable here and a symbol there), so every one of them can be written and read
@@ -15,7 +15,7 @@ back. Everything shrinks: towards plain names, few symbols, small domains, atoms
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 
 from hypothesis import reject
@@ -25,6 +25,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from proof_r1_formal.logic.model import Element, Structure
 from proof_r1_formal.logic.show import WORDS
 from proof_r1_formal.logic.signature import FunctionType, Signature
+from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
     ENTITY,
@@ -46,6 +47,7 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
+from proof_r1_formal.rules.schema import Schema
 from proof_r1_formal.solvers.base import Query
 
 _PLAIN = ("P", "Q", "R", "likes", "is_kind", "a", "b", "Bob", "rome", "f", "g", "mother", "Person", "S1", "p_q", "c3")
@@ -316,3 +318,39 @@ def queries(
         )
     formula = formulas(signature, equality=equality, max_size=max_size)
     return st.builds(Query, st.lists(formula, max_size=max_dependencies).map(tuple), formula)
+
+
+# -- schemata ---------------------------------------------------------------------------------------------------------
+
+_BOUND = Var("x", ENTITY)
+
+
+@st.composite
+def schemata(draw: DrawFn, *, max_size: int = 4) -> Schema:
+    """Schemata with one to three premises, sound and unsound ones mixed; all about letters, or all under quantifiers.
+
+    Args:
+        max_size: of each pattern.
+    """
+    variables = draw(st.sampled_from(((), (_BOUND,))))
+
+    def pattern(letters: Sequence[str]) -> Formula:
+        body = draw(_patterns([Atom(letter, variables) for letter in letters], max_size))
+        if not variables:
+            return body
+        return ForAll(_BOUND, body) if draw(st.booleans()) else Exists(_BOUND, body)
+
+    principal = tuple([pattern("ABC") for _ in range(draw(st.integers(1, 2)))])
+    known = sorted({name for part in principal for name, _ in symbols(part).uses})
+    return Schema("drawn", principal, tuple([pattern(known) for _ in range(draw(st.integers(0, 1)))]), pattern(known))
+
+
+def _patterns(letters: Sequence[Formula], max_size: int) -> SearchStrategy[Formula]:
+    """Quantifier-free formulas over letters."""
+    return st.recursive(
+        st.sampled_from(letters),
+        lambda inner: (
+            st.builds(Not, inner) | st.one_of([st.builds(kind, inner, inner) for kind in (And, Or, Implies, Iff, Xor)])
+        ),
+        max_leaves=max_size,
+    )

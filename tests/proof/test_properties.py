@@ -1,6 +1,6 @@
 """Soundness as properties of whole attempts: what is accepted holds, and verdicts depend on the right things only.
 
-Attempts are valid by construction, or have one flaw that has a name; see ``proof_r1_formal.testing.traces``.
+Attempts are valid by construction, or have one flaw that has a name; see ``proof_r1_formal.testing``.
 """
 
 from __future__ import annotations
@@ -55,20 +55,10 @@ from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Example, Rule,
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed, Query, Refuted, is_countermodel
 from proof_r1_formal.solvers.oracle import Oracle
-from proof_r1_formal.testing.strategies import formulas, plain_names
-from proof_r1_formal.testing.traces import (
-    FINDINGS,
-    Attempt,
-    Corrupted,
-    Corruption,
-    any_text,
-    completions,
-    corrupted_attempts,
-    layouts,
-    problems,
-    schemata,
-    valid_attempts,
-)
+from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
+from proof_r1_formal.testing.completions import any_text, completions, layouts
+from proof_r1_formal.testing.corruptions import FINDINGS, Corrupted, Corruption, corrupted_attempts
+from proof_r1_formal.testing.strategies import formulas, plain_names, schemata
 
 SMALL = Signature(
     {"P": (ENTITY,), "Q": (ENTITY,), "S": ()},

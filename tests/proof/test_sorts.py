@@ -23,7 +23,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Query, Refuted
-from proof_r1_formal.testing.traces import Attempt, Step, valid_attempts
+from proof_r1_formal.testing.attempts import Attempt, Step, valid_attempts
 
 VERIFIER = Verifier(rules=FOLIO)
 Z3 = get_solver("z3")

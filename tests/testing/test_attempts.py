@@ -23,18 +23,10 @@ from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Rule, Schema
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Query
-from proof_r1_formal.testing.strategies import hostile_names, signatures
-from proof_r1_formal.testing.traces import (
-    Attempt,
-    Corrupted,
-    Corruption,
-    completions,
-    corrupted_attempts,
-    layouts,
-    problems,
-    schemata,
-    valid_attempts,
-)
+from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
+from proof_r1_formal.testing.completions import completions, layouts
+from proof_r1_formal.testing.corruptions import Corrupted, Corruption, corrupted_attempts
+from proof_r1_formal.testing.strategies import hostile_names, schemata, signatures
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "testing.md"
 

@@ -1,10 +1,9 @@
-"""Hypothesis strategies for problems and for attempts at them: valid by construction, corrupted in named ways, garbage.
+"""Hypothesis strategies for problems, and for attempts at them that are valid by construction.
 
 In: a rule catalogue. Out: an :class:`Attempt`, a problem with the actions of a proof, whose ``completion`` is what a
 model would have written. A *valid* attempt passes all four checks at every action: each is an instance of a schema of
 the catalogue over drawn formulas, with the premises that the schema asks for, and two structures show of every
-conclusion that it says something new. A *corrupted* one has a single named flaw. Everything shrinks: towards one short
-step over atoms.
+conclusion that it says something new. Everything shrinks: towards one short step over atoms.
 
 >>> from hypothesis import given
 >>> from proof_r1_formal.proof.verify import Verifier
@@ -19,14 +18,13 @@ step over atoms.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum, StrEnum, auto
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
 from functools import cache
 from itertools import count, islice, product
 from random import Random
-from types import MappingProxyType
-from typing import TypeAlias, TypeVar, assert_never, get_args
+from typing import TypeAlias, assert_never
 
 from hypothesis import reject
 from hypothesis import strategies as st
@@ -43,29 +41,20 @@ from proof_r1_formal.logic.syntax import (
     ENTITY,
     And,
     App,
-    Atom,
     Exists,
     ForAll,
     Formula,
-    Iff,
-    Implies,
     Not,
-    Or,
     Term,
     Var,
-    Xor,
-    const,
 )
 from proof_r1_formal.logic.transform import size, subformulas, substitute
-from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
-from proof_r1_formal.proof.report import Code
 from proof_r1_formal.proof.verify import QUANTIFIER_NEGATION
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Condition, Rule, Schema
 from proof_r1_formal.testing.strategies import formulas, signatures, structures, terms
 
-_T = TypeVar("_T")
 Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
 
 
@@ -453,331 +442,3 @@ def _various(signature: Signature, *, number: int = 30) -> Iterator[Structure]:
                 for f, kind in signature.functions.items()
             },
         )
-
-
-# -- corrupted attempts -----------------------------------------------------------------------------------------------
-
-
-class Corruption(StrEnum):
-    """What is wrong with a corrupted attempt."""
-
-    # what an action rests on
-    DROPPED_DEPENDENCY = "a dependency is left out"
-    SWAPPED_DEPENDENCY = "another premise or earlier action stands in place of a dependency"
-    UNKNOWN_DEPENDENCY = "a dependency names nothing"
-    FORWARD_REFERENCE = "a dependency is the action itself or a later one"
-    TOO_MANY_DEPENDENCIES = "five dependencies or more"
-    # what it says
-    WRONG_RULE = "another rule of the catalogue"
-    UNKNOWN_RULE = "a rule that the catalogue does not have"
-    NEGATED_CONCLUSION = "the negation of the conclusion"
-    CONVERSE = "the conclusion, or a premise the action rests on, with an implication turned round"
-    WEAKENED_CONCLUSION = "the conclusion or something else"
-    TAUTOLOGY = "the conclusion or its negation"
-    REPEATED_CONCLUSION = "the action once more, under another id"
-    UNPARSABLE_CONCLUSION = "a conclusion that is no formula"
-    SYMBOL_CLASH = "a predicate with one argument too many"
-    WRONG_OPTION = "the binding under the id of an option with another formula"
-    # how it is written
-    DUPLICATE_ID = "the id of a premise or of an earlier action"
-    EXTRA_FIELD = "a fifth field"
-    MISSING_FIELD = "one of the four fields is left out"
-    WRONG_TYPE = "a field with a value of another type"
-    NOT_AN_OBJECT = "something else in place of the action"
-    BAD_JSON = "the summary is no JSON"
-    TRUNCATED = "the completion ends inside of the summary"
-
-
-FINDINGS: Mapping[Corruption, Code] = MappingProxyType(
-    {
-        Corruption.UNKNOWN_DEPENDENCY: Code.MISSING_DEPENDENCY,
-        Corruption.FORWARD_REFERENCE: Code.UNTRUSTED_DEPENDENCY,
-        Corruption.TOO_MANY_DEPENDENCIES: Code.TOO_MANY_DEPENDENCIES,
-        Corruption.UNKNOWN_RULE: Code.UNKNOWN_RULE,
-        Corruption.NEGATED_CONCLUSION: Code.NOT_ENTAILED,
-        Corruption.TAUTOLOGY: Code.TAUTOLOGY,
-        Corruption.REPEATED_CONCLUSION: Code.REPEATS_CONCLUSION,
-        Corruption.UNPARSABLE_CONCLUSION: Code.UNPARSABLE_CONCLUSION,
-        Corruption.SYMBOL_CLASH: Code.SYMBOL_CLASH,
-        Corruption.WRONG_OPTION: Code.BINDING_MISMATCH,
-        Corruption.DUPLICATE_ID: Code.DUPLICATE_ID,
-        Corruption.EXTRA_FIELD: Code.EXTRA_FIELD,
-        Corruption.MISSING_FIELD: Code.MISSING_FIELD,
-        Corruption.WRONG_TYPE: Code.WRONG_TYPE,
-        Corruption.NOT_AN_OBJECT: Code.NOT_AN_OBJECT,
-        Corruption.BAD_JSON: Code.MALFORMED,
-        Corruption.TRUNCATED: Code.MALFORMED,
-    }
-)
-"""What the corrupted action is always found to be, with sound rules; corruptions that may do no harm are not here."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Corrupted:
-    """An attempt with one flaw.
-
-    Attributes:
-        corruption: which.
-        original: the attempt without it.
-        index: of the action that has it; 0 if the completion cannot be read.
-        attempt: with it, as far as actions that are well formed can have it; else the original.
-        text: the completion, if it is not the one of the attempt.
-    """
-
-    corruption: Corruption
-    original: Attempt
-    index: int
-    attempt: Attempt
-    text: str | None = None
-
-    @property
-    def problem(self) -> Problem:
-        """The problem; it differs from the original one if a premise has the flaw."""
-        return self.attempt.problem
-
-    @property
-    def completion(self) -> str:
-        """What a model would have written."""
-        return self.attempt.completion if self.text is None else self.text
-
-    def __repr__(self) -> str:
-        shown = repr(self.attempt) if self.text is None else f"{self.attempt!r}\n  written as {self.text}"
-        return f"{self.corruption.name} at action {self.index} of {shown}"
-
-    def _repr_pretty_(self, printer: RepresentationPrinter, _: bool) -> None:
-        printer.text(repr(self))  # what Hypothesis shows
-
-
-def corrupted_attempts(
-    attempts: SearchStrategy[Attempt] | None = None,
-    *,
-    catalogue: Catalogue = TRAIN,
-    corruptions: Collection[Corruption] = tuple(Corruption),
-) -> SearchStrategy[Corrupted]:
-    """Attempts with one flaw each.
-
-    Args:
-        attempts: what to corrupt; valid ones if None.
-        catalogue: of those attempts.
-        corruptions: which flaws there may be.
-    """
-    sound = valid_attempts(catalogue) if attempts is None else attempts
-    flaws = st.sampled_from([corruption for corruption in Corruption if corruption in corruptions])
-
-    @st.composite
-    def corrupted(draw: DrawFn) -> Corrupted:
-        attempt = draw(sound)
-        corruption = draw(flaws)
-        inferences = [index for index, step in enumerate(attempt.steps) if step.rule != GOAL_BINDING]
-        index = draw(st.sampled_from(inferences))
-        if corruption is Corruption.WRONG_OPTION:
-            index = len(attempt.steps) - 1
-        if (changed := _changed_steps(draw, attempt, index, corruption, catalogue)) is not None:
-            index += corruption is Corruption.REPEATED_CONCLUSION
-            return Corrupted(corruption, attempt, index, changed)
-        records: list[Json] = [step.record() for step in attempt.steps]
-        records[index] = _changed_record(draw, attempt, index, corruption)
-        text = written(records)
-        if corruption in (Corruption.BAD_JSON, Corruption.TRUNCATED):
-            text, index = _changed_text(draw, text, corruption), 0
-        return Corrupted(corruption, attempt, index, attempt, text)
-
-    return corrupted()
-
-
-def _changed_steps(
-    draw: DrawFn, attempt: Attempt, index: int, corruption: Corruption, catalogue: Catalogue
-) -> Attempt | None:
-    """The attempt with other well-formed actions; None if the corruption is none of that kind."""
-    step, later = attempt.steps[index], [step.id for step in attempt.steps[index:]]
-    earlier = [*[premise.id for premise in attempt.problem.premises], *[s.id for s in attempt.steps[:index]]]
-
-    def other_dependency(names: Sequence[str]) -> Step:
-        position = draw(st.integers(0, len(step.dependencies) - 1)) if step.dependencies else 0
-        before, after = step.dependencies[:position], step.dependencies[position + 1 :]
-        return replace(step, dependencies=(*before, *([_one_of(draw, names)] if names else []), *after))
-
-    match corruption:
-        case Corruption.DROPPED_DEPENDENCY:
-            changed = other_dependency(())
-        case Corruption.SWAPPED_DEPENDENCY:
-            changed = other_dependency([name for name in earlier if name not in step.dependencies])
-        case Corruption.UNKNOWN_DEPENDENCY:
-            changed = other_dependency(["nothing"])
-        case Corruption.FORWARD_REFERENCE:
-            changed = other_dependency(later)
-        case Corruption.TOO_MANY_DEPENDENCIES:
-            more = [f"extra{n}" for n in range(MAX_DEPENDENCIES + 1 - len(step.dependencies))]
-            changed = replace(step, dependencies=(*step.dependencies, *more))
-        case Corruption.WRONG_RULE:
-            changed = replace(step, rule=_one_of(draw, [r.name for r in catalogue.rules if r.name != step.rule]))
-        case Corruption.UNKNOWN_RULE:
-            changed = replace(step, rule="NO_SUCH_RULE")
-        case Corruption.NEGATED_CONCLUSION:
-            changed = replace(step, conclusion=Not(step.conclusion))
-        case Corruption.WEAKENED_CONCLUSION:
-            known = [premise.formula for premise in attempt.problem.premises]
-            changed = replace(step, conclusion=Or(step.conclusion, _one_of(draw, [*known, *map(Not, known)])))
-        case Corruption.TAUTOLOGY:
-            changed = replace(step, conclusion=Or(step.conclusion, Not(step.conclusion)))
-        case Corruption.SYMBOL_CLASH:
-            arity = {p: len(sorts) for p, sorts in attempt.problem.signature().predicates.items()}
-            predicate = _one_of(draw, list(arity))
-            surplus = Atom(predicate, (const("surplus"),) * (arity[predicate] + 1))
-            changed = replace(step, conclusion=Or(step.conclusion, surplus))
-        case Corruption.DUPLICATE_ID:
-            changed = replace(step, id=_one_of(draw, earlier))
-        case Corruption.WRONG_OPTION:
-            others = [option.id for option in attempt.problem.options if option.formula is not step.conclusion]
-            changed = replace(step, id=_one_of(draw, others if step.rule == GOAL_BINDING else []))
-        case Corruption.REPEATED_CONCLUSION:
-            again = replace(step, id=f"{step.id}again")
-            return replace(attempt, steps=(*attempt.steps[: index + 1], again, *attempt.steps[index + 1 :]))
-        case Corruption.CONVERSE:
-            return _with_converse(draw, attempt, index)
-        case _:
-            return None
-    return replace(attempt, steps=(*attempt.steps[:index], changed, *attempt.steps[index + 1 :]))
-
-
-def _with_converse(draw: DrawFn, attempt: Attempt, index: int) -> Attempt:
-    step, premises = attempt.steps[index], attempt.problem.premises
-    choices: list[Attempt] = []
-    if (turned := _converse(step.conclusion)) is not None:
-        steps = (*attempt.steps[:index], replace(step, conclusion=turned), *attempt.steps[index + 1 :])
-        choices.append(replace(attempt, steps=steps))
-    for position, premise in enumerate(premises):
-        turned = _converse(premise.formula)
-        if premise.id in step.dependencies and turned is not None:
-            changed = (*premises[:position], replace(premise, formula=turned), *premises[position + 1 :])
-            choices.append(replace(attempt, problem=replace(attempt.problem, premises=changed)))
-    return _one_of(draw, choices)
-
-
-def _converse(formula: Formula) -> Formula | None:
-    """The formula with the implication under its leading quantifiers turned round; None if there is none."""
-    match formula:
-        case Implies(left, right):
-            return Implies(right, left)
-        case ForAll(variable, body) | Exists(variable, body):
-            turned = _converse(body)
-            return None if turned is None else type(formula)(variable, turned)
-        case _:
-            return None
-
-
-def _changed_record(draw: DrawFn, attempt: Attempt, index: int, corruption: Corruption) -> Json:
-    """The record of an action that is not well formed, or the record itself if the text is to be changed."""
-    record = attempt.steps[index].record()
-    field = draw(st.sampled_from(FIELDS))
-    match corruption:
-        case Corruption.UNPARSABLE_CONCLUSION:
-            return record | {"conclusion": f"{record['conclusion']} {draw(st.sampled_from(('∧', ')', '(', '∀x')))}"}
-        case Corruption.EXTRA_FIELD:
-            return record | {"note": "obvious"}
-        case Corruption.MISSING_FIELD:
-            return {key: value for key, value in record.items() if key != field}
-        case Corruption.WRONG_TYPE:
-            wrong: list[Json] = [None, 1, True, "", {}, [1]]
-            return record | {field: draw(st.sampled_from(wrong))}
-        case Corruption.NOT_AN_OBJECT:
-            others: list[Json] = [None, 1, "s1", list(record.values())]
-            return draw(st.sampled_from(others))
-        case _:
-            return record
-
-
-def _changed_text(draw: DrawFn, text: str, corruption: Corruption) -> str:
-    opening, closing = text.index("["), text.rindex("]")
-    if corruption is Corruption.TRUNCATED:
-        return text[: draw(st.integers(opening, len(text) - 1))]
-    changes: dict[str, str] = {
-        "no opening bracket": text[:opening] + text[opening + 1 :],
-        "no closing bracket": text[:closing] + text[closing + 1 :],
-        "a trailing comma": f"{text[:closing]},{text[closing:]}",
-        "single quotes": text.replace('"', "'"),
-        "two arrays": f"{text[: closing + 1]}[]{text[closing + 1 :]}",
-        "more than JSON": f"{text[:closing]}, NaN{text[closing:]}",
-    }
-    return changes[draw(st.sampled_from(sorted(changes)))]
-
-
-def _one_of(draw: DrawFn, choices: Sequence[_T]) -> _T:
-    """One of the choices; without any, the attempt cannot be corrupted in this way."""
-    return draw(st.sampled_from(choices)) if choices else reject()
-
-
-# -- completions ------------------------------------------------------------------------------------------------------
-
-
-@st.composite
-def layouts(draw: DrawFn, attempt: Attempt) -> str:
-    """Other ways of writing the same actions: thoughts, a fence, white space, order of fields, escapes, notations."""
-    notation = draw(st.sampled_from(get_args(Notation)))
-    order = draw(st.permutations(FIELDS))
-    records = [{field: step.record(notation)[field] for field in order} for step in attempt.steps]
-    body = json.dumps(records, ensure_ascii=draw(st.booleans()), indent=draw(st.sampled_from((None, 1, "\t"))))
-    body = draw(st.sampled_from(("{}", "\n{}\r\n", "```json\n{}\n```", "\n```\n{}```"))).format(body)
-    thoughts = ("", "So:\n", "<think>P?</think>", "<think><summary>[]</summary></think>\n", "</think>")
-    before, after = draw(st.sampled_from(thoughts)), draw(st.sampled_from(("", "\n", " That is all.")))
-    return f"{before}<summary>{body}</summary>{after}"
-
-
-def completions(catalogue: Catalogue = TRAIN) -> SearchStrategy[str]:
-    """What a model may write, from a valid attempt to garbage: other JSON, the marks in any order, any text."""
-    valid = valid_attempts(catalogue)
-    json_values: SearchStrategy[Json] = st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(FIELDS) | st.text(), inner),
-        max_leaves=8,
-    )
-    pieces = ("<summary>", "</summary>", "<think>", "</think>", "[", "]", "{", "}", '"id"', '"', ":", ",", "```", "\n")
-    return st.one_of(
-        valid.flatmap(layouts),
-        corrupted_attempts(valid, catalogue=catalogue).map(lambda corrupted: corrupted.completion),
-        st.lists(json_values, max_size=4).map(written),
-        json_values.map(lambda value: f"<summary>{json.dumps(value)}</summary>"),
-        st.lists(st.sampled_from(pieces) | any_text(), max_size=12).map("".join),
-        any_text(),
-    )
-
-
-def any_text() -> SearchStrategy[str]:
-    """Any text, unpaired surrogates and control characters too."""
-    return st.text(st.characters(), max_size=20) | st.text(st.characters(categories=("Cs", "Cc", "Cf")), max_size=5)
-
-
-# -- schemata ---------------------------------------------------------------------------------------------------------
-
-_BOUND = Var("x", ENTITY)
-
-
-@st.composite
-def schemata(draw: DrawFn, *, max_size: int = 4) -> Schema:
-    """Schemata with one to three premises, sound and unsound ones mixed; all about letters, or all under quantifiers.
-
-    Args:
-        max_size: of each pattern.
-    """
-    variables = draw(st.sampled_from(((), (_BOUND,))))
-
-    def pattern(letters: Sequence[str]) -> Formula:
-        body = draw(_patterns([Atom(letter, variables) for letter in letters], max_size))
-        if not variables:
-            return body
-        return ForAll(_BOUND, body) if draw(st.booleans()) else Exists(_BOUND, body)
-
-    principal = tuple([pattern("ABC") for _ in range(draw(st.integers(1, 2)))])
-    known = sorted({name for part in principal for name, _ in symbols(part).uses})
-    return Schema("drawn", principal, tuple([pattern(known) for _ in range(draw(st.integers(0, 1)))]), pattern(known))
-
-
-def _patterns(letters: Sequence[Formula], max_size: int) -> SearchStrategy[Formula]:
-    """Quantifier-free formulas over letters."""
-    return st.recursive(
-        st.sampled_from(letters),
-        lambda inner: (
-            st.builds(Not, inner) | st.one_of([st.builds(kind, inner, inner) for kind in (And, Or, Implies, Iff, Xor)])
-        ),
-        max_leaves=max_size,
-    )

@@ -1,0 +1,285 @@
+"""Hypothesis strategy for attempts with one flaw that has a name, to see that it is found.
+
+In: a strategy for attempts. Out: :class:`Corrupted`, an attempt with the flaw, and what it was made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TypeVar
+
+from hypothesis import reject
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+from hypothesis.vendor.pretty import RepresentationPrinter
+
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.logic.syntax import (
+    Atom,
+    Exists,
+    ForAll,
+    Formula,
+    Implies,
+    Not,
+    Or,
+    const,
+)
+from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
+from proof_r1_formal.proof.report import Code
+from proof_r1_formal.rules.catalogue import TRAIN
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
+from proof_r1_formal.testing.attempts import Attempt, Json, Step, valid_attempts, written
+
+_T = TypeVar("_T")
+
+
+class Corruption(StrEnum):
+    """What is wrong with a corrupted attempt."""
+
+    # what an action rests on
+    DROPPED_DEPENDENCY = "a dependency is left out"
+    SWAPPED_DEPENDENCY = "another premise or earlier action stands in place of a dependency"
+    UNKNOWN_DEPENDENCY = "a dependency names nothing"
+    FORWARD_REFERENCE = "a dependency is the action itself or a later one"
+    TOO_MANY_DEPENDENCIES = "five dependencies or more"
+    # what it says
+    WRONG_RULE = "another rule of the catalogue"
+    UNKNOWN_RULE = "a rule that the catalogue does not have"
+    NEGATED_CONCLUSION = "the negation of the conclusion"
+    CONVERSE = "the conclusion, or a premise the action rests on, with an implication turned round"
+    WEAKENED_CONCLUSION = "the conclusion or something else"
+    TAUTOLOGY = "the conclusion or its negation"
+    REPEATED_CONCLUSION = "the action once more, under another id"
+    UNPARSABLE_CONCLUSION = "a conclusion that is no formula"
+    SYMBOL_CLASH = "a predicate with one argument too many"
+    WRONG_OPTION = "the binding under the id of an option with another formula"
+    # how it is written
+    DUPLICATE_ID = "the id of a premise or of an earlier action"
+    EXTRA_FIELD = "a fifth field"
+    MISSING_FIELD = "one of the four fields is left out"
+    WRONG_TYPE = "a field with a value of another type"
+    NOT_AN_OBJECT = "something else in place of the action"
+    BAD_JSON = "the summary is no JSON"
+    TRUNCATED = "the completion ends inside of the summary"
+
+
+FINDINGS: Mapping[Corruption, Code] = MappingProxyType(
+    {
+        Corruption.UNKNOWN_DEPENDENCY: Code.MISSING_DEPENDENCY,
+        Corruption.FORWARD_REFERENCE: Code.UNTRUSTED_DEPENDENCY,
+        Corruption.TOO_MANY_DEPENDENCIES: Code.TOO_MANY_DEPENDENCIES,
+        Corruption.UNKNOWN_RULE: Code.UNKNOWN_RULE,
+        Corruption.NEGATED_CONCLUSION: Code.NOT_ENTAILED,
+        Corruption.TAUTOLOGY: Code.TAUTOLOGY,
+        Corruption.REPEATED_CONCLUSION: Code.REPEATS_CONCLUSION,
+        Corruption.UNPARSABLE_CONCLUSION: Code.UNPARSABLE_CONCLUSION,
+        Corruption.SYMBOL_CLASH: Code.SYMBOL_CLASH,
+        Corruption.WRONG_OPTION: Code.BINDING_MISMATCH,
+        Corruption.DUPLICATE_ID: Code.DUPLICATE_ID,
+        Corruption.EXTRA_FIELD: Code.EXTRA_FIELD,
+        Corruption.MISSING_FIELD: Code.MISSING_FIELD,
+        Corruption.WRONG_TYPE: Code.WRONG_TYPE,
+        Corruption.NOT_AN_OBJECT: Code.NOT_AN_OBJECT,
+        Corruption.BAD_JSON: Code.MALFORMED,
+        Corruption.TRUNCATED: Code.MALFORMED,
+    }
+)
+"""What the corrupted action is always found to be, with sound rules; corruptions that may do no harm are not here."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Corrupted:
+    """An attempt with one flaw.
+
+    Attributes:
+        corruption: which.
+        original: the attempt without it.
+        index: of the action that has it; 0 if the completion cannot be read.
+        attempt: with it, as far as actions that are well formed can have it; else the original.
+        text: the completion, if it is not the one of the attempt.
+    """
+
+    corruption: Corruption
+    original: Attempt
+    index: int
+    attempt: Attempt
+    text: str | None = None
+
+    @property
+    def problem(self) -> Problem:
+        """The problem; it differs from the original one if a premise has the flaw."""
+        return self.attempt.problem
+
+    @property
+    def completion(self) -> str:
+        """What a model would have written."""
+        return self.attempt.completion if self.text is None else self.text
+
+    def __repr__(self) -> str:
+        shown = repr(self.attempt) if self.text is None else f"{self.attempt!r}\n  written as {self.text}"
+        return f"{self.corruption.name} at action {self.index} of {shown}"
+
+    def _repr_pretty_(self, printer: RepresentationPrinter, _: bool) -> None:
+        printer.text(repr(self))  # what Hypothesis shows
+
+
+def corrupted_attempts(
+    attempts: SearchStrategy[Attempt] | None = None,
+    *,
+    catalogue: Catalogue = TRAIN,
+    corruptions: Collection[Corruption] = tuple(Corruption),
+) -> SearchStrategy[Corrupted]:
+    """Attempts with one flaw each.
+
+    Args:
+        attempts: what to corrupt; valid ones if None.
+        catalogue: of those attempts.
+        corruptions: which flaws there may be.
+    """
+    sound = valid_attempts(catalogue) if attempts is None else attempts
+    flaws = st.sampled_from([corruption for corruption in Corruption if corruption in corruptions])
+
+    @st.composite
+    def corrupted(draw: DrawFn) -> Corrupted:
+        attempt = draw(sound)
+        corruption = draw(flaws)
+        inferences = [index for index, step in enumerate(attempt.steps) if step.rule != GOAL_BINDING]
+        index = draw(st.sampled_from(inferences))
+        if corruption is Corruption.WRONG_OPTION:
+            index = len(attempt.steps) - 1
+        if (changed := _changed_steps(draw, attempt, index, corruption, catalogue)) is not None:
+            index += corruption is Corruption.REPEATED_CONCLUSION
+            return Corrupted(corruption, attempt, index, changed)
+        records: list[Json] = [step.record() for step in attempt.steps]
+        records[index] = _changed_record(draw, attempt, index, corruption)
+        text = written(records)
+        if corruption in (Corruption.BAD_JSON, Corruption.TRUNCATED):
+            text, index = _changed_text(draw, text, corruption), 0
+        return Corrupted(corruption, attempt, index, attempt, text)
+
+    return corrupted()
+
+
+def _changed_steps(
+    draw: DrawFn, attempt: Attempt, index: int, corruption: Corruption, catalogue: Catalogue
+) -> Attempt | None:
+    """The attempt with other well-formed actions; None if the corruption is none of that kind."""
+    step, later = attempt.steps[index], [step.id for step in attempt.steps[index:]]
+    earlier = [*[premise.id for premise in attempt.problem.premises], *[s.id for s in attempt.steps[:index]]]
+
+    def other_dependency(names: Sequence[str]) -> Step:
+        position = draw(st.integers(0, len(step.dependencies) - 1)) if step.dependencies else 0
+        before, after = step.dependencies[:position], step.dependencies[position + 1 :]
+        return replace(step, dependencies=(*before, *([_one_of(draw, names)] if names else []), *after))
+
+    match corruption:
+        case Corruption.DROPPED_DEPENDENCY:
+            changed = other_dependency(())
+        case Corruption.SWAPPED_DEPENDENCY:
+            changed = other_dependency([name for name in earlier if name not in step.dependencies])
+        case Corruption.UNKNOWN_DEPENDENCY:
+            changed = other_dependency(["nothing"])
+        case Corruption.FORWARD_REFERENCE:
+            changed = other_dependency(later)
+        case Corruption.TOO_MANY_DEPENDENCIES:
+            more = [f"extra{n}" for n in range(MAX_DEPENDENCIES + 1 - len(step.dependencies))]
+            changed = replace(step, dependencies=(*step.dependencies, *more))
+        case Corruption.WRONG_RULE:
+            changed = replace(step, rule=_one_of(draw, [r.name for r in catalogue.rules if r.name != step.rule]))
+        case Corruption.UNKNOWN_RULE:
+            changed = replace(step, rule="NO_SUCH_RULE")
+        case Corruption.NEGATED_CONCLUSION:
+            changed = replace(step, conclusion=Not(step.conclusion))
+        case Corruption.WEAKENED_CONCLUSION:
+            known = [premise.formula for premise in attempt.problem.premises]
+            changed = replace(step, conclusion=Or(step.conclusion, _one_of(draw, [*known, *map(Not, known)])))
+        case Corruption.TAUTOLOGY:
+            changed = replace(step, conclusion=Or(step.conclusion, Not(step.conclusion)))
+        case Corruption.SYMBOL_CLASH:
+            arity = {p: len(sorts) for p, sorts in attempt.problem.signature().predicates.items()}
+            predicate = _one_of(draw, list(arity))
+            surplus = Atom(predicate, (const("surplus"),) * (arity[predicate] + 1))
+            changed = replace(step, conclusion=Or(step.conclusion, surplus))
+        case Corruption.DUPLICATE_ID:
+            changed = replace(step, id=_one_of(draw, earlier))
+        case Corruption.WRONG_OPTION:
+            others = [option.id for option in attempt.problem.options if option.formula is not step.conclusion]
+            changed = replace(step, id=_one_of(draw, others if step.rule == GOAL_BINDING else []))
+        case Corruption.REPEATED_CONCLUSION:
+            again = replace(step, id=f"{step.id}again")
+            return replace(attempt, steps=(*attempt.steps[: index + 1], again, *attempt.steps[index + 1 :]))
+        case Corruption.CONVERSE:
+            return _with_converse(draw, attempt, index)
+        case _:
+            return None
+    return replace(attempt, steps=(*attempt.steps[:index], changed, *attempt.steps[index + 1 :]))
+
+
+def _with_converse(draw: DrawFn, attempt: Attempt, index: int) -> Attempt:
+    step, premises = attempt.steps[index], attempt.problem.premises
+    choices: list[Attempt] = []
+    if (turned := _converse(step.conclusion)) is not None:
+        steps = (*attempt.steps[:index], replace(step, conclusion=turned), *attempt.steps[index + 1 :])
+        choices.append(replace(attempt, steps=steps))
+    for position, premise in enumerate(premises):
+        turned = _converse(premise.formula)
+        if premise.id in step.dependencies and turned is not None:
+            changed = (*premises[:position], replace(premise, formula=turned), *premises[position + 1 :])
+            choices.append(replace(attempt, problem=replace(attempt.problem, premises=changed)))
+    return _one_of(draw, choices)
+
+
+def _converse(formula: Formula) -> Formula | None:
+    """The formula with the implication under its leading quantifiers turned round; None if there is none."""
+    match formula:
+        case Implies(left, right):
+            return Implies(right, left)
+        case ForAll(variable, body) | Exists(variable, body):
+            turned = _converse(body)
+            return None if turned is None else type(formula)(variable, turned)
+        case _:
+            return None
+
+
+def _changed_record(draw: DrawFn, attempt: Attempt, index: int, corruption: Corruption) -> Json:
+    """The record of an action that is not well formed, or the record itself if the text is to be changed."""
+    record = attempt.steps[index].record()
+    field = draw(st.sampled_from(FIELDS))
+    match corruption:
+        case Corruption.UNPARSABLE_CONCLUSION:
+            return record | {"conclusion": f"{record['conclusion']} {draw(st.sampled_from(('∧', ')', '(', '∀x')))}"}
+        case Corruption.EXTRA_FIELD:
+            return record | {"note": "obvious"}
+        case Corruption.MISSING_FIELD:
+            return {key: value for key, value in record.items() if key != field}
+        case Corruption.WRONG_TYPE:
+            wrong: list[Json] = [None, 1, True, "", {}, [1]]
+            return record | {field: draw(st.sampled_from(wrong))}
+        case Corruption.NOT_AN_OBJECT:
+            others: list[Json] = [None, 1, "s1", list(record.values())]
+            return draw(st.sampled_from(others))
+        case _:
+            return record
+
+
+def _changed_text(draw: DrawFn, text: str, corruption: Corruption) -> str:
+    opening, closing = text.index("["), text.rindex("]")
+    if corruption is Corruption.TRUNCATED:
+        return text[: draw(st.integers(opening, len(text) - 1))]
+    changes: dict[str, str] = {
+        "no opening bracket": text[:opening] + text[opening + 1 :],
+        "no closing bracket": text[:closing] + text[closing + 1 :],
+        "a trailing comma": f"{text[:closing]},{text[closing:]}",
+        "single quotes": text.replace('"', "'"),
+        "two arrays": f"{text[: closing + 1]}[]{text[closing + 1 :]}",
+        "more than JSON": f"{text[:closing]}, NaN{text[closing:]}",
+    }
+    return changes[draw(st.sampled_from(sorted(changes)))]
+
+
+def _one_of(draw: DrawFn, choices: Sequence[_T]) -> _T:
+    """One of the choices; without any, the attempt cannot be corrupted in this way."""
+    return draw(st.sampled_from(choices)) if choices else reject()
