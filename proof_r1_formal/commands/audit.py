@@ -34,7 +34,7 @@ from proof_r1_formal.evaluate.backends import Backend
 from proof_r1_formal.evaluate.crosscheck import crosscheck as _crosscheck
 from proof_r1_formal.evaluate.tables import to_rich
 from proof_r1_formal.rules.catalogue import catalogue
-from proof_r1_formal.testing.soundness import CHUNK, Findings, Harness
+from proof_r1_formal.testing.soundness import CHUNK, Findings, Harness, write_reproducers
 
 SHOWN = 10
 """How many failures are shown; the file holds all."""
@@ -49,7 +49,9 @@ def soundness(
         float, typer.Option("--kernel-sample", min=0, max=1, help="Share of evidence that Lean's kernel checks.")
     ] = 0.0,
     lean: LeanOption = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Also write what was found as JSON.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Also write what was found as JSON, and each failure as a trace.")
+    ] = None,
     workers: WorkersOption = 1,
 ) -> None:
     """Try hard to have something accepted that is false, or no instance of its rule."""
@@ -72,6 +74,9 @@ def soundness(
         settings = {"examples": examples, "seed": seed, "rules": rules, "solver": solver}
         report = {"settings": settings, "findings": found}
         write_file(out, msgspec.json.format(msgspec.json.encode(report, order="deterministic"), indent=1) + b"\n")
+        if found.failures:
+            problems, completions = write_reproducers(out, found.failures)
+            say(f"to see a failure again: proof-r1 show --problems {problems} --completions {completions} --id …")
     say(f"{len(found.failures)} failures in {sum(found.tried.values())} examples")
     if found.failures:
         raise typer.Exit(1)

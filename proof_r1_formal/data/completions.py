@@ -1,4 +1,4 @@
-"""Files of completions: one JSON object ``{"problem_id": …, "sample": 0, "completion": "…"}`` per line.
+"""Files of completions, read and written: a JSON object ``{"problem_id": …, "sample": 0, "completion": "…"}`` a line.
 
 In: a path. Out: completions one at a time, in order, with memory bounded by the longest line that is read; a line
 that is no completion is a :class:`BadLine`. The text of a completion is kept exactly, null characters and unpaired
@@ -8,7 +8,8 @@ surrogates too.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -93,3 +94,20 @@ def _read_line(number: int, line: bytes) -> Completion | BadLine:
     if not completion.problem_id.isprintable():
         return BadLine(number, f"the problem_id {completion.problem_id!r} holds a control character")
     return completion
+
+
+def write_completions(path: Path, completions: Iterable[Completion]) -> None:
+    """Write completions, one per line, in ASCII, so that unpaired surrogates are kept.
+
+    Args:
+        path: where to; a file that is there is replaced.
+        completions: taken one at a time.
+
+    Raises:
+        DataError: the file cannot be written.
+    """
+    try:
+        with path.open("w", encoding="ascii") as file:
+            file.writelines(json.dumps(msgspec.to_builtins(completion)) + "\n" for completion in completions)
+    except OSError as error:
+        raise DataError(str(path), f"the file cannot be written: {error.strerror}") from error

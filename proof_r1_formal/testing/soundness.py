@@ -18,20 +18,24 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from random import Random
 from typing import TypeAlias
 
 import msgspec
 
+from proof_r1_formal.data.completions import Completion, write_completions
+from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evidence.confirm import Confirmed, confirm
 from proof_r1_formal.evidence.kernel import KernelEvidence
 from proof_r1_formal.evidence.lean import LeanKernel
+from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.proof.report import StepReport
@@ -74,6 +78,11 @@ class Failure(msgspec.Struct, frozen=True):
     rule: str
     dependencies: tuple[str, ...]
     conclusion: str
+
+    def trace(self, problem_id: str) -> tuple[Problem, Completion]:
+        """The step as a problem and a completion, to be verified again."""
+        dependencies = tuple(map(parse_formula, self.dependencies))
+        return _trace(Step(self.rule, dependencies, parse_formula(self.conclusion)), problem_id)
 
 
 class Findings(msgspec.Struct):
@@ -242,16 +251,9 @@ class _Chunk:
 
     def _verified(self, step: Step) -> StepReport | None:
         """The report on the step as the only action of a completion; None if its formulas make no problem."""
-        premises = tuple([Premise(f"h{n}", formula) for n, formula in enumerate(step.dependencies)])
-        action = {
-            "id": "s1",
-            "dependencies": [premise.id for premise in premises],
-            "conclusion": show(step.conclusion),
-            "rule": step.rule,
-        }
-        problem = Problem("soundness/1", premises, three_way_options(step.conclusion))
+        problem, completion = _trace(step, "soundness/1")
         try:
-            return self._verifier.verify(problem, f"<summary>{json.dumps([action])}</summary>").actions[0]
+            return self._verifier.verify(problem, completion.completion).actions[0]
         except ProofR1Error:
             return None
 
@@ -269,6 +271,37 @@ class _Chunk:
     def _fail(self, problem: str, kind: Kind, step: Step) -> None:
         shown = tuple([show(formula) for formula in step.dependencies])
         self._findings.failures.append(Failure(problem, kind, step.rule, shown, show(step.conclusion)))
+
+
+def _trace(step: Step, problem_id: str) -> tuple[Problem, Completion]:
+    """The step as the only action of a completion, its dependencies being the premises."""
+    premises = tuple([Premise(f"h{n}", formula) for n, formula in enumerate(step.dependencies, 1)])
+    action = {
+        "id": "s1",
+        "dependencies": [premise.id for premise in premises],
+        "conclusion": show(step.conclusion),
+        "rule": step.rule,
+    }
+    problem = Problem(problem_id, premises, three_way_options(step.conclusion))
+    return problem, Completion(problem_id=problem_id, completion=f"<summary>{json.dumps([action])}</summary>")
+
+
+def write_reproducers(out: Path, failures: Sequence[Failure]) -> tuple[Path, Path]:
+    """Write the failures as problems and completions that every command takes, beside the report.
+
+    Args:
+        out: the file of the report; ``soundness.json`` has ``soundness.problems.jsonl`` and
+            ``soundness.completions.jsonl`` beside it.
+        failures: at least one.
+
+    Raises:
+        DataError: a file cannot be written.
+    """
+    problems, completions = out.with_suffix(".problems.jsonl"), out.with_suffix(".completions.jsonl")
+    traces = [failure.trace(f"{out.stem}/{number}") for number, failure in enumerate(failures, 1)]
+    write_problems(problems, [problem for problem, _ in traces])
+    write_completions(completions, [completion for _, completion in traces])
+    return problems, completions
 
 
 def _count(counts: dict[str, int], name: str) -> None:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import cycle
+from pathlib import Path
 from random import Random
 
 import pytest
 
-from proof_r1_formal.errors import CatalogueError, SignatureError
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.completions import Completion, read_completions, write_completions
+from proof_r1_formal.errors import CatalogueError, DataError, SignatureError
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.evidence.lean import LeanKernel
+from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import And, Formula, Implies, Or
 from proof_r1_formal.logic.transform import disjuncts
+from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
@@ -20,7 +25,7 @@ from proof_r1_formal.solvers.base import Entailed
 from proof_r1_formal.solvers.oracle import Oracle
 from proof_r1_formal.testing.generate import Generator, Step
 from proof_r1_formal.testing.non_instances import non_instances
-from proof_r1_formal.testing.soundness import CHUNK, Harness, RuleCheck, total
+from proof_r1_formal.testing.soundness import CHUNK, Harness, RuleCheck, total, write_reproducers
 
 UNSOUND = {
     "affirming the consequent": ("A → B", "B", "A"),
@@ -45,6 +50,23 @@ def test_an_unsound_rule_is_found(name: str) -> None:
     failures = next(some.failures for some in Harness(catalogue).run(2000) if some.failures)
     assert {failure.rule for failure in failures} == {"PLANTED"}
     assert any(failure.problem == "accepted, and does not follow" for failure in failures)
+
+
+def test_a_failure_can_be_seen_again(tmp_path: Path) -> None:
+    planted = Rule("PLANTED", "", (schema("planted", *UNSOUND["denying the antecedent"]),), Example((), ""))
+    catalogue = Catalogue("planted", (*TRAIN.rules, planted), unchecked=True)
+    failures = next(some.failures for some in Harness(catalogue, check=any_rule).run(2000) if some.failures)
+    problems, completions = write_reproducers(tmp_path / "report.json", failures)
+    known = read_problems(problems).problems
+    verifier = Verifier(rules=catalogue)
+    for failure, completion in zip(failures, read_completions(completions), strict=True):
+        assert isinstance(completion, Completion)
+        [step] = verifier.verify(known[completion.problem_id], completion.completion).actions
+        shown = [show(premise.formula) for premise in known[completion.problem_id].premises]
+        assert (step.declared_rule, shown) == (failure.rule, list(failure.dependencies))
+        assert step.semantic == (failure.problem != "accepted, and does not follow")
+    with pytest.raises(DataError, match="cannot be written"):
+        write_completions(tmp_path / "none" / "c.jsonl", [])
 
 
 def entailed(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
