@@ -43,9 +43,10 @@ class CreditSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
         baseline_start, baseline_decay: where the moving average of a rule's signals starts, how much of it is kept.
         baseline_min, baseline_max: b_min and b_max.
         closure: whether the mask follows the dependencies that actions declare or those that their proofs use.
-        total: whether the credits of a rollout add up, or those of its inferences are averaged, so that their number
-            earns nothing.
-        ineligible: whether a rollout that breaks the contract is left out of the outcome or counts as a wrong one.
+        total: whether all credits of a rollout add up, or (``mean``) the inferences that its answer rests on share one
+            unit and those beside them earn nothing, so that the number of actions earns nothing.
+        unanswered: whether a rollout that breaks the contract, or chooses no option, escapes the outcome or counts as
+            a wrong one with all its actions.
     """
 
     verification_weight: Weight = 3.0
@@ -60,7 +61,7 @@ class CreditSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     baseline_max: Share = 0.7
     closure: Literal["declared", "used"] = "declared"
     total: Literal["sum", "mean"] = "sum"
-    ineligible: Literal["exempt", "wrong"] = "exempt"
+    unanswered: Literal["exempt", "wrong"] = "exempt"
 
     def __post_init__(self) -> None:
         if self.baseline_min > self.baseline_max:
@@ -150,19 +151,38 @@ def group_credit(
         for report in reports
     ]
     scale = _negative_scale(terms, mapped, settings)
-    credits_ = []
-    for report, outcome, row, has_tokens in zip(reports, outcomes, terms, mapped, strict=True):
-        mask = outcome_mask(report, settings) if closure else (True,) * len(report.actions)
-        scaled = [term * scale if term < 0.0 else term for term in row]
-        shared = [settings.outcome_weight * outcome if inside else 0.0 for inside in mask]
-        units = sum(has_tokens)
-        if settings.total == "mean":
-            parts = _parts(report, has_tokens)
-            scaled = [term / part for term, part in zip(scaled, parts, strict=True)]
-            shared = [term / part for term, part in zip(shared, parts, strict=True)]
-            units = min(units, 1)
-        credits_.append(Credit(tuple(scaled), tuple(shared), units))
-    return tuple(credits_)
+    return tuple(
+        [
+            _rollout_credit(
+                report, outcome, [t * scale if t < 0.0 else t for t in row], flags, settings, closure=closure
+            )
+            for report, outcome, row, flags in zip(reports, outcomes, terms, mapped, strict=True)
+        ]
+    )
+
+
+def _rollout_credit(
+    report: TraceReport,
+    outcome: float,
+    terms: Sequence[float],
+    mapped: Sequence[bool],
+    settings: CreditSettings,
+    *,
+    closure: bool,
+) -> Credit:
+    rests = closure_mask(report, settings)
+    evades = settings.unanswered == "wrong" and (report.answer is None or not is_eligible(report))
+    credited = rests if closure and not evades else (True,) * len(report.actions)
+    shared = [settings.outcome_weight * outcome if inside else 0.0 for inside in credited]
+    if settings.total == "sum":
+        return Credit(tuple(terms), tuple(shared), sum(mapped))
+    inferences = sum([r and m and not s.terminal for s, r, m in zip(report.actions, rests, mapped, strict=True)])
+    parts = [1 if step.terminal else max(1, inferences) for step in report.actions]  # the binding stands alone
+    return Credit(
+        tuple([(t if r else min(t, 0.0)) / part for t, r, part in zip(terms, rests, parts, strict=True)]),
+        tuple([term / part for term, part in zip(shared, parts, strict=True)]),
+        int(any(mapped)),
+    )
 
 
 def is_eligible(report: TraceReport) -> bool:
@@ -172,7 +192,7 @@ def is_eligible(report: TraceReport) -> bool:
 
 def group_outcomes(reports: Sequence[TraceReport], settings: CreditSettings) -> tuple[float, ...]:
     """Â^o of each rollout; 0 for those that are left out, and for all if they agree."""
-    counted = [settings.ineligible == "wrong" or is_eligible(report) for report in reports]
+    counted = [settings.unanswered == "wrong" or is_eligible(report) for report in reports]
     rewards = [1.0 if report.answer_correct and is_eligible(report) else 0.0 for report in reports]
     relative = iter(group_relative([r for r, counts in zip(rewards, counted, strict=True) if counts], settings.epsilon))
     return tuple([next(relative) if counts else 0.0 for counts in counted])
@@ -187,10 +207,8 @@ def group_relative(rewards: Sequence[float], epsilon: float) -> tuple[float, ...
     return tuple([(reward - mean) / (deviation + epsilon) for reward in rewards])
 
 
-def outcome_mask(report: TraceReport, settings: CreditSettings) -> tuple[bool, ...]:
-    """m: which actions the answer rests on. All actions of a rollout that breaks the contract answer for that."""
-    if settings.ineligible == "wrong" and not is_eligible(report):
-        return (True,) * len(report.actions)
+def closure_mask(report: TraceReport, settings: CreditSettings) -> tuple[bool, ...]:
+    """m: which actions the answer rests on."""
     if settings.closure == "declared":
         return tuple([step.in_closure for step in report.actions])
     used = frozenset(report.used_closure)
@@ -219,12 +237,6 @@ def _negative_scale(
     if positive == 0.0:
         return settings.no_positive_weight
     return positive / negative if negative > positive else 1.0
-
-
-def _parts(report: TraceReport, mapped: Sequence[bool]) -> list[int]:
-    """By what the credit of each action is divided: the terminal action stands alone, the others share."""
-    inferences = sum([flag and not step.terminal for step, flag in zip(report.actions, mapped, strict=True)])
-    return [1 if step.terminal else max(1, inferences) for step in report.actions]
 
 
 def _mean(values: Sequence[float]) -> float:

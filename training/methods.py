@@ -21,9 +21,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
-from proof_r1_formal import ProofR1Error, TraceReport
-from training.align import Alignment
+from msgspec import structs
+
+from proof_r1_formal import ProofR1Error, StepReport, TraceReport
+from training.align import Alignment, align
 from training.credit import Baselines, Credit, CreditSettings, group_credit, group_relative
+from training.pieces import TokenText
 
 # -- methods ----------------------------------------------------------------------------------------------------------
 
@@ -101,6 +104,42 @@ class Rollout:
 
     report: TraceReport
     alignment: Alignment
+
+
+def rollout_of(
+    report: TraceReport, completion: TokenText, settings: CreditSettings, *, limit: int | None = None
+) -> Rollout:
+    """The rollout of a completion and of the report on its text.
+
+    Where a rollout without an answer counts as wrong, so does one without any action: its whole text is then taken as
+    an action that breaks the contract, as there is no other to answer for it.
+
+    Args:
+        report: on ``completion.text``.
+        completion: the tokens.
+        settings: the constants.
+        limit: number of tokens that are trained on; all if None.
+    """
+    if not report.actions and settings.unanswered == "wrong":
+        report = structs.replace(report, actions=(_nothing(len(completion.text)),))
+    return Rollout(report, align(completion, [step.span for step in report.actions], limit=limit))
+
+
+def _nothing(length: int) -> StepReport:
+    return StepReport(
+        id=None,
+        span=(0, length),
+        declared_rule=None,
+        dependencies=(),
+        conclusion=None,
+        schema=False,
+        semantic=False,
+        rule=False,
+        progress=False,
+        in_closure=False,
+        terminal=False,
+        signal=0.0,
+    )
 
 
 @dataclass(frozen=True, slots=True)
