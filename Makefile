@@ -5,6 +5,7 @@
 # make bench DATA=FOLDER    docs/performance.json anew: how fast verification is, against z3py and cvc5
 # make audit DATA=FOLDER    docs/audit.md anew: the completions of the benchmark data on every solver that is here
 # make compare              docs/generated-queries.json anew: the engine against Z3 on 100,000 generated queries
+# make soundness            docs/soundness.json anew: 100,000 steps that try to have something false accepted
 # make mutants              docs/mutants.md anew: which faults planted in the trusted modules do the tests notice?
 # make fuzz SECONDS=600     so long for each reader of text from outside: bytes that it should not survive
 # make wheel   the package as a wheel in dist/
@@ -14,7 +15,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo test tables bench audit compare wheel clean
+.PHONY: setup demo test tables bench audit compare soundness mutants fuzz wheel clean
 
 setup: .venv/.ready
 
@@ -51,6 +52,9 @@ audit: .venv/.tested
 
 compare: .venv/.tested
 	$(BIN)/python -m bench.generated_queries
+
+soundness: .venv/.tested
+	$(BIN)/proof-r1 soundness --examples 100000 --workers 2 --kernel-sample 0.02 --out docs/soundness.json
 
 mutants: .venv/.tested
 	$(BIN)/python -m bench.mutation
