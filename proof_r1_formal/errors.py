@@ -77,6 +77,18 @@ class SignatureError(ProofR1Error):
         return (SignatureError, (self.name, self.first, self.second))
 
 
+class EnglishError(ProofR1Error):
+    """A formula that no sentence of the templated English says."""
+
+    def __init__(self, formula: str, problem: str) -> None:
+        self.formula = formula
+        self.problem = problem
+        super().__init__(f"no sentence says {formula}: {problem}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (EnglishError, (self.formula, self.problem))
+
+
 class StructureError(ProofR1Error):
     """A structure that does not interpret what a formula needs, or that is not well formed."""
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from proof_r1_formal.data import folio, native, proverqa
+from proof_r1_formal.data import folio, native, prontoqa, proofwriter, proverqa
 from proof_r1_formal.data.draft import Origin
 from proof_r1_formal.data.problem import Problem, ProblemSet, Rejected
 from proof_r1_formal.data.records import Broken, JsonObject, Record, describe, read_records
 from proof_r1_formal.errors import DataError
 
-Format: TypeAlias = Literal["auto", "native", "proverqa", "folio"]
+Format: TypeAlias = Literal["auto", "native", "proverqa", "folio", "proofwriter", "prontoqa"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,12 @@ _READERS: dict[str, _Reader] = {
     "proverqa": _Reader(proverqa.recognises, proverqa.read_record, "nl2fol, conclusion_fol", repair=False),
     "folio": _Reader(folio.recognises, folio.read_record, "premises-FOL, conclusion-FOL", repair=True),
     "native": _Reader(native.recognises, native.read_record, "premises, options", repair=False),
+    "proofwriter": _Reader(
+        proofwriter.recognises, proofwriter.read_record, f"context, question '… {proofwriter.QUESTION}'", repair=False
+    ),
+    "prontoqa": _Reader(
+        prontoqa.recognises, prontoqa.read_record, f"context, question '{prontoqa.QUESTION}'", repair=False
+    ),
 }
 
 

@@ -5,19 +5,23 @@ In: the values of a record. Out: a :class:`Problem` with notes, or a :class:`Rej
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import msgspec
 
-from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, Rejected
+from proof_r1_formal.data.english import parse_english, sentences
+from proof_r1_formal.data.problem import THREE_WAY, Option, Premise, Problem, ReferenceStep, Rejected
 from proof_r1_formal.data.records import Json, JsonObject, describe
 from proof_r1_formal.errors import ParseError, SignatureError
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import Formula
 
 _SHOWN = 80  # characters of a formula that a reason quotes
+_OPTION = re.compile(r"\s*([A-Za-z])\s*[).:]\s*(\S+)\s*")  # an answer by letter: "A) True"
 
 
 class StepRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -98,12 +102,59 @@ class Draft:
                 return parse_formula(value)
             repaired = parse_formula(value, repair=True)
         except ParseError as error:
-            quoted = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
-            self.reject(f"{place}: {error.summary} in {quoted!r}")
+            self._unread(place, error)
             return None
         for repair in repaired.repairs:
             self.note(f"{place}: {repair}")
         return repaired.formula
+
+    def sentence(self, place: str, text: str) -> Formula | None:
+        """The formula of a sentence in templated English; None, with a reason, if it is none."""
+        try:
+            return parse_english(text)
+        except ParseError as error:
+            self._unread(place, error)
+            return None
+
+    def _unread(self, place: str, error: ParseError) -> None:
+        quoted = error.text if len(error.text) <= _SHOWN else f"{error.text[:_SHOWN]}…"
+        self.reject(f"{place}: {error.summary} in {quoted!r}")
+
+    def story(self, record: JsonObject, key: str) -> tuple[Premise, ...]:
+        """The premises h1, h2, … of a text in templated English; rejects the record if there is none."""
+        value = record.get(key)
+        told = sentences(value) if isinstance(value, str) else ()
+        if not told:
+            self.reject(f"{key!r} must be a text of sentences; it is {describe_member(record, key)}")
+        premises = []
+        for count, text in enumerate(told, 1):
+            formula = self.sentence(f"premise h{count}", text)
+            if formula is not None:
+                premises.append(Premise(f"h{count}", formula, show(formula), text))
+        return tuple(premises)
+
+    def asked(self, record: JsonObject, question: str) -> Formula | None:
+        """The formula of the sentence that stands behind ``question`` under that key."""
+        value = record.get("question")
+        _, found, sentence = value.partition(question) if isinstance(value, str) else ("", "", "")
+        if not found:
+            self.reject(f"'question' must be '{question}' and a sentence; it is {describe_member(record, 'question')}")
+            return None
+        return self.sentence("the goal (question)", sentence.strip())
+
+    def lettered_answer(self, record: JsonObject, options: Iterable[Option]) -> str | None:
+        """The id of the option that the letter under ``answer`` stands for; None, with a note, if there is none."""
+        answer, choices = record.get("answer"), record.get("options")
+        texts = choices if isinstance(choices, list) else []
+        letters = [_OPTION.fullmatch(text) for text in texts if isinstance(text, str)]
+        labels = {match[2].casefold() for match in letters if match and match[1] == answer}
+        known = {option.id: option.label for option in options}
+        if len(labels) == 1 and (option_id := THREE_WAY.get(labels.pop())) in known:
+            return option_id
+        shown = repr(answer) if isinstance(answer, str) else describe_member(record, "answer")
+        wanted = ", ".join(known.values())
+        self.note(f"'answer' is {shown}, which is the letter of no option ({wanted}); the answer is unknown")
+        return None
 
     def premises(self, pairs: Iterable[tuple[str, Json]]) -> tuple[Premise, ...]:
         """The premises h1, h2, … of pairs of English and formula; rejects the record if there is none."""
@@ -132,6 +183,12 @@ class Draft:
             problem.signature()
         except SignatureError as error:
             self.reject(f"{_place_of_clash(problem)}: {error}")
+
+
+def asks(record: JsonObject, question: str) -> bool:
+    """Whether the record tells a story and asks that about it: datasets with the same keys ask different things."""
+    value = record.get("question")
+    return "context" in record and isinstance(value, str) and question in value
 
 
 def describe_member(record: JsonObject, key: str) -> str:

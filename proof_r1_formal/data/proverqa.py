@@ -8,17 +8,13 @@ without a difficulty.
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from proof_r1_formal.data.draft import Draft, Origin, StepRecord, describe_member, reference_proofs
-from proof_r1_formal.data.problem import THREE_WAY, Premise, Problem, ReferenceStep, Rejected, three_way_options
+from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, Rejected, three_way_options
 from proof_r1_formal.data.records import BadJsonError, Json, JsonObject, plain
 
 DIFFICULTIES = ("easy", "medium", "hard")
-
-_OPTION = re.compile(r"\s*([A-Za-z])\s*[).:]\s*(\S+)\s*")
 
 
 class _Proof(msgspec.Struct):
@@ -39,12 +35,13 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
         group = difficulty or group
     premises = _premises(draft, record)
     goal = draft.formula("the goal (conclusion_fol)", record.get("conclusion_fol"))
+    options = () if goal is None else three_way_options(goal)
     return draft.finish(
         Problem(
             id=f"{group}/{draft.identifier(record, 'id')}",
             premises=premises,
-            options=() if goal is None else three_way_options(goal),
-            answer=_answer(draft, record),
+            options=options,
+            answer=draft.lettered_answer(record, options),
             question=draft.text(record, "question"),
             difficulty=difficulty,
             proofs=_proofs(draft, record.get("canonical_proofs")),
@@ -60,21 +57,6 @@ def _premises(draft: Draft, record: JsonObject) -> tuple[Premise, ...]:
     for key in table.repeated():
         draft.note(f"'nl2fol' has {key!r} more than once; every occurrence is a premise")
     return draft.premises(table.members)
-
-
-def _answer(draft: Draft, record: JsonObject) -> str | None:
-    """The id of the option that the answer's letter stands for."""
-    answer = record.get("answer")
-    options = record.get("options")
-    letters = (
-        [_OPTION.fullmatch(text) for text in options if isinstance(text, str)] if isinstance(options, list) else []
-    )
-    labels = {match[2].casefold() for match in letters if match and match[1] == answer}
-    if len(labels) == 1 and (option_id := THREE_WAY.get(labels.pop())) is not None:
-        return option_id
-    shown = repr(answer) if isinstance(answer, str) else describe_member(record, "answer")
-    draft.note(f"'answer' is {shown}, which is the letter of no option True, False or Uncertain; the answer is unknown")
-    return None
 
 
 def _proofs(draft: Draft, value: Json) -> tuple[tuple[ReferenceStep, ...], ...]:

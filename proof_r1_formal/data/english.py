@@ -1,0 +1,306 @@
+"""Templated English to formulas, through ``grammars/english.lark``; ``docs/english.md`` says what each sentence means.
+
+In: a sentence in the English of ProofWriter, RuleTaker and PrOntoQA. Out: a closed formula, or a
+:class:`~proof_r1_formal.errors.ParseError` that says where, what was expected, and shows a caret. ``data.wording`` goes
+the other way.
+
+Adjectives and nouns are predicates of one argument, nouns in the singular (``red``, ``wumpus``); verbs are named by
+their third person, with ``can`` before and a preposition behind them (``chases``, ``can_fly``, ``runs_through``);
+``Bob`` and ``the bald eagle`` are the constants ``Bob`` and ``the_bald_eagle``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+from proof_r1_formal.data.inflection import plain_form, singular, third_person
+from proof_r1_formal.errors import ParseError
+from proof_r1_formal.logic.syntax import (
+    Exists,
+    ForAll,
+    Formula,
+    Implies,
+    Not,
+    Term,
+    atom,
+    conjunction,
+    const,
+    var,
+)
+from proof_r1_formal.logic.transform import negate
+from proof_r1_formal.resources import resource
+
+MAX_SENTENCE = 1_000
+"""The longest sentence that is read, in characters."""
+
+_X = var("x")  # words have two letters or more, so no predicate is called like the variable
+
+
+def sentences(text: str) -> tuple[str, ...]:
+    """The sentences of a text, each with its full stop.
+
+    >>> sentences("Bob is red. All red things are kind.")
+    ('Bob is red.', 'All red things are kind.')
+    """
+    return tuple([found.strip() for found in re.findall(r"[^.]*\.|[^.]+", text) if found.strip()])
+
+
+def parse_english(sentence: str) -> Formula:
+    """The formula of one sentence.
+
+    Raises:
+        ParseError: it is no sentence of the grammar.
+
+    >>> from proof_r1_formal import show
+    >>> show(parse_english("If something is red and it does not chase the bald eagle then it is a cat."))
+    '∀x (red(x) ∧ ¬chases(x, the_bald_eagle) → cat(x))'
+    >>> show(parse_english("Young, quiet people are not rough."))
+    '∀x (young(x) ∧ quiet(x) → ¬rough(x))'
+    """
+    if len(sentence) > MAX_SENTENCE:
+        problem = f"a sentence of {len(sentence)} characters; at most {MAX_SENTENCE} are read"
+        raise ParseError(sentence, MAX_SENTENCE, problem)
+    return _parsed(sentence)
+
+
+@lru_cache(maxsize=1 << 14)
+def _parsed(sentence: str) -> Formula:
+    if not sentence.strip():
+        raise ParseError(sentence, 0, "an empty sentence")
+    try:
+        tree = _parser().parse(sentence)
+    except UnexpectedCharacters as error:
+        offset = error.pos_in_stream or 0
+        raise ParseError(sentence, offset, f"unexpected {_word_at(sentence, offset)}") from None
+    except UnexpectedToken as error:
+        raise _unexpected_token(sentence, error) from None
+    return _Reader(sentence).formula(tree)
+
+
+@cache
+def _parser() -> Lark:
+    grammar = (resource("grammars") / "english.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", lexer="basic", maybe_placeholders=False)
+
+
+# -- trees to formulas ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What a clause speaks of: ``it``, ``they`` (plural, though of one thing), ``the bald eagle``."""
+
+    term: Term
+    plural: bool
+
+
+class _Reader:
+    """Builds the formula of one sentence. It can speak of one thing that has no name: ``something``, then ``it``."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._introduced = False
+
+    def formula(self, start: Tree[Token]) -> Formula:
+        (tree,) = start.children
+        assert isinstance(tree, Tree)
+        parts: list[Any] = tree.children
+        match tree.data:
+            case "conditional":
+                condition, of_any = self._parts(parts[0].children), self._introduced
+                conclusion = self._parts(parts[1].children)
+                if of_any:
+                    return ForAll(_X, Implies(condition, conclusion))
+                return Implies(condition, Exists(_X, conclusion) if self._introduced else conclusion)
+            case "statement":
+                said = self._parts(parts[0].children)
+                return Exists(_X, said) if self._introduced else said
+            case "general":
+                return self._general(*parts)
+        raise AssertionError(f"grammar rule {tree.data} has no meaning")
+
+    def _general(self, kind: Tree[Token], verb_phrase: Tree[Token], *rest: Tree[Token]) -> Formula:
+        words = _tokens(kind)
+        first = words[0]
+        verb = words.pop() if kind.data == "kind_acts" else None
+        subject, described = self._kind(first, words)
+        self._introduced = True
+        said = self._phrase(verb_phrase, subject) if verb is None else self._action(verb, verb_phrase, subject)
+        for part in rest:
+            if part.data == "clause" and _tokens(part)[0].type != "PRONOUN":
+                raise self._error(_tokens(part)[0], "what is said of something else needs a sentence of its own")
+        if first.type in ("NO", "EVERYTHING") and first.lower().startswith("no"):
+            if rest:
+                raise self._error(_tokens(rest[0])[0], f"{first.value!r} with 'and' can be read in two ways")
+            said = negate(said)
+        else:
+            said = self._parts(rest, first=said, subject=subject)
+        return ForAll(_X, Implies(conjunction(described), said) if described else said)
+
+    def _kind(self, first: Token, words: list[Token]) -> tuple[_Subject, tuple[Formula, ...]]:
+        """What ``every red cat`` or ``red, cold things`` speaks of, and what that says of it."""
+        thing = next((word for word in words if word.type == "THING"), None)
+        names = [word for word in words if word.type in ("KIND", "WORD")]
+        described = [word.lower() for word in names]
+        if not described and thing is None and first.type != "EVERYTHING":
+            raise self._error(first, f"a noun or a verb is missing behind {first.value!r}")
+        if thing is not None:
+            plural = thing.lower() in ("things", "people")
+        elif names and (first.type in ("ALL", "KIND") or (first.type == "NO" and singular(described[-1]) is not None)):
+            plural = True
+            described[-1] = self._singular(names[-1])
+        else:
+            plural = False
+        if first.type in ("EVERY", "A", "ALL", "THING", "KIND") and plural != (first.type not in ("EVERY", "A")):
+            raise self._error(first, f"{first.value!r} does not go with the number of its noun")
+        return _Subject(_X, plural), tuple([atom(name, _X) for name in described])
+
+    def _parts(
+        self, parts: Iterable[Tree[Token]], *, first: Formula | None = None, subject: _Subject | None = None
+    ) -> Formula:
+        """The conjunction of what is said; a part without a subject goes on about the one before."""
+        said = [] if first is None else [first]
+        for part in parts:
+            children: list[Any] = part.children
+            match part.data:
+                case "clause":
+                    subject, verb = self._subject(children[0])
+                    said.append(
+                        self._phrase(children[1], subject) if verb is None else self._action(verb, children[1], subject)
+                    )
+                case _ if subject is None:
+                    raise self._error(_tokens(part)[0], "it is not said of what")
+                case "rest_is":
+                    said.append(self._state(children[-1], subject, negated=len(children) == 2))
+                case "rest_does":
+                    said.append(self._action(children[0], part, subject))
+                case _:
+                    said.append(self._phrase(part, subject))
+        return conjunction(tuple(said))
+
+    # -- who or what
+
+    def _subject(self, tree: Tree[Token]) -> tuple[_Subject, Token | None]:
+        """What a clause speaks of, and its verb if that stands with it."""
+        words = _tokens(tree)
+        verb = words.pop() if tree.data == "subject_acts" else None
+        if len(words) == 1 and words[0].type == "THE":
+            assert verb is not None
+            raise self._error(verb, f"a verb is missing behind 'the {verb}'")
+        return _Subject(self._term(words), words[0].lower() == "they"), verb
+
+    def _term(self, words: list[Token]) -> Term:
+        first = words[0]
+        match first.type:
+            case "NAME":
+                return const("_".join(first.split()))
+            case "THE":
+                return const("_".join(["the", *words[1:]]))
+            case "SOMETHING":
+                if self._introduced:
+                    raise self._error(first, f"{first.value!r} for a second thing; a sentence can speak of one")
+                self._introduced = True
+                return _X
+        if not self._introduced:
+            raise self._error(first, f"it is not clear what {first.value!r} stands for; only 'something', 'every …' do")
+        return _X
+
+    # -- what is said of it
+
+    def _phrase(self, tree: Tree[Token], subject: _Subject) -> Formula:
+        head, *rest = [child for child in tree.children if not (isinstance(child, Token) and child.type == "NOT")]
+        assert isinstance(head, Token)
+        negated = head.type == "CANNOT" or any(
+            isinstance(child, Token) and child.type == "NOT" for child in tree.children
+        )
+        if head.type in ("IS", "ARE", "DOES", "DO") and (head.type in ("ARE", "DO")) != subject.plural:
+            raise self._error(head, f"{head.value!r} does not go with what it is said of")
+        parts: list[Any] = rest
+        if tree.data == "is":
+            return self._state(parts[0], subject, negated=negated)
+        said = self._action(parts[0], parts[1], subject, plain=True, prefix="can_" if tree.data == "can" else "")
+        return Not(said) if negated else said
+
+    def _state(self, tree: Tree[Token], subject: _Subject, *, negated: bool) -> Formula:
+        words = _tokens(tree)
+        said: Formula
+        if words[0].type == "PREPOSITION" and len(words) > 1:
+            said = atom(f"is_{words[0]}", subject.term, self._term(words[1:]))
+        else:
+            names = [str(word) for word in words if word.type != "A"]
+            if words[0].type == "WORD" and subject.plural:
+                names = [singular(names[0]) or names[0]]
+            said = conjunction(tuple([atom(name, subject.term) for name in names]))
+        return Not(said) if negated else said
+
+    def _action(
+        self, verb: Token, complement: Tree[Token], subject: _Subject, *, plain: bool = False, prefix: str = ""
+    ) -> Formula:
+        """What a verb says of the subject, and of the object in ``complement`` if there is one."""
+        looks_third = plain_form(verb) is not None and not verb.endswith(("ss", "us"))
+        if looks_third == (plain or subject.plural):
+            wanted = "plain" if looks_third else "third-person"
+            raise self._error(verb, f"a verb in its {wanted} form is expected; {verb.value!r} is none")
+        name = prefix + (str(verb) if looks_third or prefix else third_person(verb))
+        words = [word for word in _tokens(complement) if word is not verb]
+        if words and words[0].type == "PREPOSITION":
+            name = f"{name}_{words.pop(0)}"
+        return atom(name, subject.term, self._term(words)) if words else atom(name, subject.term)
+
+    def _singular(self, noun: Token) -> str:
+        found = singular(noun.lower())
+        if found is None:
+            raise self._error(noun, f"{noun.value!r} is no plural, and no 'things' or 'people' is behind it")
+        return found
+
+    def _error(self, token: Token, problem: str) -> ParseError:
+        return ParseError(self._text, token.start_pos or 0, problem)
+
+
+def _tokens(tree: Tree[Token]) -> list[Token]:
+    return list(tree.scan_values(lambda value: isinstance(value, Token)))
+
+
+# -- errors -----------------------------------------------------------------------------------------------------------
+
+_DESCRIPTIONS = {
+    "_IF": "'if'",
+    "_THEN": "'then'",
+    "_AND": "'and'",
+    "_STOP": "a full stop",
+    "_COMMA": "','",
+    "$END": "the end",
+    "NAME": "a name",
+    "WORD": "a word",
+    "NOT": "'not'",
+    "THING": "'things'",
+    "THE": "'the'",
+    "PREPOSITION": "a preposition",
+    **dict.fromkeys(("IS", "ARE"), "'is'"),
+    **dict.fromkeys(("DOES", "DO"), "'does not'"),
+    **dict.fromkeys(("CAN", "CANNOT"), "'can'"),
+    "A": "'a'",
+    **dict.fromkeys(("EVERY", "ALL", "NO", "KIND", "EVERYTHING"), "'every'"),
+    **dict.fromkeys(("SOMETHING", "PRONOUN", "OBJECT"), "'something'"),
+}
+
+
+def _word_at(text: str, offset: int) -> str:
+    word = re.match(r"[\w-]+|.", text[offset : offset + 40], re.DOTALL)
+    shown = word[0] if word is not None else ""
+    return repr(shown) if shown.isprintable() else f"U+{ord(shown[0]):04X}"
+
+
+def _unexpected_token(text: str, error: UnexpectedToken) -> ParseError:
+    token: Token = error.token
+    expected = tuple(sorted({_DESCRIPTIONS[name] for name in error.accepts or error.expected}))
+    if token.type == "$END":
+        return ParseError(text, len(text), "the sentence ends too early", expected=expected)
+    return ParseError(text, token.start_pos or 0, f"unexpected {str(token)[:40]!r}", expected=expected)
