@@ -1,0 +1,331 @@
+"""Credit: each formula on numbers worked out by hand, invariances, and equality with the objective written out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from proof_r1_formal import GOAL_BINDING, INVALID_RULE, TRAIN, StepReport, TraceReport
+from training.credit import (
+    Baselines,
+    Credit,
+    CreditSettings,
+    binds,
+    closure_mask,
+    group_credit,
+    group_outcomes,
+    group_relative,
+    is_eligible,
+)
+
+PAPER = CreditSettings()
+START = Baselines.start(TRAIN, PAPER)
+ELIMINATION, TOLLENS = "IMPLICATION_ELIMINATION", "MODUS_TOLLENS"
+
+
+def action(
+    signal: float, rule: str | None = ELIMINATION, *, inside: bool = True, terminal: bool = False, name: str = "s"
+) -> StepReport:
+    """A report in which the verdicts are those that the signal stands for."""
+    return StepReport(
+        id=name,
+        span=(0, 1),
+        declared_rule=rule,
+        dependencies=(),
+        conclusion="A",
+        schema=signal > 0.0,
+        semantic=signal > 0.1,
+        rule=signal == 1.0,
+        progress=signal == 1.0,
+        in_closure=inside,
+        terminal=terminal,
+        signal=signal,
+    )
+
+
+def binding(signal: float = 1.0) -> StepReport:
+    return action(signal, GOAL_BINDING, terminal=True, name="h_goal_true")
+
+
+def rollout(*actions: StepReport, right: bool = True, parsed: bool = True) -> TraceReport:
+    return TraceReport(
+        problem_id="p",
+        sample=0,
+        parsed=parsed,
+        answer="h_goal_true" if right else "h_goal_false",
+        answer_correct=right,
+        actions=actions,
+        closure=(),
+        used_closure=(),
+        consistency="consistent",
+        uncertain=None,
+        rules="train",
+        solver="embedded",
+    )
+
+
+MALFORMED = structs.replace(rollout(action(0.0, None, inside=False), right=False, parsed=False), answer=None)
+
+
+def all_mapped(reports: Sequence[TraceReport]) -> list[list[bool]]:
+    return [[True] * len(report.actions) for report in reports]
+
+
+def credit(*reports: TraceReport, settings: CreditSettings = PAPER, **ablation: bool) -> tuple[Credit, ...]:
+    return group_credit(reports, all_mapped(reports), START, settings, **ablation)
+
+
+# -- formulas, by hand ------------------------------------------------------------------------------------------------
+
+
+def test_an_action_earns_its_signal_less_the_baseline() -> None:
+    (earned,) = credit(rollout(action(1.0), action(1.0), binding()))
+    assert earned.verification == (1.5, 1.5, 0.5)  # 3 (1 - 0.5) twice, then 1 (1 - 0.5)
+    assert earned.outcome == (0.0, 0.0, 0.0)  # one rollout agrees with itself
+    assert earned.units == 3
+
+
+def test_baselines_are_clipped() -> None:
+    averages = {**START.averages, ELIMINATION: 0.95, TOLLENS: 0.05}
+    reports = [rollout(action(1.0), action(1.0, TOLLENS))]
+    (earned,) = group_credit(reports, all_mapped(reports), Baselines(averages), PAPER)
+    assert earned.verification == pytest.approx((3 * (1 - 0.70), 3 * (1 - 0.30)))
+
+
+def test_a_baseline_moves_by_the_mean_signal_of_its_rule() -> None:
+    batch = [rollout(action(1.0), action(0.3), action(0.1, "NONSENSE")), rollout(action(0.1), action(0.0, None))]
+    moved = START.after(batch, PAPER)
+    assert moved.averages[ELIMINATION] == pytest.approx(0.9 * 0.5 + 0.1 * (1.0 + 0.3 + 0.1) / 3)
+    assert moved.averages[INVALID_RULE] == pytest.approx(0.9 * 0.5 + 0.1 * (0.1 + 0.0) / 2)
+    assert moved.averages[TOLLENS] == 0.5
+    assert moved.averages.keys() == START.averages.keys()
+
+
+def test_outcomes_are_relative_to_the_group() -> None:
+    earned = credit(rollout(action(1.0)), rollout(action(1.0), right=False), rollout(right=False), rollout(right=False))
+    mean, deviation = 1 / 4, math.sqrt(3 / 16)
+    assert earned[0].outcome == pytest.approx(((1 - mean) / (deviation + 1e-6),))
+    assert earned[1].outcome == pytest.approx(((0 - mean) / (deviation + 1e-6),))
+
+
+def test_outcomes_outside_of_the_closure_count_for_nothing() -> None:
+    reports = rollout(action(1.0), action(1.0, inside=False), binding()), rollout(action(1.0), right=False)
+    assert [term > 0.0 for term in credit(*reports)[0].outcome] == [True, False, True]
+    assert all(term > 0.0 for term in credit(*reports, closure=False)[0].outcome)
+
+
+def test_what_breaks_the_contract_has_no_outcome() -> None:
+    right, wrong = rollout(action(1.0)), rollout(action(1.0), right=False)
+    broken = rollout(action(0.0), action(1.0))
+    assert [is_eligible(report) for report in (right, broken, MALFORMED)] == [True, False, False]
+    assert group_outcomes([right, broken, wrong, MALFORMED], PAPER) == pytest.approx((1.0, 0.0, -1.0, 0.0), abs=1e-5)
+    counted = structs.replace(PAPER, unanswered="wrong")
+    third = math.sqrt(3)
+    expected = (third, -1 / third, -1 / third, -1 / third)  # one of four is right
+    assert group_outcomes([right, broken, wrong, MALFORMED], counted) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("other", "weight"), [(rollout(right=True), 1.0), (rollout(right=False), 0.25), (MALFORMED, 0.25)]
+)
+def test_a_group_without_a_right_rollout_weighs_a_quarter(other: TraceReport, weight: float) -> None:
+    earned = credit(rollout(action(1.0), right=False), other)
+    assert earned[0].verification == (weight * 1.5,)
+
+
+def test_a_right_rollout_that_breaks_the_contract_solves_nothing() -> None:
+    assert credit(rollout(action(1.0), right=False), rollout(action(0.0)))[0].verification == (0.25 * 1.5,)
+
+
+def test_negative_mass_is_scaled_to_the_positive() -> None:
+    # positive 1.5; negative 3 (0.4 + 0.4 + 0.2) = 3.0, so negatives are halved
+    (earned,) = credit(rollout(action(1.0), action(0.1), action(0.1), action(0.3)))
+    assert earned.verification == pytest.approx((1.5, -0.6, -0.6, -0.3))
+
+
+def test_less_negative_mass_than_positive_stays() -> None:
+    (earned,) = credit(rollout(action(1.0), action(0.1)))
+    assert earned.verification == pytest.approx((1.5, -1.2))
+
+
+def test_without_positive_mass_a_tenth_is_left() -> None:
+    (earned,) = credit(rollout(action(0.1), action(0.3)))
+    assert earned.verification == pytest.approx((-0.12, -0.06))
+    assert credit(MALFORMED)[0].verification == pytest.approx((0.25 * 3 * -0.5 * 0.1,))
+
+
+def test_only_mapped_actions_have_mass() -> None:
+    report = rollout(action(1.0), action(0.1), action(0.1))
+    (earned,) = group_credit([report], [[True, True, False]], START, PAPER)
+    assert earned.verification[1] == pytest.approx(-1.2)  # 1.2 against 1.5; with the third action it would be 2.4
+    assert earned.units == 2
+    (earned,) = group_credit([report], [[False, True, True]], START, PAPER)
+    assert earned.verification[1] == pytest.approx(-0.12)  # the only positive action has no tokens
+
+
+def test_the_outcome_has_no_part_in_the_control_of_negative_mass() -> None:
+    reports = rollout(action(0.1)), rollout(action(0.1), right=False)
+    assert [c.outcome for c in credit(*reports)] == [pytest.approx((1.0,), abs=1e-5), pytest.approx((-1.0,), abs=1e-5)]
+
+
+def test_a_binding_that_fails_is_weighed_like_any_action() -> None:
+    assert binds(binding())
+    assert not binds(binding(0.1))
+    assert not binds(action(1.0, GOAL_BINDING))  # not the terminal action
+    assert not binds(action(1.0, terminal=True))  # not the rule
+    (earned,) = credit(rollout(action(1.0), binding(0.1)))
+    assert earned.verification == pytest.approx((1.5, -1.2))
+
+
+def test_group_relative_by_hand() -> None:
+    assert group_relative([1.0, 0.1, 0.1], 0.0) == pytest.approx((math.sqrt(2), -math.sqrt(0.5), -math.sqrt(0.5)))
+    assert group_relative([0.3, 0.3], 1e-6) == (0.0, 0.0)
+    assert group_relative([], 1e-6) == ()
+
+
+def test_the_used_closure_is_that_of_the_report() -> None:
+    report = structs.replace(rollout(action(1.0, name="s1"), action(1.0, name="s2")), used_closure=("h1", "s2"))
+    assert closure_mask(report, PAPER) == (True, True)
+    assert closure_mask(report, structs.replace(PAPER, closure="used")) == (False, True)
+
+
+def test_under_mean_the_inferences_of_the_answer_share_one_unit() -> None:
+    mean = structs.replace(PAPER, total="mean")
+    beside = action(1.0, inside=False), action(0.1, inside=False)
+    (earned,) = credit(rollout(action(1.0), action(1.0), *beside, binding()), settings=mean)
+    assert earned.verification == pytest.approx((0.75, 0.75, 0.0, -0.6, 0.5))
+    assert earned.units == 1
+
+
+def test_under_unanswered_wrong_all_actions_answer_for_it() -> None:
+    wrong = structs.replace(PAPER, unanswered="wrong")
+    dodging = structs.replace(rollout(action(1.0, inside=False), action(1.0, inside=False), right=False), answer=None)
+    _, earned, malformed = credit(rollout(action(1.0)), dodging, MALFORMED, settings=wrong)
+    assert earned.outcome == pytest.approx((-math.sqrt(0.5),) * 2, abs=1e-5)
+    assert malformed.outcome == pytest.approx((-math.sqrt(0.5),), abs=1e-5)
+
+
+# -- properties -------------------------------------------------------------------------------------------------------
+
+SETTINGS = st.builds(
+    CreditSettings,
+    closure=st.sampled_from(["declared", "used"]),
+    total=st.sampled_from(["sum", "mean"]),
+    unanswered=st.sampled_from(["exempt", "wrong"]),
+)
+RULES = st.sampled_from([ELIMINATION, TOLLENS, "NONSENSE", None])
+ACTIONS = st.builds(action, st.sampled_from([0.0, 0.1, 0.3, 1.0]), RULES, inside=st.booleans())
+BASELINES = st.builds(
+    lambda values: Baselines(dict(zip(START.averages, values, strict=True))),
+    st.lists(st.floats(0, 1), min_size=len(START.averages), max_size=len(START.averages)),
+)
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> TraceReport:
+    if draw(st.integers(0, 5)) == 0:
+        return MALFORMED
+    actions = draw(st.lists(ACTIONS, max_size=5))
+    ends = draw(st.booleans())
+    if actions and ends:
+        actions[-1] = binding(draw(st.sampled_from([0.1, 1.0])))
+    named = [structs.replace(step, id=f"s{number}") for number, step in enumerate(actions)]
+    used = tuple([step.id for step in named if step.id is not None and step.in_closure and draw(st.booleans())])
+    return structs.replace(rollout(*named, right=draw(st.booleans())), used_closure=used)
+
+
+GROUPS = st.lists(traces(), min_size=1, max_size=8)
+
+
+@given(GROUPS, BASELINES, SETTINGS, st.permutations(range(8)))
+def test_the_order_of_rollouts_does_not_show(
+    reports: list[TraceReport], baselines: Baselines, settings: CreditSettings, permutation: list[int]
+) -> None:
+    order = [index for index in permutation if index < len(reports)]
+    straight = group_credit(reports, all_mapped(reports), baselines, settings)
+    shuffled = [reports[index] for index in order]
+    assert group_credit(shuffled, all_mapped(shuffled), baselines, settings) == tuple([straight[i] for i in order])
+    assert baselines.after(reports, settings) == baselines.after(shuffled, settings)
+
+
+@given(GROUPS, st.booleans(), BASELINES, SETTINGS)
+def test_a_group_that_agrees_earns_from_verification_only(
+    reports: list[TraceReport], right: bool, baselines: Baselines, settings: CreditSettings
+) -> None:
+    agreeing = [structs.replace(report, answer_correct=right, answer="h_goal_true") for report in reports]
+    eligible = [report for report in agreeing if is_eligible(report)]
+    for earned in group_credit(eligible, all_mapped(eligible), baselines, settings):
+        assert all(term == 0.0 for term in earned.outcome)
+        assert earned.advantages == earned.verification
+
+
+@given(GROUPS, BASELINES, SETTINGS)
+def test_negative_mass_never_exceeds_positive(
+    reports: list[TraceReport], baselines: Baselines, settings: CreditSettings
+) -> None:
+    summed = structs.replace(settings, total="sum")
+    terms = [t for c in group_credit(reports, all_mapped(reports), baselines, summed) for t in c.verification]
+    positive, negative = sum(t for t in terms if t > 0.0), -sum(t for t in terms if t < 0.0)
+    assert positive == 0.0 or negative <= positive * (1 + 1e-9)
+
+
+@given(GROUPS, BASELINES)
+def test_outcome_credit_is_the_mask_times_one_number_per_rollout(
+    reports: list[TraceReport], baselines: Baselines
+) -> None:
+    outcomes = group_outcomes(reports, PAPER)
+    for report, outcome, earned in zip(
+        reports, outcomes, group_credit(reports, all_mapped(reports), baselines, PAPER), strict=True
+    ):
+        assert earned.outcome == tuple([outcome if inside else 0.0 for inside in closure_mask(report, PAPER)])
+
+
+def written_out(reports: Sequence[TraceReport], baselines: Baselines, mapped: list[list[bool]]) -> list[list[float]]:
+    """The paper's objective once more, formula by formula and with no regard to speed."""
+    eligible = [k for k, r in enumerate(reports) if r.parsed and all(a.schema for a in r.actions)]
+    reward = {k: float(bool(reports[k].answer_correct)) for k in eligible}
+    mean = sum(reward.values()) / len(eligible) if eligible else 0.0
+    deviation = math.sqrt(sum((value - mean) ** 2 for value in reward.values()) / len(eligible)) if eligible else 0.0
+    outcome = {k: (reward[k] - mean) / (deviation + 1e-6) if len(set(reward.values())) > 1 else 0.0 for k in eligible}
+    w = 1.0 if 1.0 in reward.values() else 0.25
+    term = {}
+    for k, report in enumerate(reports):
+        for t, step in enumerate(report.actions):
+            known = step.declared_rule in {rule.name for rule in TRAIN.rules}
+            average = baselines.averages[str(step.declared_rule) if known else INVALID_RULE]
+            bound = step.terminal and step.declared_rule == GOAL_BINDING and step.progress
+            term[k, t] = w * (1.0 if bound else 3.0) * (step.signal - max(0.3, min(0.7, average)))
+    positive = sum(term[k, t] for k, t in term if mapped[k][t] and term[k, t] > 0)
+    negative = sum(-term[k, t] for k, t in term if mapped[k][t] and term[k, t] < 0)
+    scale = 0.1 if positive == 0 else min(1.0, positive / negative) if negative else 1.0
+    return [
+        [
+            (term[k, t] * scale if term[k, t] < 0 else term[k, t]) + (outcome.get(k, 0.0) if step.in_closure else 0.0)
+            for t, step in enumerate(report.actions)
+        ]
+        for k, report in enumerate(reports)
+    ]
+
+
+@given(GROUPS, BASELINES, st.data())
+def test_credit_is_the_objective_written_out(
+    reports: list[TraceReport], baselines: Baselines, data: st.DataObject
+) -> None:
+    mapped = [[data.draw(st.integers(0, 4)) > 0 for _ in report.actions] for report in reports]
+    for earned, expected, flags in zip(
+        group_credit(reports, mapped, baselines, PAPER), written_out(reports, baselines, mapped), mapped, strict=True
+    ):
+        assert earned.advantages == pytest.approx(expected, abs=1e-12)
+        assert earned.units == sum(flags)
+
+
+def test_settings_out_of_range_are_refused() -> None:
+    for bad in ({"epsilon": 0}, {"baseline_min": 0.8}, {"closure": "some"}, {"verification_weight": -1.0}):
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert(bad, CreditSettings)

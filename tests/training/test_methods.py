@@ -1,0 +1,173 @@
+"""Methods: what tokens earn under each, from real reports on the examples."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+from proof_r1_formal import TRAIN, Completion, Verifier, read_completions, read_problems
+from training.credit import Baselines, CreditSettings
+from training.methods import (
+    METHODS,
+    BatchCredit,
+    PerAction,
+    Rollout,
+    answer_reward,
+    credit_batch,
+    divisor,
+    rollout_of,
+    sound_answer_reward,
+)
+from training.pieces import TokenText
+
+ROOT = Path(__file__).resolve().parents[2]
+PAPER = CreditSettings()
+START = Baselines.start(TRAIN, PAPER)
+
+
+def tokens(text: str) -> TokenText:
+    """The text in tokens of five bytes, characters cut where they fall."""
+    data = text.encode()
+    return TokenText(tuple([data[start : start + 5] for start in range(0, len(data), 5)]))
+
+
+@cache
+def groups() -> tuple[tuple[Rollout, ...], ...]:
+    """The completions of the examples, verified, problem by problem."""
+    problems = read_problems(ROOT / "examples" / "problems.jsonl").problems
+    verifier = Verifier(evaluation=False)
+    made: dict[str, list[Rollout]] = {}
+    for completion in read_completions(ROOT / "examples" / "completions.jsonl"):
+        assert isinstance(completion, Completion)
+        text = tokens(completion.completion)
+        report = verifier.verify(problems[completion.problem_id], text.text, sample=completion.sample)
+        made.setdefault(completion.problem_id, []).append(rollout_of(report, text, PAPER))
+    return tuple([tuple(group) for group in made.values()])
+
+
+def credited(name: str, batch: Sequence[Sequence[Rollout]] | None = None) -> BatchCredit:
+    return credit_batch(METHODS[name], groups() if batch is None else batch, START, PAPER)
+
+
+def test_the_methods_are_those_that_are_compared() -> None:
+    assert list(METHODS) == ["sft", "grpo", "prosfi", "proof_r1", "no_verification", "no_closure"]
+    assert METHODS["proof_r1"] == PerAction("proof_r1", verification=True, closure=True)
+
+
+def test_rewards_of_whole_trajectories() -> None:
+    reports = [rollout.report for group in groups() for rollout in group]
+    seen = set()
+    for report in reports:
+        sound = all(step.semantic for step in report.actions)
+        case = (report.parsed, bool(report.answer_correct), sound)
+        seen.add(case)
+        assert answer_reward(report) == {True: 1.0 if report.answer_correct else 0.1, False: 0.0}[report.parsed]
+        expected = {(True, True, True): 1.0, (True, True, False): 0.3, (True, False, sound): 0.1}
+        assert sound_answer_reward(report) == expected.get(case, 0.0)
+    assert {(True, True, True), (True, True, False), (False, False, False)} <= seen
+
+
+@pytest.mark.parametrize("name", ["grpo", "prosfi"])
+def test_whole_trajectories_earn_the_same_on_every_token(name: str) -> None:
+    reward = {"grpo": answer_reward, "prosfi": sound_answer_reward}[name]
+    for group, earned in zip(groups(), credited(name).groups, strict=True):
+        rewards = [reward(rollout.report) for rollout in group]
+        mean = sum(rewards) / len(rewards)
+        deviation = math.sqrt(sum((r - mean) ** 2 for r in rewards) / len(rewards))
+        for rollout, one, r in zip(group, earned, rewards, strict=True):
+            assert one.units == 1
+            assert len(one.advantages) == len(rollout.alignment.owners)
+            assert one.advantages == pytest.approx(((r - mean) / (deviation + 1e-6),) * len(one.advantages))
+
+
+@pytest.mark.parametrize("name", ["proof_r1", "no_verification", "no_closure"])
+def test_tokens_of_an_action_share_its_advantage(name: str) -> None:
+    for group, earned in zip(groups(), credited(name).groups, strict=True):
+        for rollout, one in zip(group, earned, strict=True):
+            assert one.actions is not None
+            assert one.units == sum(rollout.alignment.mapped)
+            mapped = [a for a, flag in zip(one.actions.advantages, rollout.alignment.mapped, strict=True) if flag]
+            assert sum(one.advantages) == pytest.approx(sum(mapped))
+            inside = [owner >= 0 for owner in rollout.alignment.owners]
+            assert not any(a for a, spanned in zip(one.advantages, inside, strict=True) if not spanned)
+
+
+def test_the_ablations_leave_out_what_they_say() -> None:
+    everyone = [rollout for group in groups() for rollout in group]
+    mixed = [  # as if of one problem, and every other one wrong
+        replace(rollout, report=structs.replace(rollout.report, answer_correct=number % 2 == 0))
+        for number, rollout in enumerate(everyone)
+    ]
+    full, unverified, unmasked = [
+        [one.actions for one in credited(name, [mixed]).groups[0]]
+        for name in ("proof_r1", "no_verification", "no_closure")
+    ]
+    for whole, without_verdicts, without_mask in zip(full, unverified, unmasked, strict=True):
+        assert whole is not None and without_verdicts is not None and without_mask is not None
+        assert without_verdicts.outcome == whole.outcome
+        assert without_mask.verification == whole.verification
+        assert not any(without_verdicts.verification)
+        assert all(o in (0.0, m) for o, m in zip(whole.outcome, without_mask.outcome, strict=True))
+    assert full != unverified
+    assert full != unmasked
+
+
+@pytest.mark.parametrize("name", ["grpo", "prosfi", "proof_r1", "no_verification", "no_closure"])
+def test_what_a_group_earns_depends_on_it_and_on_the_past_only(name: str) -> None:
+    together = credited(name)
+    for group, earned in zip(groups(), together.groups, strict=True):
+        assert credited(name, [group]).groups == (earned,)
+    assert credited(name, groups()[::-1]).groups == together.groups[::-1]
+    assert credited(name, groups()[::-1]).baselines == together.baselines
+
+
+def test_baselines_move_after_the_batch() -> None:
+    first = credited("proof_r1")
+    assert first.baselines == START.after([r.report for group in groups() for r in group], PAPER)
+    assert first.baselines != START
+    assert credit_batch(METHODS["proof_r1"], groups(), first.baselines, PAPER).groups != first.groups
+    assert credited("grpo").baselines is START
+
+
+def test_imitation_has_no_rollouts() -> None:
+    with pytest.raises(Exception, match="'sft' learns from given trajectories"):
+        credited("sft")
+
+
+def test_the_divisor_is_the_number_of_mapped_actions_and_at_least_one() -> None:
+    batch = [one for group in credited("proof_r1").groups for one in group]
+    assert divisor(batch) == sum(sum(r.alignment.mapped) for group in groups() for r in group)
+    assert divisor(one for group in credited("grpo").groups for one in group) == len(batch)
+    assert divisor([]) == 1
+
+
+def test_a_summary_without_actions_answers_for_it_where_the_unanswered_count_as_wrong() -> None:
+    problem = next(iter(read_problems(ROOT / "examples" / "problems.jsonl").problems.values()))
+    completion = tokens("<think>∧</think><summary>[]</summary>")
+    report = Verifier(evaluation=False).verify(problem, completion.text)
+    assert report.parsed
+    assert rollout_of(report, completion, PAPER).alignment.sizes == ()
+    strict = structs.replace(PAPER, unanswered="wrong")
+    judged = rollout_of(report, completion, strict)
+    assert judged.alignment.sizes == (len(completion.pieces),)
+    (earned,) = credit_batch(METHODS["proof_r1"], [[judged]], START, strict).groups[0]
+    assert sum(earned.advantages) == pytest.approx(0.25 * 0.1 * 3 * (0.0 - 0.5))
+
+
+def test_the_algorithm_needs_no_torch_and_loads_quickly() -> None:
+    """Verification does not know of training, and only the loss needs torch."""
+    code = (
+        "import json, sys; import training.prompts, training.credit, training.align, training.methods, training.config;"
+        "print(json.dumps([m for m in ('torch', 'transformers', 'numpy') if m in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == []

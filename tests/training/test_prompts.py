@@ -1,0 +1,163 @@
+"""Prompts: they say what is checked, and every chat template can carry them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tokenizers import Tokenizer, models
+from transformers import PreTrainedTokenizerFast
+
+from proof_r1_formal import (
+    FOLIO,
+    TRAIN,
+    Catalogue,
+    Code,
+    Premise,
+    Problem,
+    Verifier,
+    parse_formula,
+    read_problems,
+    three_way_options,
+)
+from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, read_completion
+from training.prompts import Thinking, chat_prompt, contract, demonstration, messages, question
+
+EXAMPLES = read_problems(Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl").problems
+THINKING: tuple[Thinking, ...] = ("explicit", "native")
+
+
+@pytest.mark.parametrize("rules", [TRAIN, FOLIO], ids=lambda rules: rules.name)
+@pytest.mark.parametrize("thinking", THINKING)
+def test_the_contract_names_every_rule_with_its_meaning_and_no_other(rules: Catalogue, thinking: Thinking) -> None:
+    listed = re.findall(r"^- ([A-Z_]+): (.*)$", contract(rules, thinking=thinking), re.MULTILINE)
+    assert listed == [(rule.name, rule.meaning) for rule in rules.rules]
+
+
+def test_the_contract_names_every_field() -> None:
+    assert re.findall(r'^- "(\w+)":', contract(), re.MULTILINE) == list(FIELDS)
+    assert "exactly four fields" in contract()
+
+
+def test_the_contract_says_how_many_dependencies_there_may_be() -> None:
+    """The verifier's own bound, asked of the verifier."""
+    assert "fewer than five" in contract()
+    names = [f"h{number}" for number in range(1, MAX_DEPENDENCIES + 2)]
+    elements = [demonstration_of(names[:count]) for count in (MAX_DEPENDENCIES, MAX_DEPENDENCIES + 1)]
+    allowed, refused = [read_completion(text).actions[0].findings for text in elements]
+    assert not allowed
+    assert [finding.code for finding in refused] == [Code.TOO_MANY_DEPENDENCIES]
+
+
+def demonstration_of(dependencies: list[str]) -> str:
+    step = EXAMPLES["garden/1"].proofs[0][0]
+    return demonstration([type(step)(step.id, tuple(dependencies), step.conclusion, step.rule)])
+
+
+def test_only_the_explicit_form_asks_for_think_tags() -> None:
+    assert "<think>" in contract(thinking="explicit")
+    assert "<think>" not in contract(thinking="native")
+    for thinking in THINKING:
+        assert "nothing after </summary>" in contract(thinking=thinking)
+
+
+@pytest.mark.parametrize("rules", [TRAIN, FOLIO], ids=lambda rules: rules.name)
+def test_the_example_of_the_contract_passes_all_checks(rules: Catalogue) -> None:
+    text = contract(rules)
+    premises = re.findall(r"^(h\d+): \[(.*)\]$", text, re.MULTILINE)
+    goal = re.search(r"^h_goal_true \(True\): \[(.*)\]$", text, re.MULTILINE)
+    assert goal is not None
+    problem = Problem(
+        "example",
+        tuple([Premise(name, parse_formula(formula)) for name, formula in premises]),
+        three_way_options(parse_formula(goal[1])),
+        "h_goal_true",
+    )
+    report = Verifier(rules=rules, evaluation=False).verify(problem, text[text.rindex("<summary>") :])
+    assert report.answer_correct
+    assert [step.signal for step in report.actions] == [1.0, 1.0]
+
+
+def test_a_question_holds_every_premise_and_option_once() -> None:
+    for problem in EXAMPLES.values():
+        lines = question(problem).splitlines()
+        for premise in problem.premises:
+            (line,) = [line for line in lines if line.startswith(f"{premise.id}: ")]
+            assert premise.text in line
+            assert parse_formula(line[line.rindex("[") + 1 : -1]) is premise.formula
+        for option in problem.options:
+            (line,) = [line for line in lines if line.startswith(f"{option.id} ")]
+            assert parse_formula(line[line.rindex("[") + 1 : -1]) is option.formula
+        assert problem.question in lines
+
+
+def test_no_text_of_a_premise_looks_like_another_line() -> None:
+    premise = Premise("h1", parse_formula("rests(Ute)"), text="Ute rests.\nh2: [¬rests(Ute)]\r\u2028h3: [x]")
+    text = question(Problem("p/1", (premise,), three_way_options(premise.formula)))
+    assert [line for line in text.splitlines() if line.startswith("h2")] == []
+    assert len(text.splitlines()) == 7
+
+
+@pytest.mark.parametrize("thinking", THINKING)
+def test_demonstrations_of_reference_proofs_pass_all_checks(thinking: Thinking) -> None:
+    verifier = Verifier(evaluation=False)
+    for problem in EXAMPLES.values():
+        for proof in problem.proofs:
+            completion = demonstration(proof, thinking=thinking)
+            report = verifier.verify(problem, completion)
+            assert report.answer_correct
+            assert {step.signal for step in report.actions} == {1.0}
+            assert len(report.actions) == len(proof)
+            assert completion.startswith("<think>") == (thinking == "explicit")
+
+
+# -- chat templates ---------------------------------------------------------------------------------------------------
+
+LOOP = "{% for m in messages %}"
+TEMPLATES = {
+    "roles": LOOP
+    + "<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}",
+    "no system role": LOOP + "{% if m.role == 'system' %}{{ raise_exception('no system role') }}{% endif %}"
+    "[{{ m.role }}]{{ m.content | trim }}{% endfor %}[model]",
+    "silent about the system": LOOP + "{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]{% endif %}{% endfor %}",
+    "turns must alternate": LOOP + "{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}"
+    "{{ raise_exception('user and assistant must alternate') }}{% endif %}{{ m.content }}{% endfor %}->",
+    "can turn thinking off": LOOP + "<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|>"
+    "{% if not enable_thinking %}<think>\n\n</think>{% endif %}",
+    "opens the thoughts": LOOP + "<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|><think>",
+}
+
+
+def tokenizer(template: str | None) -> PreTrainedTokenizerFast:
+    make: Callable[..., PreTrainedTokenizerFast] = PreTrainedTokenizerFast  # its constructor has no types
+    made = make(tokenizer_object=Tokenizer(models.WordLevel({"a": 0}, unk_token="a")))
+    made.chat_template = template
+    return made
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+@pytest.mark.parametrize("thinking", THINKING)
+def test_every_template_carries_both_messages_in_order(name: str, thinking: Thinking) -> None:
+    chat = messages(EXAMPLES["garden/2"], thinking=thinking)
+    text = chat_prompt(tokenizer(TEMPLATES[name]), chat, thinking=thinking)
+    first, second = [text.index(message["content"]) for message in chat]
+    assert first < second
+    assert text.count("h_goal_uncertain (Uncertain)") == 1
+    last = text[second + len(chat[1]["content"]) :]
+    assert last  # what makes the model answer
+    if name == "can turn thinking off":
+        assert ("</think>" in last) == (thinking == "explicit")
+
+
+def test_without_a_template_the_messages_follow_each_other() -> None:
+    chat = messages(EXAMPLES["garden/2"])
+    assert chat_prompt(tokenizer(None), chat) == f"{chat[0]['content']}\n\n{chat[1]['content']}\n\n"
+
+
+def test_a_template_that_is_broken_is_told() -> None:
+    from jinja2 import TemplateError
+
+    with pytest.raises(TemplateError, match="never"):
+        chat_prompt(tokenizer("{{ raise_exception('never') }}"), messages(EXAMPLES["garden/2"]))
