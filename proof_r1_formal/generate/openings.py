@@ -1,0 +1,269 @@
+"""Openings: what a rule catalogue lets one conclude from known formulas, if some more were known.
+
+In: the schemata of a catalogue, and formulas that are known or wanted. Out: an :class:`Opening` for each way to fit a
+schema to them. Nothing here knows a rule by name: known formulas are matched with principal patterns, and wanted ones
+with conclusions, by the functions that RuleCheck uses. An opening is a proposal; RuleCheck has the last word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TypeAlias, assert_never
+
+from proof_r1_formal.logic.pattern import Lambda, Substitution, instance
+from proof_r1_formal.logic.syntax import (
+    And,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Top,
+    Xor,
+)
+from proof_r1_formal.logic.transform import negate, size
+from proof_r1_formal.rules.check import spine_parts, term_variables
+from proof_r1_formal.rules.matching import matches
+from proof_r1_formal.rules.schema import Catalogue, Condition, Schema
+
+MAX_ELEMENTS = 200
+"""The most spine elements of a formula that are looked at, and those that the last of them give."""
+
+Terms: TypeAlias = Mapping[str, tuple[Term, ...]]
+"""The ground terms of a problem by sort."""
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A spine element of a known formula, and the antecedents of the implications on the way to it."""
+
+    formula: Formula
+    antecedents: tuple[Formula, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A step that waits for what it needs.
+
+    Attributes:
+        rule: which it names.
+        principal: numbers of the known formulas in which its principal premises are anchored.
+        needs: what its other dependencies must entail.
+        own: what must be among its other dependencies, each by itself; a conjunction may be there in parts.
+        conclusion: what it concludes.
+    """
+
+    rule: str
+    principal: tuple[int, ...]
+    needs: tuple[Formula, ...]
+    own: tuple[Formula, ...]
+    conclusion: Formula
+
+
+def elements(formula: Formula, terms: Terms) -> tuple[Element, ...]:
+    """The spine of a known formula, the formula first, each element by the shortest way to it."""
+    found = {formula: Element(formula)}
+    frontier = [Element(formula)]
+    while frontier and len(found) < MAX_ELEMENTS:
+        grown: list[Element] = []
+        for element in frontier:
+            parts = [
+                Element(part, element.antecedents)
+                for part in spine_parts(element.formula, lambda sort: terms.get(sort, ()))
+            ]
+            if isinstance(element.formula, Implies):
+                parts.append(Element(element.formula.right, (*element.antecedents, element.formula.left)))
+            for part in parts:
+                if part.formula not in found:
+                    found[part.formula] = part
+                    grown.append(part)
+        frontier = grown
+    return tuple(found.values())
+
+
+class Schemata:
+    """The schemata of a catalogue that infer: those that take known formulas apart, and those that build wanted ones.
+
+    A schema *builds* if it has no principal premise, or if its conclusion is larger than each of them: it would go on
+    for ever, so it is tried for what is wanted only.
+
+    Args:
+        rules: the catalogue.
+        stepwise: whether a schema without minor premises is kept from what stands behind an antecedent, so that a
+            conclusion is drawn first and taken apart then.
+    """
+
+    def __init__(self, rules: Catalogue, *, stepwise: bool) -> None:
+        schemata = [(rule.name, schema) for rule in rules.rules for schema in rule.schemata]
+        inferring = [(rule, schema) for rule, schema in schemata if Condition.TERMINAL not in schema.conditions]
+        self._building = [(rule, schema) for rule, schema in inferring if _builds(schema)]
+        self._parting = [(rule, schema) for rule, schema in inferring if not _builds(schema)]
+        self._stepwise = stepwise
+
+    def building(self, wanted: Formula, terms: Terms) -> Iterator[Opening]:
+        """The openings that conclude a formula as it is written."""
+        for rule, schema in self._building:
+            for matched in matches(schema.conclusion, wanted):
+                for substitution in _with_terms(schema, matched, terms):
+                    principal = tuple([instance(pattern, substitution) for pattern in schema.principal])
+                    minor = tuple([instance(pattern, substitution) for pattern in schema.minor])
+                    if Condition.OWN_DEPENDENCIES in schema.conditions:
+                        yield Opening(rule, (), (), (*principal, *minor), wanted)
+                    else:
+                        yield Opening(rule, (), minor, principal, wanted)
+
+    def parting(
+        self, number: int, known: Sequence[tuple[Element, ...]], terms: Terms, spend: Callable[[], None]
+    ) -> Iterator[Opening]:
+        """The openings with a known formula among those in which their principal premises are anchored.
+
+        Args:
+            number: of that formula.
+            known: the spine of every known formula.
+            terms: what variables may stand for.
+            spend: called for each element that is tried.
+        """
+        for rule, schema in self._parting:
+            whole = self._stepwise and not schema.minor
+            for place in range(len(schema.principal)):
+                for anchored in _anchored(schema.principal, place, number, known, spend):
+                    if whole and anchored.antecedents:
+                        continue
+                    for substitution in _with_terms(schema, anchored.substitution, terms):
+                        minor = [instance(pattern, substitution) for pattern in schema.minor]
+                        conclusion = instance(schema.conclusion, substitution)
+                        if Condition.SYNTACTIC not in schema.conditions:
+                            conclusion = plain(conclusion)
+                        yield Opening(rule, anchored.numbers, (*anchored.antecedents, *minor), (), conclusion)
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchored:
+    """Principal patterns found in known formulas, a different one each."""
+
+    numbers: tuple[int, ...] = ()
+    antecedents: tuple[Formula, ...] = ()
+    substitution: Substitution = field(default_factory=dict)
+
+
+def _anchored(
+    patterns: tuple[Formula, ...],
+    place: int,
+    number: int,
+    known: Sequence[tuple[Element, ...]],
+    spend: Callable[[], None],
+    so_far: _Anchored | None = None,
+) -> Iterator[_Anchored]:
+    """Every way to anchor the patterns, the one at ``place`` in the known formula of that number."""
+    so_far = so_far or _Anchored()
+    position = len(so_far.numbers)
+    if position == len(patterns):
+        yield so_far
+        return
+    pattern = patterns[position]
+    for candidate in (number,) if position == place else range(len(known)):
+        if candidate in so_far.numbers or (position < place and candidate == number):
+            continue
+        for element in known[candidate]:
+            if not isinstance(pattern, Atom) and type(pattern) is not type(element.formula):
+                continue
+            spend()
+            for substitution in matches(pattern, element.formula, so_far.substitution):
+                numbers = (*so_far.numbers, candidate)
+                antecedents = (*so_far.antecedents, *element.antecedents)
+                longer = _Anchored(numbers, antecedents, substitution)
+                yield from _anchored(patterns, place, number, known, spend, longer)
+
+
+def _builds(schema: Schema) -> bool:
+    return not schema.principal or size(schema.conclusion) > max(map(size, schema.principal))
+
+
+def _with_terms(schema: Schema, substitution: Substitution, terms: Terms) -> Iterator[Substitution]:
+    """The substitution with every choice for the term that it leaves open."""
+    names = term_variables(schema)
+    if not names:
+        yield substitution
+        return
+    (name,) = names  # a catalogue refuses a schema with more
+    sorts = {v.sort for value in substitution.values() if isinstance(value, Lambda) for v in value.variables}
+    for sort in sorted(sorts):
+        for term in terms.get(sort, ()):
+            yield {**substitution, name: term}
+
+
+# -- formulas in other words ------------------------------------------------------------------------------------------
+
+
+def plain(formula: Formula) -> Formula:
+    """The formula without double negations in front."""
+    while isinstance(formula, Not) and isinstance(formula.body, Not):
+        formula = formula.body.body
+    return formula
+
+
+@lru_cache(maxsize=1 << 16)
+def cases(formula: Formula) -> tuple[tuple[Formula, ...], ...]:
+    """The ways in which parts make a formula true: it is true where all formulas of one of them are."""
+    match formula:
+        case Top() | Not(Bottom()):
+            return ((),)
+        case And(left, right):
+            return ((left, right),)
+        case Or(left, right):
+            return ((left,), (right,))
+        case Implies(left, right):
+            return ((negate(left),), (right,))
+        case Xor(left, right) | Not(Iff(left, right)):
+            return ((left, negate(right)), (negate(left), right))
+        case Iff(left, right) | Not(Xor(left, right)):
+            return ((left, right), (negate(left), negate(right)))
+        case Not(Not(body)):
+            return ((body,),)
+        case Not(And(left, right)):
+            return ((negate(left),), (negate(right),))
+        case Not(Or(left, right)):
+            return ((negate(left), negate(right)),)
+        case Not(Implies(left, right)):
+            return ((left, negate(right)),)
+        case Bottom() | Atom() | Eq() | Not() | ForAll() | Exists():
+            return ()
+    assert_never(formula)
+
+
+def introducible(formula: Formula) -> tuple[Formula, ...]:
+    """The formula in words that a rule may introduce: as ∧, as ⊕, or as it is.
+
+    No rule of the method introduces ∨ or →. But A ∨ B is A ⊕ (¬A ∧ B), and it is B ⊕ (¬B ∧ A).
+    """
+    match formula:
+        case Or(left, right):
+            return _either(left, right)
+        case Implies(left, right):
+            return _either(negate(left), right)
+        case Not(And(left, right)):
+            return _either(negate(left), negate(right))
+        case Not(Or(left, right)):
+            return (And(negate(left), negate(right)),)
+        case Not(Implies(left, right)):
+            return (And(left, negate(right)),)
+        case Iff(left, right) | Not(Xor(left, right)):
+            return (Xor(left, negate(right)),)
+        case Not(ForAll(variable, body)):
+            return formula, Exists(variable, negate(body))
+        case Not(Not(body)):
+            return introducible(body)
+        case _:
+            return (formula,)
+
+
+def _either(left: Formula, right: Formula) -> tuple[Formula, ...]:
+    return Xor(left, And(negate(left), right)), Xor(right, And(negate(right), left))

@@ -1,0 +1,402 @@
+"""Search for a short proof: forward from the premises, the cheapest conclusion first.
+
+In: premises, goals, the schemata of a rule catalogue, an oracle. Out: the inferences of a proof of one of the goals, as
+few as are found. The price of a conclusion is the number of steps below it, shared ones counted once. It only grows
+along a proof, so a conclusion is settled when it is first taken from the queue, and the search is over with the first
+goal. Which conclusion is cheapest depends on how those below it were settled; so proofs are short, mostly the shortest.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count, product
+from typing import TypeAlias
+
+from proof_r1_formal.evidence.confirm import confirm
+from proof_r1_formal.generate.openings import Element, Opening, Schemata, cases, elements, introducible, plain
+from proof_r1_formal.logic.fingerprint import fingerprint
+from proof_r1_formal.logic.model import Structure, evaluate
+from proof_r1_formal.logic.signature import ground_terms
+from proof_r1_formal.logic.symbols import symbols
+from proof_r1_formal.logic.syntax import And, Atom, Exists, ForAll, Formula, Implies, Not, Xor, conjunction
+from proof_r1_formal.logic.transform import conjuncts, free_variables, instantiate, negate, subformulas
+from proof_r1_formal.proof.action import MAX_DEPENDENCIES
+from proof_r1_formal.rules.check import QUESTION
+from proof_r1_formal.solvers.base import Entailed, Query, Refuted
+from proof_r1_formal.solvers.oracle import Oracle
+
+MAX_SUPPORTS = 4
+"""How many ways to support a formula are kept, the cheapest ones."""
+
+
+class BudgetSpentError(Exception):
+    """The search has cost as much as it may."""
+
+
+class Budget:
+    """What a search may still cost: 1 for each element or combination tried, ``QUESTION`` for each question."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def spend(self, price: int = 1) -> None:
+        """Take a price.
+
+        Raises:
+            BudgetSpentError: there is not so much left.
+        """
+        self.left -= price
+        if self.left < 0:
+            raise BudgetSpentError
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """A step between known formulas, by number: the premises in order, then what was concluded."""
+
+    rule: str
+    dependencies: tuple[int, ...]
+    conclusion: Formula
+
+
+Refusal: TypeAlias = tuple[str, frozenset[Formula], Formula]
+"""A step that a check did not accept: its rule, what it depends on, its conclusion."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Support:
+    """Known formulas that entail something, and the steps below them as bits."""
+
+    numbers: frozenset[int] = frozenset()
+    steps: int = 0
+
+    @property
+    def price(self) -> tuple[int, int]:
+        return self.steps.bit_count(), len(self.numbers)
+
+
+class Search:
+    """One search.
+
+    Args:
+        premises, goals: closed formulas.
+        schemata: of the rules that steps may use.
+        oracle: says which formulas are equivalent.
+        budget: what it may cost, shared with other searches for the same problem.
+        stepwise: whether a ∧ or ⊕ that a step needs must be known, and not only its parts; and whether the parts of
+            a known ∧ must be concluded before they are used.
+        stretched: whether to ask the oracle where the parts of known formulas do not tell that a step's needs are met.
+        refused: steps that are not to be taken.
+
+    Raises:
+        BudgetSpentError: the premises alone cost more than there is.
+    """
+
+    def __init__(
+        self,
+        premises: Sequence[Formula],
+        goals: Sequence[Formula],
+        schemata: Schemata,
+        oracle: Oracle,
+        budget: Budget,
+        *,
+        stepwise: bool = False,
+        stretched: bool = False,
+        refused: Set[Refusal] = frozenset(),
+    ) -> None:
+        self._premises = tuple(premises)
+        self._schemata = schemata
+        self._oracle = oracle
+        self._budget = budget
+        self._stepwise = stepwise
+        self._stretched = stretched
+        self._refused = refused
+        self._terms = ground_terms((*premises, *goals))
+        self._classes = _Classes(oracle)
+        self._goals = {self._classes.of(goal) for goal in goals}
+        self._formulas: list[Formula] = []
+        self._spines: list[tuple[Element, ...]] = []
+        self._steps: list[int] = []  # for each known formula the steps of its proof, as bits
+        self._inferences: dict[int, Inference] = {}
+        self._known: dict[int, int] = {}  # class -> the first known formula of it
+        self._saying: dict[int, list[int]] = defaultdict(list)  # class -> known formulas that say it by themselves
+        self._openings: list[Opening] = []
+        self._waiting: dict[object, list[Opening]] = defaultdict(list)  # what occurs in a need -> openings with it
+        self._supports: dict[Formula, list[_Support]] = {}  # forgotten whenever something is settled
+        self._models: list[Structure] = []
+        self._queue: list[tuple[int, int, int, Inference, int]] = []
+        self._ticket = count()
+        for formula in self._premises:
+            self._settle(formula, 0)
+        for wanted in self._wanted(goals):
+            for opening in schemata.building(wanted, self._terms):
+                self._open(opening)
+        for number in range(len(self._premises)):
+            self._take_apart(number)
+
+    def run(self) -> int | None:
+        """The number of the first goal that is found; None if the rules lead to none of them.
+
+        Raises:
+            BudgetSpentError: before that could be told.
+        """
+        for number, formula in enumerate(self._premises):
+            if self._classes.of(formula) in self._goals:
+                return number
+        while self._queue or (self._stretched and self._stretch()):
+            *_, inference, steps = heappop(self._queue)
+            if self._classes.of(inference.conclusion) in self._known:
+                continue
+            number = len(self._formulas)
+            self._inferences[number] = inference
+            self._settle(inference.conclusion, steps | 1 << number)
+            if self._classes.of(inference.conclusion) in self._goals:
+                return number
+            self._take_apart(number)
+            self._wake(number)
+        return None
+
+    def proof(self, number: int) -> Iterator[tuple[int, Inference]]:
+        """The inferences that a known formula rests on, its own last, each with its number."""
+        for below, inference in self._inferences.items():
+            if self._steps[number] >> below & 1:
+                yield below, inference
+
+    def states(self, number: int, formula: Formula) -> bool:
+        """Whether a known formula is equivalent to another formula."""
+        return self._classes.of(self._formulas[number]) == self._classes.of(formula)
+
+    def refusal(self, inference: Inference) -> Refusal:
+        """The step as formulas, which another search numbers otherwise."""
+        return inference.rule, frozenset([self._formulas[n] for n in inference.dependencies]), inference.conclusion
+
+    # -- known formulas -----------------------------------------------------------------------------------------------
+
+    def _settle(self, formula: Formula, steps: int) -> None:
+        number = len(self._formulas)
+        spine = elements(formula, self._terms)
+        self._formulas.append(formula)
+        self._spines.append(spine)
+        self._steps.append(steps)
+        self._known.setdefault(self._classes.of(formula), number)
+        for element in spine[:1] if self._stepwise and isinstance(formula, And) else spine:
+            if not element.antecedents:
+                self._saying[self._classes.of(element.formula)].append(number)
+        self._supports.clear()
+
+    def _take_apart(self, number: int) -> None:
+        for opening in self._schemata.parting(number, self._spines[: number + 1], self._terms, self._budget.spend):
+            if self._classes.of(opening.conclusion) not in self._known:
+                self._open(opening)
+
+    def _open(self, opening: Opening) -> None:
+        self._openings.append(opening)
+        for need in (*opening.needs, *opening.own):
+            for sign in _signs(need):
+                self._waiting[sign].append(opening)
+        self._offer(opening)
+
+    def _wake(self, number: int) -> None:
+        """Look again at the openings that a new formula may be of use to."""
+        said = [element.formula for element in self._spines[number] if not element.antecedents]
+        signs = dict.fromkeys(sign for formula in said for sign in _signs(formula, known=True))
+        woken = {id(opening): opening for sign in signs for opening in self._waiting.get(sign, ())}
+        for opening in woken.values():
+            self._offer(opening)
+
+    def _offer(self, opening: Opening) -> None:
+        """Put the cheapest inference that the opening allows into the queue."""
+        if self._classes.of(opening.conclusion) in self._known:
+            return
+        for support in self._met(opening):
+            if self._push(opening, sorted(support.numbers)):
+                return
+
+    def _push(self, opening: Opening, others: Iterable[int]) -> bool:
+        inference = Inference(opening.rule, (*opening.principal, *others), opening.conclusion)
+        if self._refused and self.refusal(inference) in self._refused:
+            return False
+        steps = self._steps_of(inference.dependencies)
+        price = (steps.bit_count(), len(inference.dependencies), next(self._ticket))
+        heappush(self._queue, (*price, inference, steps))
+        return True
+
+    def _steps_of(self, numbers: Iterable[int]) -> int:
+        steps = 0
+        for number in numbers:
+            steps |= self._steps[number]
+        return steps
+
+    # -- what known formulas entail -----------------------------------------------------------------------------------
+
+    def _met(self, opening: Opening) -> list[_Support]:
+        """What the needs of an opening can be met with, the cheapest first."""
+        room = MAX_DEPENDENCIES - len(opening.principal)
+        found = [_Support(steps=self._steps_of(opening.principal))]
+        for need in opening.own:
+            found = self._joined(found, self._known_itself(need), room, opening.principal, apart=True)
+        for need in opening.needs:
+            found = self._joined(found, self._support(need), room, opening.principal)
+        return found
+
+    def _joined(
+        self,
+        first: Iterable[_Support],
+        second: Iterable[_Support],
+        room: int,
+        excluded: tuple[int, ...] = (),
+        *,
+        apart: bool = False,
+    ) -> list[_Support]:
+        """The cheapest unions, of no more formulas than there is room for, and of different ones if they are apart."""
+        found: dict[frozenset[int], _Support] = {}
+        for one, other in product(first, second):
+            self._budget.spend()
+            numbers = one.numbers | other.numbers
+            if apart and len(numbers) < len(one.numbers) + len(other.numbers):
+                continue
+            if len(numbers) <= room and numbers.isdisjoint(excluded):
+                found[numbers] = _Support(numbers, one.steps | other.steps)
+        return sorted(found.values(), key=lambda support: support.price)[:MAX_SUPPORTS]
+
+    def _known_itself(self, formula: Formula) -> list[_Support]:
+        """The known formula that is equivalent, or those that are equivalent to its conjuncts."""
+        found: list[_Support] = []
+        for parts in dict.fromkeys(((formula,), conjuncts(formula))):
+            numbers = [self._known[c] for c in map(self._classes.of, parts) if c in self._known]
+            if len(numbers) == len(parts):
+                found.append(_Support(frozenset(numbers), self._steps_of(numbers)))
+        return found
+
+    def _support(self, formula: Formula) -> list[_Support]:
+        """The cheapest sets of known formulas whose parts make the formula true."""
+        known = self._supports.get(formula)
+        if known is None:
+            saying = self._saying.get(self._classes.of(formula), ())
+            found = [_Support(frozenset((number,)), self._steps[number]) for number in saying]
+            for parts in self._cases(formula):
+                joined = [_Support()]
+                for part in parts:
+                    joined = self._joined(joined, self._support(part), MAX_DEPENDENCIES)
+                found += joined
+            best = {support.numbers: support for support in sorted(found, key=lambda support: support.price)}
+            known = self._supports[formula] = list(best.values())[:MAX_SUPPORTS]
+        return known
+
+    def _cases(self, formula: Formula) -> Iterator[tuple[Formula, ...]]:
+        match formula:
+            case And() | Xor() if self._stepwise:
+                return
+            case Exists(variable, _):
+                for term in self._terms.get(variable.sort, ()):
+                    yield (instantiate(formula, term),)
+            case Not(ForAll(variable, _) as universal):
+                for term in self._terms.get(variable.sort, ()):
+                    yield (negate(instantiate(universal, term)),)
+            case _:
+                yield from cases(formula)
+
+    def _stretch(self) -> bool:
+        """Find an opening whose needs known formulas meet in a way that only a proof shows; whether there is one.
+
+        What is known follows from the premises. So needs that do not will never be met, and their opening is dropped; a
+        model of the premises in which they are false tells so without a question.
+        """
+        for opening in list(self._openings):
+            if opening.own or self._classes.of(opening.conclusion) in self._known:
+                self._openings.remove(opening)
+                continue
+            need = conjunction(opening.needs)
+            if not self._follows(need):
+                self._openings.remove(opening)
+                continue
+            others = [number for number in range(len(self._formulas)) if number not in opening.principal]
+            query = Query(tuple([self._formulas[number] for number in others]), need)
+            self._budget.spend(QUESTION)
+            used = confirm(query, self._oracle.entails(query.dependencies, need)).used
+            fits = used is not None and len(used) + len(opening.principal) <= MAX_DEPENDENCIES
+            if used is not None and fits and self._push(opening, [others[index] for index in sorted(used)]):
+                self._openings.remove(opening)
+                return True
+        return False
+
+    def _follows(self, formula: Formula) -> bool:
+        for model in self._models:
+            if _interprets(model, formula) and not evaluate(formula, model):
+                return False
+        self._budget.spend(QUESTION)
+        answer = self._oracle.entails(self._premises, formula)
+        if isinstance(answer, Refuted) and answer.model is not None:
+            self._models.append(answer.model)
+        return isinstance(answer, Entailed)
+
+    # -- what is wanted -----------------------------------------------------------------------------------------------
+
+    def _wanted(self, goals: Iterable[Formula]) -> Iterator[Formula]:
+        """What building schemata are tried for: what goals can be put together from, and stepwise what steps need."""
+        pending = list(goals)
+        if self._stepwise:
+            implications = [e.formula for spine in self._spines for e in spine if isinstance(e.formula, Implies)]
+            pending += [i.left for i in implications if isinstance(i.left, And | Xor)]
+        seen: set[Formula] = set()
+        while pending:
+            formula = pending.pop()
+            if formula in seen:
+                continue
+            seen.add(formula)
+            for said in introducible(formula):
+                yield said
+                match said:
+                    case And(left, right):
+                        pending += (right, left)
+                    case Exists(variable, _):
+                        pending += [instantiate(said, term) for term in self._terms.get(variable.sort, ())]
+                    case _:
+                        pass
+
+
+class _Classes:
+    """Numbers for formulas, the same ones for those that the oracle knows to be equivalent."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        self._oracle = oracle
+        self._numbers: dict[Formula, int] = {}
+        self._alike: dict[int, list[Formula]] = defaultdict(list)  # by fingerprint, one formula of each class
+
+    def of(self, formula: Formula) -> int:
+        """The number of a closed formula."""
+        number = self._numbers.get(formula)
+        if number is None:
+            number = self._numbers[formula] = self._find(plain(formula))
+        return number
+
+    def _find(self, formula: Formula) -> int:
+        alike = self._alike[fingerprint(formula).single]
+        for other in alike:
+            if isinstance(self._oracle.equivalent(formula, other), Entailed):
+                return self._numbers[other]
+        alike.append(formula)
+        self._numbers[formula] = number = len(self._numbers)
+        return number
+
+
+def _signs(formula: Formula, *, known: bool = False) -> set[object]:
+    """What tells that a known formula may be of use to a need: a ground atom of both, or else a predicate."""
+    signs: set[object] = set()
+    for part in subformulas(formula):
+        if isinstance(part, Atom):
+            ground = not free_variables(part)
+            if ground:
+                signs.add(part)
+            if known or not ground:
+                signs.add(part.predicate)
+    return signs
+
+
+def _interprets(model: Structure, formula: Formula) -> bool:
+    occurring = symbols(formula)
+    named = model.predicates.keys() | model.functions.keys()
+    return named >= {name for name, _ in occurring.uses} and model.domains.keys() >= occurring.sorts

@@ -1,0 +1,196 @@
+"""Proof synthesis: a problem to a short proof of its answer that passes all four checks, or why there is none.
+
+In: a problem and a verifier, whose rule catalogue and oracle count. Out: :class:`Proved`, :class:`Uncertain` with a
+countermodel for each claim, or :class:`GaveUp`. A problem's own answer is not looked at. What is proved has been
+verified as a completion, every action with signal 1. The budget is counted in the search's own steps, so the result
+depends neither on the machine nor on its load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import count
+from typing import TypeAlias
+
+from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem, ReferenceStep
+from proof_r1_formal.generate.openings import Schemata
+from proof_r1_formal.generate.search import Budget, BudgetSpentError, Inference, Refusal, Search
+from proof_r1_formal.generate.trajectories import summary
+from proof_r1_formal.logic.model import Structure
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.proof.sorts import with_sorts
+from proof_r1_formal.proof.verify import VERIFIED, Verifier
+from proof_r1_formal.rules.schema import GOAL_BINDING
+from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
+
+BUDGET = 400_000
+"""What one problem may cost unless told otherwise, in the units of ``generate.search.Budget``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A claim follows.
+
+    Attributes:
+        answer: id of the option that it is.
+        steps: of the proof, the terminal one included.
+        report: the verdicts on it; every signal is 1.
+    """
+
+    answer: str
+    steps: tuple[ReferenceStep, ...]
+    report: TraceReport
+
+
+@dataclass(frozen=True, slots=True)
+class Uncertain:
+    """No claim follows.
+
+    Attributes:
+        models: id of the option -> a model of the premises in which its formula is false.
+    """
+
+    models: Mapping[str, Structure]
+
+
+class Reason(StrEnum):
+    """Why there is neither a proof nor a countermodel for each claim."""
+
+    NO_PROOF = "a claim follows, but the search found no way to it by the rules"
+    BUDGET = "the budget is spent"
+    INCONSISTENT = "the premises contradict each other"
+    UNDECIDED = "whether a claim follows stayed undecided"
+    NO_CLAIM = "no option says anything but that the question is open"
+
+
+@dataclass(frozen=True, slots=True)
+class GaveUp:
+    """There is no result.
+
+    Attributes:
+        reason: the class of the cause.
+        detail: which claim it is about; empty if it is about none.
+    """
+
+    reason: Reason
+    detail: str = ""
+
+
+Result: TypeAlias = Proved | Uncertain | GaveUp
+
+
+class Prover:
+    """Finds proofs in the rule catalogue of a verifier.
+
+    Args:
+        verifier: has the last word on every proof; a fresh one if None.
+        stepwise: whether proofs are to conclude a ∧ or ⊕ before they use it. They are longer, and more like those that
+            people write. Where there is no such proof, one of the other kind is searched.
+        budget: what a problem may cost.
+    """
+
+    def __init__(self, verifier: Verifier | None = None, *, stepwise: bool = True, budget: int = BUDGET) -> None:
+        self._verifier = Verifier() if verifier is None else verifier
+        self._budget = budget
+        self._stepwise = stepwise
+        self._schemata = {kind: Schemata(self._verifier.rules, stepwise=kind) for kind in (True, False)}
+
+    def prove(self, problem: Problem) -> Result:
+        """Find a proof of an option's formula, or a countermodel for each.
+
+        Raises:
+            SignatureError: the problem uses a symbol in two ways.
+            SolverError: the verifier's solver is missing or broken.
+        """
+        problem, _ = with_sorts(problem)
+        claims = tuple([option for option in problem.options if option.label != UNCERTAIN])
+        if not claims:
+            return GaveUp(Reason.NO_CLAIM)
+        budget = Budget(self._budget)
+        try:
+            for stepwise in (True, False) if self._stepwise else (False,):
+                if found := self._search(problem, claims, budget, stepwise=stepwise):
+                    return found
+            return self._decided(problem, claims, budget)
+        except BudgetSpentError:
+            return self._without_proof(problem, claims, Reason.BUDGET)
+
+    def _decided(self, problem: Problem, claims: tuple[Option, ...], budget: Budget) -> Result:
+        """No proof was found where formulas are taken by their parts: look closer, if there is anything to find."""
+        following = tuple([claim for claim in claims if not isinstance(self._follows(problem, claim), Refuted)])
+        found = self._search(problem, following, budget, stretched=True) if following else None
+        return found or self._without_proof(problem, claims, Reason.NO_PROOF)
+
+    def _without_proof(self, problem: Problem, claims: tuple[Option, ...], reason: Reason) -> Uncertain | GaveUp:
+        answers = {claim.id: self._follows(problem, claim) for claim in claims}
+        models = {name: a.model for name, a in answers.items() if isinstance(a, Refuted) and a.model is not None}
+        if len(models) == len(claims):
+            return Uncertain(models)
+        entailed = [name for name, answer in answers.items() if isinstance(answer, Entailed)]
+        if len(entailed) > 1 and self._inconsistent(problem):
+            return GaveUp(Reason.INCONSISTENT)
+        if entailed:
+            return GaveUp(reason, entailed[0])
+        return GaveUp(Reason.UNDECIDED, next(n for n, a in answers.items() if n not in models))
+
+    def _follows(self, problem: Problem, claim: Option) -> Answer:
+        return self._verifier.oracle.entails(tuple([p.formula for p in problem.premises]), claim.formula)
+
+    def _inconsistent(self, problem: Problem) -> bool:
+        return isinstance(self._verifier.oracle.inconsistent(tuple([p.formula for p in problem.premises])), Entailed)
+
+    def _search(
+        self,
+        problem: Problem,
+        claims: tuple[Option, ...],
+        budget: Budget,
+        *,
+        stepwise: bool = False,
+        stretched: bool = False,
+    ) -> Proved | GaveUp | None:
+        """A verified proof; None if there is none. Steps that a check does not accept are not taken again."""
+        refused: set[Refusal] = set()
+        while True:
+            search = Search(
+                [premise.formula for premise in problem.premises],
+                [claim.formula for claim in claims],
+                self._schemata[stepwise],
+                self._verifier.oracle,
+                budget,
+                stepwise=stepwise,
+                stretched=stretched,
+                refused=refused,
+            )
+            goal = search.run()
+            if goal is None:
+                return None
+            claim = next(claim for claim in claims if search.states(goal, claim.formula))
+            inferences = list(search.proof(goal))
+            steps = _written(problem, claim, goal, inferences)
+            report = self._verifier.verify(problem, summary(steps))
+            if report.consistency == "inconsistent":
+                return GaveUp(Reason.INCONSISTENT)
+            failing = [index for index, action in enumerate(report.actions) if action.signal != VERIFIED]
+            if not failing:
+                return Proved(claim.id, steps, report)
+            if failing[0] == len(inferences):
+                return None
+            refused.add(search.refusal(inferences[failing[0]][1]))
+
+
+def _written(
+    problem: Problem, claim: Option, goal: int, inferences: list[tuple[int, Inference]]
+) -> tuple[ReferenceStep, ...]:
+    """The steps s1, s2, … and the one that binds the claim."""
+    names = {number: premise.id for number, premise in enumerate(problem.premises)}
+    taken = {*names.values(), *[option.id for option in problem.options]}
+    fresh = (name for name in (f"s{number}" for number in count(1)) if name not in taken)
+    steps: list[ReferenceStep] = []
+    for number, inference in inferences:
+        names[number] = next(fresh)
+        dependencies = tuple([names[dependency] for dependency in inference.dependencies])
+        steps.append(ReferenceStep(names[number], dependencies, show(inference.conclusion), inference.rule))
+    return (*steps, ReferenceStep(claim.id, (names[goal],), show(claim.formula), GOAL_BINDING))
