@@ -1,4 +1,4 @@
-"""``parse``: a formula from one notation to another."""
+"""``parse``: a formula from one notation, or sentences of templated English, to another."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Annotated, Literal
 import msgspec
 import typer
 
-from proof_r1_formal.commands.common import (
-    say,
-    write,
-)
-from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.commands.common import fail, say, write
+from proof_r1_formal.data.english import parse_english, sentences
+from proof_r1_formal.data.wording import write_english
+from proof_r1_formal.logic.parse import Repaired, parse_formula
 from proof_r1_formal.logic.show import Notation
 from proof_r1_formal.logic.show import show as show_formula
 from proof_r1_formal.logic.signature import Signature
@@ -20,27 +19,41 @@ from proof_r1_formal.render import smtlib
 
 def parse(
     formula: Annotated[str, typer.Argument(help="A formula in any notation.", show_default=False)],
-    to: Annotated[Literal[Notation, "smtlib", "json"], typer.Option("--to", help="Notation to write.")] = "unicode",
+    to: Annotated[
+        Literal[Notation, "english", "smtlib", "json"], typer.Option("--to", help="Notation to write.")
+    ] = "unicode",
     repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired, and say what.")] = False,
+    english: Annotated[bool, typer.Option("--english", help="Read sentences of templated English.")] = False,
 ) -> None:
-    """Read a formula and write it in another notation."""
-    repaired = parse_formula(formula, repair=True) if repair else None
-    parsed = parse_formula(formula) if repaired is None else repaired.formula
-    signature = Signature.infer([parsed])
-    for change in () if repaired is None else repaired.repairs:
+    """Read a formula, or sentences with --english, and write each in another notation."""
+    if english and repair:
+        fail("--english does not go with --repair: sentences are not repaired")
+    if english:  # an empty text is one sentence, which is refused
+        read = [Repaired(parse_english(sentence), ()) for sentence in sentences(formula) or ("",)]
+    else:
+        read = [parse_formula(formula, repair=True) if repair else Repaired(parse_formula(formula), ())]
+    for repaired in read:
+        _write(repaired, to)
+
+
+def _write(read: Repaired, to: Literal[Notation, "english", "smtlib", "json"]) -> None:
+    signature = Signature.infer([read.formula])
+    for change in read.repairs:
         say(f"repaired: {change}")
     match to:
+        case "english":
+            write(write_english(read.formula))
         case "smtlib":
-            write(smtlib.term(parsed))
+            write(smtlib.term(read.formula))
         case "json":
             record = {
-                "formula": show_formula(parsed),
-                "prefix": show_formula(parsed, "prefix"),
+                "formula": show_formula(read.formula),
+                "prefix": show_formula(read.formula, "prefix"),
                 "sorts": signature.sorts,
                 "predicates": signature.predicates,
                 "functions": signature.functions,
-                "repairs": () if repaired is None else repaired.repairs,
+                "repairs": read.repairs,
             }
             write(msgspec.json.encode(record).decode())
         case _:
-            write(show_formula(parsed, to))
+            write(show_formula(read.formula, to))

@@ -44,6 +44,7 @@ def read_problems(
     *,
     format: Format = "auto",  # noqa: A002 (the word that users of a reader look for)
     repair: bool | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> ProblemSet:
     """Read the problems of a file.
 
@@ -52,6 +53,7 @@ def read_problems(
         format: the format of the records; ``auto`` tells it from the keys of the first record that has those of one.
         repair: whether formulas that do not parse are repaired, with notes; None is the format's default: noisy
             data (folio) is repaired, everything else is not.
+        progress: told how many records are read, and of how many.
 
     Returns:
         The problems by id, in order, and every record that is none with the reasons.
@@ -69,7 +71,7 @@ def read_problems(
     problems: dict[str, Problem] = {}
     lines: dict[str, int] = {}
     rejected: list[Rejected] = []
-    for record in records:
+    for done, record in enumerate(records, 1):
         result = _read(record, reader, Origin(path.stem, record.line, repair))
         if isinstance(result, Problem) and result.id in problems:
             reason = f"the id {result.id!r} is that of line {lines[result.id]} already"
@@ -79,6 +81,8 @@ def read_problems(
         else:
             problems[result.id] = result
             lines[result.id] = record.line
+        if progress is not None:
+            progress(done, len(records))
     return ProblemSet(problems, tuple(rejected))
 
 

@@ -132,7 +132,7 @@ class _Reader:
         verb = words.pop() if kind.data == "kind_acts" else None
         subject, described = self._kind(first, words)
         self._introduced = True
-        said = self._phrase(verb_phrase, subject) if verb is None else self._action(verb, verb_phrase, subject)
+        said = self._said(subject, verb, verb_phrase)
         for part in rest:
             if part.data == "clause" and _tokens(part)[0].type != "PRONOUN":
                 raise self._error(_tokens(part)[0], "what is said of something else needs a sentence of its own")
@@ -141,7 +141,7 @@ class _Reader:
                 raise self._error(_tokens(rest[0])[0], f"{first.value!r} with 'and' can be read in two ways")
             said = negate(said)
         else:
-            said = self._parts(rest, first=said, subject=subject)
+            said = self._parts(rest, (said,), subject, stative=verb_phrase.data == "is")
         return ForAll(_X, Implies(conjunction(described), said) if described else said)
 
     def _kind(self, first: Token, words: list[Token]) -> tuple[_Subject, tuple[Formula, ...]]:
@@ -163,27 +163,40 @@ class _Reader:
         return _Subject(_X, plural), tuple([atom(name, _X) for name in described])
 
     def _parts(
-        self, parts: Iterable[Tree[Token]], *, first: Formula | None = None, subject: _Subject | None = None
+        self,
+        parts: Iterable[Tree[Token]],
+        said: tuple[Formula, ...] = (),
+        subject: _Subject | None = None,
+        *,
+        stative: bool = False,
     ) -> Formula:
-        """The conjunction of what is said; a part without a subject goes on about the one before."""
-        said = [] if first is None else [first]
+        """The conjunction of what was ``said`` and of the parts; one without a subject goes on about that before.
+
+        ``stative``: what was said last was said with "is" or "are", so that a bare adjective can follow.
+        """
         for part in parts:
             children: list[Any] = part.children
-            match part.data:
-                case "clause":
-                    subject, verb = self._subject(children[0])
-                    said.append(
-                        self._phrase(children[1], subject) if verb is None else self._action(verb, children[1], subject)
-                    )
-                case _ if subject is None:
-                    raise self._error(_tokens(part)[0], "it is not said of what")
-                case "rest_is":
-                    said.append(self._state(children[-1], subject, negated=len(children) == 2))
-                case "rest_does":
-                    said.append(self._action(children[0], part, subject))
-                case _:
-                    said.append(self._phrase(part, subject))
-        return conjunction(tuple(said))
+            if part.data == "clause":
+                subject, verb = self._subject(children[0])
+                added = self._said(subject, verb, children[1])
+                stative = children[1].data == "is"
+            else:
+                assert subject is not None, "the grammar begins with a clause"
+                if part.data == "rest_is" and not stative:
+                    raise self._error(_tokens(part)[0], "a verb is missing, as there is no 'is' or 'are' right before")
+                match part.data:
+                    case "rest_is":
+                        added = self._state(children[-1], subject, negated=len(children) == 2)
+                    case "rest_does":
+                        added = self._action(children[0], part, subject)
+                    case _:
+                        added = self._phrase(part, subject)
+                stative = part.data in ("is", "rest_is")
+            said = (*said, added)
+        return conjunction(said)
+
+    def _said(self, subject: _Subject, verb: Token | None, rest: Tree[Token]) -> Formula:
+        return self._phrase(rest, subject) if verb is None else self._action(verb, rest, subject)
 
     # -- who or what
 

@@ -1,7 +1,8 @@
 """ProofWriter records (open world) to problems: a theory and a statement in templated English.
 
 A record has ``id``, ``context`` (the theory), ``question`` ("… true, false, or unknown?" and the statement),
-``options`` (``"A) True"`` …) and ``answer`` (a letter). Sentences become h1, h2, …; the id of the problem is ``<stem>/<id>``.
+``options`` (``"A) True"`` …) and ``answer`` (a letter). Sentences become h1, h2, …; the id of the problem is
+``<stem>/<id>``.
 """
 
 from __future__ import annotations

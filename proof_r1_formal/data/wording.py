@@ -19,7 +19,7 @@ def write_english(formula: Formula, *, nouns: frozenset[str] = frozenset(), verb
 
     Args:
         formula: literals of one or two arguments joined by ∧, or an implication between such, about constants and
-            at most one variable, which ∀ (or, without an implication, ∃) binds.
+            at most one variable, which ∀ binds (or ∃, around literals).
         nouns: predicates of one argument that are nouns: "a cat" where an adjective would be "red".
         verbs: predicates of one argument that are verbs: "barks".
 
@@ -51,9 +51,9 @@ class _Writer:
 
     def sentence(self, formula: Formula) -> str:
         match formula:
-            case ForAll(_, Implies(Atom(noun, (Var(),)), said)) if noun in self._nouns:
+            case ForAll(x, Implies(Atom(noun, (Var(),)), said)) if noun in self._nouns and _speaks_only_of(x, said):
                 text = f"every {_words(noun)} {self._rest(said)}"
-            case ForAll(_, Implies(condition, said)) | Implies(condition, said):
+            case ForAll(_, Implies(condition, said)) | Implies(condition, Exists(_, said) | said):
                 text = f"if {self._clauses(condition)} then {self._clauses(said)}"
             case ForAll(_, said):
                 text = f"everything {self._rest(said)}"
@@ -116,6 +116,11 @@ class _Writer:
                 return "something"
             case _:
                 return _words(term.function)
+
+
+def _speaks_only_of(variable: Var, said: Formula) -> bool:
+    literals = [literal.body if isinstance(literal, Not) else literal for literal in conjuncts(said)]
+    return all(isinstance(part, Atom) and part.arguments[:1] == (variable,) for part in literals)
 
 
 def _words(name: str) -> str:

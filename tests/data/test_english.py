@@ -1,0 +1,281 @@
+"""Templated English: sentences mean what the documents say, the way back is exact, and everything else is refused."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from proof_r1_formal.data.english import MAX_SENTENCE, parse_english, sentences
+from proof_r1_formal.data.inflection import plain_form, singular, third_person
+from proof_r1_formal.data.wording import write_english
+from proof_r1_formal.errors import EnglishError, ParseError
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.syntax import Exists, ForAll, Formula, Implies, Not, Term, atom, conjunction, const, var
+from proof_r1_formal.logic.transform import alpha_equivalent, free_variables, regrouped
+from proof_r1_formal.testing import strategies
+
+NOUNS = frozenset({"cat", "wumpus", "ostrich", "animal"})
+VERBS = frozenset({"barks", "flies"})
+
+# -- properties -------------------------------------------------------------------------------------------------------
+
+_open = st.from_regex(r"z[a-z]{1,6}", fullmatch=True)  # no reserved word begins with z
+_states = st.sampled_from(["red", "well-known", "on", "can_fly", *NOUNS, *VERBS]) | _open
+_relations = st.sampled_from(["chases", "sees", "has", "goes_to", "is_in", "can_see", "can_run_through"])
+_relations |= _open.map(third_person)
+_names = st.sampled_from(["Bob", "Bob_Smith", "the_cat", "the_bald_eagle"]) | _open.map(lambda word: f"the_{word}")
+_X = var("y")
+
+
+@st.composite
+def literals(draw: st.DrawFn, terms: st.SearchStrategy[Term], *, first: Term | None = None) -> Formula:
+    """A literal; ``first`` is its subject if it is given."""
+    subject = draw(terms) if first is None else first
+    said = draw(
+        st.one_of(_states.map(lambda p: atom(p, subject)), st.builds(atom, _relations, st.just(subject), terms))
+    )
+    return Not(said) if draw(st.booleans()) else said
+
+
+@st.composite
+def fragment(draw: st.DrawFn) -> Formula:
+    """A formula that a sentence says: facts, ground rules, rules about anything, what everything is, what there is."""
+    named: st.SearchStrategy[Term] = _names.map(const)
+    anything = named | st.just(_X)
+
+    def several(terms: st.SearchStrategy[Term], *, about: Term | None = None, only: bool = False) -> Formula:
+        first = draw(literals(terms, first=about))
+        return conjunction((first, *draw(st.lists(literals(terms, first=about if only else None), max_size=3))))
+
+    match draw(st.sampled_from(["facts", "rule", "any", "every", "some"])):
+        case "facts":
+            return several(named)
+        case "rule":
+            return Implies(several(named), several(named))
+        case "any":
+            return ForAll(_X, Implies(several(anything, about=_X), several(anything)))
+        case "every":
+            return ForAll(_X, several(anything, about=_X, only=True))
+        case _:
+            return Exists(_X, several(anything, about=_X))
+
+
+@given(fragment())
+def test_what_is_written_reads_back_equal(formula: Formula) -> None:
+    text = write_english(formula, nouns=NOUNS, verbs=VERBS)
+    assert alpha_equivalent(parse_english(text), formula), text
+
+
+@given(strategies.signatures().flatmap(lambda s: strategies.formulas(s)), st.sets(st.text(max_size=3)))
+@example(parse_formula("P(a) ∧ (Q(a) ∧ R(a))"), set())
+@example(parse_formula("likes(Bob, it)"), set())
+@example(parse_formula("∀x ∀y (likes(x, y) → red(x))"), set())
+def test_any_formula_is_written_right_or_refused(formula: Formula, nouns: set[str]) -> None:
+    try:
+        text = write_english(formula, nouns=frozenset(nouns))
+    except EnglishError as error:
+        assert error.problem
+        assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    else:
+        assert regrouped(parse_english(text)) is regrouped(formula)
+
+
+_SOUP = (
+    *("If", "then", "and", "not", "is", "are", "does", "do", "can", "cannot", "The", "the", "a", "an", "Every", "All"),
+    *("No", "all", "something", "someone", "it", "they", "them", "things", "people", "Everything", "Nothing", "Bob"),
+    *("red", "cold", "cat", "cats", "eagle", "likes", "like", "on", "through", "or", ",", ".", "Red", "Cats"),
+)
+_TEMPLATES = (
+    *(
+        "If {} is {} then {} is {}.",
+        "{} does not {} {}.",
+        "All {} {} are {}.",
+        "{}, {} things are not {}.",
+        "{} {} {}.",
+    ),
+    *("If {} {} {} and {} is not {} then {} can {}", "Every {} is {} and {}", "{} are {}", "No {} do not {} {}"),
+)
+_soup = st.lists(st.sampled_from(_SOUP), max_size=14).map(" ".join)
+_filled = st.tuples(st.sampled_from(_TEMPLATES), st.lists(st.sampled_from(_SOUP), min_size=8, max_size=8))
+
+
+@given(_soup | _filled.map(lambda drawn: drawn[0].format(*drawn[1])) | st.text(max_size=40) | st.binary(max_size=40))
+@example("\ud800")
+@example("Bob is \0")
+@example("Red" * 330)
+@example("Red, " * 190)
+@example("If " * 300)
+def test_every_text_is_read_or_refused_with_its_place(text: str | bytes) -> None:
+    sentence = text if isinstance(text, str) else text.decode("utf-8", "surrogateescape")
+    try:
+        formula = parse_english(sentence)
+    except ParseError as error:
+        assert error.text == sentence
+        assert 0 <= error.location.offset <= len(sentence)
+        assert error.problem
+        assert "\n" not in error.problem
+    else:
+        assert not free_variables(formula)
+        assert alpha_equivalent(parse_formula(show(formula)), formula)
+
+
+def test_a_long_sentence_is_read_up_to_a_bound() -> None:
+    text = "Bob is red" + " and red" * 120
+    assert parse_formula(show(parse_english(text))) is parse_english(text)
+    for longer in (text + " and red" * 5, "a" * MAX_SENTENCE * 100):
+        with pytest.raises(ParseError, match="at most"):
+            parse_english(longer + " " * (MAX_SENTENCE + 1))
+
+
+@given(st.lists(st.from_regex(r"[A-Z][a-z ,]{0,20}[a-z]\.", fullmatch=True), max_size=5))
+def test_a_text_is_cut_into_its_sentences(told: list[str]) -> None:
+    assert sentences("  ".join(told)) == tuple(told)
+    assert sentences("\n".join(told).rstrip(".")) == (*told[:-1], *(t.rstrip(".") for t in told[-1:]))
+
+
+@given(st.from_regex(r"[a-z]{2,8}", fullmatch=True))
+def test_a_verb_has_a_plain_form(word: str) -> None:
+    third = third_person(word)
+    plain = plain_form(third)
+    assert plain is not None
+    assert third_person(plain) == third
+
+
+# -- worked examples --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sentence", "formula"),
+    [
+        # ProofWriter
+        ("Bob is cold.", "cold(Bob)"),
+        ("The bald eagle is not kind.", "¬kind(the_bald_eagle)"),
+        ("The lion does not like the bald eagle.", "¬likes(the_lion, the_bald_eagle)"),
+        ("All quiet things are rough.", "∀x (quiet(x) → rough(x))"),
+        ("Red, cold things are round.", "∀x (red(x) ∧ cold(x) → round(x))"),
+        ("All young, blue people are not green.", "∀x (young(x) ∧ blue(x) → ¬green(x))"),
+        ("If something is quiet and not red then it is not white.", "∀x (quiet(x) ∧ ¬red(x) → ¬white(x))"),
+        ("If someone is kind then they chase the dog.", "∀x (kind(x) → chases(x, the_dog))"),
+        ("If someone sees the cat and they are not green then they see the cow.",
+         "∀x (sees(x, the_cat) ∧ ¬green(x) → sees(x, the_cow))"),
+        ("If something likes the cow then the cow likes the squirrel.",
+         "∀x (likes(x, the_cow) → likes(the_cow, the_squirrel))"),
+        ("If Bob is kind and Bob is blue then Bob is not green.", "kind(Bob) ∧ blue(Bob) → ¬green(Bob)"),
+        # RuleTaker
+        ("Arthur is a bird.", "bird(Arthur)"),
+        ("If someone is a bird and not wounded then they can fly.", "∀x (bird(x) ∧ ¬wounded(x) → can_fly(x))"),
+        ("If someone is an ostrich then they are abnormal and they cannot fly.",
+         "∀x (ostrich(x) → abnormal(x) ∧ ¬can_fly(x))"),
+        ("Bill can not fly.", "¬can_fly(Bill)"),
+        ("The circuit does not have the switch.", "¬has(the_circuit, the_switch)"),
+        ("If the circuit has the switch and the switch is on then the circuit is complete.",
+         "has(the_circuit, the_switch) ∧ on(the_switch) → complete(the_circuit)"),
+        ("If the circuit is complete then the current runs through the light bulb.",
+         "complete(the_circuit) → runs_through(the_current, the_light_bulb)"),
+        ("The cat is in the house.", "is_in(the_cat, the_house)"),
+        # PrOntoQA
+        ("Jompuses are not shy.", "∀x (jompus(x) → ¬shy(x))"),
+        ("Jompuses are yumpuses.", "∀x (jompus(x) → yumpus(x))"),
+        ("Zumpuses are nervous.", "∀x (zumpus(x) → nervous(x))"),
+        ("Each zumpus is not bitter.", "∀x (zumpus(x) → ¬bitter(x))"),
+        ("Every impus is an animal.", "∀x (impus(x) → animal(x))"),
+        ("A cat is a feline.", "∀x (cat(x) → feline(x))"),
+        ("No cats are dogs.", "∀x (cat(x) → ¬dog(x))"),
+        ("Painted ladies are butterflies.", "∀x (painted(x) ∧ lady(x) → butterfly(x))"),
+        # beyond the three, by the same words
+        ("Everyone is kind.", "∀x kind(x)"),
+        ("People are kind.", "∀x kind(x)"),
+        ("Nothing likes Bob.", "∀x ¬likes(x, Bob)"),
+        ("Something is red and it barks.", "∃x (red(x) ∧ barks(x))"),
+        ("If Bob is red then something likes the cat.", "red(Bob) → ∃x likes(x, the_cat)"),
+        ("If Bob likes someone then they are happy.", "∀x (likes(Bob, x) → happy(x))"),
+        ("All red cats like Bob Smith and do not see the dog.",
+         "∀x (red(x) ∧ cat(x) → likes(x, Bob_Smith) ∧ ¬sees(x, the_dog))"),
+        ("Bob is red, and likes the cat.", "red(Bob) ∧ likes(Bob, the_cat)"),
+        ("Bob is not a red cat", "¬(red(Bob) ∧ cat(Bob))"),
+        ("Élise likes the café-au-lait.", "likes(Élise, the_café-au-lait)"),
+        ("Noble things are red.", "∀x (noble(x) → red(x))"),
+    ],
+)  # fmt: skip
+def test_sentences(sentence: str, formula: str) -> None:
+    assert show(parse_english(sentence)) == show(parse_formula(formula))
+
+
+@pytest.mark.parametrize(
+    ("formula", "sentence"),
+    [
+        ("¬chases(the_lion, Bob)", "The lion does not chase Bob."),
+        ("∀y (wumpus(y) → ¬red(y) ∧ sees(y, Bob))", "Every wumpus is not red and it sees Bob."),
+        ("∀y (wumpus(y) → ¬red(y) ∧ sees(Bob, y))", "If something is a wumpus then it is not red and Bob sees it."),
+        ("∀y (red(y) ∧ ¬cold(y) ∧ barks(y) → animal(y))",
+         "If something is red and not cold and it barks then it is an animal."),
+        ("∀y can_run_through(y, the_house)", "Everything can run through the house."),
+        ("∃y (¬is_in(y, the_house) ∧ ¬can_fly(y))", "Something is not in the house and it cannot fly."),
+        ("red(Bob) → ∃y red(y)", "If Bob is red then something is red."),
+    ],
+)  # fmt: skip
+def test_formulas(formula: str, sentence: str) -> None:
+    assert write_english(parse_formula(formula), nouns=NOUNS, verbs=VERBS) == sentence
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sentence", "column", "told"),
+    [
+        ("", 1, "empty"),
+        ("   ", 1, "empty"),
+        ("Bob is red or cold.", 12, "unexpected 'or'"),
+        ("Bob isn't red.", 8, 'unexpected "\'"'),
+        ("Bob is 猫.", 8, "unexpected '猫'"),
+        ("Bob is", 7, "ends too early"),
+        ("bob is red.", 1, "unexpected 'bob'"),
+        ("Bob is red. Al is red.", 13, "unexpected 'Al'"),
+        ("If Bob is red.", 14, "expected 'then'"),
+        ("It is red.", 1, "not clear what 'It' stands for"),
+        ("If Bob is red then they are cold.", 20, "not clear what 'they'"),
+        ("If something is red and something is cold then it is big.", 25, "a second thing"),
+        ("Every cat likes something.", 17, "a second thing"),
+        ("Every cat is red and Bob is cold.", 22, "a sentence of its own"),
+        ("No cat is red and cold.", 19, "two ways"),
+        ("All red are cold.", 5, "'red' is no plural"),
+        ("All cat are red.", 5, "'cat' is no plural"),
+        ("Each things is red.", 1, "number"),
+        ("Every cat are red.", 11, "does not go with"),
+        ("If someone is red then they is cold.", 29, "does not go with"),
+        ("Cats like Bob.", 6, "third-person"),
+        ("All cats likes Bob.", 10, "plain"),
+        ("Bob does not likes Al.", 14, "plain"),
+        ("Bob likes the cat and red.", 23, "a verb is missing"),
+        ("Bill can fly and swim.", 18, "a verb is missing"),
+        ("Bob likes Al and the dog.", 22, "a verb is missing"),
+        ("The barks.", 5, "a verb is missing"),
+        ("Every barks.", 1, "missing"),
+        ("People who are red are cold.", 8, "unexpected 'who'"),
+    ],
+)
+def test_what_is_no_sentence_is_refused_with_the_place(sentence: str, column: int, told: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_english(sentence)
+    assert told in caught.value.summary
+    assert caught.value.location.column == column
+    assert str(caught.value).endswith(f"\n  {' ' * (column - 1)}^")
+
+
+@pytest.mark.parametrize("formula", ["P(a) ∨ Q(a)", "R(a, b, c)", "P", "a = b", "⊤", "¬¬red(Bob)", "∃x (P(x) → P(x))"])
+def test_formulas_that_no_sentence_says(formula: str) -> None:
+    with pytest.raises(EnglishError):
+        write_english(parse_formula(formula))
+
+
+@pytest.mark.parametrize(
+    ("plural", "noun"),
+    [("wolves", "wolf"), ("people", "person"), ("boxes", "box"), ("roses", "rose"), ("heroes", "hero"), ("bus", None)],
+)
+def test_nouns(plural: str, noun: str | None) -> None:
+    assert singular(plural) == noun
