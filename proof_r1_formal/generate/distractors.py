@@ -1,0 +1,83 @@
+"""Distractors: premises that a proof does not need.
+
+In: the tree of a would-be proof. Out: more premises. They are what one would mistake for the proof's own: the same said
+of other people, rules that would lead to something in the proof if one more fact were known, and facts beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from proof_r1_formal.generate.skeleton import Grower, Node, about
+from proof_r1_formal.logic.syntax import App, Atom, Formula, Not
+from proof_r1_formal.logic.transform import constants, subformulas
+
+_KINDS = {"other": 6, "branch": 3, "fact": 1}
+"""The kinds of distractors, and how many there are of each next to the others."""
+
+
+class Distractors:
+    """Draws distractors for a tree.
+
+    Args:
+        tree: the would-be proof.
+        person: whom it is about.
+        others: other people, perhaps none.
+        grower: of branches.
+        source: of random numbers.
+    """
+
+    def __init__(self, tree: Node, person: str, others: Sequence[str], grower: Grower, source: Random) -> None:
+        self._nodes = tuple(tree.nodes())
+        self._leaves = [leaf.formula for leaf in tree.leaves()]
+        self._person = person
+        self._others = others
+        self._grower = grower
+        self._source = source
+        known = {part for node in self._nodes for part in subformulas(node.formula) if isinstance(part, Atom)}
+        self._atoms = sorted((a for a in known if a.arguments == (App(person, ()),)), key=lambda atom: atom.predicate)
+
+    def draw(self, count: int, taken: set[Formula]) -> list[Formula]:
+        """About so many premises that are not taken yet; fewer if there is not enough to make them from."""
+        found: dict[Formula, None] = {}
+        kinds = [kind for kind in _KINDS if kind != "other" or self._others]
+        for _ in range(3 * count):
+            (kind,) = self._source.choices(kinds, [_KINDS[each] for each in kinds])
+            match kind:
+                case "other":
+                    drawn = self._of_others()
+                case "branch":
+                    drawn = self._branch()
+                case _:
+                    drawn = [self._grower.fact()]
+            found.update(dict.fromkeys(formula for formula in drawn if formula not in taken))
+            if len(found) >= count:
+                break
+        return list(found)[:count]
+
+    def _of_others(self) -> list[Formula]:
+        """A premise of the proof, said of somebody else."""
+        formula = self._source.choice(self._leaves)
+        return [about(formula, self._person, self._source.choice(self._others))] if constants(formula) else []
+
+    def _branch(self) -> list[Formula]:
+        """The premises of a would-be proof of something in the tree, or of its negation, but for one of its facts."""
+        if not self._atoms:
+            return []
+        target: Formula = self._source.choice(self._atoms)
+        if self._source.random() < 0.5:
+            target = Not(target)
+        branch = self._grower.grow(target, 1 if self._source.random() < 0.7 else 2)
+        if branch is None:
+            return []
+        return [leaf.formula for leaf in without_a_link(branch, self._source)]
+
+
+def without_a_link(tree: Node, source: Random) -> list[Node]:
+    """The leaves of the tree but for one, without which the tree proves nothing: not a rule of the last step."""
+    leaves = list(tree.leaves())
+    links = [index for index, leaf in enumerate(leaves) if not (leaf.principal and leaf in tree.below)]
+    if links:
+        del leaves[source.choice(links)]
+    return leaves

@@ -1,0 +1,274 @@
+"""Problems from a seed: English, formulas, the right answer with its evidence, and the proof that is meant.
+
+In: :class:`GeneratorSettings`. Out: :class:`Generated` problems, without end and without duplicates. The problem of an
+index depends on settings and index only, whatever else is drawn, wherever, and by however many workers.
+
+A problem is built around a would-be proof (``generate.skeleton``), which lacks one of its premises if the answer is to
+be Uncertain; distractors are added. What came out is judged by the verifier and by the embedded engine, which know
+nothing of how it was built: a label that they do not confirm is never given out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import chain, count
+from random import Random
+from typing import Literal, TypeAlias
+
+from proof_r1_formal.data.problem import (
+    FALSE,
+    GOAL_FALSE,
+    GOAL_TRUE,
+    THREE_WAY,
+    TRUE,
+    UNCERTAIN,
+    Premise,
+    Problem,
+    three_way_options,
+)
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evidence.confirm import confirm
+from proof_r1_formal.generate.distractors import Distractors, without_a_link
+from proof_r1_formal.generate.diversity import is_shallow, structural_key
+from proof_r1_formal.generate.moves import FOLIO_MOVES, TRAIN_MOVES
+from proof_r1_formal.generate.sentences import Writer
+from proof_r1_formal.generate.skeleton import Grower, Node, steps_of
+from proof_r1_formal.generate.synthesize import Proved, Uncertain
+from proof_r1_formal.generate.trajectories import summary
+from proof_r1_formal.generate.vocabulary import VOCABULARY, Vocabulary
+from proof_r1_formal.logic.model import Structure
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.syntax import BOTTOM, Formula, Not
+from proof_r1_formal.logic.transform import negate
+from proof_r1_formal.proof.verify import VERIFIED, Verifier
+from proof_r1_formal.rules.catalogue import catalogue
+from proof_r1_formal.solvers.base import Query, Refuted
+from proof_r1_formal.workers import in_order
+
+Difficulty: TypeAlias = Literal["easy", "medium", "hard", "mixed"]
+System: TypeAlias = Literal["train", "folio"]
+Range: TypeAlias = tuple[int, int]
+"""The least and the greatest number."""
+
+_SYSTEMS = {"train": TRAIN_MOVES, "folio": FOLIO_MOVES}
+
+STEPS: dict[str, Range] = {"easy": (1, 2), "medium": (3, 5), "hard": (6, 9)}
+"""How many steps the proofs of a difficulty have, as in ProverQA."""
+DISTRACTORS: dict[str, Range] = {"easy": (0, 3), "medium": (0, 5), "hard": (1, 13)}
+"""How many distractors the problems of a difficulty have."""
+OTHERS = 3
+"""The most people besides the one that a problem is about."""
+OWN_THEME = 0.75
+"""The share of predicates that are of a problem's own theme, while there are any; the others are traits."""
+ATTEMPTS = 1000
+"""How often a problem of an index is tried; more than a few times only where hardly anything fits the settings."""
+MAX_DUPLICATES = 2000
+"""How many duplicates in a row are taken as a sign that there are no other problems."""
+CHUNK = 16
+"""How many problems a worker is given to draw at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorSettings:
+    """Which problems to generate.
+
+    Attributes:
+        seed: of all random choices.
+        difficulty: sets steps and distractors; ``mixed`` draws one for each problem.
+        system: name of the rule catalogue; all problems of ``folio`` need rules that ``train`` has not.
+        steps: how many steps the intended proof has, the terminal one left out; that of the difficulty if None.
+        distractors: how many premises the proof does not need, at most; that of the difficulty if None.
+        answers: labels of the right options, drawn with equal chances; one that is named twice has two.
+        vocabulary: the names and predicates; ``Vocabulary.split`` gives some that others never see.
+
+    Raises:
+        ProofR1Error: a range is none, or there is no such answer, difficulty or system.
+    """
+
+    seed: int = 0
+    difficulty: Difficulty = "mixed"
+    system: System = "train"
+    steps: Range | None = None
+    distractors: Range | None = None
+    answers: tuple[str, ...] = (TRUE, FALSE, UNCERTAIN)
+    vocabulary: Vocabulary = VOCABULARY
+
+    def __post_init__(self) -> None:
+        for name, least, given in (("steps", 1, self.steps), ("distractors", 0, self.distractors)):
+            if given is not None and not least <= given[0] <= given[1]:
+                raise ProofR1Error(f"{name} from {given[0]} to {given[1]} were asked for; {least} is the least")
+        if not self.answers or not set(self.answers) <= {TRUE, FALSE, UNCERTAIN}:
+            raise ProofR1Error(f"answers are {TRUE}, {FALSE} and {UNCERTAIN}; {self.answers!r} were asked for")
+        if self.difficulty not in (*STEPS, "mixed"):
+            raise ProofR1Error(f"{self.difficulty!r} is no difficulty; there are {', '.join(STEPS)} and mixed")
+        if self.system not in _SYSTEMS:
+            raise ProofR1Error(f"{self.system!r} is no rule system; there are {', '.join(_SYSTEMS)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A problem and why its answer is right.
+
+    Attributes:
+        index: the place at which it was drawn.
+        problem: with the intended proof, if the answer is True or False.
+        model: a structure in which all premises are true.
+        evidence: the verified proof, or a model of the premises with the goal false and one with it true.
+        key: equal for problems that are the same but for names and order; 16 bytes.
+    """
+
+    index: int
+    problem: Problem
+    model: Structure
+    evidence: Proved | Uncertain
+    key: bytes
+
+
+def generate_problems(
+    settings: GeneratorSettings, *, start: int = 0, seen: Iterable[bytes] = (), workers: int = 1
+) -> Iterator[Generated]:
+    """Problems without end, each certified, no two the same but for names and the order of premises.
+
+    Args:
+        settings: which problems.
+        start: the first index that is drawn; for an earlier run's next problems, that of its last one plus 1.
+        seen: keys of earlier problems.
+        workers: processes to use; 1 means this one.
+
+    Raises:
+        ProofR1Error: the vocabulary is too small, or the settings allow no more different problems.
+    """
+    known = set(seen)
+    chunks = ((settings, range(first, first + CHUNK)) for first in count(start, CHUNK))
+    in_a_row = 0
+    for generated in chain.from_iterable(in_order(_draw_chunk, chunks, workers)):
+        if generated.key in known:
+            in_a_row += 1
+            if in_a_row > MAX_DUPLICATES:
+                raise ProofR1Error(f"after {len(known)} problems, these settings give nothing but duplicates")
+            continue
+        in_a_row = 0
+        known.add(generated.key)
+        yield generated
+
+
+def _draw_chunk(task: tuple[GeneratorSettings, range]) -> list[Generated]:
+    settings, indices = task
+    return [draw_problem(settings, index) for index in indices]
+
+
+def draw_problem(settings: GeneratorSettings, index: int) -> Generated:
+    """The problem of an index.
+
+    Raises:
+        ProofR1Error: the vocabulary is too small.
+    """
+    draft = _Draft(settings, index, Random(f"{settings.seed} {index}"))
+    for attempt in range(ATTEMPTS):
+        drawn = draft.attempt(Random(f"{settings.seed} {index} {attempt}"))
+        if drawn is not None:
+            return drawn
+    raise ProofR1Error(f"no problem {index} came out of {ATTEMPTS} attempts; the settings ask for what is too rare")
+
+
+@cache
+def _verifier(system: System) -> Verifier:
+    return Verifier(rules=catalogue(system), evaluation=False)
+
+
+class _Draft:
+    """What is settled about a problem before it is tried: were it drawn anew each time, what is rare would be rarer."""
+
+    def __init__(self, settings: GeneratorSettings, index: int, source: Random) -> None:
+        level = source.choice(tuple(STEPS)) if settings.difficulty == "mixed" else settings.difficulty
+        self._settings = settings
+        self._index = index
+        self._answer = source.choice(settings.answers)
+        self._steps = source.randint(*(settings.steps or STEPS[level]))
+        self._difficulty = next((name for name, (_, most) in STEPS.items() if self._steps <= most), "hard")
+        self._distractors = source.randint(*(settings.distractors or DISTRACTORS[self._difficulty]))
+
+    def attempt(self, source: Random) -> Generated | None:
+        """The problem, certified; None if the distractors spoil it, or it is not what the settings ask for."""
+        vocabulary = self._settings.vocabulary
+        person, *others = source.sample([each.name for each in vocabulary.people], 1 + source.randint(0, OTHERS))
+        grower = Grower(_SYSTEMS[self._settings.system], source, person, _predicates(vocabulary, source))
+        proved = grower.root()
+        tree = grower.grow(proved, self._steps)
+        if tree is None:
+            return None
+        leaves = without_a_link(tree, source) if self._answer == UNCERTAIN else tree.leaves()
+        kept = [leaf.formula for leaf in leaves]
+        missing = len(tree.leaves()) - len(kept)  # problems without a proof are not to be known by their size
+        taken = {node.formula for node in tree.nodes()}
+        distracting = Distractors(tree, person, others, grower, source).draw(self._distractors + missing, taken)
+        formulas = list(dict.fromkeys([*kept, *distracting]))
+        source.shuffle(formulas)
+        refuted = self._answer == FALSE or (self._answer == UNCERTAIN and source.random() < 0.5)
+        problem = self._problem(tuple(formulas), negate(proved) if refuted else proved, source)
+        return self._open(problem) if self._answer == UNCERTAIN else self._proved(problem, tree)
+
+    def _open(self, problem: Problem) -> Generated | None:
+        """The problem if its answer is Uncertain, and not just because nothing leads to the goal."""
+        goal = problem.options[0].formula
+        if is_shallow(problem):
+            return None
+        against, without = (self._countermodel(problem, claim) for claim in (goal, Not(goal)))
+        if against is None or without is None:
+            return None
+        return self._generated(problem, against, Uncertain({GOAL_TRUE: against, GOAL_FALSE: without}))
+
+    def _proved(self, problem: Problem, tree: Node) -> Generated | None:
+        """The problem with its proof if the premises are consistent."""
+        model = self._countermodel(problem, BOTTOM)
+        if model is None:
+            return None
+        option = problem.option(problem.answer)
+        assert option is not None
+        ids = {premise.formula: premise.id for premise in problem.premises}
+        steps = steps_of(tree, ids, option.id, option.formula)
+        report = _verifier(self._settings.system).verify(problem, summary(steps))
+        if any(action.signal != VERIFIED for action in report.actions):
+            raise ProofR1Error(f"the intended proof of problem {problem.id} does not hold: a move must be wrong")
+        return self._generated(replace(problem, proofs=(steps,)), model, Proved(option.id, steps, report))
+
+    def _generated(self, problem: Problem, model: Structure, evidence: Proved | Uncertain) -> Generated:
+        key = structural_key(problem.options[0].formula, [premise.formula for premise in problem.premises])
+        return Generated(self._index, problem, model, evidence, key)
+
+    def _countermodel(self, problem: Problem, claim: Formula) -> Structure | None:
+        """A structure, checked by the reference evaluator, in which the premises are true and the claim is false."""
+        query = Query(tuple([premise.formula for premise in problem.premises]), claim)
+        answer = _verifier(self._settings.system).oracle.entails(query.dependencies, claim)
+        if isinstance(answer, Refuted) and confirm(query, answer).checked:
+            return answer.model
+        return None
+
+    def _problem(self, formulas: tuple[Formula, ...], goal: Formula, source: Random) -> Problem:
+        writer = Writer(self._settings.vocabulary, source)
+        premises = [
+            Premise(f"h{number}", formula, show(formula), writer.sentence(formula))
+            for number, formula in enumerate(formulas, 1)
+        ]
+        return Problem(
+            id=f"{self._settings.system}-{self._settings.seed}/{self._index}",
+            premises=tuple(premises),
+            options=three_way_options(goal),
+            answer=THREE_WAY[self._answer.lower()],
+            question=f"Is the following statement true, false or uncertain? {writer.sentence(goal)}",
+            difficulty=self._difficulty,
+        )
+
+
+def _predicates(vocabulary: Vocabulary, source: Random) -> Iterator[str]:
+    """The names of predicates in a random order: those of one theme among traits, then those of the other themes."""
+    theme, *others = source.sample(vocabulary.themes, len(vocabulary.themes))
+    own = source.sample(theme, len(theme))
+    traits = source.sample(vocabulary.traits, len(vocabulary.traits))
+    while own or traits:
+        yield (own if own and (not traits or source.random() < OWN_THEME) else traits).pop().symbol
+    for other in others:
+        yield from [predicate.symbol for predicate in source.sample(other, len(other))]
+    raise ProofR1Error("the vocabulary has too few predicates for so many steps and distractors")

@@ -1,0 +1,186 @@
+"""Skeletons: would-be proofs, grown backwards from what they prove.
+
+In: a system of moves, names for predicates and the person, a number of steps. Out: a tree whose inner nodes are steps
+and whose leaves are premises. Every predicate that a move brings in is new, so no part of a tree is a proof of another,
+and its leaves together are consistent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from random import Random
+
+from proof_r1_formal.data.problem import ReferenceStep
+from proof_r1_formal.generate.moves import PERSON, Move, MoveSystem
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.syntax import And, App, Atom, Exists, ForAll, Formula, Implies, Not, Or, Xor, var
+from proof_r1_formal.logic.transform import map_terms, rename
+from proof_r1_formal.rules.schema import GOAL_BINDING
+from proof_r1_formal.solvers.canonical import shape
+
+_X = var("x")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A formula of a would-be proof.
+
+    Attributes:
+        formula: what it says.
+        rule: the rule of the step that concludes it; empty for a premise.
+        below: what the step rests on.
+        principal: whether it is the premise that the step above it applies, and no fact that it applies it to.
+    """
+
+    formula: Formula
+    rule: str = ""
+    below: tuple[Node, ...] = ()
+    principal: bool = False
+
+    def nodes(self) -> Iterator[Node]:
+        """The nodes of the tree, each after those below it."""
+        for node in self.below:
+            yield from node.nodes()
+        yield self
+
+    def leaves(self) -> tuple[Node, ...]:
+        """The premises, from left to right."""
+        return tuple([node for node in self.nodes() if not node.rule])
+
+
+class Grower:
+    """Grows trees about one person; predicates are taken from an iterator, each once.
+
+    Args:
+        system: the moves.
+        source: of random numbers.
+        person: name of the person.
+        predicates: names of predicates; more than are needed.
+    """
+
+    def __init__(self, system: MoveSystem, source: Random, person: str, predicates: Iterator[str]) -> None:
+        self._system = system
+        self._source = source
+        self._person = person
+        self._predicates = predicates
+
+    def root(self) -> Formula:
+        """A formula to prove."""
+        forms, weights = zip(*self._system.roots, strict=True)
+        (pattern,) = self._source.choices(forms, weights)
+        return self._instance(pattern, {})
+
+    def fact(self) -> Formula:
+        """A fact about the person that nothing else is about."""
+        fact = Atom(next(self._predicates), (App(self._person, ()),))
+        return fact if self._source.random() < 0.6 else Not(fact)
+
+    def grow(self, goal: Formula, steps: int, above: frozenset[Formula] = frozenset()) -> Node | None:
+        """A tree of so many steps that proves the goal, from nothing that stands above it; None if there is none."""
+        if goal in above:
+            return None
+        if not steps:
+            return None if _compound(goal) else Node(goal)
+        moves = [move for move in self._system.to_prove(goal) if self._possible(move, steps - 1)]
+        while moves:
+            (move,) = self._source.choices(moves, [move.weight for move in moves])
+            node = self._apply(move, goal, steps - 1, above)
+            if node is not None:
+                return node
+            moves.remove(move)
+        return None
+
+    def _possible(self, move: Move, steps: int) -> bool:
+        provable = [need for need in move.needs if self._system.to_prove(need)]
+        return sum(map(_compound, move.needs)) <= steps and (not steps or bool(provable))
+
+    def _apply(self, move: Move, goal: Formula, steps: int, above: frozenset[Formula]) -> Node | None:
+        """The goal as conclusion of the move, with so many steps below it."""
+        bound = zip(shape(move.conclusion).symbols, shape(goal).symbols, strict=True)
+        names = {pattern: name for (is_predicate, pattern), (_, name) in bound if is_predicate}
+        below = []
+        if move.given is not None:
+            given = self._turned(self._instance(move.given, names))
+            below.append(Node(self._general(given, move.general), principal=True))
+        needs = [self._instance(need, names) for need in move.needs]
+        for need, share in zip(needs, self._shares(needs, steps), strict=True):
+            node = self.grow(need, share, above | {goal})
+            if node is None:
+                return None
+            below.append(node)
+        return Node(goal, move.rule, tuple(below))
+
+    def _shares(self, needs: list[Formula], steps: int) -> list[int]:
+        """How many steps each need is proved in."""
+        shares = [int(_compound(need)) for need in needs]
+        open_to = [index for index, need in enumerate(needs) if self._system.to_prove(need)]
+        for _ in range(steps - sum(shares)):
+            shares[self._source.choice(open_to)] += 1
+        return shares
+
+    def _instance(self, pattern: Formula, names: dict[str, str]) -> Formula:
+        """The pattern with names; ``names`` takes up what is new."""
+        for is_predicate, name in shape(pattern).symbols:
+            if is_predicate and name not in names:
+                names[name] = next(self._predicates)
+        return rename(pattern, names, {PERSON: self._person})
+
+    def _turned(self, formula: Formula) -> Formula:
+        """The formula with the sides of ∧, ∨ and ⊕ in any order."""
+        match formula:
+            case Implies(left, right):
+                return Implies(self._turned(left), self._turned(right))
+            case And(left, right) | Or(left, right) | Xor(left, right) if self._source.random() < 0.5:
+                return type(formula)(right, left)
+            case _:
+                return formula
+
+    def _general(self, formula: Formula, share: float) -> Formula:
+        """The formula said of everybody, in that share of cases."""
+        return about_everybody(formula, self._person) if self._source.random() < share else formula
+
+
+def about_everybody(formula: Formula, person: str) -> Formula:
+    """``∀x`` of the formula with x for the person."""
+    return ForAll(_X, map_terms(formula, lambda term: _X if term is App(person, ()) else term))
+
+
+def about(formula: Formula, person: str, other: str) -> Formula:
+    """The formula with another person in the person's place."""
+    return rename(formula, {}, {person: other})
+
+
+def _compound(formula: Formula) -> bool:
+    """Whether it is said of the person in so many parts that it would be odd as a premise."""
+    match formula:
+        case And() | Xor():
+            return True
+        case Not(Atom()):
+            return False
+        case Not(Exists() | ForAll()):
+            return False
+        case Not():
+            return True
+        case _:
+            return False
+
+
+def steps_of(tree: Node, premises: Mapping[Formula, str], option_id: str, goal: Formula) -> tuple[ReferenceStep, ...]:
+    """The steps of a proof tree in order, and the terminal one that binds the goal.
+
+    Args:
+        tree: its inner nodes are the steps.
+        premises: the id of each leaf's formula.
+        option_id, goal: of the option that is bound.
+    """
+    ids = dict(premises)
+    numbers = count(1)
+    steps = []
+    for node in tree.nodes():
+        if node.rule and node.formula not in ids:
+            ids[node.formula] = f"s{next(numbers)}"
+            dependencies = tuple([ids[part.formula] for part in node.below])
+            steps.append(ReferenceStep(ids[node.formula], dependencies, show(node.formula), node.rule))
+    return (*steps, ReferenceStep(option_id, (ids[tree.formula],), show(goal), GOAL_BINDING))
