@@ -273,3 +273,48 @@ def test_soundness_finds_nothing_and_says_what_it_tried(tmp_path: Path) -> None:
     found = json.loads(out.read_text(encoding="utf-8"))
     assert found["findings"]["failures"] == []
     assert sum(found["findings"]["tried"].values()) > 50
+
+
+def test_parse_reads_and_writes_english() -> None:
+    read = run("parse", "--english", "Bob is red. All red things are kind.")
+    assert (read.returncode, read.stdout) == (0, "red(Bob)\n∀x (red(x) → kind(x))\n")
+    written = run("parse", "all x (red(x) -> kind x)", "--to", "english")
+    assert (written.returncode, written.stdout) == (0, "If something is red then it is kind.\n")
+    for arguments, told in [
+        (("--english", "Bob is red or kind."), "column 12"),
+        (("--english", ""), "empty sentence"),
+        (("red(Bob) | red(Al)", "--to", "english"), "no sentence says"),
+        (("--english", "--repair", "Bob is red."), "not repaired"),
+    ]:
+        refused = run("parse", *arguments)
+        assert refused.returncode == 2
+        assert told in refused.stderr
+        assert "Traceback" not in refused.stderr
+
+
+def test_translate_writes_problems_and_compares_labels(tmp_path: Path) -> None:
+    question = "Is the following statement true or false? Max is shy."
+    record = {"id": 1, "context": "Max is a yumpus. Yumpuses are not shy.", "question": question}
+    record |= {"options": ["A) True", "B) False"], "answer": "B"}
+    path, out = tmp_path / "dev.json", tmp_path / "out.jsonl"
+    path.write_text(json.dumps([record, {**record, "id": 2, "answer": "A"}]), encoding="utf-8")
+    result = run("translate", "--from", "prontoqa", str(path), "--out", str(out), "--check")
+    assert result.returncode == 0, result.stderr
+    assert [json.loads(line)["answer"] for line in out.read_text("utf-8").splitlines()] == [
+        "h_goal_false",
+        "h_goal_true",
+    ]
+    assert "50.0 %" in result.stdout
+    assert "dev/2 is labelled True; by embedded" in result.stderr
+
+    path.write_text(json.dumps([record, {**record, "id": 2, "context": "Max is or."}]), encoding="utf-8")
+    partly = run("translate", str(path), "--out", str(out))
+    assert partly.returncode == 1
+    assert "record 2 (dev/2): premise h1: unexpected 'or' at line 1, column 8" in partly.stderr
+    assert len(out.read_text("utf-8").splitlines()) == 1
+
+    path.write_text(json.dumps([{**record, "context": "Max is or."}]), encoding="utf-8")
+    out.unlink()
+    nothing = run("translate", str(path), "--out", str(out))
+    assert (nothing.returncode, out.exists()) == (2, False)
+    assert "unexpected 'or'" in nothing.stderr

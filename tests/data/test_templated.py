@@ -1,0 +1,167 @@
+"""ProofWriter and PrOntoQA: every sentence of the benchmark data is read, and what is wrong in a record is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.english import parse_english, sentences
+from proof_r1_formal.data.problem import Problem, ProblemSet
+from proof_r1_formal.data.wording import write_english
+from proof_r1_formal.errors import DataError
+from proof_r1_formal.evidence.embedded import EmbeddedSolver
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.transform import regrouped
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import TRAIN
+from proof_r1_formal.solvers.base import Entailed, Query
+
+THEORY = {
+    "id": "T1_Q1",
+    "context": "Bob is red. The cat does not like Bob. Red, cold things are round. ",
+    "question": "Based on the above information, is the following statement true, false, or unknown? Bob is not round.",
+    "options": ["A) True", "B) False", "C) Unknown"],
+    "answer": "C",
+}
+ONTOLOGY = {
+    "id": "O_1",
+    "context": "Each yumpus is a dumpus. Dumpuses are not shy. Max is a yumpus.",
+    "question": "Is the following statement true or false? Max is not shy.",
+    "options": ["A) True", "B) False"],
+    "answer": "A",
+    "explanation": [
+        *("Max is a yumpus.", "Each yumpus is a dumpus.", "Max is a dumpus.", "Dumpuses are not shy."),
+        "Max is not shy.",
+    ],
+}
+
+
+def read(tmp_path: Path, *records: object) -> ProblemSet:
+    path = tmp_path / "dev.json"
+    path.write_text(json.dumps(records), encoding="utf-8")
+    return read_problems(path)
+
+
+def completion_of(problem: Problem) -> str:
+    """The reference proof as a model would write it."""
+    (proof,) = problem.proofs
+    fields = ("id", "dependencies", "conclusion", "rule")
+    steps = [{field: getattr(step, field) for field in fields} for step in proof]
+    return f"<summary>{json.dumps(steps)}</summary>"
+
+
+def test_proofwriter(tmp_path: Path) -> None:
+    problem = read(tmp_path, THEORY).problems["dev/T1_Q1"]
+    assert [(p.id, show(p.formula), p.text) for p in problem.premises] == [
+        ("h1", "red(Bob)", "Bob is red."),
+        ("h2", "¬likes(the_cat, Bob)", "The cat does not like Bob."),
+        ("h3", "∀x (red(x) ∧ cold(x) → round(x))", "Red, cold things are round."),
+    ]
+    assert [(o.label, show(o.formula)) for o in problem.options] == [
+        ("True", "¬round(Bob)"),
+        ("False", "¬¬round(Bob)"),
+        ("Uncertain", "¬round(Bob)"),
+    ]
+    assert problem.answer == "h_goal_uncertain"
+    assert problem.notes == ()
+
+
+def test_prontoqa_and_its_chain_of_thought(tmp_path: Path) -> None:
+    problem = read(tmp_path, ONTOLOGY).problems["dev/O_1"]
+    assert [option.label for option in problem.options] == ["True", "False"]
+    (proof,) = problem.proofs
+    assert [(step.id, step.dependencies, step.conclusion, step.rule) for step in proof] == [
+        ("s1", ("h1", "h3"), "dumpus(Max)", "IMPLICATION_ELIMINATION"),
+        ("s2", ("h2", "s1"), "¬shy(Max)", "IMPLICATION_ELIMINATION"),
+        ("h_goal_true", ("s2",), "¬shy(Max)", "GOAL_BINDING"),
+    ]
+    report = Verifier(EmbeddedSolver(), rules=TRAIN).verify(problem, completion_of(problem))
+    assert [action.signal for action in report.actions] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"context": "Bob is red. Bob is or."}, "premise h2: unexpected 'or' at line 1, column 8"),
+        ({"context": ""}, "'context' must be a text of sentences"),
+        ({"context": ["Bob is red."]}, "'context' must be a text of sentences; it is an array"),
+        ({"context": "Bob likes Al. Al likes."}, "'likes' is used as a predicate of 2 arguments"),
+        ({"question": f"{str(THEORY['question']).partition('?')[0]}? Round Bob."}, "the goal (question)"),
+        ({"question": "Is Bob round?"}, "'question' must be"),
+        ({"id": ""}, "'id' must be"),
+    ],
+)
+def test_an_unusable_record_is_rejected_with_the_reason(tmp_path: Path, change: dict[str, object], told: str) -> None:
+    found = read(tmp_path, {**THEORY, "id": "good"}, {**THEORY, **change})
+    assert list(found.problems) == ["dev/good"]
+    (rejected,) = found.rejected
+    assert rejected.line == 2
+    assert told in rejected.reasons[0]
+
+
+@pytest.mark.parametrize("answer", ["D", None, 3, "True"])
+def test_an_answer_that_is_no_letter_is_noted(tmp_path: Path, answer: object) -> None:
+    for record in (THEORY, ONTOLOGY):
+        (problem,) = read(tmp_path, {**record, "answer": answer}).problems.values()
+        assert problem.answer is None
+        assert "which is the letter of no option (True, False" in problem.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("explanation", "told"),
+    [
+        ("Max is shy.", "an array of texts"),
+        (["Max is a yumpus.", "Max is a dumpus."], "does not derive"),
+        (["Max is a yumpus."], "does not derive"),
+        ([], "does not derive"),
+        ([*list(ONTOLOGY["explanation"])[:-1], "Each yumpus is a dumpus."], "does not derive"),
+    ],
+)
+def test_an_explanation_of_another_shape_is_left_out_with_a_note(
+    tmp_path: Path, explanation: object, told: str
+) -> None:
+    (problem,) = read(tmp_path, {**ONTOLOGY, "explanation": explanation}).problems.values()
+    assert problem.proofs == ()
+    assert told in problem.notes[0]
+
+
+def test_other_questions_in_the_same_shape_are_of_no_known_format(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no known format"):
+        read(tmp_path, {**THEORY, "question": "… true, false, or uncertain? Bob is red."})
+
+
+# -- real data --------------------------------------------------------------------------------------------------------
+
+FILES = {"proofwriter/logiclm_dev.json": 600, "prontoqa/logiclm_dev_first250.json": 250}
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("name", "usable"), FILES.items())
+def test_every_sentence_is_read_and_can_be_written(shared_data: Path, name: str, usable: int) -> None:
+    found = read_problems(shared_data / name)
+    assert (len(found.problems), found.rejected) == (usable, ())
+    assert not any(problem.notes or problem.answer is None for problem in found.problems.values())
+    told = {premise.formula for problem in found.problems.values() for premise in problem.premises}
+    for formula in told:
+        assert regrouped(parse_english(write_english(formula))) is regrouped(formula)
+
+
+@pytest.mark.shared
+def test_the_explanations_of_prontoqa_hold_step_by_step(shared_data: Path) -> None:
+    path = shared_data / "prontoqa" / "logiclm_dev_first250.json"
+    problems = read_problems(path).problems
+    solver = EmbeddedSolver()
+    verifier = Verifier(solver, rules=TRAIN)
+    for record in json.loads(path.read_text(encoding="utf-8")):
+        problem = problems[f"{path.stem}/{record['id']}"]
+        known = tuple(parse_english(sentence) for sentence in sentences(record["context"]))
+        for sentence in record["explanation"]:
+            thought = parse_english(sentence)
+            assert isinstance(solver.decide(Query(known, thought)), Entailed), (problem.id, sentence)
+            known = (*known, thought)
+        report = verifier.verify(problem, completion_of(problem))
+        assert {action.signal for action in report.actions} == {1.0}, problem.id
+        assert report.answer_correct is True
