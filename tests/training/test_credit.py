@@ -124,6 +124,7 @@ def test_what_breaks_the_contract_has_no_outcome() -> None:
     right, wrong = rollout(action(1.0)), rollout(action(1.0), right=False)
     broken = rollout(action(0.0), action(1.0))
     assert [is_eligible(report) for report in (right, broken, MALFORMED)] == [True, False, False]
+    assert not is_eligible(structs.replace(right, parsed=False))
     assert group_outcomes([right, broken, wrong, MALFORMED], PAPER) == pytest.approx((1.0, 0.0, -1.0, 0.0), abs=1e-5)
     counted = structs.replace(PAPER, unanswered="wrong")
     third = math.sqrt(3)

@@ -65,15 +65,13 @@ def test_the_methods_are_those_that_are_compared() -> None:
 
 def test_rewards_of_whole_trajectories() -> None:
     reports = [rollout.report for group in groups() for rollout in group]
-    seen = set()
-    for report in reports:
-        sound = all(step.semantic for step in report.actions)
-        case = (report.parsed, bool(report.answer_correct), sound)
-        seen.add(case)
-        assert answer_reward(report) == {True: 1.0 if report.answer_correct else 0.1, False: 0.0}[report.parsed]
-        expected = {(True, True, True): 1.0, (True, True, False): 0.3, (True, False, sound): 0.1}
-        assert sound_answer_reward(report) == expected.get(case, 0.0)
-    assert {(True, True, True), (True, True, False), (False, False, False)} <= seen
+    unread = next(report for report in reports if not report.parsed)
+    sound = next(r for r in reports if r.answer_correct and all(step.semantic for step in r.actions))
+    unsound = next(r for r in reports if r.answer_correct and not all(step.semantic for step in r.actions))
+    wrong = structs.replace(sound, answer_correct=False)
+    cases = [unread, structs.replace(unread, answer_correct=True), wrong, unsound, sound]
+    assert [answer_reward(report) for report in cases] == [0.0, 0.0, 0.1, 1.0, 1.0]
+    assert [sound_answer_reward(report) for report in cases] == [0.0, 0.0, 0.1, 0.3, 1.0]
 
 
 @pytest.mark.parametrize("name", ["grpo", "prosfi"])
