@@ -193,6 +193,18 @@ def test_alignment_is_counting_bytes(text: str, data: st.DataObject) -> None:
     assert aligned.sizes == tuple([aligned.owners.count(n) for n in range(len(spans))])
 
 
+@given(st.lists(st.integers(0, 4), max_size=6))
+def test_tokens_that_say_nothing_change_nothing(places: list[int]) -> None:
+    """Padding and other tokens without text belong to nobody, wherever they stand."""
+    pieces, spans = [b"[", b"{a", b"}", b"]"], [(1, 4)]
+    padded = list(pieces)
+    for place in sorted(places, reverse=True):
+        padded.insert(place, b"")
+    aligned = align(TokenText(tuple(padded)), spans)
+    assert aligned.sizes == (2,)
+    assert [piece for piece, owner in zip(padded, aligned.owners, strict=True) if owner == 0] == [b"{a", b"}"]
+
+
 def test_tokens_across_boundaries() -> None:
     completion = TokenText((b'[{"a', b'"}, {"', b'bb"}', b"]", b""))
     assert completion.text == '[{"a"}, {"bb"}]'
