@@ -1,9 +1,12 @@
-"""``translate``: problems of any known format to the package's own."""
+"""``translate`` and ``generate``: problems of any known format to the package's own, and new ones from a seed."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -13,16 +16,30 @@ from rich.text import Text
 
 from proof_r1_formal.commands.common import (
     OUT,
+    RuleSystem,
     SolverOption,
+    WorkersOption,
     fail,
     progress_bar,
     say,
     with_progress,
 )
 from proof_r1_formal.data import Format, read_problems
-from proof_r1_formal.data.native import write_problems
-from proof_r1_formal.data.problem import Problem, ProblemSet, Rejected
+from proof_r1_formal.data.native import decoded, encoded, write_problems
+from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem, ProblemSet, Rejected
 from proof_r1_formal.evaluate.labels import answer_by
+from proof_r1_formal.evaluate.tables import to_rich
+from proof_r1_formal.generate.comparison import comparison
+from proof_r1_formal.generate.diversity import Statistics, structural_key
+from proof_r1_formal.generate.problems import (
+    STEPS,
+    Difficulty,
+    GeneratorSettings,
+    encode_evidence,
+    generate_problems,
+)
+from proof_r1_formal.generate.vocabulary import VOCABULARIES, VocabularyName
+from proof_r1_formal.proof.output import LineFile
 from proof_r1_formal.solvers import get_solver
 
 _SHOWN = 10
@@ -52,6 +69,84 @@ def translate(
     say(f"{len(problems)} problems written to {out}")
     if found.rejected:
         raise typer.Exit(1)
+
+
+def generate(
+    n: Annotated[int, typer.Option("--n", min=1, help="How many problems.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", help="File of problems to write, one per line.", show_default=False)],
+    difficulty: Annotated[Difficulty, typer.Option("--difficulty", help="By the length of proofs.")] = "mixed",
+    seed: Annotated[int, typer.Option("--seed", help="Of all random choices.")] = 0,
+    system: Annotated[RuleSystem, typer.Option("--system", help="Rule system that the proofs need.")] = "train",
+    with_proofs: Annotated[bool, typer.Option("--with-proofs", help="Also write the intended proofs.")] = False,
+    steps: Annotated[
+        str | None, typer.Option("--steps", help="Steps of the proofs, such as 4 or 3-5.", show_default=False)
+    ] = None,
+    distractors: Annotated[
+        str | None, typer.Option("--distractors", help="Premises to no purpose, such as 0-6.", show_default=False)
+    ] = None,
+    answers: Annotated[
+        str, typer.Option("--answers", help="Right answers to draw from.")
+    ] = f"{TRUE},{FALSE},{UNCERTAIN}",
+    vocabulary: Annotated[
+        VocabularyName, typer.Option("--vocabulary", help="Names and predicates: 'seen' and 'unseen' share none.")
+    ] = "all",
+    evidence: Annotated[
+        Path | None,
+        typer.Option("--evidence", help="Also write models and verified proofs, one line per problem."),
+    ] = None,
+    workers: WorkersOption = 1,
+) -> None:
+    """Make problems with certified answers. The same options give the same bytes; an interrupted run resumes."""
+    settings = GeneratorSettings(
+        seed=seed,
+        difficulty=difficulty,
+        system=system,
+        steps=_range("--steps", steps),
+        distractors=_range("--distractors", distractors),
+        answers=tuple(answers.split(",")),
+        vocabulary=VOCABULARIES[vocabulary],
+    )
+    keys: list[bytes] = []
+    last = -1
+
+    def remember(line: bytes) -> None:
+        nonlocal last
+        problem = decoded(line)
+        keys.append(structural_key(problem.options[0].formula, [premise.formula for premise in problem.premises]))
+        last = int(problem.id.rpartition("/")[2])
+
+    told = (settings, n, with_proofs, evidence is not None)
+    statistics: dict[str, Statistics] = defaultdict(Statistics)
+    with ExitStack() as files:
+        file = files.enter_context(LineFile.open(out, inputs=(), settings=told, read=remember))
+        beside = None
+        if evidence is not None:
+            beside = files.enter_context(LineFile.open(evidence, inputs=(), settings=told))
+        if file.done:
+            say(f"resuming: {file.done} problems are there already; the tables are about the others")
+        start, todo = last + 1, n - file.done
+        drawn = generate_problems(settings, start=start, seen=keys, workers=workers)
+        for generated in with_progress(islice(drawn, todo), "generating", todo):
+            last = generated.index
+            for name in (generated.problem.difficulty, "all"):
+                statistics[name].add(generated.problem)
+            if beside is not None and beside.done == file.done:  # an interrupted run may have been one line ahead
+                beside.append_line(encode_evidence(generated))
+            file.append_line(encoded(out, generated.problem if with_proofs else replace(generated.problem, proofs=())))
+    for table in comparison({name: statistics[name] for name in (*STEPS, "all") if name in statistics}):
+        OUT.print(to_rich(table))
+    say(f"{n} problems written to {out}; {last + 1 - start - todo} duplicates were dropped")
+
+
+def _range(option: str, text: str | None) -> tuple[int, int] | None:
+    """The range of a text such as ``4`` or ``3-5``."""
+    if text is None:
+        return None
+    least, _, most = text.partition("-")
+    try:
+        return int(least), int(most or least)
+    except ValueError:
+        fail(f"{option} is a number or a range such as 3-5; {text!r} was given")
 
 
 def _say_rejected(file: Path, rejected: tuple[Rejected, ...]) -> None:

@@ -146,7 +146,7 @@ def _chunks(path: Path, problems: Iterable[Problem]) -> Iterator[bytes]:
             raise DataError(str(path), f"not written: two problems have the id {problem.id!r}")
         if array:
             yield b",\n" if seen else b"\n"
-        yield _encoded(path, problem)
+        yield encoded(path, problem)
         if not array:
             yield b"\n"
         seen.add(problem.id)
@@ -156,8 +156,16 @@ def _chunks(path: Path, problems: Iterable[Problem]) -> Iterator[bytes]:
         yield b"\n]\n"
 
 
-def _encoded(path: Path, problem: Problem) -> bytes:
-    """The record of a problem as JSON, after reading it back: what is written must mean what was given."""
+def encoded(path: Path, problem: Problem) -> bytes:
+    """The record of a problem as JSON, after reading it back: what is written must mean what was given.
+
+    Args:
+        path: of the file that it is for.
+        problem: any.
+
+    Raises:
+        DataError: it would not read back equal.
+    """
     try:
         encoded = msgspec.json.encode(_to_record(problem))
         record = decode(encoded.decode())
@@ -172,6 +180,22 @@ def _encoded(path: Path, problem: Problem) -> bytes:
         case back if back != problem:
             raise DataError(str(path), f"not written: problem {problem.id!r} would not read back equal")
     return encoded
+
+
+def decoded(line: bytes) -> Problem:
+    """The problem of a line that :func:`encoded` wrote.
+
+    Raises:
+        DecodeError: it is no such line (msgspec's exception, for files that end in half a line).
+    """
+    try:
+        record = decode(line.decode())
+    except (UnicodeDecodeError, BadJsonError) as error:
+        raise msgspec.DecodeError("the line is no JSON") from error
+    problem = read_record(record, Origin("", 1, repair=False)) if isinstance(record, JsonObject) else None
+    if not isinstance(problem, Problem):
+        raise msgspec.DecodeError("the line is no problem")
+    return problem
 
 
 def _to_record(problem: Problem) -> ProblemRecord:

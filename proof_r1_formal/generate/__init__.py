@@ -1,11 +1,14 @@
-"""Making what a model learns from: proofs of problems, completions that tell them, and completions with one flaw."""
+"""Making what a model learns from: problems with certified answers, proofs, and completions, with or without a flaw."""
 
+from proof_r1_formal.generate.problems import Generated, GeneratorSettings, generate_problems
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Reason, Result, Uncertain
 from proof_r1_formal.generate.trajectories import Flaw, NearMiss, Thinking, completion, near_misses
 
 __all__ = [
     "Flaw",
     "GaveUp",
+    "Generated",
+    "GeneratorSettings",
     "NearMiss",
     "Proved",
     "Prover",
@@ -14,5 +17,6 @@ __all__ = [
     "Thinking",
     "Uncertain",
     "completion",
+    "generate_problems",
     "near_misses",
 ]

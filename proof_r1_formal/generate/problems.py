@@ -15,7 +15,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, count
 from random import Random
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, assert_never
+
+import msgspec
 
 from proof_r1_formal.data.problem import (
     FALSE,
@@ -42,6 +44,7 @@ from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Not
 from proof_r1_formal.logic.transform import negate
+from proof_r1_formal.proof.report import ModelReport, TraceReport
 from proof_r1_formal.proof.verify import VERIFIED, Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers.base import Query, Refuted
@@ -64,7 +67,7 @@ OWN_THEME = 0.75
 """The share of predicates that are of a problem's own theme, while there are any; the others are traits."""
 ATTEMPTS = 1000
 """How often a problem of an index is tried; more than a few times only where hardly anything fits the settings."""
-MAX_DUPLICATES = 2000
+MAX_DUPLICATES = 1000
 """How many duplicates in a row are taken as a sign that there are no other problems."""
 CHUNK = 16
 """How many problems a worker is given to draw at a time."""
@@ -124,6 +127,37 @@ class Generated:
     model: Structure
     evidence: Proved | Uncertain
     key: bytes
+
+
+class _EvidenceRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why the answer of a problem is right, as plain data.
+
+    Attributes:
+        id, answer: of the problem.
+        model: all premises are true in it.
+        proof: the report of the intended proof.
+        countermodels: id of an option -> a model of the premises in which its formula is false.
+    """
+
+    id: str
+    answer: str | None
+    model: ModelReport
+    proof: TraceReport | None = None
+    countermodels: dict[str, ModelReport] = {}
+
+
+def encode_evidence(generated: Generated) -> bytes:
+    """Why the answer is right, as one line of JSON without its end."""
+    problem, model = generated.problem, ModelReport.of(generated.model)
+    match generated.evidence:
+        case Proved(_, _, report):
+            record = _EvidenceRecord(problem.id, problem.answer, model, proof=report)
+        case Uncertain(models):
+            countermodels = {option: ModelReport.of(each) for option, each in models.items()}
+            record = _EvidenceRecord(problem.id, problem.answer, model, countermodels=countermodels)
+        case other:
+            assert_never(other)
+    return msgspec.json.encode(record)
 
 
 def generate_problems(

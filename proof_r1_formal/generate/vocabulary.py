@@ -5,10 +5,11 @@ Predicates come in themes, so that the sentences of one problem belong together;
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Literal, TypeAlias, TypeVar
 
 from proof_r1_formal.data.inflection import third_person
 
@@ -178,3 +179,10 @@ VOCABULARY = Vocabulary(
     ),
 )
 """The vocabulary of the package."""
+
+VocabularyName: TypeAlias = Literal["all", "seen", "unseen"]
+"""The vocabulary of the package, or three quarters or the other quarter of it."""
+
+VOCABULARIES: Mapping[VocabularyName, Vocabulary] = MappingProxyType(
+    {"all": VOCABULARY, "seen": VOCABULARY.split()[0], "unseen": VOCABULARY.split()[1]}
+)
