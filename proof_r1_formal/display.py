@@ -1,8 +1,9 @@
-"""Reports and rules for a person at a terminal, as Rich renderables. Plain data in, no input or output here."""
+"""Reports, proofs and rules for a person at a terminal, as Rich renderables. Plain data in, no input or output here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import assert_never
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -10,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.data.problem import Problem, ReferenceStep
+from proof_r1_formal.generate.synthesize import GaveUp, Proved, Result, Uncertain
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.proof.report import ModelReport, StepReport, TraceReport
 from proof_r1_formal.rules.schema import Catalogue, Condition, Rule, Schema
@@ -141,6 +143,39 @@ def _closure(report: TraceReport) -> RenderableType:
 
 def _label(step: StepReport) -> str:
     return f"{step.id}: {step.conclusion}"
+
+
+def result(problem: Problem, found: Result) -> RenderableType:
+    """What proof synthesis found for a problem."""
+    heading = [problem.id, *([problem.question] if problem.question else [])]
+    match found:
+        case Proved(answer, steps, _):
+            option = problem.option(answer)
+            correct = {None: "", answer: " (right)"}.get(problem.answer, " (wrong)")
+            heading.append(f"answer {answer if option is None else option.label}{correct}, {len(steps) - 1} steps")
+            return Group(Text("\n".join(heading), "bold"), _proof(problem, steps))
+        case Uncertain(models):
+            lines = [f"premises without {name}: {countermodel(ModelReport.of(m))}" for name, m in models.items()]
+            return Group(Text("\n".join([*heading, "answer Uncertain"]), "bold"), Text("\n".join(lines)))
+        case GaveUp(reason, detail):
+            ending = f" ({detail})" if detail else ""
+            return Text("\n".join([*heading, f"no proof: {reason.value}{ending}"]), "bold")
+    assert_never(found)
+
+
+def _proof(problem: Problem, steps: Sequence[ReferenceStep]) -> Table:
+    """The premises that a proof rests on with their English, then its steps with their rules."""
+    used = {name for step in steps for name in step.dependencies}
+    table = Table(show_header=False, box=None)
+    for premise in problem.premises:
+        if premise.id in used:
+            table.add_row(Text(premise.id), Text(show(premise.formula)), Text(premise.text, "dim"))
+    for step in steps:
+        rule_name = step.rule.replace("_", " ").lower()
+        table.add_row(
+            Text(step.id, "green"), Text(step.conclusion), Text(f"{rule_name}: {', '.join(step.dependencies)}", "dim")
+        )
+    return table
 
 
 def rules(catalogue: Catalogue) -> Table:

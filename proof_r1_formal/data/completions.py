@@ -96,6 +96,11 @@ def _read_line(number: int, line: bytes) -> Completion | BadLine:
     return completion
 
 
+def encode(completion: Completion) -> bytes:
+    """The completion as one line of ASCII, without the newline."""
+    return json.dumps(msgspec.to_builtins(completion)).encode("ascii")
+
+
 def write_completions(path: Path, completions: Iterable[Completion]) -> None:
     """Write completions, one per line, in ASCII, so that unpaired surrogates are kept.
 
@@ -107,7 +112,7 @@ def write_completions(path: Path, completions: Iterable[Completion]) -> None:
         DataError: the file cannot be written.
     """
     try:
-        with path.open("w", encoding="ascii") as file:
-            file.writelines(json.dumps(msgspec.to_builtins(completion)) + "\n" for completion in completions)
+        with path.open("wb") as file:
+            file.writelines(encode(completion) + b"\n" for completion in completions)
     except OSError as error:
         raise DataError(str(path), f"the file cannot be written: {error.strerror}") from error

@@ -302,11 +302,12 @@ class Search:
     def _stretch(self) -> bool:
         """Find an opening whose needs known formulas meet in a way that only a proof shows; whether there is one.
 
-        What is known follows from the premises. So needs that do not will never be met, and their opening is dropped; a
-        model of the premises in which they are false tells so without a question.
+        An opening without a principal premise is left out: all that its step would show is that its conclusion is
+        entailed. What is known follows from the premises, so needs that do not will never be met, and their opening is
+        dropped; a model of the premises in which they are false tells so without a question.
         """
         for opening in list(self._openings):
-            if opening.own or self._classes.of(opening.conclusion) in self._known:
+            if not opening.principal or self._classes.of(opening.conclusion) in self._known:
                 self._openings.remove(opening)
                 continue
             need = conjunction(opening.needs)

@@ -21,7 +21,6 @@ from typing import Literal, TypeAlias, assert_never
 from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import Formula, Or
 from proof_r1_formal.logic.transform import negate
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
@@ -50,33 +49,27 @@ def completion(problem: Problem, proof: Proof, *, thinking: Thinking = "explicit
 
 
 def thoughts(problem: Problem, proof: Proof) -> str:
-    """The proof in plain words, one paragraph a step; a premise is quoted where it is first used."""
-    said = {premise.id: f"{premise.text} " if premise.text else "" for premise in problem.premises}
+    """The proof in plain words, a paragraph for each step; a premise is quoted where it is used first."""
+    quotes = {premise.id: f", “{premise.text}”" for premise in problem.premises if premise.text}
     formulas = {premise.id: show(premise.formula) for premise in problem.premises}
-    lines: list[str] = []
+    paragraphs: list[str] = []
     for step in proof:
-        used = [
-            f"{name} says: {said.pop(name)}[{formulas[name]}]" if name in said else name for name in step.dependencies
-        ]
-        lines.append(_sentence(problem, step, used))
-    return "\n".join(lines)
+        used = [f"{name}{quotes.pop(name, '')}: {formulas[name]}." for name in step.dependencies]
+        paragraphs.append(" ".join([*used, _conclusion(problem, step)]))
+        formulas[step.id] = step.conclusion
+    return "\n".join(paragraphs)
 
 
-def _sentence(problem: Problem, step: ReferenceStep, used: Sequence[str]) -> str:
+def _conclusion(problem: Problem, step: ReferenceStep) -> str:
     if step.rule == GOAL_BINDING:
         option = problem.option(step.id)
-        label = step.id if option is None else option.label
-        return f"{'; '.join(used)}. This is {step.id}, {step.conclusion}, so the answer is {label}."
-    new = [text for text in used if " says: " in text]
-    old = [text for text in used if " says: " not in text]
-    given = "; ".join([*new, *([f"we have {' and '.join(old)}"] if old else [])])
-    rule = step.rule.replace("_", " ").lower()
-    return f"{given}. By {rule}, {step.id}: {step.conclusion}."
+        return f"That is what {step.id} says, so the answer is {step.id if option is None else option.label}."
+    return f"By {step.rule.replace('_', ' ').lower()}, {step.id}: {step.conclusion}."
 
 
 def summary(proof: Proof) -> str:
-    """The steps as the array of a summary, one a line."""
-    elements = ",\n".join(json.dumps(_element(step), ensure_ascii=False) for step in proof)
+    """The steps as the array of a summary, one a line; no formula can look like the end of the summary."""
+    elements = ",\n".join(json.dumps(_element(step), ensure_ascii=False).replace("<", "\\u003c") for step in proof)
     return f"<summary>[\n{elements}\n]</summary>"
 
 
@@ -97,7 +90,6 @@ class Flaw(StrEnum):
     LATER_DEPENDENCY = "a dependency is the step itself"
     NEGATED_CONCLUSION = "the negation of the conclusion"
     OTHER_RULE = "another rule of the catalogue"
-    WEAKENED_CONCLUSION = "the conclusion or something else"
     SKIPPED_STEP = "what an earlier step rests on stands in its place"
     REPEATED_STEP = "a step once more, under another id"
     OTHER_OPTION = "the answer is bound under the id of an option with another formula"
@@ -121,7 +113,6 @@ FAILURES: Mapping[Flaw, Failure] = MappingProxyType(
         Flaw.LATER_DEPENDENCY: Failure(_NOT_ENTAILED, Code.UNTRUSTED_DEPENDENCY),
         Flaw.NEGATED_CONCLUSION: Failure(_NOT_ENTAILED, Code.NOT_ENTAILED),
         Flaw.OTHER_RULE: Failure(frozenset({"rule"}), Code.NO_RULE_MATCH),
-        Flaw.WEAKENED_CONCLUSION: Failure(frozenset({"rule"}), Code.NO_RULE_MATCH),
         Flaw.SKIPPED_STEP: Failure(frozenset({"rule"}), Code.NO_RULE_MATCH),
         Flaw.REPEATED_STEP: Failure(frozenset({"progress"}), Code.REPEATS_CONCLUSION),
         Flaw.OTHER_OPTION: Failure(frozenset({"rule", "progress"}), Code.BINDING_MISMATCH),
@@ -219,15 +210,11 @@ def _changed_steps(
 ) -> Iterator[ReferenceStep]:
     """Every way to give a step a flaw of a kind."""
     names = step.dependencies
-    known = {premise.id: premise.formula for premise in problem.premises}
-    known |= {before.id: parse_formula(before.conclusion) for before in earlier}
+    known = [*[premise.id for premise in problem.premises], *[before.id for before in earlier]]
 
     def without(name: str, *instead: str) -> ReferenceStep:
         position = names.index(name)
         return replace(step, dependencies=tuple(dict.fromkeys((*names[:position], *instead, *names[position + 1 :]))))
-
-    def concluding(formula: Formula) -> ReferenceStep:
-        return replace(step, conclusion=show(formula))
 
     match flaw:
         case Flaw.DROPPED_DEPENDENCY:
@@ -239,13 +226,10 @@ def _changed_steps(
         case Flaw.LATER_DEPENDENCY:
             yield from (without(name, step.id) for name in names)
         case Flaw.NEGATED_CONCLUSION:
-            yield concluding(negate(parse_formula(step.conclusion)))
+            yield replace(step, conclusion=show(negate(parse_formula(step.conclusion))))
         case Flaw.OTHER_RULE:
             others = (rule.name for rule in verifier.rules.rules if rule.name != step.rule)
             yield from (replace(step, rule=other) for other in others)
-        case Flaw.WEAKENED_CONCLUSION:
-            conclusion = parse_formula(step.conclusion)
-            yield from (concluding(Or(conclusion, known[other])) for other in known if other not in names)
         case Flaw.SKIPPED_STEP:
             below = {before.id: before.dependencies for before in earlier}
             skipping = (without(name, *below[name]) for name in names if name in below)

@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from proof_r1_formal.evidence.confirm import Evidence
+from proof_r1_formal.logic.model import Structure
 
 
 class Code(StrEnum):
@@ -66,6 +67,15 @@ class ModelReport(msgspec.Struct, frozen=True, gc=False):
     domains: dict[str, int]
     predicates: dict[str, tuple[tuple[int, ...], ...]]
     functions: dict[str, tuple[tuple[tuple[int, ...], int], ...]]
+
+    @classmethod
+    def of(cls, model: Structure) -> ModelReport:
+        """The structure as plain data."""
+        return cls(
+            dict(model.domains),
+            {name: tuple(sorted(rows)) for name, rows in model.predicates.items()},
+            {name: tuple(sorted(table.items())) for name, table in model.functions.items()},
+        )
 
 
 class RuleReport(msgspec.Struct, frozen=True, gc=False):

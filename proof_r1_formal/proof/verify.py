@@ -20,7 +20,6 @@ from proof_r1_formal.evidence.confirm import Confirmed, Evidence, confirm
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.evidence.kernel import KernelEvidence
 from proof_r1_formal.evidence.lean import HINT
-from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.pattern import Lambda
 from proof_r1_formal.logic.show import show, show_term
 from proof_r1_formal.logic.signature import SignatureBuilder
@@ -365,7 +364,7 @@ class _Run:
                         verdict.findings.append(Finding(Code.UNUSED_DEPENDENCY, problem, unused))
             case Refuted(model):
                 verdict.findings.append(Finding(Code.NOT_ENTAILED, "the dependencies do not entail the conclusion"))
-                verdict.countermodel = None if model is None else _model_report(model)
+                verdict.countermodel = None if model is None else ModelReport.of(model)
             case Unknown(reason, detail):
                 problem = f"whether the dependencies entail the conclusion stayed undecided ({reason}: {detail})"
                 verdict.findings.append(Finding(Code.UNDECIDED, problem))
@@ -437,14 +436,6 @@ class _Run:
 
 
 # -- plain data for reports -------------------------------------------------------------------------------------------
-
-
-def _model_report(model: Structure) -> ModelReport:
-    return ModelReport(
-        dict(model.domains),
-        {name: tuple(sorted(rows)) for name, rows in model.predicates.items()},
-        {name: tuple(sorted(table.items())) for name, table in model.functions.items()},
-    )
 
 
 def _rule_report(matched: Match) -> RuleReport:

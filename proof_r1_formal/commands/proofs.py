@@ -1,0 +1,184 @@
+"""``prove``: problems to proofs of their answers, for people, as data, and as completions to learn from."""
+
+from __future__ import annotations
+
+import json as json_
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, TypeAlias, assert_never
+
+import msgspec
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from proof_r1_formal import display
+from proof_r1_formal.commands.common import (
+    OUT,
+    FormatOption,
+    ProblemsOption,
+    RulesOption,
+    fail,
+    read_problem_file,
+    say,
+    with_progress,
+    write,
+)
+from proof_r1_formal.data.completions import Completion, encode
+from proof_r1_formal.data.problem import Problem, ProblemSet
+from proof_r1_formal.evaluate.metrics import Measure, evaluate_metrics
+from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Result, Uncertain
+from proof_r1_formal.generate.trajectories import Thinking, completion
+from proof_r1_formal.proof.output import LineFile
+from proof_r1_formal.proof.report import ModelReport
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import catalogue
+
+_Results: TypeAlias = Iterator[tuple[Problem, Result]]
+_SHOWN = 20
+
+
+def prove(
+    problems: ProblemsOption,
+    id: Annotated[str | None, typer.Option("--id", help="Only this problem.", show_default=False)] = None,  # noqa: A002
+    rules: RulesOption = "train",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File of completions to write, one per proof.", show_default=False)
+    ] = None,
+    format: FormatOption = "auto",  # noqa: A002
+    thinking: Annotated[
+        Thinking, typer.Option("--thinking", help="Who opens the thoughts of completions.")
+    ] = "explicit",
+    short: Annotated[
+        bool, typer.Option("--short", help="Use a ∧ or ⊕ by its parts, without a step that puts it together.")
+    ] = False,
+    budget: Annotated[
+        int, typer.Option("--budget", min=1, help="What a problem may cost, in steps of search.")
+    ] = BUDGET,
+    json: Annotated[bool, typer.Option("--json", help="Write every result as a line of JSON.")] = False,
+) -> None:
+    """Find a short proof of each problem's answer in a rule system, or countermodels if it is Uncertain.
+
+    With --id the proof is shown; with --out proofs become completions, and an interrupted run resumes.
+    """
+    known = _chosen(problems, read_problem_file(problems, format), id)
+    prover = Prover(Verifier(rules=catalogue(rules)), stepwise=not short, budget=budget)
+    if out is None:
+        results = _results(known, prover, frozenset())
+    else:
+        results = _written(known, prover, out, problems, thinking, f"{rules} {thinking} {short} {budget} {id} {format}")
+    tally = _Tally(known)
+    for problem, result in results:
+        tally.count(problem, result)
+        if json:
+            write(json_.dumps({"problem_id": problem.id, **_data(result)}, ensure_ascii=False))
+        elif id is not None:
+            OUT.print(display.result(problem, result))
+    if id is None and not json:
+        OUT.print(tally.table())
+    tally.finish()
+
+
+def _chosen(path: Path, known: ProblemSet, wanted: str | None) -> dict[str, Problem]:
+    if wanted is None:
+        return known.problems
+    if wanted not in known.problems:
+        near = ", ".join(list(known.problems)[:5])
+        fail(f"{path} has no usable problem {wanted!r}; its ids look like this: {near}")
+    return {wanted: known.problems[wanted]}
+
+
+def _results(known: dict[str, Problem], prover: Prover, done: frozenset[str]) -> _Results:
+    todo = [problem for problem in known.values() if problem.id not in done]
+    yield from with_progress(((problem, prover.prove(problem)) for problem in todo), "proving", len(todo))
+
+
+def _written(
+    known: dict[str, Problem], prover: Prover, out: Path, source: Path, thinking: Thinking, settings: str
+) -> _Results:
+    """The results, proofs being written as they come; those that an interrupted run wrote are not made again."""
+    done: set[str] = set()
+    decoder = msgspec.json.Decoder(Completion)
+
+    def remember(line: bytes) -> None:
+        done.add(decoder.decode(line).problem_id)
+
+    with LineFile.open(out, inputs=(source,), settings=settings, read=remember) as file:
+        if done:
+            say(f"resuming: {len(done)} completions are there already; the table is about the other problems")
+        for problem, result in _results(known, prover, frozenset(done)):
+            if isinstance(result, Proved):
+                text = completion(problem, result.steps, thinking=thinking)
+                file.append_line(encode(Completion(problem_id=problem.id, completion=text)))
+            yield problem, result
+    say(f"{file.done} completions written to {out}")
+
+
+def _data(result: Result) -> dict[str, object]:
+    """The result as JSON."""
+    match result:
+        case Proved(answer, steps, _):
+            return {"result": "proved", "answer": answer, "steps": msgspec.to_builtins(steps)}
+        case Uncertain(models):
+            reports = {name: msgspec.to_builtins(ModelReport.of(model)) for name, model in models.items()}
+            return {"result": "uncertain", "models": reports}
+        case GaveUp(reason, detail):
+            return {"result": "gave up", "reason": reason.name, "message": reason.value, "detail": detail}
+    assert_never(result)
+
+
+class _Tally:
+    """Counts results for the table."""
+
+    def __init__(self, known: dict[str, Problem]) -> None:
+        self._known = known
+        self._proved: list[tuple[Problem, Proved]] = []
+        self._counts: Counter[str] = Counter()
+        self._agreeing: Counter[str] = Counter()
+        self._labelled: Counter[str] = Counter()
+        self._open: list[str] = []
+
+    def count(self, problem: Problem, result: Result) -> None:
+        """Take one result into account."""
+        match result:
+            case Proved(answer):
+                self._add("proved", problem, {answer})
+                self._proved.append((problem, result))
+            case Uncertain(models):
+                self._add("uncertain, with countermodels", problem, {o.id for o in problem.options} - models.keys())
+            case GaveUp(reason, detail):
+                self._counts[f"given up: {reason.value}"] += 1
+                self._open.append(f"{problem.id}: {reason.value}{f' ({detail})' if detail else ''}")
+            case _:
+                assert_never(result)
+
+    def _add(self, row: str, problem: Problem, answers: set[str]) -> None:
+        self._counts[row] += 1
+        self._labelled[row] += problem.answer is not None
+        self._agreeing[row] += problem.answer in answers
+
+    def table(self) -> Table:
+        """How many problems have which result, and how long the proofs are."""
+        table = Table("", "problems", "as labelled", title="Proofs", title_justify="left")
+        for row, count in sorted(self._counts.items(), key=lambda item: item[0].startswith("given up")):
+            labelled = f"{self._agreeing[row]} of {self._labelled[row]}" if self._labelled[row] else "–"
+            table.add_row(Text(row), f"{count}", labelled)
+        table.add_section()
+        lengths = [len(proved.steps) - 1 for _, proved in self._proved]
+        if lengths:
+            table.add_row("steps of a proof, the terminal one left out", f"{sum(lengths) / len(lengths):.2f}", "")
+        reports = [proved.report for _, proved in self._proved]
+        distance = evaluate_metrics(self._known, reports).overall.scores[Measure.RGD]
+        if distance.denominator:
+            table.add_row(f"RGD on {distance.denominator:.0f} with a reference proof", f"{distance.value:.3f}", "")
+        return table
+
+    def finish(self) -> None:
+        """Say which problems were given up, and end with status 1 if any was."""
+        for problem in self._open[:_SHOWN]:
+            say(f"no proof of {problem}")
+        if len(self._open) > _SHOWN:
+            say(f"… and {len(self._open) - _SHOWN} more")
+        if self._open:
+            raise typer.Exit(1)
