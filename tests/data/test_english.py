@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import pytest
 from hypothesis import example, given
@@ -89,21 +90,29 @@ _SOUP = (
     *("No", "all", "something", "someone", "it", "they", "them", "things", "people", "Everything", "Nothing", "Bob"),
     *("red", "cold", "cat", "cats", "eagle", "likes", "like", "on", "through", "or", ",", ".", "Red", "Cats"),
 )
-_TEMPLATES = (
-    *(
-        "If {} is {} then {} is {}.",
-        "{} does not {} {}.",
-        "All {} {} are {}.",
-        "{}, {} things are not {}.",
-        "{} {} {}.",
-    ),
-    *("If {} {} {} and {} is not {} then {} can {}", "Every {} is {} and {}", "{} are {}", "No {} do not {} {}"),
-)
 _soup = st.lists(st.sampled_from(_SOUP), max_size=14).map(" ".join)
-_filled = st.tuples(st.sampled_from(_TEMPLATES), st.lists(st.sampled_from(_SOUP), min_size=8, max_size=8))
+_SLOTS = {
+    "who": ("Bob", "the cat", "something", "someone", "it", "the bald eagle"),
+    "what": ("is red", "is not a cat", "likes Bob", "does not see it", "can fly", "barks", "is on the cat", "are red"),
+    "kind": ("Every cat", "All red things", "Red, cold people", "Cats", "No cats", "Everything", "A red cat"),
+    "of": ("is red", "are red", "are cats", "like Bob", "likes it", "do not bark", "cannot fly"),
+}
+_TEMPLATES = (
+    *("If {who} {what} then {who} {what}.", "If {who} {what} and {who} {what} then {who} {what} and {what}."),
+    *("{who} {what} and {what}", "{kind} {of} and {of}.", "{kind} {of}", "{kind} {of} and it {what}"),
+)
 
 
-@given(_soup | _filled.map(lambda drawn: drawn[0].format(*drawn[1])) | st.text(max_size=40) | st.binary(max_size=40))
+@st.composite
+def _filled(draw: st.DrawFn) -> str:
+    """A template with what may or may not fit together."""
+    text = draw(st.sampled_from(_TEMPLATES))
+    while slot := re.search(r"\{(\w+)\}", text):
+        text = text.replace(slot[0], draw(st.sampled_from(_SLOTS[slot[1]])), 1)
+    return text[:1].upper() + text[1:]
+
+
+@given(_soup | _filled() | st.text(max_size=40) | st.binary(max_size=40))
 @example("\ud800")
 @example("Bob is \0")
 @example("Red" * 330)
@@ -267,7 +276,13 @@ def test_what_is_no_sentence_is_refused_with_the_place(sentence: str, column: in
     assert str(caught.value).endswith(f"\n  {' ' * (column - 1)}^")
 
 
-@pytest.mark.parametrize("formula", ["P(a) ∨ Q(a)", "R(a, b, c)", "P", "a = b", "⊤", "¬¬red(Bob)", "∃x (P(x) → P(x))"])
+@pytest.mark.parametrize(
+    "formula",
+    [
+        *("P(a) ∨ Q(a)", "R(a, b, c)", "P", "a = b", "⊤", "¬¬red(Bob)", "∃x (P(x) → P(x))", "red(bob)"),
+        *("∀x (red(Bob) → cold(Bob))", "red(The_cat)", "∀x (red(x) → ∀y cold(y))"),  # read as another formula
+    ],
+)
 def test_formulas_that_no_sentence_says(formula: str) -> None:
     with pytest.raises(EnglishError):
         write_english(parse_formula(formula))

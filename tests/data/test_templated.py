@@ -110,6 +110,12 @@ def test_an_answer_that_is_no_letter_is_noted(tmp_path: Path, answer: object) ->
         assert "which is the letter of no option (True, False" in problem.notes[0]
 
 
+def test_prontoqa_knows_no_third_answer(tmp_path: Path) -> None:
+    unknown = {**ONTOLOGY, "options": [*ONTOLOGY["options"], "C) Unknown"], "answer": "C"}
+    (problem,) = read(tmp_path, unknown).problems.values()
+    assert (problem.answer, len(problem.options), problem.proofs) == (None, 2, ())
+
+
 @pytest.mark.parametrize(
     ("explanation", "told"),
     [
