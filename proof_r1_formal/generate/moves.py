@@ -117,7 +117,6 @@ MODUS_TOLLENS                      | A(t) ∨ B(t) → C(t) | ¬C(t)            
 MODUS_TOLLENS                      | A(t) ⊕ B(t) → C(t) | ¬C(t)             | ¬(A(t) ⊕ B(t)) | 1
 """
 """rule | premise | needs | conclusion | weight; that of the premise's shape comes in as a factor."""
-
 _QUANTIFIED = """
 UNIVERSAL_IMPLICATION_CHAINING      | | ∀x (A(x) → B(x)); ∀x (B(x) → C(x)) | ∀x (A(x) → C(x))        | 1
 UNIVERSAL_PROPOSITIONAL_INFERENCE   | | ∀x (A(x) → B(x)); ∀x (A(x) → C(x)) | ∀x (A(x) → B(x) ∧ C(x)) | 1
@@ -126,14 +125,13 @@ EXISTENTIAL_INTRODUCTION            | | A(t); B(t)                         | ∃
 EXISTENTIAL_CONJUNCTION_ELIMINATION | | ∃x (A(x) ∧ B(x))                   | ∃x A(x)                 | 1
 EXISTENTIAL_IMPLICATION_ELIMINATION | | ∃x A(x); ∀x (A(x) → B(x))          | ∃x B(x)                 | 2
 EXISTENTIAL_CONJUNCTION_INTRODUCTION | | ∃x A(x); B(t)                     | ∃x (A(x) ∧ B(t))        | 1
-QUANTIFIER_NEGATION                 | | ∃x ¬A(x)                           | ¬∀x A(x)                | 1
-QUANTIFIER_NEGATION                 | | ∀x ¬A(x)                           | ¬∃x A(x)                | 1
-QUANTIFIER_NEGATION                 | | ¬∀x A(x)                           | ∃x ¬A(x)                | 1
 QUANTIFIER_NEGATION                 | | ¬∃x A(x)                           | ∀x ¬A(x)                | 1
 EXISTENTIAL_INTRODUCTION            | | ¬A(t)                              | ∃x ¬A(x)                | 1
 UNIVERSAL_ELIMINATION               | | ∀x (A(x) → B(x))                   | A(t) → B(t)             | 1
-UNIVERSAL_ELIMINATION               | | ∀x ¬A(x)                           | ¬A(t)                   | 60
+UNIVERSAL_ELIMINATION               | | ∀x ¬A(x)                           | ¬A(t)                   | 300
 """
+"""The rules that R_folio adds. QUANTIFIER_NEGATION only where something rests on it that asks for the other form: an
+answer can be bound in either."""
 
 _TRAIN_ROOTS = """
 A(t) | 45
@@ -147,15 +145,12 @@ A(t) ⊕ B(t) | 2
 """
 
 _FOLIO_ROOTS = """
-∀x (A(x) → C(x)) | 3
+∀x (A(x) → C(x)) | 2
 ∀x (A(x) → B(x) ∧ C(x)) | 2
 ∃x A(x) | 3
-∃x (A(x) ∧ B(x)) | 2
-∃x (A(x) ∧ B(t)) | 1
+∃x (A(x) ∧ B(x)) | 3
+∃x (A(x) ∧ B(t)) | 2
 ∃x ¬A(x) | 2
-∀x ¬A(x) | 1
-¬∀x A(x) | 2
-¬∃x A(x) | 2
 """
 
 

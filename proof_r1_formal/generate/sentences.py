@@ -46,8 +46,6 @@ class Writer:
                 return f"{self._pick('someone', 'at least one person')} {self._phrase(body)}"
             case Not(ForAll(_, Implies(left, right))):
                 return f"not everyone who {self._phrase(left)} {self._phrase(right)}"
-            case Not(ForAll(_, body)):
-                return f"not everyone {self._phrase(body)}"
             case Not(Atom()):
                 return f"{self._name(formula)} {self._phrase(formula)}"
             case Not(body):

@@ -1,0 +1,310 @@
+"""Generated problems: what is certified holds by other means too, and a seed and an index settle everything."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proof_r1_formal.commands import problems as command
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.native import write_problems
+from proof_r1_formal.data.problem import FALSE, GOAL_UNCERTAIN, THREE_WAY, TRUE, UNCERTAIN
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evaluate.labels import answer_by
+from proof_r1_formal.evidence.embedded import EmbeddedSolver
+from proof_r1_formal.generate import Generated, GeneratorSettings, Proved, Prover, Uncertain, generate_problems
+from proof_r1_formal.generate import problems as generator
+from proof_r1_formal.generate.diversity import is_shallow
+from proof_r1_formal.generate.problems import STEPS, System, draw_problem
+from proof_r1_formal.generate.trajectories import summary
+from proof_r1_formal.generate.vocabulary import VOCABULARIES, VOCABULARY, Vocabulary
+from proof_r1_formal.logic.model import evaluate
+from proof_r1_formal.logic.symbols import symbols
+from proof_r1_formal.logic.syntax import Formula, Not
+from proof_r1_formal.proof.verify import VERIFIED, Verifier
+from proof_r1_formal.rules.catalogue import catalogue
+from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import Refuted
+from proof_r1_formal.solvers.oracle import Oracle
+
+SYSTEMS: tuple[System, ...] = ("train", "folio")
+
+drawn = st.builds(
+    lambda seed, index, system: draw_problem(GeneratorSettings(seed=seed, system=system), index),
+    st.integers(),
+    st.integers(0, 10**9),
+    st.sampled_from(SYSTEMS),
+)
+
+
+def premises_of(generated: Generated) -> tuple[Formula, ...]:
+    return tuple(premise.formula for premise in generated.problem.premises)
+
+
+@given(drawn)
+@settings(max_examples=60)
+def test_z3_gives_the_same_answer(generated: Generated) -> None:
+    assert answer_by(get_solver("z3"), generated.problem) == generated.problem.answer
+
+
+@given(drawn)
+@settings(max_examples=60)
+def test_the_models_show_what_they_are_there_to_show(generated: Generated) -> None:
+    premises, goal = premises_of(generated), generated.problem.options[0].formula
+    assert all(evaluate(premise, generated.model) for premise in premises)
+    match generated.evidence:
+        case Uncertain(models):
+            assert generated.problem.answer == GOAL_UNCERTAIN
+            assert sorted(evaluate(goal, model) for model in models.values()) == [False, True]
+            assert all(evaluate(premise, model) for model in models.values() for premise in premises)
+        case Proved(answer):
+            option = generated.problem.option(answer)
+            assert option is not None
+            assert answer == generated.problem.answer
+            assert evaluate(option.formula, generated.model)
+
+
+@given(drawn)
+@settings(max_examples=60)
+def test_intended_proofs_pass_all_checks_of_a_fresh_verifier(generated: Generated) -> None:
+    problem = generated.problem
+    if problem.answer == GOAL_UNCERTAIN:
+        assert problem.proofs == ()
+        return
+    (proof,) = problem.proofs
+    verifier = Verifier(rules=catalogue(problem.id.partition("-")[0]), evaluation=False)
+    report = verifier.verify(problem, summary(proof))
+    assert [action.signal for action in report.actions] == [VERIFIED] * len(proof)
+    assert all(action.in_closure for action in report.actions)
+    assert report.answer_correct
+    assert report.consistency == "consistent"
+    least, most = STEPS[problem.difficulty]
+    assert least <= len(proof) - 1 <= most
+
+
+@given(drawn)
+@settings(max_examples=60)
+def test_no_premise_says_the_goal(generated: Generated) -> None:
+    oracle = Oracle(EmbeddedSolver())
+    goal = generated.problem.options[0].formula
+    for premise in premises_of(generated):
+        assert isinstance(oracle.equivalent(premise, goal), Refuted)
+        assert isinstance(oracle.equivalent(premise, Not(goal)), Refuted)
+
+
+@given(drawn)
+@settings(max_examples=60)
+def test_uncertain_problems_are_not_shallow(generated: Generated) -> None:
+    assert generated.problem.answer != GOAL_UNCERTAIN or not is_shallow(generated.problem)
+
+
+def test_folio_problems_need_the_rules_of_folio() -> None:
+    settings = GeneratorSettings(system="folio", difficulty="easy", answers=(TRUE, FALSE))
+    prover = Prover(Verifier(rules=catalogue("train")))
+    for generated in islice(generate_problems(settings), 40):
+        assert not isinstance(prover.prove(generated.problem), Proved), generated.problem.id
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_move_is_used_and_holds(system: System) -> None:
+    """The verifier looks at every step that is given out; here are enough to have had every rule of the system."""
+    settings = GeneratorSettings(system=system, steps=(9, 9), distractors=(0, 0), answers=(TRUE,))
+    rules = Counter(
+        step.rule for generated in islice(generate_problems(settings), 150) for step in generated.problem.proofs[0]
+    )
+    assert set(rules) == {rule.name for rule in catalogue(system).rules}
+
+
+# -- what is asked for ------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 9), st.integers(0, 3), st.sampled_from((TRUE, FALSE)), st.integers(0, 1000))
+@settings(max_examples=60)
+def test_proofs_have_the_steps_that_were_asked_for(least: int, wider: int, answer: str, index: int) -> None:
+    settings = GeneratorSettings(steps=(least, least + wider), distractors=(0, 0), answers=(answer,))
+    problem = draw_problem(settings, index).problem
+    (proof,) = problem.proofs
+    assert least <= len(proof) - 1 <= least + wider
+    assert problem.answer == THREE_WAY[answer.lower()]
+    used = {dependency for step in proof for dependency in step.dependencies}
+    assert {premise.id for premise in problem.premises} <= used, "without distractors, every premise is used"
+
+
+def test_answers_and_difficulties_come_in_equal_shares() -> None:
+    found = Counter(
+        (generated.problem.answer, generated.problem.difficulty)
+        for generated in islice(generate_problems(GeneratorSettings(seed=3)), 270)
+    )
+    assert len(found) == 9
+    assert all(15 <= count <= 50 for count in found.values()), found
+
+
+def test_the_sign_of_the_goal_does_not_tell_the_answer() -> None:
+    found = Counter(
+        (generated.problem.answer, isinstance(generated.problem.options[0].formula, Not))
+        for generated in islice(generate_problems(GeneratorSettings(seed=4, difficulty="easy")), 300)
+    )
+    assert all(30 <= count <= 70 for count in found.values()), found
+
+
+def test_the_vocabularies_share_nothing() -> None:
+    seen, unseen = VOCABULARIES["seen"], VOCABULARIES["unseen"]
+    assert not seen.predicates.keys() & unseen.predicates.keys()
+    assert not seen.pronouns.keys() & unseen.pronouns.keys()
+    assert seen.predicates.keys() | unseen.predicates.keys() == VOCABULARY.predicates.keys()
+    for vocabulary in (seen, unseen):
+        known = vocabulary.predicates.keys() | vocabulary.pronouns.keys()
+        for generated in islice(generate_problems(GeneratorSettings(vocabulary=vocabulary)), 40):
+            assert names_of(generated) <= known
+
+
+def names_of(generated: Generated) -> set[str]:
+    return {name for formula in generated.problem.formulas() for name, _ in symbols(formula).uses}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"steps": (0, 2)},
+        {"steps": (3, 2)},
+        {"distractors": (-1, 2)},
+        {"answers": ()},
+        {"answers": ("Maybe",)},
+        {"difficulty": "extreme"},
+        {"system": "isabelle"},
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ProofR1Error):
+        GeneratorSettings(**wrong)
+
+
+def test_a_vocabulary_that_is_too_small_is_told() -> None:
+    small = Vocabulary(VOCABULARY.people, tuple(theme[:1] for theme in VOCABULARY.themes), VOCABULARY.traits[:2])
+    with pytest.raises(ProofR1Error, match="too few predicates"):
+        list(islice(generate_problems(GeneratorSettings(vocabulary=small, difficulty="hard")), 20))
+
+
+# -- reproducible -----------------------------------------------------------------------------------------------------
+
+_DIGEST = """
+import hashlib
+from itertools import islice
+import msgspec
+from proof_r1_formal.evidence.embedded import EmbeddedSolver
+from proof_r1_formal.generate import GeneratorSettings, generate_problems
+from proof_r1_formal.generate.problems import encode_evidence
+digest = hashlib.sha256()
+for generated in islice(generate_problems(GeneratorSettings(seed=5, system="SYSTEM"), workers=WORKERS), 60):
+    digest.update(repr(generated.problem).encode() + encode_evidence(generated) + generated.key)
+print(digest.hexdigest())
+"""
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_hash_seeds_and_workers_change_no_byte(system: System) -> None:
+    digests = set()
+    for hash_seed, workers in (("0", 1), ("1", 1), ("2", 2)):
+        script = _DIGEST.replace("SYSTEM", system).replace("WORKERS", str(workers))
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
+        )
+        digests.add(done.stdout)
+    assert len(digests) == 1
+
+
+def test_the_problem_of_an_index_depends_on_nothing_before_it() -> None:
+    settings = GeneratorSettings(seed=11)
+    stream = list(islice(generate_problems(settings), 20))
+    for generated in reversed(stream):
+        assert draw_problem(settings, generated.index) == generated
+    later = list(islice(generate_problems(settings, start=stream[9].index + 1), 10))
+    assert later == stream[10:]
+
+
+def test_no_two_problems_are_the_same_but_for_names_and_order() -> None:
+    settings = GeneratorSettings(steps=(1, 1), distractors=(0, 0), answers=(TRUE,))
+    keys: list[bytes] = []
+    with pytest.raises(ProofR1Error, match="nothing but duplicates"):
+        for generated in generate_problems(settings):
+            keys.append(generated.key)  # noqa: PERF401 (it ends with an exception)
+    assert len(set(keys)) == len(keys) > 40
+    assert next(generate_problems(settings, seen=keys[:40])).key not in keys[:40]
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=3, unique=True), st.sampled_from(SYSTEMS))
+@settings(max_examples=30)
+def test_problems_are_written_and_read_back_equal(
+    tmp_path_factory: pytest.TempPathFactory, indices: list[int], system: System
+) -> None:
+    problems = [draw_problem(GeneratorSettings(system=system), index).problem for index in indices]
+    path = tmp_path_factory.mktemp("out") / "problems.jsonl"
+    write_problems(path, problems)
+    assert list(read_problems(path).problems.values()) == problems
+
+
+class InterruptedHereError(Exception):
+    pass
+
+
+def test_an_interrupted_run_goes_on_and_ends_with_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+
+    def run(folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        command.generate(
+            30, folder / "p.jsonl", difficulty="easy", with_proofs=True, seed=2, evidence=folder / "e.jsonl"
+        )
+
+    def digests(folder: Path) -> dict[str, str]:
+        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+    run(whole)
+    original = generator.draw_problem
+
+    def interrupted(settings: GeneratorSettings, index: int) -> Generated:
+        if index == 20:
+            raise InterruptedHereError
+        return original(settings, index)
+
+    monkeypatch.setattr(generator, "draw_problem", interrupted)
+    with pytest.raises(InterruptedHereError):
+        run(cut)
+    assert not (cut / "p.jsonl").exists()
+    (partial,) = cut.glob(".p.jsonl.*")
+    partial.write_bytes(partial.read_bytes()[:-7])  # a line cut short, and so one less than in the other file
+    monkeypatch.setattr(generator, "draw_problem", original)
+    run(cut)
+    assert digests(cut) == digests(whole)
+    assert len(read_problems(cut / "p.jsonl").problems) == 30
+
+
+def test_evidence_is_written_beside(tmp_path: Path) -> None:
+    out, evidence = tmp_path / "p.jsonl", tmp_path / "e.jsonl"
+    command.generate(12, out, seed=9, evidence=evidence)
+    problems = read_problems(out).problems
+    records = [msgspec.json.decode(line) for line in evidence.read_bytes().splitlines()]
+    assert [record["id"] for record in records] == list(problems)
+    for record in records:
+        problem = problems[record["id"]]
+        assert record["answer"] == problem.answer
+        assert problem.proofs == ()
+        assert ("proof" in record) != ("countermodels" in record)
+        assert ("countermodels" in record) == (problem.answer == THREE_WAY[UNCERTAIN.lower()])
