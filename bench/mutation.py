@@ -46,6 +46,7 @@ TESTS: Mapping[str, tuple[str, ...]] = {
         "proof/test_evidence.py",
         "proof/test_case_studies.py",
         "proof/test_certify.py",
+        "proof/test_sorts.py",
     ),
     "proof_r1_formal/proof/closure.py": ("proof/test_closure.py",),
 }

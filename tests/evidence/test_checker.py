@@ -321,6 +321,10 @@ REJECTED: list[tuple[str, Proof, str]] = [
     ("∀x P(x) ⊢ P(a)", (Apply(SPECIALISE, {**P_OF_A, "A": Lambda((), f("p"))}, (0,)),), "'A'"),
     ("∀x P(x) ⊢ P(a)", (Apply(SPECIALISE, {**P_OF_A, "A": Lambda((Y,), FREE)}, (0,)),), "other free variables"),
     ("∀x P(x) ⊢ P(a)", (Apply(SPECIALISE, {**P_OF_A, "t": fa(X)}, (0,)),), "has a variable"),
+    ("∀x P(x) ⊢ P(a)", (Apply(SPECIALISE, {**P_OF_A, "z": Var("z", ENTITY)}, (0,)),), "only the sort may change"),
+    ("∀x P(x) ⊢ P(a)", (Apply(SPECIALISE, {
+        **P_OF_A, "A": Lambda((Var("x", "Person"),), Atom("P", (Var("x", "Person"),))),
+    }, (0,)),), "more than one sort"),
     ("∀x:Person P(x); ∃x:Dog x = a ⊢ p", (Apply(SPECIALISE, {
         "x": Var("x", "Person"), "A": Lambda((Var("x", "Person"),), Atom("P", (Var("x", "Person"),))), "t": A,
     }, (0,)),), "more than one sort"),
