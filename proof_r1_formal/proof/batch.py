@@ -5,12 +5,9 @@ The same reports come out whatever the number of workers: a verdict depends on i
 
 from __future__ import annotations
 
-import multiprocessing
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -24,6 +21,7 @@ from proof_r1_formal.proof.verify import EvidenceLevel, Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Limits
+from proof_r1_formal.workers import in_order
 
 CHUNK = 16
 """How many completions a worker is given at a time."""
@@ -112,7 +110,8 @@ def verify_many(
     if workers == 1:
         return _in_this_process(settings.verifier(), problems, completions)
     settings.verifier()  # so that a wrong setting is told here and not by a dying worker
-    return _in_workers(settings, problems, completions, workers)
+    starter = partial(_start_worker, settings, dict(problems))
+    return chain.from_iterable(in_order(_verify_chunk, _chunks(completions), workers, starter=starter))
 
 
 def _in_this_process(
@@ -148,22 +147,7 @@ def _verify_chunk(completions: list[Completion]) -> list[TraceReport]:
     return list(_in_this_process(*_worker, completions))
 
 
-def _in_workers(
-    settings: Settings, problems: Mapping[str, Problem], completions: Iterable[Completion], workers: int
-) -> Iterator[TraceReport]:
+def _chunks(completions: Iterable[Completion]) -> Iterator[list[Completion]]:
     source = iter(completions)
-    waiting: deque[Future[list[TraceReport]]] = deque()
-    methods = multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("fork" if "fork" in methods else "spawn")
-    pool = ProcessPoolExecutor(workers, context, _start_worker, (settings, dict(problems)))
-    try:
-        while True:
-            while len(waiting) < 2 * workers and (chunk := list(islice(source, CHUNK))):
-                waiting.append(pool.submit(_verify_chunk, chunk))
-            if not waiting:
-                return
-            yield from waiting.popleft().result()
-    except BrokenProcessPool as error:
-        raise ProofR1Error("a worker process died (killed, or out of memory); the reports so far are good") from error
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    while chunk := list(islice(source, CHUNK)):
+        yield chunk
