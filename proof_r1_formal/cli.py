@@ -17,7 +17,8 @@ from proof_r1_formal.commands.about import doctor, rules
 from proof_r1_formal.commands.audit import crosscheck, soundness
 from proof_r1_formal.commands.common import ERR, OUT
 from proof_r1_formal.commands.formulas import parse
-from proof_r1_formal.commands.problems import translate
+from proof_r1_formal.commands.problems import generate, translate
+from proof_r1_formal.commands.proofs import prove
 from proof_r1_formal.commands.theorems import certify, theories
 from proof_r1_formal.commands.traces import evaluate, show, verify
 from proof_r1_formal.errors import ProofR1Error
@@ -29,7 +30,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=True,
 )
-for command in (parse, translate, verify, show, evaluate, certify, soundness, crosscheck, rules, doctor):
+for command in (
+    parse,
+    translate,
+    generate,
+    verify,
+    show,
+    evaluate,
+    prove,
+    certify,
+    soundness,
+    crosscheck,
+    rules,
+    doctor,
+):
     app.command()(command)
 app.add_typer(theories, name="theories")
 
