@@ -34,7 +34,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "mutants.md"
 JUSTIFIED = ROOT / "docs" / "mutants.toml"
-COPIED = ("proof_r1_formal", "tests", "grammars", "theories", "examples", "pyproject.toml")
+COPIED = ("proof_r1_formal", "tests", "grammars", "theories", "examples", "pyproject.toml", "check_bundle.py")
 
 TESTS: Mapping[str, tuple[str, ...]] = {
     "proof_r1_formal/logic/model.py": ("logic/test_model.py",),
