@@ -94,8 +94,9 @@ class Model(_Section, frozen=True):
         scratch: what model to make.
         warm_up: folder of a LoRA adapter that is merged into the model first; what comes out is the reference policy.
         lora: the adapters to train; null to train all weights.
-        dtype: of the weights and of the forward pass.
+        dtype: of the forward pass, and of weights that are not trained; those that are stay in float32.
         device: where it runs; ``auto`` is a GPU if there is one.
+        threads: of PyTorch on a CPU; its own choice if null. More than there are idle cores is slower than one.
         gradient_checkpointing: whether activations are computed twice to save memory.
     """
 
@@ -105,6 +106,7 @@ class Model(_Section, frozen=True):
     lora: Lora | None = msgspec.field(default_factory=Lora)
     dtype: Literal["bfloat16", "float32"] = "bfloat16"
     device: Literal["auto", "cpu", "cuda"] = "auto"
+    threads: Count | None = None
     gradient_checkpointing: bool = False
 
     def __post_init__(self) -> None:
@@ -122,6 +124,10 @@ class Data(_Section, frozen=True):
 
     Attributes:
         train, evaluation: files of problems, see ``docs/formats.md``.
+        demonstrations: files of completions that ``sft`` learns from; the problems' reference proofs if there are none.
+        checked: whether demonstrations that fail any check are left out (and counted).
+        prompt: the whole contract and the problem, or (``short``) the problem's formulas only, answered without
+            thoughts: for small models that only ever see this one task.
         rules: the catalogue that prompts show and the verifier uses.
         thinking: whether the prompt asks for ``<think>`` or leaves thinking to the model's own format.
         uncertain: whether problems whose answer is Uncertain are trained on; binding that is never entailed.
@@ -130,6 +136,9 @@ class Data(_Section, frozen=True):
 
     train: Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
     evaluation: tuple[Text, ...] = ()
+    demonstrations: tuple[Text, ...] = ()
+    checked: bool = True
+    prompt: Literal["full", "short"] = "full"
     rules: Literal["train", "folio"] = "train"
     thinking: Literal["explicit", "native"] = "explicit"
     uncertain: bool = False
@@ -145,7 +154,10 @@ class Rollout(_Section, frozen=True):
         max_prompt_tokens: problems with a longer prompt are left out and counted.
         max_response_tokens: completions are cut there.
         retries: how many more times in an epoch a problem is put back on the list if no rollout had the right answer.
+        parallel: completions that are sampled at once, at most; in evaluation, too.
         workers: processes that verify.
+        patience: seconds after which the verification of a completion is given up: a last resort, as verification
+            counts its own steps.
     """
 
     samples: Annotated[int, msgspec.Meta(ge=2)] = 8
@@ -154,7 +166,9 @@ class Rollout(_Section, frozen=True):
     max_prompt_tokens: Count = 4096
     max_response_tokens: Count = 4096
     retries: Natural = 0
+    parallel: Count = 64
     workers: Count = 1
+    patience: Rate = 60.0
 
 
 # -- learning ---------------------------------------------------------------------------------------------------------

@@ -108,6 +108,12 @@ def question(problem: Problem) -> str:
     return "\n".join([*parts, *options])
 
 
+def short_question(problem: Problem) -> str:
+    """Premises and options with their ids, as formulas only: all that a model needs that knows the task by heart."""
+    formulas = [(item.id, item.formula) for item in (*problem.premises, *problem.options)]
+    return "".join([f"{name}: {show(formula)}\n" for name, formula in formulas]) + "\n"
+
+
 def _one_line(text: str) -> str:
     """The text with its white space made plain, so that no text can look like another line of the problem."""
     return " ".join(text.split())

@@ -1,0 +1,244 @@
+"""The policy: loaded from a folder or made from scratch, with what it is compared to and the tokenizer it speaks with.
+
+In: the ``model`` section of a configuration. Out: a :class:`Policy`. With adapters, the reference policy is the same
+weights with the adapters turned off; where all weights are trained, it is a frozen copy of them. Nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from peft import LoraConfig, PeftModel, get_peft_model
+from torch import Tensor
+from torch.nn import Parameter
+from transformers import (
+    AutoModelForCausalLM,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+)
+
+from proof_r1_formal import ProofR1Error
+from training.config import Lora, Model, Scratch
+from training.local.forward import positions
+from training.local.tokens import make_tokenizer
+from training.pieces import TokenPieces
+
+CONTEXT = 8192
+"""Positions of a model made from scratch; they cost nothing."""
+
+
+class ModelError(ProofR1Error):
+    """A model that cannot be used here: the message says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A model that is trained.
+
+    Attributes:
+        model: what an optimiser changes; its adapters, if it has some, are part of it.
+        adapted: the same with its adapters around it, or None if all weights are trained.
+        frozen: the reference policy where all weights are trained; None if there are adapters, or none is needed.
+        tokenizer: of both.
+        pieces: what the tokens say.
+        device: where everything is.
+        dtype: of the forward pass.
+        share: whether completions can share the pass through their prompt.
+    """
+
+    model: PreTrainedModel
+    adapted: PeftModel | None
+    frozen: PreTrainedModel | None
+    tokenizer: PreTrainedTokenizerFast
+    pieces: TokenPieces
+    device: torch.device
+    dtype: torch.dtype
+    share: bool
+
+    def trained(self) -> dict[str, Parameter]:
+        """The parameters that are trained, by name."""
+        return {name: parameter for name, parameter in self.model.named_parameters() if parameter.requires_grad}
+
+    def stops(self) -> frozenset[int]:
+        """The tokens that end a completion."""
+        ends = self.model.generation_config.eos_token_id
+        listed = ends if isinstance(ends, list) else [ends]
+        return frozenset([end for end in (*listed, self.tokenizer.eos_token_id) if isinstance(end, int)])
+
+    def unspoken(self) -> Tensor:
+        """True for the outputs of the model that are no tokens: some models have more rows than words."""
+        absent = torch.ones(self.model.get_output_embeddings().weight.shape[0], dtype=torch.bool)
+        absent[sorted(self.tokenizer.get_vocab().values())] = False
+        return absent.to(self.device)
+
+    def precision(self) -> AbstractContextManager[object]:
+        """In which a forward pass runs: weights in float32 are used in the policy's type."""
+        if self.dtype == torch.float32:
+            return nullcontext()
+        return torch.autocast(self.device.type, dtype=self.dtype)
+
+    @contextmanager
+    def reference(self) -> Iterator[PreTrainedModel]:
+        """The policy from which training started."""
+        if self.frozen is not None:
+            yield self.frozen
+        elif self.adapted is not None:
+            with self.adapted.disable_adapter():
+                yield self.model
+        else:
+            raise ModelError("the policy was loaded without a reference")
+
+
+def choose_device(model: Model) -> torch.device:
+    """Where the model runs; on a CPU, this sets the number of threads.
+
+    Raises:
+        ModelError: a GPU is asked for and there is none.
+    """
+    if model.device == "cuda" and not torch.cuda.is_available():
+        raise ModelError("model.device is cuda, but PyTorch sees no GPU; use model.device=cpu or auto")
+    wanted = "cuda" if model.device == "cuda" or (model.device == "auto" and torch.cuda.is_available()) else "cpu"
+    if wanted == "cpu" and model.threads is not None:
+        torch.set_num_threads(model.threads)
+    return torch.device(wanted)
+
+
+def make_model(scratch: Scratch, texts: Iterable[str], folder: Path, *, seed: int) -> None:
+    """Write a model with random weights and its tokenizer to a folder.
+
+    Args:
+        scratch: what model.
+        texts: prompts and answers; the tokenizer is made of them.
+        folder: where to.
+        seed: of the weights.
+    """
+    tokenizer = make_tokenizer(texts, scratch.vocabulary)
+    torch.manual_seed(seed)
+    model = Qwen2ForCausalLM(
+        Qwen2Config(
+            vocab_size=len(tokenizer),
+            hidden_size=scratch.width,
+            intermediate_size=scratch.hidden,
+            num_hidden_layers=scratch.layers,
+            num_attention_heads=scratch.heads,
+            num_key_value_heads=scratch.heads,
+            max_position_embeddings=CONTEXT,
+            tie_word_embeddings=True,
+            bos_token_id=None,
+            eos_token_id=tokenizer.eos_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+        )
+    )
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def load_policy(model: Model, path: Path | str, *, reference: bool = True) -> Policy:
+    """Load the policy.
+
+    Args:
+        model: the configuration.
+        path: of the model; that of the configuration, or where a model from scratch was written.
+        reference: whether a reference policy is needed.
+
+    Raises:
+        ModelError: there is no such model, or it is of a kind that cannot be trained here.
+    """
+    device = choose_device(model)
+    dtype = {"bfloat16": torch.bfloat16, "float32": torch.float32}[model.dtype]
+    tokenizer = load_tokenizer(path)
+    try:
+        # trained weights stay in float32: in bfloat16, steps as small as those of training would be lost
+        base = AutoModelForCausalLM.from_pretrained(
+            path, dtype=torch.float32 if model.lora is None else dtype, local_files_only=True
+        )
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path}: the model cannot be loaded: {error}") from error
+    if model.warm_up is not None:
+        base = _merged(base, model.warm_up)
+    base.to(device)
+    adapted = None
+    if model.lora is not None:
+        adapted = _with_adapters(base, model.lora)
+        base = adapted.get_base_model()
+    if model.gradient_checkpointing:
+        base.gradient_checkpointing_enable({"use_reentrant": False})
+    frozen = deepcopy(base).to(dtype).requires_grad_(False).eval() if model.lora is None and reference else None
+    base.eval()
+    policy = Policy(
+        model=base,
+        adapted=adapted,
+        frozen=frozen,
+        tokenizer=tokenizer,
+        pieces=TokenPieces(tokenizer.backend_tokenizer.to_str()),
+        device=device,
+        dtype=dtype,
+        share=not model.gradient_checkpointing,
+    )
+    _check_head(policy)
+    return policy
+
+
+def load_tokenizer(path: Path | str) -> PreTrainedTokenizerFast:
+    """The tokenizer in a model's folder, as its ``tokenizer.json`` says: no class for a kind of model changes it.
+
+    Raises:
+        ModelError: there is none.
+    """
+    try:
+        tokenizer: PreTrainedTokenizerFast = PreTrainedTokenizerFast.from_pretrained(path, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path}: the tokenizer cannot be loaded: {error}") from error
+    return tokenizer
+
+
+def save_model(policy: Policy, folder: Path) -> None:
+    """Write the weights as ``transformers`` or ``peft`` reads them, and the tokenizer."""
+    (policy.model if policy.adapted is None else policy.adapted).save_pretrained(folder)
+    policy.tokenizer.save_pretrained(folder)
+
+
+def _merged(base: PreTrainedModel, adapter: str) -> PreTrainedModel:
+    try:
+        merged: PreTrainedModel = PeftModel.from_pretrained(base, adapter, local_files_only=True).merge_and_unload()
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{adapter}: the adapter of the warm-up cannot be loaded: {error}") from error
+    return merged
+
+
+def _with_adapters(base: PreTrainedModel, lora: Lora) -> PeftModel:
+    settings = LoraConfig(
+        r=lora.rank,
+        lora_alpha=lora.alpha,
+        lora_dropout=lora.dropout,
+        target_modules=list(lora.targets),
+        task_type="CAUSAL_LM",
+    )
+    try:
+        adapted = get_peft_model(base, settings)
+    except ValueError as error:  # no layer has such a name
+        raise ModelError(f"model.lora: {error}") from error
+    assert isinstance(adapted, PeftModel)
+    return adapted
+
+
+@torch.no_grad()
+def _check_head(policy: Policy) -> None:
+    """Make sure that the output layer alone makes logits of hidden states: some models scale or cap them after it."""
+    ids = torch.arange(4, device=policy.device)[None]
+    mask = torch.ones_like(ids)
+    with policy.precision():
+        whole = policy.model(input_ids=ids, attention_mask=mask, position_ids=positions(mask), use_cache=False).logits
+        hidden = policy.model.get_decoder()(
+            input_ids=ids, attention_mask=mask, position_ids=positions(mask), use_cache=False
+        ).last_hidden_state
+        alone = policy.model.get_output_embeddings()(hidden)
+    if not torch.allclose(whole.float(), alone.float(), rtol=1e-3, atol=1e-3):
+        raise ModelError(f"a {type(policy.model).__name__} changes its logits after the output layer; not known here")
