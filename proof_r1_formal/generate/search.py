@@ -121,7 +121,7 @@ class Search:
         self._spines: list[tuple[Element, ...]] = []
         self._steps: list[int] = []  # for each known formula the steps of its proof, as bits
         self._inferences: dict[int, Inference] = {}
-        self._known: dict[int, int] = {}  # class -> the first known formula of it
+        self._known: dict[int, list[int]] = defaultdict(list)  # class -> the known formulas of it
         self._saying: dict[int, list[int]] = defaultdict(list)  # class -> known formulas that say it by themselves
         self._openings: list[Opening] = []
         self._waiting: dict[object, list[Opening]] = defaultdict(list)  # what occurs in a need -> openings with it
@@ -148,7 +148,7 @@ class Search:
                 return number
         while self._queue or (self._stretched and self._stretch()):
             *_, inference, steps = heappop(self._queue)
-            if self._classes.of(inference.conclusion) in self._known:
+            if self._is_known(inference.conclusion):
                 continue
             number = len(self._formulas)
             self._inferences[number] = inference
@@ -181,15 +181,23 @@ class Search:
         self._formulas.append(formula)
         self._spines.append(spine)
         self._steps.append(steps)
-        self._known.setdefault(self._classes.of(formula), number)
+        self._known[self._classes.of(formula)].append(number)
         for element in spine[:1] if self._stepwise and isinstance(formula, And) else spine:
             if not element.antecedents:
                 self._saying[self._classes.of(element.formula)].append(number)
         self._supports.clear()
 
+    def _is_known(self, formula: Formula) -> bool:
+        """Whether it would say nothing new, nor let a quantifier be used that a negation stood before."""
+        sign = _quantifier(formula)
+        return any(
+            sign is None or _quantifier(self._formulas[n]) == sign
+            for n in self._known.get(self._classes.of(formula), ())
+        )
+
     def _take_apart(self, number: int) -> None:
         for opening in self._schemata.parting(number, self._spines[: number + 1], self._terms, self._budget.spend):
-            if self._classes.of(opening.conclusion) not in self._known:
+            if not self._is_known(opening.conclusion):
                 self._open(opening)
 
     def _open(self, opening: Opening) -> None:
@@ -209,7 +217,7 @@ class Search:
 
     def _offer(self, opening: Opening) -> None:
         """Put the cheapest inference that the opening allows into the queue."""
-        if self._classes.of(opening.conclusion) in self._known:
+        if self._is_known(opening.conclusion):
             return
         for support in self._met(opening):
             if self._push(opening, sorted(support.numbers)):
@@ -266,7 +274,7 @@ class Search:
         """The known formula that is equivalent, or those that are equivalent to its conjuncts."""
         found: list[_Support] = []
         for parts in dict.fromkeys(((formula,), conjuncts(formula))):
-            numbers = [self._known[c] for c in map(self._classes.of, parts) if c in self._known]
+            numbers = [known[0] for known in (self._known.get(self._classes.of(part)) for part in parts) if known]
             if len(numbers) == len(parts):
                 found.append(_Support(frozenset(numbers), self._steps_of(numbers)))
         return found
@@ -307,7 +315,7 @@ class Search:
         dropped; a model of the premises in which they are false tells so without a question.
         """
         for opening in list(self._openings):
-            if not opening.principal or self._classes.of(opening.conclusion) in self._known:
+            if not opening.principal or self._is_known(opening.conclusion):
                 self._openings.remove(opening)
                 continue
             need = conjunction(opening.needs)
@@ -395,6 +403,13 @@ def _signs(formula: Formula, *, known: bool = False) -> set[object]:
             if known or not ground:
                 signs.add(part.predicate)
     return signs
+
+
+def _quantifier(formula: Formula) -> str | None:
+    """The outermost sign, if it is a quantifier or the negation of one."""
+    negated = isinstance(formula, Not)
+    inner = formula.body if isinstance(formula, Not) else formula
+    return f"{'¬' * negated}{type(inner).__name__}" if isinstance(inner, ForAll | Exists) else None
 
 
 def _interprets(model: Structure, formula: Formula) -> bool:

@@ -49,12 +49,15 @@ def completion(problem: Problem, proof: Proof, *, thinking: Thinking = "explicit
 
 
 def thoughts(problem: Problem, proof: Proof) -> str:
-    """The proof in plain words, a paragraph for each step; a premise is quoted where it is used first."""
+    """The proof in plain words, a paragraph for each step; a premise is quoted where it is used first.
+
+    What a near miss says of a name that means nothing at that point is a question mark.
+    """
     quotes = {premise.id: f", “{premise.text}”" for premise in problem.premises if premise.text}
     formulas = {premise.id: show(premise.formula) for premise in problem.premises}
     paragraphs: list[str] = []
     for step in proof:
-        used = [f"{name}{quotes.pop(name, '')}: {formulas[name]}." for name in step.dependencies]
+        used = [f"{name}{quotes.pop(name, '')}: {formulas.get(name, '?')}." for name in step.dependencies]
         paragraphs.append(" ".join([*used, _conclusion(problem, step)]))
         formulas[step.id] = step.conclusion
     return "\n".join(paragraphs)

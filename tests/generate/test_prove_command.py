@@ -1,0 +1,98 @@
+"""``proof-r1 prove`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+PROBLEMS = Path(__file__).resolve().parent.parent.parent / "examples" / "problems.jsonl"
+MAIN = "from proof_r1_formal.cli import main\nmain()\n"
+
+
+def run(*arguments: str, before: str = "") -> subprocess.CompletedProcess[str]:
+    command = (sys.executable, "-c", before + MAIN, *arguments)
+    return subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")
+
+
+def test_completions_are_written_and_verify(tmp_path: Path) -> None:
+    out, reports = tmp_path / "completions.jsonl", tmp_path / "reports.jsonl"
+    result = run("prove", "--problems", str(PROBLEMS), "--out", str(out))
+    assert result.returncode == 0, result.stderr
+    assert "6 of 6" in result.stdout
+    assert "6 completions written" in result.stderr
+    verified = run("verify", "--problems", str(PROBLEMS), "--completions", str(out), "--out", str(reports))
+    assert verified.returncode == 0, verified.stderr
+    lines = [json.loads(line) for line in reports.read_text(encoding="utf-8").splitlines()]
+    assert len(lines) == 6
+    assert all(action["signal"] == 1.0 for line in lines for action in line["actions"])
+    assert all(line["answer_correct"] for line in lines)
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    out = tmp_path / "completions.jsonl"
+    assert run("prove", "--problems", str(PROBLEMS), "--out", str(out)).returncode == 0
+    whole = out.read_bytes()
+    out.unlink()
+    stop = (
+        "from proof_r1_formal.proof.output import LineFile\n"
+        "append, count = LineFile.append_line, []\n"
+        "def stop(self, line):\n"
+        "    count.append(1)\n"
+        "    if len(count) == 4:\n"
+        "        self._file.write(line[:20])\n"
+        "        raise KeyboardInterrupt\n"
+        "    append(self, line)\n"
+        "LineFile.append_line = stop\n"
+    )
+    assert run("prove", "--problems", str(PROBLEMS), "--out", str(out), before=stop).returncode == 130
+    assert not out.exists()
+    resumed = run("prove", "--problems", str(PROBLEMS), "--out", str(out))
+    assert resumed.returncode == 0
+    assert "resuming: 3 completions" in resumed.stderr
+    assert out.read_bytes() == whole
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_one_problem_is_shown_with_english_and_rules() -> None:
+    result = run("prove", "--problems", str(PROBLEMS), "--id", "garden/2")
+    assert result.returncode == 0
+    assert "answer False (right), 3 steps" in result.stdout
+    assert "Tilo has a rake." in result.stdout
+    assert "conjunction introduction" in result.stdout
+    short = run("prove", "--problems", str(PROBLEMS), "--id", "garden/2", "--short")
+    assert "answer False (right), 2 steps" in short.stdout
+    uncertain = run("prove", "--problems", str(PROBLEMS), "--id", "garden/4")
+    assert "answer Uncertain" in uncertain.stdout
+    assert "no happy" in uncertain.stdout or "happy of 0" in uncertain.stdout
+
+
+def test_results_as_json(tmp_path: Path) -> None:
+    problems = tmp_path / "own.jsonl"
+    options = [{"id": "t", "label": "True", "formula": "R(a)"}, {"id": "f", "label": "False", "formula": "¬R(a)"}]
+    split = ["P(a) ∨ Q(a)", "P(a) → R(a)", "Q(a) → R(a)"]
+    records = [
+        {"id": "direct", "premises": [{"id": "h1", "formula": "R(a)"}], "options": options},
+        {"id": "open", "premises": [{"id": "h1", "formula": "P(a)"}], "options": options},
+        {"id": "split", "premises": [{"id": f"h{n}", "formula": f} for n, f in enumerate(split)], "options": options},
+    ]
+    problems.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    result = run("prove", "--problems", str(problems), "--json")
+    assert result.returncode == 1  # one is given up
+    direct, unclear, given_up = map(json.loads, result.stdout.splitlines())
+    assert direct == {
+        "problem_id": "direct",
+        "result": "proved",
+        "answer": "t",
+        "steps": [{"id": "t", "dependencies": ["h1"], "conclusion": "R(a)", "rule": "GOAL_BINDING"}],
+    }
+    assert (unclear["result"], sorted(unclear["models"])) == ("uncertain", ["f", "t"])
+    assert (given_up["result"], given_up["reason"], given_up["detail"]) == ("gave up", "NO_PROOF", "t")
+    assert "no proof of split" in result.stderr
+
+
+def test_an_unknown_id_is_told() -> None:
+    result = run("prove", "--problems", str(PROBLEMS), "--id", "garden/99")
+    assert result.returncode == 2
+    assert "its ids look like this: garden/1" in result.stderr
