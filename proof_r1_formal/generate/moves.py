@@ -81,12 +81,12 @@ A(t) ∨ B(t)           | 443  | .11
 
 _TRAIN = """
 IMPLICATION_ELIMINATION            | A(t) → B(t)        | A(t)              | B(t)          | 1
-IMPLICATION_ELIMINATION            | A(t) ∧ B(t) → C(t) | A(t); B(t)        | C(t)          | 1
-IMPLICATION_ELIMINATION            | A(t) ∧ B(t) → C(t) | A(t) ∧ B(t)       | C(t)          | 1
-IMPLICATION_ELIMINATION            | A(t) ∨ B(t) → C(t) | A(t)              | C(t)          | 1
+IMPLICATION_ELIMINATION            | A(t) ∧ B(t) → C(t) | A(t); B(t)        | C(t)          | 2
+IMPLICATION_ELIMINATION            | A(t) ∧ B(t) → C(t) | A(t) ∧ B(t)       | C(t)          | 2
+IMPLICATION_ELIMINATION            | A(t) ∨ B(t) → C(t) | A(t)              | C(t)          | 3
 IMPLICATION_ELIMINATION            | A(t) ⊕ B(t) → C(t) | A(t); ¬B(t)       | C(t)          | 1
-IMPLICATION_ELIMINATION            | A(t) ⊕ B(t) → C(t) | A(t) ⊕ B(t)       | C(t)          | .5
-IMPLICATION_ELIMINATION            |                    | A(t) → B(t); A(t) | B(t)          | 300
+IMPLICATION_ELIMINATION            | A(t) ⊕ B(t) → C(t) | A(t) ⊕ B(t)       | C(t)          | 1
+IMPLICATION_ELIMINATION            |                    | A(t) → B(t); A(t) | B(t)          | 500
 CONJUNCTION_ELIMINATION            | A(t) → B(t) ∧ C(t) | A(t)              | B(t)          | 1
 DISJUNCTIVE_SYLLOGISM              | A(t) ∨ B(t)        | ¬A(t)             | B(t)          | 1.5
 DISJUNCTIVE_SYLLOGISM              | A(t) → B(t) ∨ C(t) | A(t); ¬B(t)       | C(t)          | 1.5

@@ -25,11 +25,14 @@ from proof_r1_formal.evaluate.labels import answer_by
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.generate import Generated, GeneratorSettings, Proved, Prover, Uncertain, generate_problems
 from proof_r1_formal.generate import problems as generator
+from proof_r1_formal.generate.distractors import Distractors
 from proof_r1_formal.generate.diversity import is_shallow
 from proof_r1_formal.generate.problems import STEPS, System, draw_problem
+from proof_r1_formal.generate.skeleton import steps_of
 from proof_r1_formal.generate.trajectories import summary
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VOCABULARY, Vocabulary
 from proof_r1_formal.logic.model import evaluate
+from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import Formula, Not
 from proof_r1_formal.proof.verify import VERIFIED, Verifier
@@ -124,6 +127,29 @@ def test_every_move_is_used_and_holds(system: System) -> None:
         step.rule for generated in islice(generate_problems(settings), 150) for step in generated.problem.proofs[0]
     )
     assert set(rules) == {rule.name for rule in catalogue(system).rules}
+
+
+def test_a_label_that_the_engine_does_not_confirm_is_never_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generator, "ATTEMPTS", 3)
+    monkeypatch.setattr(generator, "without_a_link", lambda tree, source: list(tree.leaves()))  # so that it follows
+    for index in range(5):
+        with pytest.raises(ProofR1Error, match="came out of 3 attempts"):
+            draw_problem(GeneratorSettings(answers=(UNCERTAIN,)), index)
+
+
+def test_premises_that_contradict_each_other_are_never_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    contradiction = [parse_formula("is_calm(Ada)"), parse_formula("¬is_calm(Ada)")]
+    monkeypatch.setattr(generator, "ATTEMPTS", 3)
+    monkeypatch.setattr(Distractors, "draw", lambda self, count, taken: contradiction)
+    for answer in (TRUE, FALSE, UNCERTAIN):
+        with pytest.raises(ProofR1Error, match="came out of 3 attempts"):
+            draw_problem(GeneratorSettings(answers=(answer,)), 0)
+
+
+def test_an_intended_proof_that_does_not_hold_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generator, "steps_of", lambda tree, ids, option, goal: steps_of(tree, ids, option, goal)[1:])
+    with pytest.raises(ProofR1Error, match="does not hold"):
+        draw_problem(GeneratorSettings(answers=(TRUE,), steps=(2, 2)), 0)
 
 
 # -- what is asked for ------------------------------------------------------------------------------------------------
