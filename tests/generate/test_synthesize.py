@@ -189,8 +189,9 @@ def test_a_step_may_lean_on_a_proof_that_takes_more_than_parts() -> None:
 def test_a_case_split_has_no_proof_and_none_is_made_up() -> None:
     result = PROVER.prove(problem("R(a)", "P(a) ∨ Q(a)", "P(a) → R(a)", "Q(a) → R(a)"))
     assert result == GaveUp(Reason.NO_PROOF, "h_goal_true")
-    compound = PROVER.prove(problem("R(a) ∨ S(a)", "P(a) ∨ Q(a)", "P(a) → R(a)", "Q(a) → S(a)"))
-    assert compound == GaveUp(Reason.NO_PROOF, "h_goal_true")
+    for second in ("R(a)", "S(a)"):  # an introduction of ⊕ must not hide it either
+        compound = PROVER.prove(problem("R(a) ∨ S(a)", "P(a) ∨ Q(a)", "P(a) → R(a)", f"Q(a) → {second}"))
+        assert compound == GaveUp(Reason.NO_PROOF, "h_goal_true")
 
 
 def test_an_open_question_has_a_countermodel_for_each_claim() -> None:
@@ -264,7 +265,8 @@ def test_nearly_every_answer_that_follows_is_proved(shared_data: Path, difficult
         entailed += any(isinstance(VERIFIER.oracle.solver.decide(Query(premises, c)), Entailed) for c in claims)
     proofs = [result for result in results.values() if isinstance(result, Proved)]
     assert all(action.signal == 1.0 and not action.findings for r in proofs for action in r.report.actions)
-    assert len(proofs) >= 0.98 * entailed > 80
+    assert entailed > 60  # and not a handful
+    assert len(proofs) >= 0.98 * entailed
 
 
 @pytest.mark.shared

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -163,3 +164,16 @@ def test_near_misses_of_real_problems(shared_data: Path) -> None:
     assert all(counts[flaw] == len(golden) for flaw in always)
     assert counts[Flaw.OTHER_DEPENDENCY] > 0.8 * len(golden)
     assert counts[Flaw.SKIPPED_STEP] > 0
+
+
+def test_there_is_no_near_miss_of_what_fails_elsewhere_or_otherwise() -> None:
+    proof = proof_of(PROBLEM)
+    broken = (proof[0], replace(proof[1], rule="MODUS_TOLLENS"), *proof[2:])
+    assert not list(near_misses(PROBLEM, broken, VERIFIER, flaws=[Flaw.REPEATED_STEP, Flaw.OTHER_OPTION]))
+    idle = ReferenceStep("idle", ("h2",), "has_rake(tilo) ∨ has_rake(tilo)", "CONJUNCTION_ELIMINATION")
+    restating = (idle, *proof)
+    assert VERIFIER.verify(PROBLEM, summary(restating)).actions[0].progress is False
+    for seed in range(20):
+        for miss in near_misses(PROBLEM, restating, VERIFIER, seed=seed):
+            assert miss.index == 0
+            assert failing(miss.report.actions[0]) == FAILURES[miss.flaw].verdicts
