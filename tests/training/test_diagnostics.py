@@ -1,0 +1,259 @@
+"""Numbers behind the figures on logs and gradients small enough to work out by hand, and figures that are files."""
+
+from __future__ import annotations
+
+from math import sqrt
+from pathlib import Path
+
+import msgspec
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, PreTrainedModel, Qwen2Config
+
+from training.diagnostics import (
+    Band,
+    Centring,
+    acute,
+    band,
+    centring,
+    draw_centring,
+    draw_gradients,
+    draw_runs,
+    drift_panels,
+    gradient_grid,
+    score_panels,
+    signal_panels,
+    time_panels,
+)
+from training.gradients import Block, Pull, blocks, place
+from training.local.forward import Example
+from training.local.logs import EvaluationRecord, Record, Score, Seconds, StepRecord
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def step(number: int, **values: object) -> StepRecord:
+    """A record that is zero where nothing is said."""
+    plain: dict[str, object] = {
+        field.name: 0 for field in msgspec.structs.fields(StepRecord) if field.type in (int, float)
+    }
+    plain |= {"signals": {"0.0": 0.0, "0.1": 0.0, "0.3": 0.0, "1.0": 1.0}, "baselines": {}, "seconds": Seconds()}
+    return msgspec.convert(
+        {**msgspec.to_builtins(plain), **msgspec.to_builtins(values), "step": number, "kind": "step"}, StepRecord
+    )
+
+
+def evaluation(number: int, avg: float, fvr: float, rvr: float) -> EvaluationRecord:
+    scores = {"Avg": Score(avg, None), "FVR": Score(fvr, None), "RVR": Score(rvr, None)}
+    return EvaluationRecord(
+        step=number, problems=1, samples=1, scores=scores, signal=0, actions=0, closure=0, broken=0, tokens=0, seconds=0
+    )
+
+
+# -- curves -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_single_curve_is_its_own_band() -> None:
+    assert band([{1: 2.0, 3: 5.0}]) == Band((1, 3), (2.0, 5.0), (0.0, 0.0))
+
+
+def test_a_band_is_mean_and_deviation_over_runs() -> None:
+    assert band([{0: 1.0, 5: 2.0}, {0: 3.0}]) == Band((0, 5), (2.0, 2.0), (1.0, 0.0))
+
+
+def test_a_band_is_mean_and_deviation_in_the_window_around_each_step() -> None:
+    found = band([{1: 0.0, 2: 3.0, 3: 6.0, 4: 0.0}], window=3)
+    assert found.means == (1.5, 3.0, 3.0, 3.0)
+    assert found.deviations == pytest.approx((1.5, sqrt(6), sqrt(6), 3.0))
+
+
+def test_an_even_window_reaches_one_step_further_ahead() -> None:
+    assert band([{1: 0.0, 2: 2.0, 3: 6.0}], window=2).means == (1.0, 4.0, 6.0)
+
+
+def test_there_is_no_band_of_nothing() -> None:
+    assert band([{}]) == Band((), (), ())
+
+
+def test_scores_are_those_of_evaluations_only() -> None:
+    logs: list[list[Record]] = [
+        [evaluation(0, 0.5, 0.25, 0.125), step(1), evaluation(1, 1.0, 0.5, 0.25)],
+        [evaluation(0, 0.0, 0.75, 0.375)],
+    ]
+    accuracy, fvr, rvr = score_panels({"warm": logs})
+    assert accuracy.lines == {"warm": Band((0, 1), (0.25, 1.0), (0.25, 0.0))}
+    assert fvr.lines["warm"].means == (0.5, 0.5)
+    assert rvr.lines["warm"].means == (0.25, 0.25)
+
+
+def test_shares_of_signals_stay_shares() -> None:
+    log = [
+        step(1, signals={"0.0": 0.5, "0.1": 0.5, "0.3": 0.0, "1.0": 0.0}),
+        step(2, signals={"0.0": 0.0, "0.1": 0.5, "0.3": 0.25, "1.0": 0.25}),
+    ]
+    (panel,) = signal_panels({"x": [log]}, window=3)
+    assert panel.stacked
+    assert {s: line.means for s, line in panel.lines.items()} == {
+        "0.0": (0.25, 0.25),
+        "0.1": (0.5, 0.5),
+        "0.3": (0.125, 0.125),
+        "1.0": (0.125, 0.125),
+    }
+
+
+def test_length_distance_and_entropy_are_smoothed() -> None:
+    log = [step(n, tokens=10.0 * n, kl=n**2, entropy=1 / n) for n in (1, 2, 4)]
+    length, distance, entropy = drift_panels({"x": [log]}, window=3)
+    assert length.lines["x"] == Band((1, 2, 4), (15.0, 15.0, 40.0), (5.0, 5.0, 0.0))
+    assert distance.lines["x"].means == (2.5, 2.5, 16.0)
+    assert entropy.lines["x"].means == (0.75, 0.75, 0.25)
+
+
+def test_seconds_of_a_step_are_hours_of_a_hundred() -> None:
+    time, verification = time_panels({"x": [[step(1, seconds=Seconds(total=36.0), verification_share=0.5)]]}, window=1)
+    assert time.lines["x"].means == (1.0,)
+    assert verification.lines["x"].means == (0.5,)
+
+
+# -- centring ---------------------------------------------------------------------------------------------------------
+
+
+def test_rules_that_differ_are_centred_by_their_own_value() -> None:
+    groups = [[("A", 1.0), ("B", 0.0)], [("A", 1.0), ("B", 0.0)]]
+    assert centring(groups, folds=2) == {
+        "A": Centring(2, 0.5, 0.0),
+        "B": Centring(2, 0.5, 0.0),
+        "all": Centring(4, 0.5, 0.0),
+    }
+
+
+def test_a_value_is_estimated_on_other_problems() -> None:
+    # were it estimated on the same ones, the error of a rule's own value would be 0
+    assert centring([[("A", 1.0)], [("A", 0.0)]], folds=2)["A"] == Centring(2, 1.0, 1.0)
+
+
+def test_errors_are_weighted_by_actions() -> None:
+    found = centring([[("A", 1.0)] * 3, [("A", 0.0), ("B", 0.0)]], folds=2)
+    # fold 0 (A: 1) is compared with 0; fold 1 (A: 0; B: 0, a rule the other fold has not) with 1
+    assert found["A"] == Centring(4, 1.0, 1.0)
+    assert found["B"] == Centring(1, 1.0, 1.0)
+    lopsided = centring([[("A", 1.0)] * 3, [("A", 1.0), ("B", 0.0)], [("A", 1.0)]], folds=3)
+    assert lopsided["A"].by_rule == 0.0
+    assert lopsided["A"].by_global == pytest.approx(sqrt((3 * (1 - 2 / 3) ** 2 + 0 + (1 - 0.8) ** 2) / 5))
+
+
+def test_nothing_is_centred_without_other_problems() -> None:
+    assert centring([[("A", 1.0)]]) == {"all": Centring(0, 0.0, 0.0)}
+
+
+# -- gradients --------------------------------------------------------------------------------------------------------
+
+
+def test_angles_of_known_gradients() -> None:
+    right = Block(0, "q", 3.0, 4.0, 0.0)
+    assert (right.angle, right.total, right.ratio, right.acute) == (90.0, 5.0, 4 / 3, False)
+    assert right.verification_to_total == pytest.approx(53.130102)
+    assert right.outcome_to_total == pytest.approx(36.869898)
+    along = Block(0, "q", 1.0, 2.0, 2.0)
+    assert (along.angle, along.total, along.acute) == (0.0, 3.0, True)
+    against = Block(0, "q", 2.0, 2.0, -4.0)
+    assert (against.angle, against.total, against.verification_to_total) == (180.0, 0.0, None)
+    alone = Block(0, "q", 0.0, 2.0, 0.0)
+    assert (alone.angle, alone.ratio, alone.outcome_to_total) == (None, None, 0.0)
+
+
+def test_blocks_are_laid_out_by_layer_and_module() -> None:
+    found = [Block(None, "embed", 1, 1, 1), Block(1, "q", 1, 1, 0), Block(0, "q", 1, 1, -1), Block(0, "k", 0, 1, 0)]
+    grid = gradient_grid(found, "angle")
+    assert grid.layers == ("0", "1", "–")
+    assert grid.modules == ("embed", "q", "k")
+    assert grid.cells == ((None, 180.0, None), (None, 90.0, None), (0.0, None, None))
+    assert acute(found) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("model.layers.11.self_attn.q_proj.bias", (11, "self_attn.q_proj")),
+        ("model.layers.0.input_layernorm.weight", (0, "input_layernorm")),
+        ("base_model.model.model.layers.2.mlp.up_proj.lora_B.default.weight", (2, "mlp.up_proj")),
+        ("base_model.model.model.layers.2.mlp.up_proj.base_layer.weight", (2, "mlp.up_proj")),
+        ("transformer.h.5.attn.c_attn.weight", (5, "attn.c_attn")),
+        ("gpt_neox.layers.7.attention.query_key_value.weight", (7, "attention.query_key_value")),
+        ("lm_head.weight", (None, "lm_head")),
+        ("model.norm.weight", (None, "norm")),
+    ],
+)
+def test_parameters_are_grouped_by_layer_and_module(name: str, expected: tuple[int | None, str]) -> None:
+    assert place(name) == expected
+
+
+@pytest.fixture(scope="module")
+def model() -> PreTrainedModel:
+    torch.manual_seed(0)
+    config = Qwen2Config(
+        vocab_size=20,
+        hidden_size=8,
+        intermediate_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        pad_token_id=0,
+        bos_token_id=None,
+        eos_token_id=1,
+    )
+    made: PreTrainedModel = AutoModelForCausalLM.from_config(config)
+    return made
+
+
+PULLS = (
+    Pull(Example((3, 4, 5), (6, 7, 8)), (1.0, 0.0, -0.5), (0.0, 0.25, 0.25)),
+    Pull(Example((3, 4, 5), (9, 2)), (-1.0, 0.5), (-0.25, 0.0)),
+    Pull(Example((4, 4), (6, 11, 12, 13)), (0.0, 1.0, 1.0, 0.0), (0.5, 0.5, 0.0, -0.5)),
+)
+
+
+def test_the_gradients_are_those_of_the_weighted_log_likelihood(model: PreTrainedModel) -> None:
+    def by_hand(term: str) -> dict[str, torch.Tensor]:
+        model.zero_grad()
+        for pull in PULLS:
+            ids = torch.tensor([[*pull.example.prompt, *pull.example.response]])
+            chosen = model(ids).logits[0, :-1].log_softmax(-1).gather(-1, ids[0, 1:, None])[:, 0]
+            earned = torch.tensor(getattr(pull, term))
+            (-(chosen[len(pull.example.prompt) - 1 :] * earned).sum() / 7.0).backward()
+        return {name: value.grad.clone() for name, value in model.named_parameters() if value.grad is not None}
+
+    verification, outcome = by_hand("verification"), by_hand("outcome")
+    model.zero_grad()
+    found = {(block.layer, block.module): block for block in blocks(model, PULLS, divisor=7.0, micro=2)}
+    assert set(found) == {place(name) for name in verification}
+    for where, block in found.items():
+        v, o = (
+            torch.cat([grad.flatten() for name, grad in each.items() if place(name) == where])
+            for each in (verification, outcome)
+        )
+        assert block.verification == pytest.approx(v.norm().item(), rel=1e-4)
+        assert block.outcome == pytest.approx(o.norm().item(), rel=1e-4)
+        assert block.product == pytest.approx((v @ o).item(), rel=1e-3, abs=1e-9)
+        assert block.total == pytest.approx((v + o).norm().item(), rel=1e-3)
+    assert all(value.grad is None for value in model.parameters())
+
+
+def test_terms_that_are_the_same_pull_the_same_way(model: PreTrainedModel) -> None:
+    same = [Pull(pull.example, pull.verification, tuple([2 * a for a in pull.verification])) for pull in PULLS]
+    for block in blocks(model, same, divisor=1.0):
+        assert block.ratio == pytest.approx(2.0, rel=1e-4)
+        assert block.angle == pytest.approx(0.0, abs=0.1)
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+def test_figures_are_files(tmp_path: Path, model: PreTrainedModel) -> None:
+    log: list[Record] = [evaluation(0, 0.1, 0.2, 0.3), step(1), step(2), evaluation(2, 0.2, 0.3, 0.4)]
+    written = list(draw_runs({"one": [log], "two": [log, log]}, tmp_path / "figures"))
+    draw_centring({"A": Centring(3, 0.5, 0.1), "all": Centring(3, 0.5, 0.1)}, tmp_path / "centring.png")
+    draw_gradients(blocks(model, PULLS, divisor=1.0), tmp_path / "gradients.png")
+    for path in (*written, tmp_path / "centring.png", tmp_path / "gradients.png"):
+        assert path.read_bytes().startswith(PNG)
+    assert [path.stem for path in written] == ["scores", "signals", "drift", "time"]

@@ -1,0 +1,170 @@
+"""Which way the two terms of the credit pull: rollouts to the angles between their gradients, block by block.
+
+In: a causal language model and rollouts that it has sampled, with both terms of each token's advantage. Out: a
+:class:`Block` for every layer and module, for ``training.diagnostics`` to show.
+
+At the policy that sampled the rollouts every ratio is 1 and nothing is clipped, so the gradient of the loss is linear
+in the advantages: that of the weighted sum of the terms is the sum of theirs, and two backward passes tell all three.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import acos, degrees, sqrt
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from training.config import LossSettings
+from training.local.forward import Example, log_probs, pad, rows_of
+from training.loss import policy_loss
+from training.methods import Rollout, TokenCredit
+
+Place: TypeAlias = tuple[int | None, str]
+"""The layer of a block, None outside of the layers, and its module."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """A rollout, and what each of its tokens earns by either term, weights included.
+
+    Attributes:
+        example: prompt and completion.
+        verification, outcome: one number per token of the completion.
+    """
+
+    example: Example
+    verification: tuple[float, ...]
+    outcome: tuple[float, ...]
+
+    @classmethod
+    def of(cls, example: Example, rollout: Rollout, credit: TokenCredit) -> Pull:
+        """The rollout as training credits it, under a method with a credit per action."""
+        assert credit.actions is not None
+        project = rollout.alignment.project
+        return cls(example, project(credit.actions.verification), project(credit.actions.outcome))
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The gradients of the two terms at the parameters of one module of one layer.
+
+    Attributes:
+        layer: from 0; None for what is in no layer (embeddings, the last norm, the output).
+        module: its name, as ``self_attn.q_proj``.
+        verification, outcome: lengths of the gradients.
+        product: their scalar product.
+    """
+
+    layer: int | None
+    module: str
+    verification: float
+    outcome: float
+    product: float
+
+    @property
+    def total(self) -> float:
+        """The length of the gradient of the sum."""
+        return sqrt(max(0.0, self.verification**2 + self.outcome**2 + 2 * self.product))
+
+    @property
+    def angle(self) -> float | None:
+        """Between the two terms, in degrees; None where one of them is zero."""
+        return _angle(self.product, self.verification, self.outcome)
+
+    @property
+    def verification_to_total(self) -> float | None:
+        """Between the verification term and the sum, in degrees."""
+        return _angle(self.verification**2 + self.product, self.verification, self.total)
+
+    @property
+    def outcome_to_total(self) -> float | None:
+        """Between the outcome term and the sum, in degrees."""
+        return _angle(self.outcome**2 + self.product, self.outcome, self.total)
+
+    @property
+    def ratio(self) -> float | None:
+        """How long the outcome's gradient is next to that of the verification; None without the latter."""
+        return self.outcome / self.verification if self.verification else None
+
+    @property
+    def acute(self) -> bool:
+        """Whether a small step along either gradient also raises what the other one raises."""
+        return self.product > 0.0
+
+
+def _angle(product: float, one: float, other: float) -> float | None:
+    if not one or not other:
+        return None
+    return degrees(acos(min(1.0, max(-1.0, product / (one * other)))))
+
+
+def place(name: str) -> Place:
+    """The block that a parameter belongs to; the weights of an adapter belong to the module that it adapts.
+
+    >>> place("model.layers.3.self_attn.q_proj.weight")
+    (3, 'self_attn.q_proj')
+    >>> place("base_model.model.transformer.h.0.mlp.c_fc.lora_A.default.weight")
+    (0, 'mlp.c_fc')
+    >>> place("model.embed_tokens.weight")
+    (None, 'embed_tokens')
+    """
+    path = re.sub(r"(\.base_layer)?(\.lora_\w+(\.\w+)?)?(\.weight|\.bias)?$", "", name)
+    layer = re.search(r"\.(\d+)\.(.+)$", path)
+    return (None, path.rpartition(".")[2]) if layer is None else (int(layer[1]), layer[2])
+
+
+def blocks(model: PreTrainedModel, pulls: Sequence[Pull], *, divisor: float, micro: int = 8) -> tuple[Block, ...]:
+    """The gradients of the two terms at each block that is trained.
+
+    Args:
+        model: the policy that sampled the rollouts; it is left as it is.
+        pulls: the rollouts of a mini-batch.
+        divisor: N_B of the mini-batch; it changes lengths, not angles.
+        micro: rollouts per forward pass.
+    """
+    parameters = {name: value for name, value in model.named_parameters() if value.requires_grad}
+    verification = _gradients(model, parameters, pulls, [pull.verification for pull in pulls], divisor, micro)
+    outcome = _gradients(model, parameters, pulls, [pull.outcome for pull in pulls], divisor, micro)
+    sums: dict[Place, list[float]] = {}
+    for name in parameters:
+        v, o = verification[name].double().flatten(), outcome[name].double().flatten()
+        found = sums.setdefault(place(name), [0.0, 0.0, 0.0])
+        for index, product in enumerate((v @ v, o @ o, v @ o)):
+            found[index] += product.item()
+    return tuple([Block(*where, sqrt(v), sqrt(o), product) for where, (v, o, product) in sums.items()])
+
+
+def _gradients(
+    model: PreTrainedModel,
+    parameters: Mapping[str, Tensor],
+    pulls: Sequence[Pull],
+    advantages: Sequence[tuple[float, ...]],
+    divisor: float,
+    micro: int,
+) -> dict[str, Tensor]:
+    """The gradient of the loss with these advantages, by the parameter's name."""
+    total = {name: torch.zeros_like(value) for name, value in parameters.items()}
+    for start in range(0, len(pulls), micro):
+        rows = rows_of([pull.example for pull in pulls[start : start + micro]], model.device)
+        scores, _ = log_probs(model, rows)
+        earned, _ = pad(advantages[start : start + micro], model.device, dtype=torch.float32)
+        loss = policy_loss(
+            scores,
+            scores.detach(),
+            scores.detach(),
+            earned,
+            rows.mask,
+            divisor=divisor,
+            rollouts=len(pulls),
+            settings=LossSettings(kl_weight=0.0),
+        )
+        found = torch.autograd.grad(loss.value, list(parameters.values()), allow_unused=True)
+        for name, gradient in zip(parameters, found, strict=True):
+            if gradient is not None:
+                total[name] += gradient
+    return total
