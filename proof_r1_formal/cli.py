@@ -21,6 +21,7 @@ from proof_r1_formal.commands.problems import generate, translate
 from proof_r1_formal.commands.proofs import prove
 from proof_r1_formal.commands.theorems import certify, theories
 from proof_r1_formal.commands.traces import evaluate, show, verify
+from proof_r1_formal.commands.training import train
 from proof_r1_formal.errors import ProofR1Error
 
 app = typer.Typer(
@@ -39,6 +40,7 @@ for command in (
     evaluate,
     prove,
     certify,
+    train,
     soundness,
     crosscheck,
     rules,

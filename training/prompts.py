@@ -110,8 +110,9 @@ def question(problem: Problem) -> str:
 
 def short_question(problem: Problem) -> str:
     """Premises and options with their ids, as formulas only: all that a model needs that knows the task by heart."""
-    formulas = [(item.id, item.formula) for item in (*problem.premises, *problem.options)]
-    return "".join([f"{name}: {show(formula)}\n" for name, formula in formulas]) + "\n"
+    premises = [f"{premise.id}: {show(premise.formula)}\n" for premise in problem.premises]
+    options = [f"{option.id}: {show(option.formula)}\n" for option in problem.options]
+    return "".join([*premises, *options, "\n"])
 
 
 def _one_line(text: str) -> str:

@@ -58,16 +58,18 @@ def rows_of(examples: Sequence[Example], device: torch.device) -> Rows:
     return Rows(prefixes, prefix_mask, owner, inputs, targets, mask)
 
 
-def pad(sequences: Sequence[Sequence[int]], device: torch.device, *, left: bool = False) -> tuple[Tensor, Tensor]:
+def pad(
+    sequences: Sequence[Sequence[float]], device: torch.device, *, left: bool = False, dtype: torch.dtype = torch.long
+) -> tuple[Tensor, Tensor]:
     """The sequences as a matrix, and where in it they are."""
     width = max(map(len, sequences))
-    ids = torch.zeros((len(sequences), width), dtype=torch.long)
+    values = torch.zeros((len(sequences), width), dtype=dtype)
     mask = torch.zeros((len(sequences), width), dtype=torch.bool)
     for row, sequence in enumerate(sequences):
         start = width - len(sequence) if left else 0
-        ids[row, start : start + len(sequence)] = torch.tensor(sequence, dtype=torch.long)
+        values[row, start : start + len(sequence)] = torch.tensor(sequence, dtype=dtype)
         mask[row, start : start + len(sequence)] = True
-    return ids.to(device), mask.to(device)
+    return values.to(device), mask.to(device)
 
 
 def positions(mask: Tensor) -> Tensor:

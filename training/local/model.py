@@ -156,21 +156,21 @@ def load_policy(model: Model, path: Path | str, *, reference: bool = True) -> Po
     tokenizer = load_tokenizer(path)
     try:
         # trained weights stay in float32: in bfloat16, steps as small as those of training would be lost
-        base = AutoModelForCausalLM.from_pretrained(
+        base: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
             path, dtype=torch.float32 if model.lora is None else dtype, local_files_only=True
         )
     except (OSError, ValueError) as error:
         raise ModelError(f"{path}: the model cannot be loaded: {error}") from error
     if model.warm_up is not None:
         base = _merged(base, model.warm_up)
-    base.to(device)
+    torch.nn.Module.to(base, device)
     adapted = None
     if model.lora is not None:
         adapted = _with_adapters(base, model.lora)
-        base = adapted.get_base_model()
+        assert adapted.get_base_model() is base  # adapters are put into it
     if model.gradient_checkpointing:
         base.gradient_checkpointing_enable({"use_reentrant": False})
-    frozen = deepcopy(base).to(dtype).requires_grad_(False).eval() if model.lora is None and reference else None
+    frozen = _frozen(base, dtype) if model.lora is None and reference else None
     base.eval()
     policy = Policy(
         model=base,
@@ -184,6 +184,12 @@ def load_policy(model: Model, path: Path | str, *, reference: bool = True) -> Po
     )
     _check_head(policy)
     return policy
+
+
+def _frozen(base: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
+    copy = deepcopy(base)
+    torch.nn.Module.to(copy, dtype).requires_grad_(False).eval()
+    return copy
 
 
 def load_tokenizer(path: Path | str) -> PreTrainedTokenizerFast:
@@ -201,7 +207,7 @@ def load_tokenizer(path: Path | str) -> PreTrainedTokenizerFast:
 
 def save_model(policy: Policy, folder: Path) -> None:
     """Write the weights as ``transformers`` or ``peft`` reads them, and the tokenizer."""
-    (policy.model if policy.adapted is None else policy.adapted).save_pretrained(folder)
+    (policy.model if policy.adapted is None else policy.adapted).save_pretrained(str(folder))
     policy.tokenizer.save_pretrained(folder)
 
 

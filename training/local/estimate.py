@@ -1,0 +1,176 @@
+"""What a run will cost, before it starts: sizes that are known, and the work and the time that follow from them.
+
+Work is counted as usual: 2 N operations for a token forward, N being the number of weights without those of the input
+embedding, twice that for a way back through all weights, and attention left out. The time is what that work takes at
+the speed at which the device multiplies matrices, so no run is faster; sampling is far from that speed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from tempfile import TemporaryDirectory
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from training.config import Config, ConfigError
+from training.local.display import Display
+from training.local.model import ModelError, choose_device, load_tokenizer, make_model
+from training.local.tasks import demonstrations, make_tasks, read_files, sample_texts
+from training.local.trainer import training_problems
+from training.methods import METHODS, Imitation
+
+ANSWERS = 200
+"""Of so many reference answers the usual length of an answer is the mean."""
+SIZE = 2048
+"""Rows of the matrices that are multiplied to measure the device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run will cost.
+
+    Attributes:
+        problems, evaluation_problems: usable ones.
+        prompt: mean tokens of a prompt; answer: of a reference answer, or the limit where there is none.
+        parameters, trained: weights of the model, and of what is trained.
+        memory: bytes of weights, their copies, gradients and the optimiser; activations come on top.
+        steps: that there will be.
+        step_work, evaluation_work: operations of a step, and of one evaluation.
+        evaluations: that there will be.
+        speed: operations per second of the device on matrices.
+    """
+
+    problems: int
+    evaluation_problems: int
+    prompt: float
+    answer: float
+    parameters: int
+    trained: int
+    memory: int
+    steps: int
+    step_work: float
+    evaluation_work: float
+    evaluations: int
+    speed: float
+
+    @property
+    def seconds(self) -> float:
+        """The least time that the whole run can take."""
+        return (self.steps * self.step_work + self.evaluations * self.evaluation_work) / self.speed
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        yield f"{self.problems} problems to train on, {self.evaluation_problems} to score on"
+        yield f"a prompt has {self.prompt:.0f} tokens, an answer about {self.answer:.0f}"
+        yield f"{self.parameters:,} weights, {self.trained:,} of them trained"
+        yield f"{self.memory / 2**30:.2f} GiB of memory, activations not counted"
+        yield f"{self.steps} steps of {self.step_work:.1e} operations"
+        yield f"{self.evaluations} evaluations of {self.evaluation_work:.1e} operations"
+        yield f"at the {self.speed:.1e} operations a second of this device no less than {self.seconds / 60:.1f} minutes"
+
+
+def estimate(config: Config, display: Display) -> Estimate:
+    """Estimate the cost of a run; nothing is written.
+
+    Args:
+        config: of the run.
+        display: is told what problems are left out.
+
+    Raises:
+        ProofR1Error: what the configuration names cannot be used.
+    """
+    device = choose_device(config.model)
+    problems = training_problems(config, display)
+    with TemporaryDirectory(prefix="proof-r1-") as scratch:
+        folder: str | Path | None = config.model.path
+        if config.model.scratch is not None:
+            folder = scratch
+            make_model(config.model.scratch, sample_texts(problems, config.data), Path(scratch), seed=config.seed)
+        assert folder is not None  # one of the two is there
+        tokenizer = load_tokenizer(folder)
+        parameters, embedding, trained = _sizes(config, folder)
+    limit = config.rollout.max_prompt_tokens
+    tasks = make_tasks(problems, tokenizer, config.data, max_prompt_tokens=limit).tasks
+    if not tasks:
+        raise ConfigError("data.train", "there is no problem to train on")
+    proved = [task for task in tasks if task.problem.proofs][:ANSWERS]
+    answer = float(config.rollout.max_response_tokens)
+    if proved:
+        given = demonstrations(proved, tokenizer, config) if not config.data.demonstrations else []
+        answer = fmean([len(tokenizer.encode(one.answer)) for one in given]) if given else answer
+    prompt = fmean([len(task.prompt) for task in tasks])
+    scored = len(list(read_files(config.data.evaluation))[: config.evaluation.problems])
+    forward = 2.0 * (parameters - embedding)
+    back = 2 * forward if config.model.lora is None else forward
+    again = forward if config.model.gradient_checkpointing else 0.0
+    samples = config.rollout.samples
+    imitation = isinstance(METHODS[config.method], Imitation)
+    if imitation:
+        items = len(demonstrations(tasks, tokenizer, config))
+        step_work = config.batch.problems * (prompt + answer) * (forward + back + again)
+    else:
+        items = len(tasks)
+        shared = samples if config.model.gradient_checkpointing else 1
+        read = config.batch.problems * (samples * answer + prompt)
+        passed = config.batch.problems * (samples * answer + shared * prompt)
+        step_work = (read + passed) * forward + config.batch.epochs * passed * (forward + back + again)
+    steps = min(config.optimiser.steps, -(-items * config.data.epochs // config.batch.problems))
+    every = config.evaluation.every
+    return Estimate(
+        problems=len(tasks),
+        evaluation_problems=scored,
+        prompt=prompt,
+        answer=answer,
+        parameters=parameters,
+        trained=trained,
+        memory=_memory(config, parameters, trained, reference=not imitation),
+        steps=steps,
+        step_work=step_work,
+        evaluation_work=scored * (prompt + config.evaluation.samples * answer) * forward,
+        evaluations=(1 + int(config.evaluation.at_start) + ((steps - 1) // every if every else 0)) if scored else 0,
+        speed=_speed(device, torch.bfloat16 if config.model.dtype == "bfloat16" else torch.float32),
+    )
+
+
+def _sizes(config: Config, folder: str | Path) -> tuple[int, int, int]:
+    """Weights of the model, of its input embedding (0 if the output layer is the same), and of what is trained."""
+    try:
+        shape = AutoConfig.from_pretrained(folder, local_files_only=True)
+        with torch.device("meta"):  # sizes without weights
+            model = AutoModelForCausalLM.from_config(shape)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{folder}: the model cannot be loaded: {error}") from error
+    parameters = sum([parameter.numel() for parameter in model.parameters()])
+    inputs, outputs = model.get_input_embeddings().weight, model.get_output_embeddings().weight
+    embedding = 0 if inputs is outputs else inputs.numel()
+    if config.model.lora is None:
+        return parameters, embedding, parameters
+    layers = [
+        module
+        for name, module in model.named_modules()
+        if isinstance(module, torch.nn.Linear) and name.rpartition(".")[2] in config.model.lora.targets
+    ]
+    trained = sum([config.model.lora.rank * (layer.in_features + layer.out_features) for layer in layers])
+    return parameters, embedding, trained
+
+
+def _memory(config: Config, parameters: int, trained: int, *, reference: bool) -> int:
+    size = 2 if config.model.dtype == "bfloat16" else 4
+    frozen = parameters if config.model.lora is not None or reference else 0
+    return frozen * size + trained * 4 * 4  # trained: the weight, its gradient and the two averages of AdamW
+
+
+def _speed(device: torch.device, dtype: torch.dtype) -> float:
+    """Operations per second on matrices."""
+    matrix = torch.ones((SIZE, SIZE), device=device, dtype=dtype)
+    best = 0.0
+    for _ in range(3):
+        start = time.perf_counter()
+        (matrix @ matrix)[0, 0].item()  # waits for a GPU
+        best = max(best, 2.0 * SIZE**3 / (time.perf_counter() - start))
+    return best

@@ -1,0 +1,70 @@
+"""In which order items are taken: a new order for each pass, and items that are put back come again at its end.
+
+Where a run is in its data is a :class:`Position`, plain data that a checkpoint holds. With the same seed, the same
+positions lead to the same items.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+import msgspec
+
+
+class Position(msgspec.Struct, frozen=True):
+    """How far a run has come.
+
+    Attributes:
+        epoch: the pass, from 0.
+        taken: how many items of this pass were taken, those that were put back not counted.
+        again: items that wait for another try.
+        tries: item -> how often it was put back in this pass.
+    """
+
+    epoch: int = 0
+    taken: int = 0
+    again: tuple[int, ...] = ()
+    tries: dict[int, int] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The order of items 0 … count - 1.
+
+    Attributes:
+        count: how many items there are.
+        seed: of the orders.
+        epochs: passes over all items.
+        retries: how often an item can be put back in each pass.
+    """
+
+    count: int
+    seed: int
+    epochs: int
+    retries: int = 0
+
+    def take(self, position: Position, number: int) -> tuple[tuple[int, ...], Position]:
+        """The next items; fewer where they end, and across the end of a pass where another follows."""
+        items: list[int] = []
+        while len(items) < number and position.epoch < self.epochs:
+            missing = number - len(items)
+            if position.taken < self.count:
+                fresh = self._pass(position.epoch)[position.taken : position.taken + missing]
+                items += fresh
+                position = msgspec.structs.replace(position, taken=position.taken + len(fresh))
+            elif position.again:
+                items += position.again[:missing]
+                position = msgspec.structs.replace(position, again=position.again[missing:])
+            else:
+                position = Position(epoch=position.epoch + 1)
+        return tuple(items), position
+
+    def put_back(self, position: Position, items: tuple[int, ...]) -> Position:
+        """The position once these items, just taken, shall come again; those that had all their tries do not."""
+        allowed = [item for item in items if position.tries.get(item, 0) < self.retries]
+        tries = position.tries | {item: position.tries.get(item, 0) + 1 for item in allowed}
+        return msgspec.structs.replace(position, again=(*position.again, *allowed), tries=tries)
+
+    def _pass(self, epoch: int) -> list[int]:
+        return Random(f"order {self.seed} {epoch}").sample(range(self.count), self.count)

@@ -1,0 +1,169 @@
+"""What a run is about: files of problems to prompts in tokens, and demonstrations.
+
+In: the ``data`` section of a configuration. Out: :class:`Tasks`, and how many problems were left out for what reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from transformers import PreTrainedTokenizerFast
+
+from proof_r1_formal import Completion, Problem, ProofR1Error, catalogue, read_completions, read_problems
+from proof_r1_formal.generate import completion
+from training.config import Config, Data
+from training.prompts import Message, chat_prompt, messages, short_question, summary
+
+SAMPLE = 5000
+"""Of so many problems the tokenizer of a model from scratch is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A problem, and the tokens of the prompt that asks for its solution."""
+
+    problem: Problem
+    prompt: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """A task, and an answer that can be learned from."""
+
+    task: Task
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """Tasks in the order of their files, and how many problems are none, by reason."""
+
+    tasks: tuple[Task, ...]
+    left_out: Counter[str]
+
+
+# -- problems ---------------------------------------------------------------------------------------------------------
+
+
+def read_files(paths: Sequence[str]) -> dict[str, Problem]:
+    """The problems of some files by id.
+
+    Raises:
+        ProofR1Error: a file cannot be read, or an id is in two of them.
+    """
+    known: dict[str, Problem] = {}
+    for path in paths:
+        found = read_problems(path).problems
+        if twice := known.keys() & found.keys():
+            raise ProofR1Error(f"{path}: problem {min(twice)!r} is in another file, too")
+        known |= found
+    return known
+
+
+def trainable(problems: Sequence[Problem], data: Data) -> tuple[list[Problem], Counter[str]]:
+    """The problems that can be trained on; the others are counted by reason."""
+    kept: list[Problem] = []
+    left_out: Counter[str] = Counter()
+    for problem in problems:
+        answer = problem.option(problem.answer)
+        if answer is None:
+            left_out["without an answer"] += 1
+        elif answer.label == "Uncertain" and not data.uncertain:
+            left_out["Uncertain"] += 1
+        else:
+            kept.append(problem)
+    return kept, left_out
+
+
+# -- prompts ----------------------------------------------------------------------------------------------------------
+
+
+def prompt_text(problem: Problem, data: Data, render: Callable[[Sequence[Message]], str]) -> str:
+    """The text after which the model writes.
+
+    Args:
+        problem: what is asked.
+        data: which prompt.
+        render: makes one text of a chat.
+    """
+    if data.prompt == "short":
+        return short_question(problem)
+    return render(messages(problem, rules=catalogue(data.rules), thinking=data.thinking))
+
+
+def make_tasks(
+    problems: Sequence[Problem], tokenizer: PreTrainedTokenizerFast, data: Data, *, max_prompt_tokens: int
+) -> Tasks:
+    """The tasks of problems; those with a prompt that is too long are left out.
+
+    Args:
+        problems: what is asked.
+        tokenizer: of the model.
+        data: which prompt.
+        max_prompt_tokens: the longest prompt.
+    """
+    texts = [prompt_text(problem, data, _chat(tokenizer, data)) for problem in problems]
+    encoded = tokenizer(texts, add_special_tokens=False)["input_ids"] if texts else []
+    tasks = [Task(problem, tuple(ids)) for problem, ids in zip(problems, encoded, strict=True)]
+    kept = tuple([task for task in tasks if 2 <= len(task.prompt) <= max_prompt_tokens])
+    left_out = Counter({"prompt too long": len(tasks) - len(kept)} if len(kept) < len(tasks) else {})
+    return Tasks(kept, left_out)
+
+
+def _chat(tokenizer: PreTrainedTokenizerFast, data: Data) -> Callable[[Sequence[Message]], str]:
+    return lambda chat: chat_prompt(tokenizer, chat, thinking=data.thinking)
+
+
+def sample_texts(problems: Sequence[Problem], data: Data) -> Iterator[str]:
+    """Prompts and answers, to make a tokenizer of."""
+    for problem in problems[:SAMPLE]:
+        prompt = prompt_text(problem, data, lambda chat: "\n\n".join([m["content"] for m in chat]) + "\n\n")
+        answers = [answer_text(problem, number, data, prompt) for number in range(len(problem.proofs))]
+        yield from (prompt, *answers)
+
+
+# -- demonstrations ---------------------------------------------------------------------------------------------------
+
+
+def answer_text(problem: Problem, number: int, data: Data, prompt: str) -> str:
+    """The answer that gives a reference proof.
+
+    Args:
+        problem: what is asked.
+        number: of the proof.
+        data: which prompt asks.
+        prompt: that prompt; a template may open the thoughts itself.
+    """
+    proof = problem.proofs[number]
+    if data.prompt == "short":
+        return summary(proof)
+    opens = data.thinking == "native" and not prompt.rstrip().endswith("<think>")
+    return ("<think>\n" if opens else "") + completion(problem, proof, thinking=data.thinking)
+
+
+def demonstrations(tasks: Sequence[Task], tokenizer: PreTrainedTokenizerFast, config: Config) -> list[Demonstration]:
+    """What ``sft`` learns from: the completions of files, or else the reference proofs of the problems.
+
+    Raises:
+        ProofR1Error: a file of completions cannot be read, or there is no demonstration.
+    """
+    data = config.data
+    found: list[Demonstration] = []
+    if data.demonstrations:
+        by_id = {task.problem.id: task for task in tasks}
+        for path in data.demonstrations:
+            for line in read_completions(path):
+                if not isinstance(line, Completion):
+                    raise ProofR1Error(f"{path}, line {line.line}: {line.problem}")
+                if line.problem_id in by_id:
+                    found.append(Demonstration(by_id[line.problem_id], line.completion))
+    else:
+        for task in tasks:
+            prompt = prompt_text(task.problem, data, _chat(tokenizer, data))
+            answers = [answer_text(task.problem, number, data, prompt) for number in range(len(task.problem.proofs))]
+            found += [Demonstration(task, answer) for answer in answers]
+    if not found:
+        raise ProofR1Error("there is no demonstration: the problems have no reference proofs, or no file is of them")
+    return found

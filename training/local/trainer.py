@@ -1,0 +1,333 @@
+"""The loop: from a configuration, or from the latest checkpoint in its folder, to a trained model.
+
+A run's folder holds ``config.yaml``, ``log.jsonl`` and ``tensorboard/`` (``logs``), ``checkpoints/`` (``checkpoint``),
+``rollouts/`` and ``evaluations/`` (completions, as ``proof-r1 show`` and ``evaluate`` read them), and at the end
+``model/``: the trained model, or its adapters. A model from scratch starts as what is in ``initial/``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import torch
+import yaml
+from msgspec import structs
+from transformers.utils import logging as transformers_logging
+
+from proof_r1_formal import Problem, Settings
+from training.config import Config, ConfigError, write_config
+from training.local import checkpoint
+from training.local.checkpoint import State
+from training.local.display import Display
+from training.local.evaluation import evaluate_policy
+from training.local.imitation import ImitationLearner
+from training.local.logs import EvaluationRecord, ImitationRecord, Log, StepRecord
+from training.local.model import Policy, load_policy, make_model, save_model
+from training.local.order import Order, Position
+from training.local.reinforcement import ReinforcementLearner
+from training.local.tasks import Task, demonstrations, make_tasks, read_files, sample_texts, trainable
+from training.local.update import learning_rate, make_optimiser
+from training.local.verification import Workers
+from training.methods import METHODS, Imitation
+
+
+class Learner(Protocol):
+    """What a step is."""
+
+    baselines: dict[str, float]
+
+    @property
+    def order(self) -> Order:
+        """Of the items that steps are about."""
+
+    def step(
+        self, step: int, items: tuple[int, ...], upcoming: tuple[int, ...], *, epoch: int, rate: float
+    ) -> tuple[StepRecord | ImitationRecord, tuple[int, ...]]:
+        """Make a step; returns what happened, and the items that shall come again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a run ended.
+
+    Attributes:
+        step: steps that are done.
+        model: folder of the trained model; None if the run was asked to stop before its end.
+    """
+
+    step: int
+    model: Path | None
+
+
+def train(config: Config, display: Display, *, stopping: Callable[[], bool] = lambda: False) -> Finished:
+    """Train, from the start or from the latest checkpoint.
+
+    Args:
+        config: of the run.
+        display: is told what happens.
+        stopping: asked after each step whether to write a checkpoint and stop.
+
+    Raises:
+        ProofR1Error: what the configuration names cannot be used, or training diverged.
+    """
+    folder = Path(config.output)
+    state = starting_state(config)
+    problems = training_problems(config, display)
+    policy = load_policy(config.model, starting_model(config, problems), reference=config.method != "sft")
+    _check_context(config, policy)
+    tasks = _tasks(problems, policy, config, display)
+    if not tasks:
+        raise ConfigError("data.train", "there is no problem to train on")
+    optimiser = make_optimiser(policy, config.optimiser)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.yaml").write_text(write_config(config), encoding="utf-8")
+    with (
+        _workers(config, evaluation=False) as training,
+        _workers(config, evaluation=True) as scoring,
+        Log(folder, size=state.log, step=state.step, tensorboard=config.tensorboard) as log,
+    ):
+        learner: Learner
+        if isinstance(METHODS[config.method], Imitation):
+            given = demonstrations(tasks, policy.tokenizer, config)
+            learner = ImitationLearner(policy, optimiser, given, config, training)
+        else:
+            learner = ReinforcementLearner(policy, optimiser, tasks, config, training, folder / "rollouts")
+        asked = evaluation_tasks(policy, config, display)
+        run = _Run(config, policy, optimiser, learner, asked, scoring, log, display)
+        return run.go(state, stopping)
+
+
+def evaluate(config: Config, display: Display) -> EvaluationRecord:
+    """Score the latest checkpoint of a run, or the model that it would start from.
+
+    Args:
+        config: of the run.
+        display: is told of it.
+
+    Raises:
+        ProofR1Error: there is nothing to score on, or the model cannot be used.
+    """
+    latest = checkpoint.latest(_checkpoints(config))
+    start = starting_model(config, training_problems(config, display) if config.model.path is None else [])
+    policy = load_policy(config.model, start, reference=False)
+    step = 0
+    if latest is not None:
+        checkpoint.restore(latest, policy)
+        step = checkpoint.read_state(latest).step
+    tasks = evaluation_tasks(policy, config, display)
+    if not tasks:
+        raise ConfigError("data.evaluation", "there is no problem to score on")
+    with _workers(config, evaluation=True) as workers:
+        record = evaluate_policy(policy, tasks, config, workers, step=step, out=_evaluation(config, step))
+    display.show(record)
+    return record
+
+
+# -- the loop ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Everything that steps need."""
+
+    config: Config
+    policy: Policy
+    optimiser: torch.optim.Optimizer
+    learner: Learner
+    asked: tuple[Task, ...]
+    scoring: Workers
+    log: Log
+    display: Display
+
+    def go(self, state: State, stopping: Callable[[], bool]) -> Finished:
+        """Make the steps that are missing."""
+        config, order = self.config, self.learner.order
+        if state.step:
+            self._restore(state)
+        self.display.start(config.method, done=state.step, total=self._steps())
+        if state.step == 0 and config.evaluation.at_start:
+            self._evaluate(0)
+        step, position = state.step, state.position
+        while not (over := step >= config.optimiser.steps or not order.take(position, 1)[0]) and not stopping():
+            step += 1
+            position = self._step(step, position)
+            last = step == config.optimiser.steps or not order.take(position, 1)[0]
+            if last or _due(step, config.evaluation.every):
+                self._evaluate(step)
+            if last or _due(step, config.checkpoint.every):
+                self._save(step, position)
+        if not over:
+            self._save(step, position)
+            return Finished(step, None)
+        model = Path(config.output) / "model"
+        checkpoint.write_folder(model, lambda new: save_model(self.policy, new))
+        return Finished(step, model)
+
+    def _step(self, step: int, position: Position) -> Position:
+        order, size = self.learner.order, self.config.batch.problems
+        items, position = order.take(position, size)
+        rate = learning_rate(self.config.optimiser, step - 1)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        upcoming, _ = order.take(position, size)
+        record, again = self.learner.step(step, items, upcoming, epoch=position.epoch, rate=rate)
+        after = order.put_back(position, again)
+        if isinstance(record, StepRecord):
+            record = structs.replace(record, put_back=len(after.again) - len(position.again))
+        self.log.write(record)
+        self.display.show(record)
+        return after
+
+    def _evaluate(self, step: int) -> None:
+        if self.asked:
+            out = _evaluation(self.config, step)
+            record = evaluate_policy(self.policy, self.asked, self.config, self.scoring, step=step, out=out)
+            self.log.write(record)
+            self.display.show(record)
+
+    def _save(self, step: int, position: Position) -> None:
+        state = State(
+            step=step,
+            position=position,
+            items=self.learner.order.count,
+            baselines=self.learner.baselines,
+            log=self.log.size,
+            config=write_config(self.config),
+        )
+        checkpoint.save(_checkpoints(self.config), state, self.policy, self.optimiser, keep=self.config.checkpoint.keep)
+
+    def _restore(self, state: State) -> None:
+        if state.items != self.learner.order.count:
+            problem = f"the run had {state.items} items to train on, now there are {self.learner.order.count}"
+            raise ConfigError("data", f"{problem}; choose another output folder")
+        latest = checkpoint.latest(_checkpoints(self.config))
+        assert latest is not None  # the state is from there
+        checkpoint.restore(latest, self.policy, self.optimiser)
+        self.learner.baselines = state.baselines
+        self.display.say(f"going on after step {state.step}")
+
+    def _steps(self) -> int:
+        """How many steps there are; problems that are put back make it more, up to the configured number."""
+        order = self.learner.order
+        if order.retries:
+            return self.config.optimiser.steps
+        return min(self.config.optimiser.steps, -(-order.count * order.epochs // self.config.batch.problems))
+
+
+def _due(step: int, every: int) -> bool:
+    return every > 0 and step % every == 0
+
+
+# -- where it starts --------------------------------------------------------------------------------------------------
+
+FREE = (
+    "output",
+    "tensorboard",
+    "checkpoint.",
+    "evaluation.",
+    "data.evaluation",
+    "data.epochs",
+    "optimiser.steps",
+    "rollout.workers",
+    "rollout.patience",
+    "model.device",
+    "model.threads",
+)
+"""What of a configuration may change when a run goes on."""
+
+
+def starting_state(config: Config) -> State:
+    """Where the run is: at its latest checkpoint, or at its start.
+
+    Raises:
+        ConfigError: its folder holds a run that shall not go on, or one with another configuration.
+    """
+    folder = Path(config.output)
+    if not config.checkpoint.resume and (folder / "log.jsonl").exists():
+        raise ConfigError("checkpoint.resume", f"{folder} holds a run already; let it go on, or choose another output")
+    latest = checkpoint.latest(_checkpoints(config))
+    text = write_config(config)
+    if latest is None:
+        return State(step=0, position=Position(), items=0, baselines={}, log=0, config=text)
+    state = checkpoint.read_state(latest)
+    before, now = (dict(_values(yaml.safe_load(source))) for source in (state.config, text))
+    changed = [key for key in now if before.get(key) != now[key] and not key.startswith(FREE)]
+    if changed:
+        raise ConfigError(", ".join(changed), f"differs from the run in {folder}; choose another output folder")
+    return state
+
+
+def starting_model(config: Config, problems: list[Problem]) -> str | Path:
+    """The folder of the model that training starts from; one from scratch is made if it is not there yet.
+
+    Args:
+        config: of the run.
+        problems: of whose texts the tokenizer of a model from scratch is made.
+    """
+    transformers_logging.disable_progress_bar()
+    scratch = config.model.scratch
+    if scratch is None:
+        assert config.model.path is not None  # one of the two is there
+        return config.model.path
+    folder = Path(config.output) / "initial"
+    if not folder.exists():
+        texts = sample_texts(problems, config.data)
+        checkpoint.write_folder(folder, lambda new: make_model(scratch, texts, new, seed=config.seed))
+    return folder
+
+
+def training_problems(config: Config, display: Display) -> list[Problem]:
+    """The problems that may be trained on."""
+    problems, left_out = trainable(list(read_files(config.data.train).values()), config.data)
+    _tell(left_out, "training", display)
+    return problems
+
+
+def evaluation_tasks(policy: Policy, config: Config, display: Display) -> tuple[Task, ...]:
+    """What a policy is scored on."""
+    problems = list(read_files(config.data.evaluation).values())[: config.evaluation.problems]
+    return _tasks(problems, policy, config, display)
+
+
+def _tasks(problems: list[Problem], policy: Policy, config: Config, display: Display) -> tuple[Task, ...]:
+    made = make_tasks(problems, policy.tokenizer, config.data, max_prompt_tokens=config.rollout.max_prompt_tokens)
+    _tell(made.left_out, "prompts", display)
+    return made.tasks
+
+
+def _tell(left_out: Counter[str], where: str, display: Display) -> None:
+    for reason, count in left_out.items():
+        display.say(f"{where}: {count} problems left out: {reason}")
+
+
+def _workers(config: Config, *, evaluation: bool) -> Workers:
+    settings = Settings(rules=config.data.rules, evaluation=evaluation)
+    return Workers(settings, count=config.rollout.workers, patience=config.rollout.patience)
+
+
+def _checkpoints(config: Config) -> Path:
+    return Path(config.output) / "checkpoints"
+
+
+def _evaluation(config: Config, step: int) -> Path:
+    return Path(config.output) / "evaluations" / f"step-{step:08}.jsonl"
+
+
+def _check_context(config: Config, policy: Policy) -> None:
+    longest = config.rollout.max_prompt_tokens + config.rollout.max_response_tokens
+    positions = policy.model.config.get_text_config().max_position_embeddings
+    if longest > positions:
+        raise ConfigError("rollout", f"prompt and completion can have {longest} tokens, the model reads {positions}")
+
+
+def _values(tree: object, key: str = "") -> Iterator[tuple[str, object]]:
+    """The values of a configuration by their keys."""
+    if isinstance(tree, dict):
+        for name, value in tree.items():
+            yield from _values(value, f"{key}.{name}" if key else name)
+    else:
+        yield key, tree
