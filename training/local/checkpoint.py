@@ -10,9 +10,11 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from pickle import UnpicklingError
 
 import msgspec
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from proof_r1_formal import ProofR1Error
@@ -92,7 +94,7 @@ def restore(checkpoint: Path, policy: Policy, optimiser: torch.optim.Optimizer |
     try:
         weights = load_file(checkpoint / "weights.safetensors")
         state = torch.load(checkpoint / "optimiser.pt", weights_only=True, map_location="cpu")
-    except (OSError, RuntimeError, ValueError) as error:
+    except (OSError, EOFError, RuntimeError, ValueError, SafetensorError, UnpicklingError) as error:
         raise CheckpointError(f"{checkpoint}: the checkpoint cannot be read: {error}") from error
     shapes = {name: value.shape for name, value in weights.items()}
     if shapes != {name: value.shape for name, value in trained.items()}:

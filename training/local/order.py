@@ -47,7 +47,7 @@ class Order:
     def take(self, position: Position, number: int) -> tuple[tuple[int, ...], Position]:
         """The next items; fewer where they end, and across the end of a pass where another follows."""
         items: list[int] = []
-        while len(items) < number and position.epoch < self.epochs:
+        while len(items) < number:
             missing = number - len(items)
             if position.taken < self.count:
                 fresh = self._pass(position.epoch)[position.taken : position.taken + missing]
@@ -56,8 +56,11 @@ class Order:
             elif position.again:
                 items += position.again[:missing]
                 position = msgspec.structs.replace(position, again=position.again[missing:])
+            elif position.epoch + 1 < self.epochs:
+                kept = {item: tries for item, tries in position.tries.items() if item in items}  # not decided yet
+                position = Position(epoch=position.epoch + 1, tries=kept)
             else:
-                position = Position(epoch=position.epoch + 1)
+                break
         return tuple(items), position
 
     def put_back(self, position: Position, items: tuple[int, ...]) -> Position:

@@ -1,0 +1,92 @@
+"""A small policy that has learned the examples by heart, made once for all tests of the engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from rich.console import Console
+
+from proof_r1_formal import Problem, read_problems
+from training.config import Config, read_config
+from training.local.display import Display
+from training.local.model import Policy, load_policy
+from training.local.tasks import Task, make_tasks
+from training.local.trainer import train
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = ROOT / "examples" / "problems.jsonl"
+
+WARM_UP = f"""
+method: sft
+output: OUTPUT
+tensorboard: false
+model:
+  scratch: {{vocabulary: 560, layers: 2, heads: 2, width: 48, hidden: 96}}
+  lora: null
+  dtype: float32
+  device: cpu
+  threads: 1
+data: {{train: [{EXAMPLES}], evaluation: [{EXAMPLES}], prompt: short, epochs: 1000}}
+rollout: {{samples: 4, temperature: 1.0, top_p: 1.0, max_prompt_tokens: 512, max_response_tokens: 256, parallel: 32}}
+batch: {{problems: 4, mini: 4, micro: 8}}
+optimiser: {{steps: 90, learning_rate: 5e-3}}
+evaluation: {{every: 0, at_start: false, problems: 3, samples: 2, temperature: 1.0, top_p: 1.0}}
+checkpoint: {{every: 0}}
+"""
+
+
+@pytest.fixture(scope="session")
+def warmed_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the run that taught the examples; the policy is in its folder ``model``."""
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("warm-up")
+    file = folder / "config.yaml"
+    file.write_text(WARM_UP)
+    with Display(Console(quiet=True)) as display:
+        finished = train(read_config(file, [f"output={folder / 'run'}"]), display)
+    assert finished.model is not None
+    return folder / "run"
+
+
+@pytest.fixture
+def config(warmed_up: Path, tmp_path: Path) -> Config:
+    """A run of three steps of ``proof_r1`` from that policy."""
+    file = tmp_path / "given.yaml"
+    file.write_text(WARM_UP)
+    changes = [
+        "method=proof_r1",
+        f"output={tmp_path / 'run'}",
+        "model.scratch=null",
+        f"model.path={warmed_up / 'model'}",
+        "batch={problems: 2, mini: 2, micro: 4}",
+        "optimiser={steps: 3, learning_rate: 1e-3}",
+        "evaluation.every=2",
+        "checkpoint.every=1",
+    ]
+    return read_config(file, changes)
+
+
+@pytest.fixture
+def policy(config: Config, warmed_up: Path) -> Policy:
+    """That policy, with a frozen reference."""
+    return load_policy(config.model, warmed_up / "model")
+
+
+@pytest.fixture
+def display() -> Display:
+    """Says nothing."""
+    return Display(Console(quiet=True))
+
+
+@pytest.fixture
+def problems() -> list[Problem]:
+    """The examples, all of which have an answer and a proof but one."""
+    return list(read_problems(EXAMPLES).problems.values())
+
+
+@pytest.fixture
+def tasks(policy: Policy, config: Config, problems: list[Problem]) -> tuple[Task, ...]:
+    """The examples as tasks."""
+    return make_tasks(problems, policy.tokenizer, config.data, max_prompt_tokens=512).tasks
