@@ -1,4 +1,4 @@
-"""What the model is asked: a problem to chat messages, and a reference proof to the completion that answers them.
+"""What the model is asked: a problem to chat messages, and those to the text after which it goes on writing.
 
 In: a problem and a rule catalogue. Out: a system message, which is the contract of an answer, and a user message, which
 is the problem. The contract is put together from the catalogue and from what the verifier reads, so that it cannot ask
@@ -10,9 +10,8 @@ was trained to, and the contract only says what comes after that.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias, TypedDict
+from typing import Literal, Protocol, TypedDict
 
 from proof_r1_formal import (
     FIELDS,
@@ -27,8 +26,7 @@ from proof_r1_formal import (
     show,
     three_way_options,
 )
-
-Thinking: TypeAlias = Literal["explicit", "native"]
+from proof_r1_formal.generate import Thinking, summary
 
 
 class Message(TypedDict):
@@ -134,33 +132,6 @@ def _example(rules: Catalogue) -> Problem:
     inference = ReferenceStep("s1", tuple([p.id for p in premises]), show(true.formula), rule.name)
     binding = ReferenceStep(true.id, (inference.id,), inference.conclusion, GOAL_BINDING)
     return Problem("example", premises, (true, false), true.id, proofs=((inference, binding),))
-
-
-# -- answers ----------------------------------------------------------------------------------------------------------
-
-
-def demonstration(proof: Sequence[ReferenceStep], *, thinking: Thinking = "explicit") -> str:
-    """The completion that gives a proof; thoughts, where they are asked for, say each step in words."""
-    if thinking == "native":
-        return summary(proof)
-    return f"<think>{' '.join(map(_thought, proof))}</think>\n{summary(proof)}"
-
-
-def summary(proof: Sequence[ReferenceStep]) -> str:
-    """The steps as the array of a summary, one step a line."""
-    elements = ",\n".join(map(_element, proof))
-    return f"<summary>[\n{elements}\n]</summary>"
-
-
-def _element(step: ReferenceStep) -> str:
-    values = (step.id, step.dependencies, step.conclusion, step.rule)
-    return json.dumps(dict(zip(FIELDS, values, strict=True)), ensure_ascii=False)
-
-
-def _thought(step: ReferenceStep) -> str:
-    if step.rule == GOAL_BINDING:
-        return f"So the answer is {step.id}."
-    return f"From {' and '.join(step.dependencies) or 'nothing'}: {step.conclusion}."
 
 
 # -- chat templates ---------------------------------------------------------------------------------------------------

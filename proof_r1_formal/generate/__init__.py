@@ -2,7 +2,7 @@
 
 from proof_r1_formal.generate.problems import Generated, GeneratorSettings, generate_problems
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Reason, Result, Uncertain
-from proof_r1_formal.generate.trajectories import Flaw, NearMiss, Thinking, completion, near_misses
+from proof_r1_formal.generate.trajectories import Flaw, NearMiss, Thinking, completion, near_misses, summary
 
 __all__ = [
     "Flaw",
@@ -19,4 +19,5 @@ __all__ = [
     "completion",
     "generate_problems",
     "near_misses",
+    "summary",
 ]

@@ -16,18 +16,18 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from proof_r1_formal import ReferenceStep, read_problems
+from proof_r1_formal.generate import summary
 from proof_r1_formal.proof.action import read_completion
 from training.align import NOBODY, Alignment, align
 from training.pieces import TokenizerError, TokenPieces, TokenText
-from training.prompts import demonstration
 
-TEXT = demonstration(
-    [
-        ReferenceStep("s1", ("h1", "h2"), "∀x (größer(x) → ¬klein(x))", "IMPLICATION_ELIMINATION"),
-        ReferenceStep("s2", ("s1",), "爱(ann) ⊕ 🙂(bob)", "EXCLUSIVE_DISJUNCTION_ELIMINATION"),
-        ReferenceStep("h_goal_true", ("s2",), "爱(ann) ⊕ 🙂(bob)", "GOAL_BINDING"),
-    ]
+THOUGHTS = "From h1 and h2: ∀x (größer(x) → ¬klein(x)). From s1: 爱(ann) ⊕ 🙂(bob). So the answer is h_goal_true."
+PROOF = (
+    ReferenceStep("s1", ("h1", "h2"), "∀x (größer(x) → ¬klein(x))", "IMPLICATION_ELIMINATION"),
+    ReferenceStep("s2", ("s1",), "爱(ann) ⊕ 🙂(bob)", "EXCLUSIVE_DISJUNCTION_ELIMINATION"),
+    ReferenceStep("h_goal_true", ("s2",), "爱(ann) ⊕ 🙂(bob)", "GOAL_BINDING"),
 )
+TEXT = f"<think>{THOUGHTS}</think>\n{summary(PROOF)}"
 CORPUS = [TEXT.replace("🙂", "x"), "the cat is on the mat and ∧ is a sign", '{"id": "s1", "dependencies": ["h1"]}'] * 4
 END, THINK = "<end>", "</think>"
 
@@ -255,7 +255,7 @@ def test_the_code_of_the_document_runs() -> None:
     names: dict[str, Any] = {}
     exec(compile(block[1].replace('"training/', f'"{root}/training/'), "training.md", "exec"), names)
     problems = read_problems(root / "examples" / "problems.jsonl").problems
-    sampled = {name: [ids_of("byte-level", demonstration(proof)) for proof in p.proofs] for name, p in problems.items()}
+    sampled = {name: [ids_of("byte-level", summary(proof)) for proof in p.proofs] for name, p in problems.items()}
     batch, divisor = names["credited"](
         tokenizer("byte-level").to_str(), problems.values(), sampled.values(), names["baselines"]
     )

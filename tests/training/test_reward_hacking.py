@@ -26,10 +26,10 @@ from proof_r1_formal import (
     parse_formula,
     three_way_options,
 )
+from proof_r1_formal.generate import summary
 from training.credit import Baselines, CreditSettings
 from training.methods import METHODS, credit_batch, rollout_of
 from training.pieces import TokenText
-from training.prompts import demonstration
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "training.md"
 
@@ -64,6 +64,11 @@ LEAP = step("s3", "s2", "¬clever(ann)", "EXCLUSIVE_DISJUNCTION_ELIMINATION")
 WRONG = (READS, EITHER, LEAP, step("h_goal_false", "s3", "¬clever(ann)", "GOAL_BINDING"))
 
 
+def written(steps: Sequence[ReferenceStep]) -> str:
+    """A completion with thoughts."""
+    return f"<think>{' '.join(step.conclusion for step in steps)}</think>\n{summary(steps)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Attack:
     """A completion, and whether it stands in place of a right or of a wrong one."""
@@ -74,7 +79,7 @@ class Attack:
 
 
 def proof(name: str, *steps: ReferenceStep, wrong: bool = False) -> Attack:
-    return Attack(name, demonstration(steps), wrong)
+    return Attack(name, written(steps), wrong)
 
 
 def and_then(*junk: ReferenceStep) -> tuple[ReferenceStep, ...]:
@@ -170,7 +175,7 @@ ATTACKS = (
         WRONG[-1],
         wrong=True,
     ),
-    Attack("wrong, without a summary", demonstration(WRONG).split("<summary>")[0], wrong=True),
+    Attack("wrong, without a summary", written(WRONG).split("<summary>")[0], wrong=True),
     proof("wrong, with an empty summary", wrong=True),
     proof("wrong, without an answer", *WRONG[:-1], wrong=True),
     proof("wrong, with a true step beside it", READS, BOB, *WRONG[1:], wrong=True),
@@ -185,7 +190,7 @@ ATTACKS = (
     ),
 )
 
-GROUP = (*[demonstration(RIGHT)] * 3, *[demonstration(WRONG)] * 4, "<think>Ann reads, so")
+GROUP = (*[written(RIGHT)] * 3, *[written(WRONG)] * 4, "<think>Ann reads, so")
 RIGHT_ONE, WRONG_ONE = 0, 3
 """The places at which attacks stand."""
 

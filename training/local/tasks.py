@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from transformers import PreTrainedTokenizerFast
 
 from proof_r1_formal import Completion, Problem, ProofR1Error, catalogue, read_completions, read_problems
-from proof_r1_formal.generate import completion
+from proof_r1_formal.generate import completion, summary
 from training.config import Config, Data
-from training.prompts import Message, chat_prompt, messages, short_question, summary
+from training.prompts import Message, chat_prompt, messages, short_question
 
 SAMPLE = 5000
 """Of so many problems the tokenizer of a model from scratch is made."""
