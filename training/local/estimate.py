@@ -160,9 +160,10 @@ def _sizes(config: Config, folder: str | Path) -> tuple[int, int, int]:
 
 
 def _memory(config: Config, parameters: int, trained: int, *, reference: bool) -> int:
-    size = 2 if config.model.dtype == "bfloat16" else 4
+    """Bytes: what is trained has its weight, its gradient and two averages of AdamW, all in float32, as is its copy."""
+    size = 2 if config.model.dtype == "bfloat16" and config.model.lora is not None else 4
     frozen = parameters if config.model.lora is not None or reference else 0
-    return frozen * size + trained * 4 * 4  # trained: the weight, its gradient and the two averages of AdamW
+    return frozen * size + trained * 4 * 4
 
 
 def _speed(device: torch.device, dtype: torch.dtype) -> float:

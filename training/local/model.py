@@ -170,7 +170,7 @@ def load_policy(model: Model, path: Path | str, *, reference: bool = True) -> Po
         assert adapted.get_base_model() is base  # adapters are put into it
     if model.gradient_checkpointing:
         base.gradient_checkpointing_enable({"use_reentrant": False})
-    frozen = _frozen(base, dtype) if model.lora is None and reference else None
+    frozen = deepcopy(base).requires_grad_(False) if model.lora is None and reference else None
     base.eval()
     policy = Policy(
         model=base,
@@ -184,12 +184,6 @@ def load_policy(model: Model, path: Path | str, *, reference: bool = True) -> Po
     )
     _check_head(policy)
     return policy
-
-
-def _frozen(base: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
-    copy = deepcopy(base)
-    torch.nn.Module.to(copy, dtype).requires_grad_(False).eval()
-    return copy
 
 
 def load_tokenizer(path: Path | str) -> PreTrainedTokenizerFast:
