@@ -1,0 +1,192 @@
+"""The whole experiment: problems, warm-ups, every method with every seed, scores, tables and figures.
+
+``python -m training.experiments.tiny`` with ``--jobs`` and ``--threads`` for the machine at hand. It goes on where it
+was stopped; nothing that is done is done again.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from argparse import ArgumentParser
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+from msgspec import structs
+from rich.console import Console
+
+from proof_r1_formal import FOLIO, ProofR1Error, read_problems
+from proof_r1_formal.evaluate.metrics import Measure
+from training.config import Config
+from training.experiments.plan import HELD_OUT, STUDIES, Experiment, MethodName, StudyName, draws, read_experiment
+from training.experiments.problems import write_draws, write_sloppy
+from training.experiments.report import write_report
+from training.experiments.runs import Task, next_model, perform, train_quietly
+from training.local.logs import EvaluationRecord, read_log
+
+Say = Callable[[str], object]
+
+
+def run(experiment: Experiment, *, jobs: int, threads: int, say: Say) -> dict[StudyName, Task]:
+    """Do all of the experiment that is not done yet, up to the report.
+
+    Args:
+        experiment: what to do.
+        jobs: runs at a time.
+        threads: of PyTorch in each of them.
+        say: is told of what is done.
+
+    Returns:
+        The warm-up that each study starts from.
+    """
+    out = Path(experiment.output)
+    paths = write_draws(draws(experiment.sizes), out / "problems", workers=jobs)
+    say("problems are there")
+    sloppy = out / "problems" / "sloppy-proofs.jsonl"
+    write_sloppy(read_problems(paths["sloppy"]).problems.values(), FOLIO, experiment.sizes.slips, sloppy)
+    held_out = tuple([paths[name] for name in HELD_OUT])
+    clean, noisy = warm_ups(experiment, paths, sloppy, threads=threads * jobs, say=say)
+    starts: dict[StudyName, Task] = {"noise": Task(noisy, held_out), "transfer": Task(clean, held_out)}
+    for start in starts.values():
+        perform(start)
+    tasks = [
+        Task(method_config(experiment, study, method, seed, start.config, paths, sloppy, threads=threads), held_out)
+        for study, start in starts.items()
+        for seed in experiment.sizes.seeds
+        for method in experiment.compared
+    ]
+    perform_all(tasks, jobs=jobs, say=say)
+    return starts
+
+
+def warm_ups(
+    experiment: Experiment, paths: Mapping[str, Path], sloppy: Path, *, threads: int, say: Say
+) -> tuple[Config, Config]:
+    """Make both warm-ups: on clean proofs, and then, until its proofs are wrong often enough, on sloppy ones.
+
+    Raises:
+        ProofR1Error: the second one did not come to where it should.
+    """
+    sizes, out, watched = experiment.sizes, Path(experiment.output), (str(paths["watched"]),)
+    clean = _stage(experiment.clean, out / "warm-up-clean", paths["clean"], threads, evaluation=watched)
+    if not (out / "warm-up-clean" / "model").exists():
+        train_quietly(clean)
+    say(f"warm-up on clean proofs: {_seen(clean)}")
+    noisy = _stage(
+        structs.replace(experiment.noisy, model=next_model(clean)),
+        out / "warm-up-noise",
+        paths["sloppy"],
+        threads,
+        evaluation=watched,
+        demonstrations=(str(sloppy),),
+    )
+    for number in range(1, sizes.rounds + 1):
+        steps = structs.replace(noisy.optimiser, steps=number * sizes.round_steps)
+        current = structs.replace(noisy, optimiser=steps)
+        ready = out / "warm-up-noise" / f"round-{number}"
+        if not ready.exists():
+            train_quietly(current)
+            ready.touch()
+        parsed, rvr = (_last(current).scores[name].value for name in (Measure.PARSED, Measure.RVR))
+        say(f"round {number} on sloppy proofs: {_seen(current)}")
+        if parsed >= sizes.parsed and sizes.rvr[0] <= rvr <= sizes.rvr[1]:
+            return clean, current
+    raise ProofR1Error(
+        f"after {sizes.rounds} rounds on sloppy proofs, {parsed:.0%} are parsed and RVR is {rvr:.0%}; "
+        f"wanted are at least {sizes.parsed:.0%}, and from {sizes.rvr[0]:.0%} to {sizes.rvr[1]:.0%}"
+    )
+
+
+def method_config(
+    experiment: Experiment,
+    study: StudyName,
+    method: MethodName,
+    seed: int,
+    start: Config,
+    paths: Mapping[str, Path],
+    sloppy: Path,
+    *,
+    threads: int,
+) -> Config:
+    """The configuration of one of the runs that are compared.
+
+    ``sft`` goes on with what the warm-up was about; it sees as many completions in as many updates as the others.
+    """
+    base = structs.replace(experiment.methods, method=method, seed=seed, model=next_model(start))
+    output = Path(experiment.output) / study / f"{method}-{seed}"
+    watched = (str(paths["watched"]),)
+    if method != "sft":
+        return _stage(base, output, paths[study], threads, evaluation=watched)
+    batch, rollout = base.batch, base.rollout
+    many = structs.replace(
+        batch, problems=batch.problems * rollout.samples, mini=batch.problems * rollout.samples // batch.epochs
+    )
+    source, given = (paths["sloppy"], (str(sloppy),)) if study == "noise" else (paths["clean"], ())
+    same = structs.replace(base, batch=many)
+    return _stage(same, output, source, threads, evaluation=watched, demonstrations=given)
+
+
+def _stage(
+    config: Config,
+    output: Path,
+    train: Path,
+    threads: int,
+    *,
+    evaluation: tuple[str, ...],
+    demonstrations: tuple[str, ...] = (),
+) -> Config:
+    data = structs.replace(
+        config.data, train=(str(train),), evaluation=evaluation, demonstrations=demonstrations, checked=False
+    )
+    model = structs.replace(config.model, threads=threads)
+    return structs.replace(config, output=str(output), data=data, model=model)
+
+
+def _last(config: Config) -> EvaluationRecord:
+    """The last evaluation of a run."""
+    records = [r for r in read_log(Path(config.output) / "log.jsonl") if isinstance(r, EvaluationRecord)]
+    return records[-1]
+
+
+def _seen(config: Config) -> str:
+    last = _last(config)
+    shown = [
+        f"{name} {last.scores[name].value:.2f}" for name in (Measure.PARSED, Measure.AVG, Measure.FVR, Measure.RVR)
+    ]
+    return f"after {last.step} steps {', '.join(shown)}"
+
+
+def perform_all(tasks: Sequence[Task], *, jobs: int, say: Say) -> None:
+    """Do what is missing of some runs, several at a time, each in a process of its own."""
+    missing = [task for task in tasks if not task.done]
+    say(f"{len(tasks)} runs, {len(missing)} of them to do")
+    start = time.monotonic()
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=spawn, max_tasks_per_child=1) as pool:
+        running = [pool.submit(perform, task) for task in missing]
+        for number, future in enumerate(as_completed(running), 1):
+            say(f"{number}/{len(missing)} after {(time.monotonic() - start) / 60:.1f} min: {future.result()}")
+
+
+def main() -> None:
+    """Do the experiment."""
+    parser = ArgumentParser(prog="python -m training.experiments.tiny", description="Compare the methods.")
+    parser.add_argument("--config", type=Path, default=Path("training/configs/experiment-tiny.yaml"))
+    parser.add_argument("--jobs", type=int, default=2, help="runs at a time (default 2)")
+    parser.add_argument("--threads", type=int, default=1, help="threads of each run (default 1)")
+    parser.add_argument("--report", type=Path, default=Path("docs/experiments"), help="folder for tables and figures")
+    given = parser.parse_args()
+    console = Console(stderr=True)
+    experiment = read_experiment(given.config)
+
+    def say(message: str) -> None:
+        console.print(message, markup=False, highlight=False)
+
+    starts = run(experiment, jobs=given.jobs, threads=given.threads, say=say)
+    for path in write_report(experiment, {study: starts[study].config for study in STUDIES}, given.report):
+        say(f"written: {path}")
+
+
+if __name__ == "__main__":
+    main()
