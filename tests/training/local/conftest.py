@@ -31,8 +31,8 @@ model:
 data: {{train: [{EXAMPLES}], evaluation: [{EXAMPLES}], prompt: short, epochs: 1000}}
 rollout: {{samples: 4, temperature: 1.0, top_p: 1.0, max_prompt_tokens: 512, max_response_tokens: 256, parallel: 32}}
 batch: {{problems: 4, mini: 4, micro: 8}}
-optimiser: {{steps: 90, learning_rate: 5e-3}}
-evaluation: {{every: 0, at_start: false, problems: 3, samples: 2, temperature: 1.0, top_p: 1.0}}
+optimiser: {{steps: 100, learning_rate: 5e-3}}
+evaluation: {{every: 0, at_start: false, problems: 6, samples: 2, temperature: 1.0, top_p: 1.0}}
 checkpoint: {{every: 0}}
 """
 
@@ -60,7 +60,7 @@ def config(warmed_up: Path, tmp_path: Path) -> Config:
         f"output={tmp_path / 'run'}",
         "model.scratch=null",
         f"model.path={warmed_up / 'model'}",
-        "batch={problems: 2, mini: 2, micro: 4}",
+        "batch={problems: 3, mini: 3, micro: 4}",
         "optimiser={steps: 3, learning_rate: 1e-3}",
         "evaluation.every=2",
         "checkpoint.every=1",
