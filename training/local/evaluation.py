@@ -28,7 +28,7 @@ def evaluate_policy(
         policy: is not changed.
         tasks: what is asked; at least one.
         config: how to sample: its section ``evaluation``.
-        workers: verify, with an evaluation's way to find the chosen option.
+        workers: verify.
         step: number of training steps that are done, for the record.
         out: file to write the completions to.
     """
@@ -50,7 +50,7 @@ def evaluate_policy(
         text = policy.pieces.read(one.ids).text
         completions.append(Completion(problem_id=problem.id, sample=one.number, completion=text))
         lengths[problem.id, one.number] = len(one.ids)
-        pending.append(workers.verify(problem, text, one.number))
+        pending.append(workers.verify(problem, text, one.number, evaluation=True))
 
     generator = generator_of(seed_of(settings.seed, "evaluation"), policy.device)
     sample(policy, [task.prompt for task in tasks], sampling, generator, ended=verify)

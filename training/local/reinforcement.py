@@ -75,7 +75,7 @@ class ReinforcementLearner:
         optimiser: of it.
         tasks: of which each item of the order is one.
         config: of the run.
-        workers: verify as training demands.
+        workers: verify.
         folder: where rollouts are written to.
     """
 

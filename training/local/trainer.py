@@ -85,19 +85,16 @@ def train(config: Config, display: Display, *, stopping: Callable[[], bool] = la
     optimiser = make_optimiser(policy, config.optimiser)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.yaml").write_text(write_config(config), encoding="utf-8")
-    with (
-        _workers(config, evaluation=False) as training,
-        _workers(config, evaluation=True) as scoring,
-        Log(folder, size=state.log, step=state.step, tensorboard=config.tensorboard) as log,
-    ):
+    log = Log(folder, size=state.log, step=state.step, tensorboard=config.tensorboard)
+    with _workers(config) as workers, log:
         learner: Learner
         if isinstance(METHODS[config.method], Imitation):
             given = demonstrations(tasks, policy.tokenizer, config)
-            learner = ImitationLearner(policy, optimiser, given, config, training)
+            learner = ImitationLearner(policy, optimiser, given, config, workers)
         else:
-            learner = ReinforcementLearner(policy, optimiser, tasks, config, training, folder / "rollouts")
+            learner = ReinforcementLearner(policy, optimiser, tasks, config, workers, folder / "rollouts")
         asked = evaluation_tasks(policy, config, display)
-        run = _Run(config, policy, optimiser, learner, asked, scoring, log, display)
+        run = _Run(config, policy, optimiser, learner, asked, workers, log, display)
         return run.go(state, stopping)
 
 
@@ -121,7 +118,7 @@ def evaluate(config: Config, display: Display) -> EvaluationRecord:
     tasks = evaluation_tasks(policy, config, display)
     if not tasks:
         raise ConfigError("data.evaluation", "there is no problem to score on")
-    with _workers(config, evaluation=True) as workers:
+    with _workers(config) as workers:
         record = evaluate_policy(policy, tasks, config, workers, step=step, out=_evaluation(config, step))
     display.show(record)
     return record
@@ -139,7 +136,7 @@ class _Run:
     optimiser: torch.optim.Optimizer
     learner: Learner
     asked: tuple[Task, ...]
-    scoring: Workers
+    workers: Workers
     log: Log
     display: Display
 
@@ -185,7 +182,7 @@ class _Run:
     def _evaluate(self, step: int) -> None:
         if self.asked:
             out = _evaluation(self.config, step)
-            record = evaluate_policy(self.policy, self.asked, self.config, self.scoring, step=step, out=out)
+            record = evaluate_policy(self.policy, self.asked, self.config, self.workers, step=step, out=out)
             self.log.write(record)
             self.display.show(record)
 
@@ -304,8 +301,8 @@ def _tell(left_out: Counter[str], where: str, display: Display) -> None:
         display.say(f"{where}: {count} problems left out: {reason}")
 
 
-def _workers(config: Config, *, evaluation: bool) -> Workers:
-    settings = Settings(rules=config.data.rules, evaluation=evaluation)
+def _workers(config: Config) -> Workers:
+    settings = Settings(rules=config.data.rules, evaluation=False)
     return Workers(settings, count=config.rollout.workers, patience=config.rollout.patience)
 
 

@@ -14,8 +14,9 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
@@ -53,10 +54,11 @@ class _Job:
     problem: Problem
     completion: str
     sample: int
+    evaluation: bool
     result: Future[Checked]
 
 
-_Task: TypeAlias = tuple[Problem, str, int]
+_Task: TypeAlias = tuple[Problem, str, int, bool]
 _Answer: TypeAlias = tuple[TraceReport, float] | str
 
 
@@ -92,10 +94,18 @@ class Workers:
             for thread in self._threads:
                 thread.join()
 
-    def verify(self, problem: Problem, completion: str, sample: int = 0) -> Future[Checked]:
-        """Have a completion checked."""
+    def verify(
+        self, problem: Problem, completion: str, sample: int = 0, *, evaluation: bool | None = None
+    ) -> Future[Checked]:
+        """Have a completion checked.
+
+        Args:
+            problem, completion, sample: see ``proof_r1_formal.Verifier``.
+            evaluation: whether the chosen option is found as evaluation finds it; as the settings say if None.
+        """
         result: Future[Checked] = Future()
-        self._jobs.put(_Job(problem, completion, sample, result))
+        evaluation = self._settings.evaluation if evaluation is None else evaluation
+        self._jobs.put(_Job(problem, completion, sample, evaluation, result))
         return result
 
     def _serve(self) -> None:
@@ -105,7 +115,8 @@ class Workers:
             try:
                 for attempt in range(1, ATTEMPTS + 1):
                     process = process or _Process(self._settings)
-                    outcome = process.check((job.problem, job.completion, job.sample), self._patience)
+                    task = (job.problem, job.completion, job.sample, job.evaluation)
+                    outcome = process.check(task, self._patience)
                     if isinstance(outcome, _Gone):
                         process = None
                         if attempt < ATTEMPTS and not outcome.hung:
@@ -185,21 +196,21 @@ def work(handle: int) -> None:
     """
     with Connection(handle) as pipe:
         settings: Settings = pipe.recv()
-        verifier = settings.verifier()
+        verifiers = {kind: replace(settings, evaluation=kind).verifier() for kind in (False, True)}
         pipe.send("ready")
         while True:
             try:
                 task: _Task = pipe.recv()
             except EOFError:
                 return
-            pipe.send(_answer(verifier, task))
+            pipe.send(_answer(verifiers, task))
 
 
-def _answer(verifier: Verifier, task: _Task) -> _Answer:
-    problem, completion, sample = task
+def _answer(verifiers: Mapping[bool, Verifier], task: _Task) -> _Answer:
+    problem, completion, sample, evaluation = task
     start = time.process_time()
     try:
-        return verifier.verify(problem, completion, sample=sample), time.process_time() - start
+        return verifiers[evaluation].verify(problem, completion, sample=sample), time.process_time() - start
     except Exception as error:  # noqa: BLE001 (one completion never stops a run; it is counted and its text is kept)
         return f"{type(error).__name__}: {error}"
 
