@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import time
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
@@ -158,15 +158,23 @@ def _seen(config: Config) -> str:
 
 
 def perform_all(tasks: Sequence[Task], *, jobs: int, say: Say) -> None:
-    """Do what is missing of some runs, several at a time, each in a process of its own."""
+    """Do what is missing of some runs, several at a time, then each in a process of its own."""
     missing = [task for task in tasks if not task.done]
     say(f"{len(tasks)} runs, {len(missing)} of them to do")
     start = time.monotonic()
-    spawn = multiprocessing.get_context("spawn")
+    for number, folder in enumerate(_performed(missing, jobs), 1):
+        say(f"{number}/{len(missing)} after {(time.monotonic() - start) / 60:.1f} min: {folder}")
+
+
+def _performed(tasks: Sequence[Task], jobs: int) -> Iterator[Path]:
+    """The folders of runs, each as soon as it is done."""
+    if jobs == 1:
+        yield from map(perform, tasks)
+        return
+    spawn = multiprocessing.get_context("spawn")  # PyTorch's threads do not survive a fork
     with ProcessPoolExecutor(jobs, mp_context=spawn, max_tasks_per_child=1) as pool:
-        running = [pool.submit(perform, task) for task in missing]
-        for number, future in enumerate(as_completed(running), 1):
-            say(f"{number}/{len(missing)} after {(time.monotonic() - start) / 60:.1f} min: {future.result()}")
+        for future in as_completed([pool.submit(perform, task) for task in tasks]):
+            yield future.result()
 
 
 def main() -> None:
