@@ -9,6 +9,7 @@
 # make soundness            docs/soundness.json anew: 100,000 steps that try to have something false accepted
 # make mutants              docs/mutants.md anew: which faults planted in the trusted modules do the tests notice?
 # make fuzz SECONDS=600     so long for each reader of text from outside: bytes that it should not survive
+# make experiment-tiny     docs/experiments anew: the methods compared on a model from scratch (resumes; JOBS=2 THREADS=1)
 # make wheel   the package as a wheel in dist/
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -16,7 +17,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo test tables bench audit generation compare soundness mutants fuzz wheel clean
+.PHONY: setup demo test tables bench audit generation compare soundness mutants fuzz experiment-tiny wheel clean
 
 setup: .venv/.ready
 
@@ -66,6 +67,9 @@ mutants: .venv/.tested
 fuzz: .venv/.tested
 	$(PIP) install atheris==3.0.0
 	$(BIN)/python -m bench.fuzz $(or $(SECONDS),600)
+
+experiment-tiny: .venv/.tested
+	$(BIN)/python -m training.experiments.tiny --jobs $(or $(JOBS),2) --threads $(or $(THREADS),1)
 
 wheel: .venv/.tested
 	$(PIP) wheel --no-deps -w dist .
