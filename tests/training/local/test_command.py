@@ -1,0 +1,72 @@
+"""``proof-r1 train`` from the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from training.config import Config, read_config, write_config
+
+ROOT = Path(__file__).resolve().parents[3]
+TINY = ROOT / "training" / "configs" / "tiny.yaml"
+MAIN = "from proof_r1_formal.cli import main; main()"
+
+
+def proof_r1(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", MAIN, *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
+    shown = proof_r1("train", "--config", str(TINY), f"output={tmp_path / 'run'}", "batch.micro=3", "--dry-run")
+    assert shown.returncode == 0, shown.stderr
+    resolved, _, cost = shown.stdout.partition("\n\n")
+    settings = yaml.safe_load(resolved)
+    assert settings["batch"]["micro"] == 3
+    assert settings["credit"]["baseline_decay"] == 0.9
+    given = tmp_path / "shown.yaml"
+    given.write_text(resolved)
+    assert read_config(given) == read_config(TINY, [f"output={tmp_path / 'run'}", "batch.micro=3"])
+    for said in ("problems to train on", "weights", "4 steps of", "no less than"):
+        assert said in cost
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["batch.micro=0"], "batch.micro"),
+        (["nonsense=1"], "nonsense"),
+        (["model.scratch=null", "model.path=/nowhere"], "cannot be loaded"),
+        (["--engine", "other"], "other"),
+    ],
+)
+def test_wrong_use_is_told(arguments: list[str], message: str, tmp_path: Path) -> None:
+    told = proof_r1("train", "--config", str(TINY), f"output={tmp_path / 'run'}", *arguments)
+    assert told.returncode == 2
+    assert message in " ".join(told.stderr.split())
+    assert "Traceback" not in told.stderr
+
+
+def test_without_a_checkout_it_says_so(tmp_path: Path) -> None:
+    (tmp_path / "proof_r1_formal").symlink_to(ROOT / "proof_r1_formal")  # as installed: without its neighbours
+    packages = [path for path in sys.path if path.endswith("site-packages")]
+    code = f"import sys; sys.path[:0] = {[str(tmp_path), *packages]!r}; {MAIN}"
+    command = [sys.executable, "-I", "-S", "-c", code, "train", "--config", str(TINY)]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert told.returncode == 2
+    assert "training is not part of the installed package" in " ".join(told.stderr.split())
+
+
+def test_evaluation_only(config: Config, tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(write_config(config))
+    scored = proof_r1("train", "--config", str(file), "--evaluate")
+    assert scored.returncode == 0, scored.stderr
+    assert "evaluation after 0 steps" in scored.stderr
+    assert (Path(config.output) / "evaluations" / "step-00000000.jsonl").exists()
+    assert not (Path(config.output) / "model").exists()

@@ -1,0 +1,76 @@
+"""Tasks: what is asked in which words, and what is left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from msgspec import structs
+
+from proof_r1_formal import Problem, Settings
+from training.config import Config
+from training.local.imitation import is_verified
+from training.local.model import Policy
+from training.local.tasks import Task, answer_text, demonstrations, make_tasks, prompt_text, sample_texts, trainable
+from training.prompts import contract, question, short_question
+
+
+def plain(chat: object) -> str:
+    """A chat as one text."""
+    assert isinstance(chat, list)
+    return "\n\n".join(message["content"] for message in chat)
+
+
+def test_prompts(config: Config, problems: list[Problem]) -> None:
+    short, full = config.data, structs.replace(config.data, prompt="full")
+    for problem in problems:
+        assert prompt_text(problem, short, plain) == short_question(problem)
+        text = prompt_text(problem, full, plain)
+        assert contract() in text and question(problem) in text
+        named = [line.partition(": ")[0] for line in short_question(problem).splitlines()]
+        ids = [*[premise.id for premise in problem.premises], *[option.id for option in problem.options]]
+        assert named == [*ids, ""]
+
+
+@pytest.mark.parametrize("prompt", ["short", "full"])
+@pytest.mark.parametrize("thinking", ["explicit", "native"])
+def test_answers_are_verified_and_fit_their_prompt(
+    config: Config, problems: list[Problem], prompt: str, thinking: str
+) -> None:
+    data = structs.replace(config.data, prompt=prompt, thinking=thinking)
+    verifier = Settings(evaluation=False).verifier()
+    for problem in problems:
+        for number in range(len(problem.proofs)):
+            opened, plain_prompt = "…<think>\n", "…"
+            answer = answer_text(problem, number, data, plain_prompt)
+            assert answer.startswith("<summary>" if prompt == "short" else "<think>\n")
+            assert is_verified(verifier.verify(problem, answer))
+            after = answer_text(problem, number, data, opened)
+            assert after.startswith("<think>") == (prompt == "full" and thinking == "explicit")
+
+
+def test_what_cannot_be_trained_on_is_counted(config: Config, problems: list[Problem]) -> None:
+    some = [*problems, replace(problems[0], id="open", answer=None)]
+    kept, left_out = trainable(some, config.data)
+    labels = [option.label for problem in kept if (option := problem.option(problem.answer)) is not None]
+    assert set(labels) == {"True", "False"}
+    assert left_out["without an answer"] == 1
+    assert len(kept) + left_out.total() == len(some)
+    uncertain = structs.replace(config.data, uncertain=True)
+    assert len(trainable(some, uncertain)[0]) == len(kept) + left_out["Uncertain"]
+
+
+def test_long_prompts_are_counted(policy: Policy, config: Config, problems: list[Problem]) -> None:
+    lengths = sorted(
+        len(task.prompt) for task in make_tasks(problems, policy.tokenizer, config.data, max_prompt_tokens=9999).tasks
+    )
+    made = make_tasks(problems, policy.tokenizer, config.data, max_prompt_tokens=lengths[2])
+    assert [len(task.prompt) <= lengths[2] for task in made.tasks] == [True] * sum(n <= lengths[2] for n in lengths)
+    assert made.left_out["prompt too long"] == sum(n > lengths[2] for n in lengths)
+
+
+def test_demonstrations_are_the_reference_proofs(policy: Policy, config: Config, tasks: tuple[Task, ...]) -> None:
+    given = demonstrations(tasks, policy.tokenizer, config)
+    assert len(given) == sum(len(task.problem.proofs) for task in tasks)
+    texts = set(sample_texts([task.problem for task in tasks], config.data))
+    assert {one.answer for one in given} <= texts
