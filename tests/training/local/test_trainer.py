@@ -27,7 +27,7 @@ from proof_r1_formal import (
     write_problems,
 )
 from proof_r1_formal.generate import summary
-from training.config import Config, ConfigError, write_config
+from training.config import Config, ConfigError, Lora, write_config
 from training.credit import Baselines
 from training.local import reinforcement
 from training.local.display import Display
@@ -98,6 +98,16 @@ def test_every_method_learns_from_rollouts(config: Config, display: Display, met
     assert load_policy(config.model, finished.model).trained().keys()
     moved = any(step.baselines["GOAL_BINDING"] != 0.5 for step in steps)
     assert moved == method.startswith(("proof", "no_"))
+
+
+def test_adapters_are_trained_in_bfloat16(config: Config, display: Display) -> None:
+    model = structs.replace(config.model, lora=Lora(rank=4, alpha=8, dropout=0.1), dtype="bfloat16")
+    finished = train(structs.replace(config, model=model), display)
+    steps = [record for record in records(config) if isinstance(record, StepRecord)]
+    assert steps[0].kl == pytest.approx(0.0, abs=1e-2)
+    assert steps[-1].kl > steps[0].kl
+    assert finished.model is not None
+    assert (finished.model / "adapter_model.safetensors").exists()
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_result(config: Config, display: Display, tmp_path: Path) -> None:
