@@ -148,7 +148,7 @@ class _Run:
         self.display.start(config.method, done=state.step, total=self._steps())
         if state.step == 0 and config.evaluation.at_start:
             self._evaluate(0)
-        step, position = state.step, state.position
+        step, position, saved = state.step, state.position, state.step
         while not (over := step >= config.optimiser.steps or not order.take(position, 1)[0]) and not stopping():
             step += 1
             position = self._step(step, position)
@@ -157,8 +157,10 @@ class _Run:
                 self._evaluate(step)
             if last or _due(step, config.checkpoint.every):
                 self._save(step, position)
+                saved = step
         if not over:
-            self._save(step, position)
+            if saved < step:
+                self._save(step, position)
             return Finished(step, None)
         model = Path(config.output) / "model"
         checkpoint.write_folder(model, lambda new: save_model(self.policy, new))

@@ -201,9 +201,9 @@ def work(handle: int) -> None:
         while True:
             try:
                 task: _Task = pipe.recv()
-            except EOFError:
+                pipe.send(_answer(verifiers, task))
+            except (EOFError, BrokenPipeError, ConnectionResetError):  # nobody is there any more
                 return
-            pipe.send(_answer(verifiers, task))
 
 
 def _answer(verifiers: Mapping[bool, Verifier], task: _Task) -> _Answer:
