@@ -13,6 +13,7 @@ import torch
 from proof_r1_formal import FOLIO, Completion, ReferenceStep, Settings, read_completions, read_problems
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.evaluate.metrics import Estimate, Measure
+from proof_r1_formal.generate import summary
 from training.config import ConfigError, read_config
 from training.experiments.plan import (
     HELD_OUT,
@@ -24,18 +25,20 @@ from training.experiments.plan import (
     draws,
     read_experiment,
 )
-from training.experiments.problems import write_draws, write_sloppy
+from training.experiments.problems import write_draws, write_reading, write_sloppy
 from training.experiments.report import COLUMNS, estimate, gains, table, write_report
 from training.experiments.runs import GROUPS, Scored, next_model, read_scores, train_quietly, trained_policy
 from training.experiments.slips import sloppy
 from training.experiments.tiny import run
 from training.local.logs import ImitationRecord, StepRecord, read_log
 from training.local.model import load_policy
+from training.prompts import short_question
 
 CONFIGS = Path(__file__).resolve().parents[2] / "training" / "configs"
 SIZES = Sizes(
     clean=24,
     sloppy=12,
+    recitals=0.5,
     slips=0.5,
     round_steps=1,
     rounds=1,
@@ -102,6 +105,33 @@ def test_what_is_there_is_not_drawn_again(files: dict[str, Path]) -> None:
     assert {name: path.stat().st_mtime_ns for name, path in again.items()} == before
 
 
+def test_premises_come_in_the_order_in_which_the_proof_uses_them(clean: tuple[Problem, ...]) -> None:
+    for problem in clean:
+        names = {premise.id for premise in problem.premises}
+        used = list(dict.fromkeys([n for step in problem.proofs[0] for n in step.dependencies if n in names]))
+        assert used == sorted(used, key=lambda name: int(name[1:]))
+        assert [premise.id for premise in problem.premises] == [f"h{n}" for n in range(1, len(names) + 1)]
+
+
+def test_proofs_still_hold(clean: tuple[Problem, ...]) -> None:
+    verifier = Settings(rules="folio").verifier()
+    for problem in clean:
+        report = verifier.verify(problem, summary(problem.proofs[0]))
+        assert report.answer_correct
+        assert all(action.signal == 1.0 for action in report.actions)
+
+
+def test_reading_is_recitals_and_proofs(clean: tuple[Problem, ...], tmp_path: Path) -> None:
+    write_reading(clean, 0.5, tmp_path / "reading.jsonl")
+    answers = {
+        a.problem_id: a.completion for a in read_completions(tmp_path / "reading.jsonl") if isinstance(a, Completion)
+    }
+    proofs = [p for p in clean if answers[p.id] == summary(p.proofs[0])]
+    recitals = [p for p in clean if sorted(answers[p.id].splitlines()) == sorted(short_question(p).split("\n")[:-2])]
+    assert len(proofs) + len(recitals) == len(clean)
+    assert min(len(proofs), len(recitals)) > 0
+
+
 # -- slips ------------------------------------------------------------------------------------------------------------
 
 
@@ -118,16 +148,11 @@ def test_slips_leave_the_answer_and_the_form(clean: tuple[Problem, ...]) -> None
         changed += proof != problem.proofs[0]
         assert proof[-1].id == problem.answer
         assert all(step.dependencies and len(set(step.dependencies)) == len(step.dependencies) for step in proof)
-        report = verifier.verify(problem, _summary(proof))
+        report = verifier.verify(problem, summary(proof))
         assert report.parsed
         assert report.answer_correct
         assert all(action.schema for action in report.actions)
     assert changed > 0.9 * len(clean)
-
-
-def _summary(proof: tuple[ReferenceStep, ...]) -> str:
-    elements = [msgspec.json.encode({name: getattr(step, name) for name in step.__slots__}).decode() for step in proof]
-    return f"<summary>[{','.join(elements)}]</summary>"
 
 
 def test_a_skipped_step_leaves_what_it_rests_on(clean: tuple[Problem, ...]) -> None:
@@ -231,7 +256,13 @@ def miniature(output: Path, *changes: str) -> Experiment:
     long = msgspec.structs.replace(config.rollout, max_response_tokens=500)
     warm = msgspec.structs.replace(config, method="sft", rollout=long)
     return Experiment(
-        output=str(output), sizes=SIZES, clean=warm, noisy=warm, methods=config, compared=("sft", "proof_r1")
+        output=str(output),
+        sizes=SIZES,
+        reading=warm,
+        clean=warm,
+        noisy=warm,
+        methods=config,
+        compared=("sft", "proof_r1"),
     )
 
 

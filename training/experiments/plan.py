@@ -1,8 +1,8 @@
 """What the experiment does: its studies, its problems and its sizes, as data.
 
-Both studies start from the same warm-up on clean proofs of one to four steps. *Noise* goes on with proofs that have
-slips, and asks which method undoes them; *transfer* has no noise, and asks what reaches proofs that are longer than any
-in the warm-up, names that were not in it, and rules that were not in it.
+Both studies start from the same warm-up: reading exercises, then clean proofs of one to four steps. *Noise* goes on
+with proofs that have slips, and asks which method undoes them; *transfer* has no noise, and asks what reaches proofs
+that are longer than any in the warm-up, names that were not in it, and rules that were not in it.
 """
 
 from __future__ import annotations
@@ -28,25 +28,29 @@ MethodName: TypeAlias = Literal["sft", "grpo", "prosfi", "proof_r1", "no_verific
 METHODS: tuple[MethodName, ...] = ("sft", "grpo", "prosfi", "proof_r1", "no_verification", "no_closure")
 """In the order of tables."""
 
-_NAMES = """
-Ada Bob Cleo Dan Eve Finn Gus Hal Ida Jo Kit Lea Max Nora Otto Pia Ray Sue Ted Una
-"""
-_WORDS = """
-able bald bold brave brisk busy calm civil clean clever cold cool curt daft deft dim dull eager fair firm fit fond frail
-frank free fresh full glad good grand great grim gruff hale happy hardy harsh idle jolly just keen kind large late
-lazy lean light long loud loyal mad mean meek merry mild moody neat new nice noble numb odd old pale plain polite poor
-proud pure quick quiet rash rich ripe rough rude sad safe sane shy sick slim slow sly small smart sober sore stern still
-strong sure sweet swift tall tame tart tense thin tidy tired tough vain vast warm wary weak wild wise witty young
-"""
 
-WORDS = Vocabulary(
-    people=tuple([Person(name, "they") for name in _NAMES.split()]),
-    themes=(tuple([Predicate("be", word) for word in _WORDS.split()]),),
-    traits=(),
+def _vocabulary(names: str, words: str) -> Vocabulary:
+    """Short names and predicates of one word: short sequences."""
+    return Vocabulary(
+        people=tuple([Person(name, "they") for name in names.split()]),
+        themes=(tuple([Predicate("be", word) for word in words.split()]),),
+        traits=(),
+    )
+
+
+SEEN = _vocabulary(
+    "Ada Bob Cleo Dan Eve Finn Gus Hal Ida Jo Kit Lea",
+    """
+    able bold brave calm clever cool eager fair firm fit free glad grand happy keen kind light loud mild neat nice noble
+    plain proud quick quiet rich sharp shy tall
+    """,
 )
-"""Short names and predicates of one word: short sequences."""
-
-SEEN, UNSEEN = WORDS.split()
+"""Of the warm-up."""
+UNSEEN = _vocabulary(
+    "Max Nora Otto Pia Ray",
+    "brisk deft frank gentle jolly lean meek polite sane slim sober swift thin tough wary witty",
+)
+"""Not of the warm-up; the tokenizer spells it in pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ class Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     Attributes:
         clean: proofs of the warm-up; sloppy: proofs with slips.
+        recitals: share of recitals among reading exercises.
         slips: chance of a slip, per step.
         round_steps: after each round of so many steps on sloppy proofs the policy is looked at.
         rounds: at most so many.
@@ -74,6 +79,7 @@ class Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     clean: int
     sloppy: int
+    recitals: float
     slips: float
     round_steps: int
     rounds: int
@@ -93,12 +99,13 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         output: folder of everything.
         sizes: see there.
         compared: the methods.
-        clean, noisy: of the two warm-ups.
+        reading, clean, noisy: of the parts of the warm-up.
         methods: of the runs that are compared.
     """
 
     output: str
     sizes: Sizes
+    reading: Config
     clean: Config
     noisy: Config
     methods: Config

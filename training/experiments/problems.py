@@ -1,4 +1,4 @@
-"""The data of the experiment: files of problems, and the sloppy proofs that the warm-up learns from.
+"""The data of the experiment: files of problems, and what the warm-up learns from.
 
 In: what to draw. Out: files; those that are there already are left as they are. No problem that a policy is scored on
 is, but for names and the order of premises, one that something was learned from.
@@ -18,6 +18,7 @@ from proof_r1_formal.generate import generate_problems, summary
 from proof_r1_formal.generate.diversity import structural_key
 from training.experiments.plan import HELD_OUT, Draw
 from training.experiments.slips import sloppy
+from training.prompts import short_question
 
 
 def write_draws(draws: Mapping[str, tuple[Draw, ...]], folder: Path, *, workers: int = 1) -> dict[str, Path]:
@@ -47,13 +48,53 @@ def _drawn(parts: Iterable[Draw], reserved: set[bytes], workers: int) -> Iterato
     """The problems of a file, without their English, which nobody reads here."""
     for part in parts:
         for generated in islice(generate_problems(part.settings, seen=reserved, workers=workers), part.count):
-            problem = generated.problem
-            premises = tuple([replace(premise, text="") for premise in problem.premises])
-            yield replace(problem, premises=premises, question="")
+            yield in_order_of_use(generated.problem)
+
+
+def in_order_of_use(problem: Problem) -> Problem:
+    """The problem without its English, its premises in the order in which the proof uses them, others in between.
+
+    Where to look next is then mostly a matter of where one was, which small models learn; in a random order it is a
+    search. The premises that no proof needs stay at random places.
+    """
+    used = list(dict.fromkeys([name for step in problem.proofs[0] for name in step.dependencies]))
+    places = iter([premise for name in used for premise in problem.premises if premise.id == name])
+    ordered = [next(places) if premise.id in used else premise for premise in problem.premises]
+    new = {premise.id: f"h{number}" for number, premise in enumerate(ordered, 1)}
+    proof = tuple(
+        [
+            replace(step, dependencies=tuple([new.get(name, name) for name in step.dependencies]))
+            for step in problem.proofs[0]
+        ]
+    )
+    premises = tuple([replace(premise, id=new[premise.id], text="") for premise in ordered])
+    return replace(problem, premises=premises, question="", proofs=(proof,))
 
 
 def _key(problem: Problem) -> bytes:
     return structural_key(problem.options[0].formula, [premise.formula for premise in problem.premises])
+
+
+def write_reading(problems: Iterable[Problem], share: float, path: Path) -> None:
+    """Write what reading is learned from, unless the file is there: for some problems a recital, for others the proof.
+
+    A recital has the lines of the prompt in another order. It teaches to find what an id stands for and to copy it,
+    which proofs alone teach a model from scratch only after many more of them.
+
+    Args:
+        problems: with reference proofs.
+        share: of recitals.
+        path: of the file.
+    """
+
+    def answer(problem: Problem) -> str:
+        source = Random(f"reading {problem.id}")
+        if source.random() >= share:
+            return summary(problem.proofs[0])
+        lines = short_question(problem).splitlines()[:-1]  # the last one is empty
+        return "\n".join(source.sample(lines, len(lines)))
+
+    _write_answers({problem.id: answer(problem) for problem in problems}, path)
 
 
 def write_sloppy(problems: Iterable[Problem], rules: Catalogue, chance: float, path: Path) -> None:
@@ -65,15 +106,17 @@ def write_sloppy(problems: Iterable[Problem], rules: Catalogue, chance: float, p
         chance: of a slip, for each step.
         path: of the file.
     """
-    if path.exists():
-        return
-    completions = [
-        Completion(
-            problem_id=problem.id,
-            completion=summary(sloppy(problem, problem.proofs[0], rules, chance, Random(f"sloppy {problem.id}"))),
-        )
-        for problem in problems
-    ]
-    new = path.with_suffix(".new")
-    write_completions(new, completions)
-    new.rename(path)
+    _write_answers(
+        {
+            problem.id: summary(sloppy(problem, problem.proofs[0], rules, chance, Random(f"sloppy {problem.id}")))
+            for problem in problems
+        },
+        path,
+    )
+
+
+def _write_answers(answers: Mapping[str, str], path: Path) -> None:
+    if not path.exists():
+        new = path.with_suffix(".new")
+        write_completions(new, [Completion(problem_id=name, completion=text) for name, text in answers.items()])
+        new.rename(path)

@@ -20,7 +20,7 @@ from proof_r1_formal import FOLIO, ProofR1Error, read_problems
 from proof_r1_formal.evaluate.metrics import Measure
 from training.config import Config
 from training.experiments.plan import HELD_OUT, STUDIES, Experiment, MethodName, StudyName, draws, read_experiment
-from training.experiments.problems import write_draws, write_sloppy
+from training.experiments.problems import write_draws, write_reading, write_sloppy
 from training.experiments.report import write_report
 from training.experiments.runs import Task, next_model, perform, train_quietly
 from training.local.logs import EvaluationRecord, read_log
@@ -43,15 +43,13 @@ def run(experiment: Experiment, *, jobs: int, threads: int, say: Say) -> dict[St
     out = Path(experiment.output)
     paths = write_draws(draws(experiment.sizes), out / "problems", workers=jobs)
     say("problems are there")
-    sloppy = out / "problems" / "sloppy-proofs.jsonl"
-    write_sloppy(read_problems(paths["sloppy"]).problems.values(), FOLIO, experiment.sizes.slips, sloppy)
     held_out = tuple([paths[name] for name in HELD_OUT])
-    clean, noisy = warm_ups(experiment, paths, sloppy, threads=threads * jobs, say=say)
+    clean, noisy = warm_ups(experiment, paths, threads=threads * jobs, say=say)
     starts: dict[StudyName, Task] = {"noise": Task(noisy, held_out), "transfer": Task(clean, held_out)}
     for start in starts.values():
         perform(start)
     tasks = [
-        Task(method_config(experiment, study, method, seed, start.config, paths, sloppy, threads=threads), held_out)
+        Task(method_config(experiment, study, method, seed, start.config, paths, threads=threads), held_out)
         for study, start in starts.items()
         for seed in experiment.sizes.seeds
         for method in experiment.compared
@@ -60,18 +58,33 @@ def run(experiment: Experiment, *, jobs: int, threads: int, say: Say) -> dict[St
     return starts
 
 
-def warm_ups(
-    experiment: Experiment, paths: Mapping[str, Path], sloppy: Path, *, threads: int, say: Say
-) -> tuple[Config, Config]:
-    """Make both warm-ups: on clean proofs, and then, until its proofs are wrong often enough, on sloppy ones.
+def warm_ups(experiment: Experiment, paths: Mapping[str, Path], *, threads: int, say: Say) -> tuple[Config, Config]:
+    """Make both warm-ups: reading and clean proofs, and then, until enough proofs are wrong, sloppy ones.
 
     Raises:
         ProofR1Error: the second one did not come to where it should.
     """
     sizes, out, watched = experiment.sizes, Path(experiment.output), (str(paths["watched"]),)
-    clean = _stage(experiment.clean, out / "warm-up-clean", paths["clean"], threads, evaluation=watched)
-    if not (out / "warm-up-clean" / "model").exists():
-        train_quietly(clean)
+    lines, sloppy = _reading(paths), _sloppy(paths)
+    write_reading(read_problems(paths["clean"]).problems.values(), sizes.recitals, lines)
+    write_sloppy(read_problems(paths["sloppy"]).problems.values(), FOLIO, sizes.slips, sloppy)
+    reading = _stage(
+        experiment.reading,
+        out / "warm-up-reading",
+        paths["clean"],
+        threads,
+        evaluation=(),
+        demonstrations=(str(lines),),
+    )
+    _train_once(reading)
+    clean = _stage(
+        structs.replace(experiment.clean, model=next_model(reading)),
+        out / "warm-up-clean",
+        paths["clean"],
+        threads,
+        evaluation=watched,
+    )
+    _train_once(clean)
     say(f"warm-up on clean proofs: {_seen(clean)}")
     noisy = _stage(
         structs.replace(experiment.noisy, model=next_model(clean)),
@@ -98,6 +111,19 @@ def warm_ups(
     )
 
 
+def _train_once(config: Config) -> None:
+    if not (Path(config.output) / "model").exists():
+        train_quietly(config)
+
+
+def _reading(paths: Mapping[str, Path]) -> Path:
+    return paths["clean"].with_name("reading-answers.jsonl")
+
+
+def _sloppy(paths: Mapping[str, Path]) -> Path:
+    return paths["sloppy"].with_name("sloppy-answers.jsonl")
+
+
 def method_config(
     experiment: Experiment,
     study: StudyName,
@@ -105,7 +131,6 @@ def method_config(
     seed: int,
     start: Config,
     paths: Mapping[str, Path],
-    sloppy: Path,
     *,
     threads: int,
 ) -> Config:
@@ -122,7 +147,7 @@ def method_config(
     many = structs.replace(
         batch, problems=batch.problems * rollout.samples, mini=batch.problems * rollout.samples // batch.epochs
     )
-    source, given = (paths["sloppy"], (str(sloppy),)) if study == "noise" else (paths["clean"], ())
+    source, given = (paths["sloppy"], (str(_sloppy(paths)),)) if study == "noise" else (paths["clean"], ())
     same = structs.replace(base, batch=many)
     return _stage(same, output, source, threads, evaluation=watched, demonstrations=given)
 
