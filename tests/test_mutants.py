@@ -130,7 +130,7 @@ FAULTS = {
     ),
     "tautologies are principal premises": Fault(
         RULES,
-        "if not self._substantial(anchors):",
+        "if not self._substantial(anchor.element for anchor in anchors):",
         "if False:",
         "rules/test_check.py::test_trivial_principal_premises_are_rejected",
     ),

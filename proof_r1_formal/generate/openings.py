@@ -119,6 +119,8 @@ class Schemata:
                         yield Opening(rule, (), (), (*principal, *minor), wanted)
                     else:
                         yield Opening(rule, (), minor, principal, wanted)
+                    if Condition.STATED in schema.conditions:
+                        yield Opening(rule, (), (), (*principal, *minor), wanted)
 
     def parting(
         self, number: int, known: Sequence[tuple[Element, ...]], terms: Terms, spend: Callable[[], None]

@@ -359,7 +359,7 @@ class Search:
             for said in introducible(formula):
                 yield said
                 match said:
-                    case And(left, right):
+                    case And(left, right) | Xor(left, right):
                         pending += (right, left)
                     case Exists(variable, _):
                         pending += [instantiate(said, term) for term in self._terms.get(variable.sort, ())]

@@ -164,13 +164,13 @@ class _Step:
     def terms_of_sort(self, sort: str) -> tuple[Term, ...]:
         return self._terms.get(sort, ())
 
-    def _substantial(self, anchors: tuple[Anchor, ...]) -> bool:
-        """Whether no principal premise is a tautology or a contradiction (in doubt, it is not substantial)."""
-        for anchor in anchors:
+    def _substantial(self, premises: Iterable[Formula]) -> bool:
+        """Whether no premise is a tautology or a contradiction (in doubt, it is not substantial)."""
+        for premise in premises:
             self._spend(QUESTION)
-            for answer in (self._oracle.valid(anchor.element), self._oracle.contradictory(anchor.element)):
+            for answer in (self._oracle.valid(premise), self._oracle.contradictory(premise)):
                 if isinstance(answer, Unknown):
-                    self.leave_open("whether a principal premise is a tautology stayed undecided")
+                    self.leave_open("whether a premise is a tautology stayed undecided")
                 if isinstance(answer, Entailed | Unknown):
                     return False
         return True
@@ -181,7 +181,7 @@ class _Step:
         """The instances of the schema that this step is; usually only the first is wanted."""
         for anchors, substitution in self._anchored(schema):
             for complete in self._concluding(schema, substitution):
-                if not self._substantial(anchors):
+                if not self._substantial(anchor.element for anchor in anchors):
                     continue
                 minor = tuple([instance(pattern, complete) for pattern in schema.minor])
                 if self._minor_hold(schema, anchors, minor):
@@ -191,8 +191,28 @@ class _Step:
         if Condition.OWN_DEPENDENCIES in schema.conditions:
             parts = tuple([part for formula in minor for part in conjuncts(formula)])
             return self._covered(parts, frozenset(), len(schema.minor))
+        if Condition.STATED in schema.conditions:
+            return self._substantial(minor) and self._said(minor)
         anchored = tuple([anchor.dependency for anchor in anchors])
         return all(self.entailed_by_others(anchored, formula) for formula in minor)
+
+    def _said(self, formulas: tuple[Formula, ...]) -> bool:
+        """Whether each is stated, or follows from one of the others that is."""
+        stated = [formula for formula in formulas if self._stated(formula)]
+        return all(
+            formula in stated or any(self._yes(self._oracle.entails((other,), formula)) for other in stated)
+            for formula in formulas
+        )
+
+    def _stated(self, formula: Formula) -> bool:
+        """Whether the formula, or each of its conjuncts, is in the spine of a dependency."""
+        for spine in self._spines:
+            for element in spine.elements():
+                self._spend(1)
+                if self._yes(self._oracle.equivalent(element, formula)):
+                    return True
+        parts = conjuncts(formula)
+        return len(parts) > 1 and all(map(self._stated, parts))
 
     def _covered(self, parts: tuple[Formula, ...], used: frozenset[int], least: int) -> bool:
         """Whether unused dependencies, each once and at least ``least`` in all, are together exactly the parts."""

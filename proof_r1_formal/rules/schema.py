@@ -26,6 +26,10 @@ class Condition(StrEnum):
 
     SYNTACTIC = "syntactic"
     """The conclusion has the pattern's form as written, not only up to logical equivalence."""
+    STATED = "stated"
+    """Each minor premise, or each of its conjuncts, is a spine element of a dependency or follows from another minor
+    premise that is; none is a tautology. Without it, a schema that has no principal premise takes any entailed A for an
+    instance, as A ⊕ ⊥."""
     OWN_DEPENDENCIES = "own-dependencies"
     """The minor premises are dependencies themselves, a different one for each conjunct; being entailed is not
     enough."""

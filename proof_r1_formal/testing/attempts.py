@@ -334,7 +334,8 @@ class _Builder:
                 added[name] = self._premise(recipe, instance(pattern, complete), form)
             dependencies.append(name)
         conclusion = _closed(recipe, instance(schema.conclusion, complete))
-        elements = [_closed(recipe, instance(pattern, complete)) for pattern in schema.principal]
+        substantial = patterns if Condition.STATED in schema.conditions else schema.principal
+        elements = [_closed(recipe, instance(pattern, complete)) for pattern in substantial]
         earlier = {**known, **added}
         shown = set(
             ground_terms([*[earlier[name] for name in dependencies], conclusion]).get(recipe.parameter.sort, ())
