@@ -102,8 +102,9 @@ class Attempt:
 
 
 def written(elements: Sequence[Json]) -> str:
-    """A completion whose summary holds the elements and nothing else."""
-    return f"<summary>{json.dumps(elements, ensure_ascii=False)}</summary>"
+    """A completion whose summary holds the elements and nothing else; no name in it can look like its end."""
+    escaped = json.dumps(elements, ensure_ascii=False).replace("<", "\\u003c")
+    return f"<summary>{escaped}</summary>"
 
 
 # -- problems ---------------------------------------------------------------------------------------------------------
