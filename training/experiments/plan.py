@@ -99,16 +99,16 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         output: folder of everything.
         sizes: see there.
         compared: the methods.
-        reading, clean, noisy: of the parts of the warm-up.
+        reading, clean, noisy: of the parts of the warm-up; a pretrained model can read.
         methods: of the runs that are compared.
     """
 
     output: str
     sizes: Sizes
-    reading: Config
     clean: Config
     noisy: Config
     methods: Config
+    reading: Config | None = None
     compared: tuple[MethodName, ...] = METHODS
 
 
@@ -128,12 +128,11 @@ def _settings(
     seed: int,
     steps: tuple[int, int],
     *,
-    distractors: tuple[int, int] = (0, 2),
     system: Literal["train", "folio"] = "train",
     vocabulary: Vocabulary = SEEN,
 ) -> GeneratorSettings:
     return GeneratorSettings(
-        seed=seed, steps=steps, distractors=distractors, system=system, answers=(TRUE, FALSE), vocabulary=vocabulary
+        seed=seed, steps=steps, distractors=(0, 0), system=system, answers=(TRUE, FALSE), vocabulary=vocabulary
     )
 
 

@@ -27,6 +27,9 @@ from training.local.logs import EvaluationRecord, read_log
 
 Say = Callable[[str], object]
 
+ENOUGH = 4
+"""Threads for a warm-up, at most: small matrices do not gain from more."""
+
 
 def run(experiment: Experiment, *, jobs: int, threads: int, say: Say) -> dict[StudyName, Task]:
     """Do all of the experiment that is not done yet, up to the report.
@@ -44,7 +47,10 @@ def run(experiment: Experiment, *, jobs: int, threads: int, say: Say) -> dict[St
     paths = write_draws(draws(experiment.sizes), out / "problems", workers=jobs)
     say("problems are there")
     held_out = tuple([paths[name] for name in HELD_OUT])
-    clean, noisy = warm_ups(experiment, paths, threads=threads * jobs, say=say)
+    together = min(jobs * threads, ENOUGH)
+    clean = clean_warm_up(experiment, paths, threads=together)
+    say(f"warm-up on clean proofs: {_seen(clean)}")
+    noisy = noisy_warm_up(experiment, clean, paths, threads=together, say=say)
     starts: dict[StudyName, Task] = {"noise": Task(noisy, held_out), "transfer": Task(clean, held_out)}
     for start in starts.values():
         perform(start)
@@ -58,53 +64,57 @@ def run(experiment: Experiment, *, jobs: int, threads: int, say: Say) -> dict[St
     return starts
 
 
-def warm_ups(experiment: Experiment, paths: Mapping[str, Path], *, threads: int, say: Say) -> tuple[Config, Config]:
-    """Make both warm-ups: reading and clean proofs, and then, until enough proofs are wrong, sloppy ones.
+# -- warm-ups ---------------------------------------------------------------------------------------------------------
+
+
+def clean_warm_up(experiment: Experiment, paths: Mapping[str, Path], *, threads: int) -> Config:
+    """Have a model learn to read, if the experiment says so, and then from clean proofs."""
+    out, problems, start = Path(experiment.output), paths["clean"], experiment.clean.model
+    if experiment.reading is not None:
+        lines = problems.with_name("reading-answers.jsonl")
+        write_reading(read_problems(problems).problems.values(), experiment.sizes.recitals, lines)
+        reading = _stage(
+            experiment.reading, out / "warm-up-reading", problems, threads, watched=None, demonstrations=(str(lines),)
+        )
+        _train_once(reading)
+        start = next_model(reading)
+    config = structs.replace(experiment.clean, model=start)
+    clean = _stage(config, out / "warm-up-clean", problems, threads, watched=paths["watched"])
+    _train_once(clean)
+    return clean
+
+
+def noisy_warm_up(
+    experiment: Experiment, clean: Config, paths: Mapping[str, Path], *, threads: int, say: Say
+) -> Config:
+    """Have it learn from sloppy proofs, in rounds, until its own are wrong often enough.
 
     Raises:
-        ProofR1Error: the second one did not come to where it should.
+        ProofR1Error: it did not come to where it should.
     """
-    sizes, out, watched = experiment.sizes, Path(experiment.output), (str(paths["watched"]),)
-    lines, sloppy = _reading(paths), _sloppy(paths)
-    write_reading(read_problems(paths["clean"]).problems.values(), sizes.recitals, lines)
+    sizes, out = experiment.sizes, Path(experiment.output) / "warm-up-noise"
+    sloppy = _sloppy(paths)
     write_sloppy(read_problems(paths["sloppy"]).problems.values(), FOLIO, sizes.slips, sloppy)
-    reading = _stage(
-        experiment.reading,
-        out / "warm-up-reading",
-        paths["clean"],
-        threads,
-        evaluation=(),
-        demonstrations=(str(lines),),
-    )
-    _train_once(reading)
-    clean = _stage(
-        structs.replace(experiment.clean, model=next_model(reading)),
-        out / "warm-up-clean",
-        paths["clean"],
-        threads,
-        evaluation=watched,
-    )
-    _train_once(clean)
-    say(f"warm-up on clean proofs: {_seen(clean)}")
-    noisy = _stage(
+    config = _stage(
         structs.replace(experiment.noisy, model=next_model(clean)),
-        out / "warm-up-noise",
+        out,
         paths["sloppy"],
         threads,
-        evaluation=watched,
+        watched=paths["watched"],
         demonstrations=(str(sloppy),),
     )
     for number in range(1, sizes.rounds + 1):
-        steps = structs.replace(noisy.optimiser, steps=number * sizes.round_steps)
-        current = structs.replace(noisy, optimiser=steps)
-        ready = out / "warm-up-noise" / f"round-{number}"
+        optimiser = structs.replace(config.optimiser, steps=number * sizes.round_steps)
+        config = structs.replace(config, optimiser=optimiser)
+        ready = out / f"round-{number}"
         if not ready.exists():
-            train_quietly(current)
+            train_quietly(config)
             ready.touch()
-        parsed, rvr = (_last(current).scores[name].value for name in (Measure.PARSED, Measure.RVR))
-        say(f"round {number} on sloppy proofs: {_seen(current)}")
+        scores = _evaluation(config).scores
+        parsed, rvr = (scores[name].value for name in (Measure.PARSED, Measure.RVR))
+        say(f"round {number} on sloppy proofs: {_seen(config)}")
         if parsed >= sizes.parsed and sizes.rvr[0] <= rvr <= sizes.rvr[1]:
-            return clean, current
+            return config
     raise ProofR1Error(
         f"after {sizes.rounds} rounds on sloppy proofs, {parsed:.0%} are parsed and RVR is {rvr:.0%}; "
         f"wanted are at least {sizes.parsed:.0%}, and from {sizes.rvr[0]:.0%} to {sizes.rvr[1]:.0%}"
@@ -116,12 +126,11 @@ def _train_once(config: Config) -> None:
         train_quietly(config)
 
 
-def _reading(paths: Mapping[str, Path]) -> Path:
-    return paths["clean"].with_name("reading-answers.jsonl")
-
-
 def _sloppy(paths: Mapping[str, Path]) -> Path:
     return paths["sloppy"].with_name("sloppy-answers.jsonl")
+
+
+# -- runs -------------------------------------------------------------------------------------------------------------
 
 
 def method_config(
@@ -140,16 +149,16 @@ def method_config(
     """
     base = structs.replace(experiment.methods, method=method, seed=seed, model=next_model(start))
     output = Path(experiment.output) / study / f"{method}-{seed}"
-    watched = (str(paths["watched"]),)
+    watched = paths["watched"]
     if method != "sft":
-        return _stage(base, output, paths[study], threads, evaluation=watched)
+        return _stage(base, output, paths[study], threads, watched=watched)
     batch, rollout = base.batch, base.rollout
     many = structs.replace(
         batch, problems=batch.problems * rollout.samples, mini=batch.problems * rollout.samples // batch.epochs
     )
     source, given = (paths["sloppy"], (str(_sloppy(paths)),)) if study == "noise" else (paths["clean"], ())
     same = structs.replace(base, batch=many)
-    return _stage(same, output, source, threads, evaluation=watched, demonstrations=given)
+    return _stage(same, output, source, threads, watched=watched, demonstrations=given)
 
 
 def _stage(
@@ -158,9 +167,10 @@ def _stage(
     train: Path,
     threads: int,
     *,
-    evaluation: tuple[str, ...],
+    watched: Path | None,
     demonstrations: tuple[str, ...] = (),
 ) -> Config:
+    evaluation = () if watched is None else (str(watched),)
     data = structs.replace(
         config.data, train=(str(train),), evaluation=evaluation, demonstrations=demonstrations, checked=False
     )
@@ -168,14 +178,14 @@ def _stage(
     return structs.replace(config, output=str(output), data=data, model=model)
 
 
-def _last(config: Config) -> EvaluationRecord:
-    """The last evaluation of a run."""
+def _evaluation(config: Config) -> EvaluationRecord:
+    """The evaluation at the end of a run."""
     records = [r for r in read_log(Path(config.output) / "log.jsonl") if isinstance(r, EvaluationRecord)]
-    return records[-1]
+    return next(record for record in records if record.step == config.optimiser.steps)
 
 
 def _seen(config: Config) -> str:
-    last = _last(config)
+    last = _evaluation(config)
     shown = [
         f"{name} {last.scores[name].value:.2f}" for name in (Measure.PARSED, Measure.AVG, Measure.FVR, Measure.RVR)
     ]
