@@ -152,7 +152,7 @@ def test_slips_leave_the_answer_and_the_form(clean: tuple[Problem, ...]) -> None
         assert report.parsed
         assert report.answer_correct
         assert all(action.schema for action in report.actions)
-    assert changed > 0.9 * len(clean)
+    assert changed > 0.6 * len(clean)
 
 
 def test_a_skipped_step_leaves_what_it_rests_on(clean: tuple[Problem, ...]) -> None:
