@@ -215,7 +215,7 @@ def _performed(tasks: Sequence[Task], jobs: int) -> Iterator[Path]:
 def main() -> None:
     """Do the experiment."""
     parser = ArgumentParser(prog="python -m training.experiments.tiny", description="Compare the methods.")
-    parser.add_argument("--config", type=Path, default=Path("training/configs/experiment-tiny.yaml"))
+    parser.add_argument("--config", type=Path, default=Path("training/experiments/tiny.yaml"))
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time (default 2)")
     parser.add_argument("--threads", type=int, default=1, help="threads of each run (default 1)")
     parser.add_argument("--report", type=Path, default=Path("docs/experiments"), help="folder for tables and figures")
