@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ import typer
 
 from proof_r1_formal.commands.common import ERR, fail, say, write
 
+STDERR = 2
+"""The file descriptor."""
 INTERRUPTED = 130
 """Exit status of a run that was asked to stop."""
 
@@ -86,7 +89,8 @@ def _stopping_gently() -> Iterator[Callable[[], bool]]:
         if asked:
             raise KeyboardInterrupt
         asked = True
-        say("stopping after this step; once more to stop at once")
+        # not say(): the signal may have come while something is being said, and a stream cannot be written to twice
+        os.write(STDERR, b"stopping after this step; once more to stop at once\n")
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
