@@ -220,8 +220,8 @@ def test_gains_are_points_between_means() -> None:
 
 
 def test_the_configurations_can_be_read() -> None:
-    for path in CONFIGS.glob("experiment-*.yaml"):
-        experiment = read_experiment(path)
+    for name in ("tiny", "small"):
+        experiment = read_experiment(CONFIGS.parent / "experiments" / f"{name}.yaml")
         assert experiment.sizes.seeds == (0, 1, 2)
         assert experiment.methods.batch.problems * experiment.methods.rollout.samples == 64
 
