@@ -14,8 +14,9 @@ from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import Option, Premise, Problem, ProblemSet, ReferenceStep, three_way_options
 from proof_r1_formal.errors import ParseError, ProofR1Error
-from proof_r1_formal.evaluate.metrics import INVALID_RULE, Metrics, evaluate_metrics
-from proof_r1_formal.evaluate.tables import metrics_tables
+from proof_r1_formal.evaluate.measures import INVALID_RULE, Metrics
+from proof_r1_formal.evaluate.metrics import evaluate_metrics
+from proof_r1_formal.evaluate.metrics_tables import metrics_tables
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.show import show

@@ -27,7 +27,8 @@ from proof_r1_formal.commands.common import (
 )
 from proof_r1_formal.data.completions import Completion, encode
 from proof_r1_formal.data.problem import Problem, ProblemSet
-from proof_r1_formal.evaluate.metrics import Measure, evaluate_metrics
+from proof_r1_formal.evaluate.measures import Measure
+from proof_r1_formal.evaluate.metrics import evaluate_metrics
 from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Result, Uncertain
 from proof_r1_formal.generate.trajectories import Thinking, completion
 from proof_r1_formal.proof.output import LineFile

@@ -31,7 +31,8 @@ from proof_r1_formal.commands.common import (
 )
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.evaluate.metrics import evaluate_metrics
-from proof_r1_formal.evaluate.tables import metrics_tables, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.evaluate.metrics_tables import metrics_tables
+from proof_r1_formal.evaluate.tables import to_json, to_latex, to_markdown, to_rich
 from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.output import ReportFile
 

@@ -16,7 +16,7 @@ from proof_r1_formal.evaluate.crosscheck import Audit, System
 from proof_r1_formal.evaluate.disagreement import Pair, describe
 from proof_r1_formal.evaluate.heatmap import heatmap
 from proof_r1_formal.evaluate.local_check import Fault
-from proof_r1_formal.evaluate.metrics import Estimate, Measure
+from proof_r1_formal.evaluate.measures import Estimate, Measure
 from proof_r1_formal.evaluate.tables import Cell, Column, Style, Table, to_json, to_markdown
 from proof_r1_formal.solvers.base import Reason
 

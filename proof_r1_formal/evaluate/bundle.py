@@ -19,7 +19,8 @@ from proof_r1_formal import __version__
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import DataError, ProofR1Error
-from proof_r1_formal.evaluate.metrics import evaluate_metrics, reference_length
+from proof_r1_formal.evaluate.metrics import evaluate_metrics
+from proof_r1_formal.evaluate.outputs import reference_length
 from proof_r1_formal.evidence.serial import proof_to_data, structure_to_data
 from proof_r1_formal.logic.serial import to_data
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not

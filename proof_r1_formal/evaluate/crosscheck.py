@@ -30,7 +30,8 @@ from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.evaluate.backends import AnswerRecord, Backend, Outcome, Work, Workers, kept, slug
 from proof_r1_formal.evaluate.disagreement import Disagreement, Pair, contradictory, disagreements_of, reproducer
 from proof_r1_formal.evaluate.local_check import Fault, LocalCheck, local_checks
-from proof_r1_formal.evaluate.metrics import Metrics, evaluate_metrics
+from proof_r1_formal.evaluate.measures import Metrics
+from proof_r1_formal.evaluate.metrics import evaluate_metrics
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.render.smtlib import script, term

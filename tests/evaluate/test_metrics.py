@@ -15,16 +15,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from proof_r1_formal.data.problem import Problem, ReferenceStep, three_way_options
-from proof_r1_formal.evaluate.metrics import (
-    INVALID_RULE,
-    Exclusion,
-    Measure,
-    Metrics,
-    RuleCounts,
-    StepOutcome,
-    evaluate_metrics,
-)
-from proof_r1_formal.evaluate.tables import metrics_tables, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.evaluate.measures import INVALID_RULE, Exclusion, Measure, Metrics, RuleCounts, StepOutcome
+from proof_r1_formal.evaluate.metrics import evaluate_metrics
+from proof_r1_formal.evaluate.metrics_tables import metrics_tables
+from proof_r1_formal.evaluate.tables import to_json, to_latex, to_markdown, to_rich
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
-from proof_r1_formal.evaluate.metrics import reference_length
+from proof_r1_formal.evaluate.outputs import reference_length
 from proof_r1_formal.generate.openings import cases, introducible
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Reason, Uncertain
 from proof_r1_formal.generate.trajectories import summary

@@ -13,7 +13,7 @@ import msgspec
 import torch
 
 from proof_r1_formal import Catalogue, catalogue, evaluate_metrics
-from proof_r1_formal.evaluate.metrics import Measure
+from proof_r1_formal.evaluate.measures import Measure
 from training.config import Config
 from training.credit import Baselines, is_eligible
 from training.local.chance import generator_of, seed_of

@@ -1,0 +1,113 @@
+"""One output: what became of its steps, and what it adds to the scores.
+
+In: a problem and a report on an output for it. Out: a :class:`StepOutcome` per step, and the output's row of parts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from proof_r1_formal.data.problem import Problem, ReferenceStep
+from proof_r1_formal.evaluate.measures import INVALID_RULE, Measure, Row, StepOutcome
+from proof_r1_formal.proof.report import Code, StepReport, TraceReport
+from proof_r1_formal.rules.schema import GOAL_BINDING
+
+_CASCADE = frozenset({StepOutcome.UNTRUSTED_DEPENDENCY, StepOutcome.MISSING_DEPENDENCY})
+_RULE_CASCADE = frozenset({Code.RULE_UNTRUSTED_DEPENDENCY, Code.UNTRUSTED_DEPENDENCY, Code.MISSING_DEPENDENCY})
+
+
+def step_outcome(step: StepReport) -> StepOutcome:
+    """What became of a step of a parsed output; of several reasons, the most specific one."""
+    if step.schema and step.semantic:
+        return StepOutcome.VERIFIED
+    codes = {finding.code for finding in step.findings}
+    if not step.schema:
+        if codes & {Code.UNPARSABLE_CONCLUSION, Code.SYMBOL_CLASH}:
+            return StepOutcome.UNPARSABLE_FORMULA
+        return StepOutcome.DUPLICATE_ID if Code.DUPLICATE_ID in codes else StepOutcome.MALFORMED_STEP
+    if Code.MISSING_DEPENDENCY in codes:
+        return StepOutcome.MISSING_DEPENDENCY
+    if Code.UNTRUSTED_DEPENDENCY in codes:
+        return StepOutcome.UNTRUSTED_DEPENDENCY
+    return StepOutcome.UNDECIDED if Code.UNDECIDED in codes else StepOutcome.NOT_ENTAILED
+
+
+def is_rule_verified(step: StepReport) -> bool:
+    """Whether the step is entailed, and an instance of its rule."""
+    return step.schema and step.semantic and step.rule
+
+
+def _is_rule_cascade(step: StepReport) -> bool:
+    """Whether the step fails at the level of rules because a dependency does not stand there."""
+    if not step.schema or is_rule_verified(step):
+        return False
+    return any(finding.code in _RULE_CASCADE for finding in step.findings)
+
+
+def output_row(report: TraceReport, reference: int | None, length: int | None) -> Row:
+    """The parts of an output; a score that it does not take part in is absent.
+
+    Args:
+        report: on the output.
+        reference: length of the reference proof, see :func:`reference_length`; None without one.
+        length: of the response, if it is known.
+    """
+    row: Row = {Measure.PARSED: (report.parsed, 1)}
+    if report.parsed:
+        row |= _step_parts(report.actions)
+    if report.answer_correct is not None:
+        row |= _answer_parts(report)
+    if reference is not None:
+        row |= _length_parts(report, reference)
+    if length is not None:
+        row[Measure.RESPONSE_LENGTH] = (length, 1)
+    return row
+
+
+def _step_parts(steps: Sequence[StepReport]) -> Row:
+    outcomes = [step_outcome(step) for step in steps]
+    inferred = sum(outcome not in _CASCADE for outcome in outcomes)
+    instances = sum(not _is_rule_cascade(step) for step in steps)
+    return {
+        Measure.FVR: (outcomes.count(StepOutcome.VERIFIED), inferred),
+        Measure.RVR: (sum(map(is_rule_verified, steps)), instances),
+    }
+
+
+def _answer_parts(report: TraceReport) -> Row:
+    # The closure is empty without a terminal action: then nothing that was verified supports the answer.
+    closure = [step for step in report.actions if step.in_closure]
+    right = bool(report.answer_correct)
+    verified = right and bool(closure) and all(step.schema and step.semantic for step in closure)
+    return {
+        Measure.AVG: (right, 1),
+        Measure.VERIFIED: (verified, 1),
+        Measure.RULE_VERIFIED: (verified and all(map(is_rule_verified, closure)), 1),
+    }
+
+
+def _length_parts(report: TraceReport, reference: int) -> Row:
+    generated = sum(step.in_closure and not step.terminal for step in report.actions) if report.parsed else 0
+    return {
+        Measure.RGD: (abs(math.log(max(1, generated) / max(1, reference))), 1),
+        Measure.LENGTH_RATIO: (generated, reference),
+    }
+
+
+def reference_length(problem: Problem) -> int | None:
+    """The length of the shortest reference proof, terminal step not counted: that of an output is not either."""
+    return min((_non_terminal_steps(problem, proof) for proof in problem.proofs), default=None)
+
+
+def _non_terminal_steps(problem: Problem, proof: Sequence[ReferenceStep]) -> int:
+    if not proof:
+        return 0
+    last = proof[-1]
+    return len(proof) - (last.rule == GOAL_BINDING or problem.option(last.id) is not None)
+
+
+def rule_name(step: StepReport) -> str:
+    """The rule that the step declares, or ``INVALID_RULE``."""
+    known = all(finding.code is not Code.UNKNOWN_RULE for finding in step.findings)
+    return step.declared_rule if step.declared_rule is not None and known else INVALID_RULE
