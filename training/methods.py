@@ -16,7 +16,7 @@ prompts, data, warm-up, the loss and evaluation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
@@ -24,6 +24,7 @@ from typing import TypeAlias, assert_never
 from msgspec import structs
 
 from proof_r1_formal import ProofR1Error, StepReport, TraceReport
+from proof_r1_formal.rewards import Reward, answer_reward, sound_answer_reward
 from training.align import Alignment, align
 from training.credit import Baselines, Credit, CreditSettings, group_credit, group_relative
 from training.pieces import TokenText
@@ -43,7 +44,7 @@ class WholeTrajectory:
     """One reward per rollout; its distance from the group's mean is the advantage of every token."""
 
     name: str
-    reward: Callable[[TraceReport], float]
+    reward: Reward
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +62,6 @@ class PerAction:
 
 
 Method: TypeAlias = Imitation | WholeTrajectory | PerAction
-
-
-def answer_reward(report: TraceReport) -> float:
-    """1.0 for a summary that is read and has the right answer, 0.1 for one that is read, else 0."""
-    if not report.parsed:
-        return 0.0
-    return 1.0 if report.answer_correct else 0.1
-
-
-def sound_answer_reward(report: TraceReport) -> float:
-    """1.0 for the right answer with every step entailed, 0.3 for the right answer, 0.1 for a summary that is read."""
-    if not report.parsed:
-        return 0.0
-    if not report.answer_correct:
-        return 0.1
-    return 1.0 if all(step.semantic for step in report.actions) else 0.3
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
@@ -196,9 +181,7 @@ def divisor(credits_: Iterable[TokenCredit]) -> int:
     return max(1, sum([credit.units for credit in credits_]))
 
 
-def _whole(
-    reward: Callable[[TraceReport], float], group: Sequence[Rollout], settings: CreditSettings
-) -> tuple[TokenCredit, ...]:
+def _whole(reward: Reward, group: Sequence[Rollout], settings: CreditSettings) -> tuple[TokenCredit, ...]:
     relative = group_relative([reward(rollout.report) for rollout in group], settings.epsilon)
     return tuple(
         [

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import assert_never
 
 import msgspec
 
 from proof_r1_formal.data.draft import Draft, Origin, StepRecord, reference_proofs
 from proof_r1_formal.data.problem import Option, Premise, Problem, Rejected
-from proof_r1_formal.data.records import BadJsonError, JsonObject, decode, plain
+from proof_r1_formal.data.records import BadJsonError, Broken, JsonObject, Record, checked, decode, describe, plain
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.logic.show import show
 
@@ -189,13 +190,41 @@ def decoded(line: bytes) -> Problem:
         DecodeError: it is no such line (msgspec's exception, for files that end in half a line).
     """
     try:
-        record = decode(line.decode())
-    except (UnicodeDecodeError, BadJsonError) as error:
-        raise msgspec.DecodeError("the line is no JSON") from error
-    problem = read_record(record, Origin("", 1, repair=False)) if isinstance(record, JsonObject) else None
-    if not isinstance(problem, Problem):
-        raise msgspec.DecodeError("the line is no problem")
-    return problem
+        return from_json(line.decode())
+    except (UnicodeDecodeError, DataError) as error:
+        raise msgspec.DecodeError("the line is no problem") from error
+
+
+def to_json(problem: Problem) -> str:
+    """The record of a problem as text, for whatever carries problems to where :func:`from_json` reads them.
+
+    Raises:
+        DataError: it would not read back equal.
+    """
+    return encoded(Path("a problem"), problem).decode()
+
+
+def from_json(text: str) -> Problem:
+    """The problem of a record as text.
+
+    Raises:
+        DataError: the text is no JSON, or no problem; with every reason that is found.
+    """
+    try:
+        record = checked(1, decode(text))
+    except BadJsonError as error:
+        raise DataError("a problem", str(error)) from None
+    match record:
+        case Broken(_, reason):
+            raise DataError("a problem", reason)
+        case Record(_, JsonObject() as members):
+            result = read_record(members, Origin("a problem", 1, repair=False))
+            if isinstance(result, Rejected):
+                raise DataError("a problem", "; ".join(result.reasons))
+            return result
+        case Record(_, value):
+            raise DataError("a problem", f"a record is an object, not {describe(value)}")
+    assert_never(record)
 
 
 def _to_record(problem: Problem) -> ProblemRecord:

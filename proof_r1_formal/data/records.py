@@ -79,7 +79,7 @@ def read_records(path: Path) -> list[Record | Broken]:
         records = _read_lines(path, text, error)
     else:
         values = whole if isinstance(whole, list) else [whole]
-        records = [_checked(position, value) for position, value in enumerate(values, 1)]
+        records = [checked(position, value) for position, value in enumerate(values, 1)]
     if not any(isinstance(record, Broken) or isinstance(record.value, JsonObject) for record in records):
         raise DataError(str(path), "the file holds no record; expected JSON objects, in an array or one per line")
     return records
@@ -183,12 +183,12 @@ def _read_lines(path: Path, text: str, error: BadJsonError) -> list[Record | Bro
 
 def _read_line(number: int, line: str) -> Record | Broken:
     try:
-        return _checked(number, decode(line))
+        return checked(number, decode(line))
     except BadJsonError as error:
         return Broken(number, error.problem)
 
 
-def _checked(line: int, value: Json) -> Record | Broken:
+def checked(line: int, value: Json) -> Record | Broken:
     """The record, unless it is nested too deeply or holds what is no text and could not be written again."""
     stack: list[tuple[Json, int]] = [(value, 0)]
     while stack:

@@ -15,17 +15,16 @@ import pytest
 from msgspec import structs
 
 from proof_r1_formal import TRAIN, Completion, Verifier, read_completions, read_problems
+from proof_r1_formal.rewards import answer_reward, sound_answer_reward
 from training.credit import Baselines, CreditSettings
 from training.methods import (
     METHODS,
     BatchCredit,
     PerAction,
     Rollout,
-    answer_reward,
     credit_batch,
     divisor,
     rollout_of,
-    sound_answer_reward,
 )
 from training.pieces import TokenText
 

@@ -1,0 +1,44 @@
+"""One number per completion, for trainers that take no more than that: a report to a reward.
+
+``training.credit`` gives every action a credit of its own, which is what the verdicts are for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import fsum
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from proof_r1_formal.proof.report import TraceReport
+
+Reward: TypeAlias = Callable[[TraceReport], float]
+RewardName: TypeAlias = Literal["answer", "sound", "signals"]
+
+
+def answer_reward(report: TraceReport) -> float:
+    """1.0 for a summary that is read and has the right answer, 0.1 for one that is read, else 0."""
+    if not report.parsed:
+        return 0.0
+    return 1.0 if report.answer_correct else 0.1
+
+
+def sound_answer_reward(report: TraceReport) -> float:
+    """1.0 for the right answer with every step entailed, 0.3 for the right answer, 0.1 for a summary that is read."""
+    if not report.parsed:
+        return 0.0
+    if not report.answer_correct:
+        return 0.1
+    return 1.0 if all(step.semantic for step in report.actions) else 0.3
+
+
+def mean_signal(report: TraceReport) -> float:
+    """The mean of the actions' signals; 0 without an action. It does not ask for the answer."""
+    signals = [step.signal for step in report.actions]
+    return fsum(signals) / len(signals) if signals else 0.0
+
+
+REWARDS: Mapping[RewardName, Reward] = MappingProxyType(
+    {"answer": answer_reward, "sound": sound_answer_reward, "signals": mean_signal}
+)
+"""The rewards by name."""
