@@ -1,4 +1,5 @@
-"""Files of completions, read and written: a JSON object ``{"problem_id": …, "sample": 0, "completion": "…"}`` a line.
+"""Files of completions, read and written: a JSON object ``{"problem_id": …, "sample": 0, "completion": "…"}`` a line,
+with what it cost in ``cost`` where that is known.
 
 In: a path. Out: completions one at a time, in order, with memory bounded by the longest line that is read; a line
 that is no completion is a :class:`BadLine`. The text of a completion is kept exactly, null characters and unpaired
@@ -22,6 +23,22 @@ MAX_LINE = 16 * 1024 * 1024
 """The longest line that is read, in bytes."""
 
 
+class Cost(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What it took to get a completion; None is not known.
+
+    Attributes:
+        tokens: that the model wrote, in all its calls.
+        prompt_tokens: that it read, in all its calls.
+        seconds: from the first request to the last answer.
+        calls: of the model.
+    """
+
+    tokens: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    prompt_tokens: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    seconds: Annotated[float, msgspec.Meta(ge=0.0)] | None = None
+    calls: Annotated[int, msgspec.Meta(ge=0)] | None = None
+
+
 class Completion(msgspec.Struct, frozen=True, kw_only=True):
     """What a model wrote for a problem.
 
@@ -29,11 +46,13 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
         problem_id: the id of the problem.
         sample: which of the completions of that problem, from 0.
         completion: the text.
+        cost: what it took, as far as it is known.
     """
 
     problem_id: Annotated[str, msgspec.Meta(min_length=1)]
     sample: Annotated[int, msgspec.Meta(ge=0, lt=2**31)] = 0
     completion: str
+    cost: Cost | None = None
 
 
 class BadLine(msgspec.Struct, frozen=True):
@@ -44,7 +63,7 @@ class BadLine(msgspec.Struct, frozen=True):
 
 
 def read_completions(path: Path | str) -> Iterator[Completion | BadLine]:
-    """The completions of a file; blank lines are skipped, keys other than the three are ignored.
+    """The completions of a file; blank lines are skipped, keys other than these four are ignored.
 
     Raises:
         DataError: when the iteration starts, the file cannot be read; when it ends, no line held anything.
@@ -86,7 +105,10 @@ def _read_line(number: int, line: bytes) -> Completion | BadLine:
             return BadLine(number, f"an object is expected, not {describe(record)}")
         if repeated := record.repeated():
             return BadLine(number, f"the key {repeated[0]!r} occurs twice")
-        completion = msgspec.convert(dict(record.members), Completion)
+        members: dict[str, object] = dict(record.members)
+        if isinstance(cost := record.get("cost"), JsonObject):
+            members["cost"] = dict(cost.members)
+        completion = msgspec.convert(members, Completion)
     except UnicodeDecodeError as error:
         return BadLine(number, f"not UTF-8 (at byte {error.start} of the line)")
     except (BadJsonError, msgspec.ValidationError) as error:
@@ -98,7 +120,10 @@ def _read_line(number: int, line: bytes) -> Completion | BadLine:
 
 def encode(completion: Completion) -> bytes:
     """The completion as one line of ASCII, without the newline."""
-    return json.dumps(msgspec.to_builtins(completion)).encode("ascii")
+    record = msgspec.to_builtins(completion)
+    if completion.cost is None:
+        del record["cost"]
+    return json.dumps(record).encode("ascii")
 
 
 def write_completions(path: Path, completions: Iterable[Completion]) -> None:

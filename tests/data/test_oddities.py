@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.completions import BadLine, Completion, read_completions
+from proof_r1_formal.data.completions import BadLine, Completion, Cost, read_completions, write_completions
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, Rejected, three_way_options
 from proof_r1_formal.errors import DataError
@@ -325,6 +325,18 @@ def test_other_keys_are_ignored_however_deep(tmp_path: Path, depth: int) -> None
     nested = "[" * depth + "]" * depth
     path = write(tmp_path, f'{{"problem_id": "p", "completion": "x", "meta": {nested}}}')
     assert list(read_completions(path)) == [Completion(problem_id="p", completion="x")]
+
+
+def test_a_completion_says_what_it_cost_as_far_as_that_is_known(tmp_path: Path) -> None:
+    whole = Completion(problem_id="p", completion="x", cost=Cost(tokens=7, seconds=0.5, calls=1))
+    write_completions(tmp_path / "c.jsonl", [whole, Completion(problem_id="q", completion="y")])
+    lines = (tmp_path / "c.jsonl").read_text("ascii").splitlines()
+    assert json.loads(lines[0])["cost"] == {"tokens": 7, "seconds": 0.5, "calls": 1}
+    assert "cost" not in json.loads(lines[1])
+    assert next(iter(read_completions(tmp_path / "c.jsonl"))) == whole
+    (item,) = read_completions(write(tmp_path, '{"problem_id": "p", "completion": "x", "cost": {"tokens": -1}}'))
+    assert isinstance(item, BadLine)
+    assert "tokens" in item.problem
 
 
 # -- real data --------------------------------------------------------------------------------------------------------
