@@ -155,6 +155,8 @@ def credit_batch(
 ) -> BatchCredit:
     """The credit of every token of a batch.
 
+    Problems whose premises contradict each other earn nothing and move no baseline, as anything follows there.
+
     Args:
         method: which of them.
         groups: the rollouts of each problem.
@@ -164,15 +166,34 @@ def credit_batch(
     Raises:
         ProofR1Error: the method learns from no rollouts.
     """
+    usable = [group for group in groups if not _contradictory(group)]
+    credited, after = _credit(method, usable, baselines, settings)
+    earned = iter(credited)
+    return BatchCredit(
+        tuple([_nothing_for(group) if _contradictory(group) else next(earned) for group in groups]), after
+    )
+
+
+def _contradictory(group: Sequence[Rollout]) -> bool:
+    return any(rollout.report.consistency == "inconsistent" for rollout in group)
+
+
+def _nothing_for(group: Sequence[Rollout]) -> tuple[TokenCredit, ...]:
+    return tuple([TokenCredit((0.0,) * len(rollout.alignment.owners), 0) for rollout in group])
+
+
+def _credit(
+    method: Method, groups: Sequence[Sequence[Rollout]], baselines: Baselines, settings: CreditSettings
+) -> tuple[tuple[tuple[TokenCredit, ...], ...], Baselines]:
     match method:
         case Imitation(name):
             raise ProofR1Error(f"method {name!r} learns from given trajectories; rollouts have no credit under it")
         case WholeTrajectory(_, reward):
-            return BatchCredit(tuple([_whole(reward, group, settings) for group in groups]), baselines)
+            return tuple([_whole(reward, group, settings) for group in groups]), baselines
         case PerAction():
             credited = tuple([_per_action(method, group, baselines, settings) for group in groups])
             reports = [rollout.report for group in groups for rollout in group]
-            return BatchCredit(credited, baselines.after(reports, settings))
+            return credited, baselines.after(reports, settings)
     assert_never(method)
 
 

@@ -1,0 +1,174 @@
+"""What came of the rollouts of a step, whichever engine made them: the numbers of the log, and the file of rollouts.
+
+In: completions with their verdicts and credit, problem by problem. Out: a :class:`StepRecord`, and a file that
+``proof-r1 show`` and ``evaluate`` read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+import msgspec
+
+from proof_r1_formal import Problem, evaluate_metrics
+from proof_r1_formal.evaluate.measures import Measure
+from training.credit import is_eligible
+from training.local.logs import Seconds, StepRecord
+from training.local.update import Update
+from training.local.verification import Checked
+from training.methods import BatchCredit, Imitation, Method, PerAction, Rollout, WholeTrajectory, divisor
+
+SIGNALS = (0.0, 0.1, 0.3, 1.0)
+"""What a signal can be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A completion with its verdicts.
+
+    Attributes:
+        problem: that was asked.
+        number: of the sample.
+        text: of the completion; tokens: their number; ended: whether it ended by itself.
+        checked: the report.
+        rollout: the report with the tokens of its actions.
+    """
+
+    problem: Problem
+    number: int
+    text: str
+    tokens: int
+    ended: bool
+    checked: Checked
+    rollout: Rollout
+
+    @property
+    def right(self) -> bool:
+        """Whether it selects the right option."""
+        return self.checked.report.answer_correct is True
+
+
+def failed(group: Sequence[Tried]) -> bool:
+    """Whether no rollout of a problem is right."""
+    return not any(one.right for one in group)
+
+
+def step_record(
+    method: Method,
+    groups: Sequence[Sequence[Tried]],
+    credit: BatchCredit,
+    done: Update,
+    *,
+    step: int,
+    epoch: int,
+    rate: float,
+    seconds: Seconds,
+    memory: float,
+) -> StepRecord:
+    """The record of a step.
+
+    Args:
+        method: that learns.
+        groups: the rollouts of each problem.
+        credit: what they earn.
+        done: what the updates did.
+        step, epoch, rate, seconds, memory: see there.
+    """
+    rollouts = [one for group in groups for one in group]
+    credits_ = [one for group in credit.groups for one in group]
+    reports = [one.rollout.report for one in rollouts]
+    actions = [action for report in reports for action in report.actions]
+    advantages = [a for one in credits_ for a in one.advantages]
+    sizes = [size for one in rollouts for size in one.rollout.alignment.sizes]
+    scores = evaluate_metrics({one.problem.id: one.problem for one in rollouts}, reports).overall.scores
+    verification = sum([one.checked.seconds for one in rollouts])
+    return StepRecord(
+        step=step,
+        epoch=epoch,
+        learning_rate=rate,
+        problems=len(groups),
+        rollouts=len(rollouts),
+        reward=fmean([_reward(method, one) for one in rollouts]),
+        parsed=fmean([report.parsed for report in reports]),
+        answered=fmean([report.answer is not None for report in reports]),
+        correct=fmean([one.right for one in rollouts]),
+        verified=scores[Measure.VERIFIED].value,
+        eligible=fmean(map(is_eligible, reports)),
+        signal=fmean([action.signal for action in actions]) if actions else 0.0,
+        signals={str(s): sum([a.signal == s for a in actions]) / max(1, len(actions)) for s in SIGNALS},
+        fvr=scores[Measure.FVR].value,
+        rvr=scores[Measure.RVR].value,
+        actions=len(actions) / len(rollouts),
+        closure=sum([action.in_closure for action in actions]) / len(rollouts),
+        mapped=sum([size > 0 for size in sizes]),
+        unmapped=sum([size == 0 for size in sizes]),
+        units=divisor(credits_),
+        positive=sum([a for a in advantages if a > 0.0]),
+        negative=sum([a for a in advantages if a < 0.0]),
+        silent=fmean([not any(a for one in group for a in one.advantages) for group in credit.groups]),
+        failed=sum([failed(group) for group in groups]),
+        put_back=0,
+        broken=sum([one.checked.failure is not None for one in rollouts]),
+        tokens=fmean([one.tokens for one in rollouts]),
+        cut=fmean([not one.ended for one in rollouts]),
+        entropy=done.entropy,
+        kl=done.kl,
+        loss=done.loss,
+        policy_loss=done.policy_loss,
+        clip_fraction=done.clip_fraction,
+        gradient_norm=done.gradient_norm,
+        baselines=dict(credit.baselines.averages),
+        seconds=seconds,
+        verification_seconds=verification,
+        verification_share=verification / seconds.total,
+        memory=memory,
+    )
+
+
+def _reward(method: Method, one: Tried) -> float:
+    match method:
+        case WholeTrajectory(_, reward):
+            return reward(one.rollout.report)
+        case PerAction() | Imitation():
+            return float(one.right and is_eligible(one.rollout.report))
+
+
+class _Written(msgspec.Struct, frozen=True):
+    """A rollout as it is kept: a line of a file of completions, with what came of it."""
+
+    problem_id: str
+    sample: int
+    completion: str
+    correct: bool | None
+    signals: list[float]
+    advantages: list[float]
+    failure: str | None
+
+
+def write_rollouts(folder: Path, step: int, groups: Sequence[Sequence[Tried]], credit: BatchCredit) -> None:
+    """Keep the rollouts of a step.
+
+    Args:
+        folder: where to.
+        step: names the file.
+        groups: the rollouts of each problem.
+        credit: what they earn.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"step-{step:08}.jsonl").open("wb") as file:
+        for group, earned in zip(groups, credit.groups, strict=True):
+            for one, own in zip(group, earned, strict=True):
+                report = one.rollout.report
+                line = _Written(
+                    problem_id=one.problem.id,
+                    sample=one.number,
+                    completion=one.text,
+                    correct=report.answer_correct,
+                    signals=[action.signal for action in report.actions],
+                    advantages=[] if own.actions is None else list(own.actions.advantages),
+                    failure=one.checked.failure,
+                )
+                file.write(msgspec.json.encode(line) + b"\n")
