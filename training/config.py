@@ -265,6 +265,40 @@ class Checkpoint(_Section, frozen=True):
     resume: bool = True
 
 
+class Cluster(_Section, frozen=True):
+    """On which GPUs the engine ``openrlhf`` runs; the local engine has one device and leaves this aside.
+
+    Attributes:
+        nodes, gpus: machines, and GPUs of each, that have a copy of the policy.
+        engines: that sample.
+        tensor_parallel: GPUs of each of them.
+        together: whether policy and engines take turns on the same GPUs; otherwise engines have their own.
+        memory: share of a GPU's memory that an engine takes.
+        attention: of the policy.
+        packing: whether sequences are laid end to end without padding; only with flash attention.
+    """
+
+    nodes: Count = 1
+    gpus: Count = 4
+    engines: Count = 4
+    tensor_parallel: Count = 1
+    together: bool = True
+    memory: Portion = 0.5
+    attention: Literal["flash_attention_2", "sdpa"] = "flash_attention_2"
+    packing: bool = True
+
+    def __post_init__(self) -> None:
+        if self.together and self.nodes * self.gpus != self.engines * self.tensor_parallel:
+            raise ValueError("policy and engines cannot be together: they are on different numbers of GPUs")
+        if self.packing and self.attention != "flash_attention_2":
+            raise ValueError("packing needs attention: flash_attention_2")
+
+    @property
+    def ranks(self) -> int:
+        """Copies of the policy."""
+        return self.nodes * self.gpus
+
+
 class Config(_Section, frozen=True):
     """A training run.
 
@@ -286,6 +320,7 @@ class Config(_Section, frozen=True):
     optimiser: Optimiser = msgspec.field(default_factory=Optimiser)
     evaluation: Evaluation = msgspec.field(default_factory=Evaluation)
     checkpoint: Checkpoint = msgspec.field(default_factory=Checkpoint)
+    cluster: Cluster = msgspec.field(default_factory=Cluster)
     seed: Natural = 0
     tensorboard: bool = True
 

@@ -227,6 +227,7 @@ FREE = (
     "output",
     "tensorboard",
     "checkpoint.",
+    "cluster.",
     "evaluation.",
     "data.evaluation",
     "data.epochs",
