@@ -61,10 +61,19 @@ def _options(
         raise typer.Exit
 
 
+def _with_address(arguments: list[str]) -> list[str]:
+    """The arguments, ``--ray`` without an address as ``--ray=``: an option's value can be empty, but not left out."""
+    following = [*arguments, "-"][1:]
+    return [
+        "--ray=" if argument == "--ray" and after.startswith("-") else argument
+        for argument, after in zip(arguments, following, strict=True)
+    ]
+
+
 def main() -> None:
     """Run the command line."""
     try:
-        app()
+        app(_with_address(sys.argv[1:]))
     except ProofR1Error as error:
         if "--debug" in sys.argv:
             raise

@@ -16,10 +16,12 @@ from proof_r1_formal.commands.common import (
     FormatOption,
     LeanOption,
     ProblemsOption,
+    RayOption,
     RulesOption,
     RuleSystem,
     SolverOption,
     WorkersOption,
+    engine,
     finish,
     progress_bar,
     read_problem_file,
@@ -94,6 +96,7 @@ def crosscheck(
     format: FormatOption = "auto",  # noqa: A002
     rules: RulesOption = "train",
     workers: WorkersOption = 1,
+    ray: RayOption = None,
 ) -> None:
     """Check every action on several solvers, apart from the others, and say where they differ."""
     known = read_problem_file(problems, format)
@@ -102,7 +105,16 @@ def crosscheck(
     solvers = [Backend.named(name) for name in backends.split(",")]
     with TemporaryDirectory(prefix="proof-r1-") as scratch, progress_bar() as advance:
         folder = Path(scratch) if out is None else out
-        audit = _crosscheck(known.problems, systems, solvers, folder, rules=rules, workers=workers, progress=advance)
+        audit = _crosscheck(
+            known.problems,
+            systems,
+            solvers,
+            folder,
+            rules=rules,
+            workers=workers,
+            engine=engine(ray),
+            progress=advance,
+        )
         if out is not None:
             write_audit(audit, out)
     for table in audit_tables(audit):

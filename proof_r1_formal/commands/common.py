@@ -26,6 +26,7 @@ from proof_r1_formal.data.completions import BadLine, Completion, read_completio
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.proof.verify import EvidenceLevel
+from proof_r1_formal.workers import PROCESSES, RAY
 
 OUT = Console(highlight=False)
 """Standard output, for what was asked for."""
@@ -53,7 +54,16 @@ AnswersOption = Annotated[
 LeanOption = Annotated[
     str | None, typer.Option("--lean", help="Lean program to use in place of what is found.", show_default=False)
 ]
-WorkersOption = Annotated[int, typer.Option("--workers", min=1, help="Processes to use.")]
+WorkersOption = Annotated[int, typer.Option("--workers", min=1, help="How many workers; processes without --ray.")]
+RayOption = Annotated[
+    str | None,
+    typer.Option("--ray", metavar="[ADDRESS]", help="Workers are on a Ray cluster: HOST:PORT, auto, or a private one."),
+]
+
+
+def engine(ray: str | None) -> str:
+    """The engine that ``--ray`` asks for."""
+    return PROCESSES if ray is None else f"{RAY}:{ray}"
 
 
 def read_problem_file(path: Path, format_: Format) -> ProblemSet:

@@ -16,9 +16,11 @@ from rich.text import Text
 
 from proof_r1_formal.commands.common import (
     OUT,
+    RayOption,
     RuleSystem,
     SolverOption,
     WorkersOption,
+    engine,
     fail,
     progress_bar,
     say,
@@ -95,6 +97,7 @@ def generate(
         typer.Option("--evidence", help="Also write models and verified proofs, one line per problem."),
     ] = None,
     workers: WorkersOption = 1,
+    ray: RayOption = None,
 ) -> None:
     """Make problems with certified answers. The same options give the same bytes; an interrupted run resumes."""
     settings = GeneratorSettings(
@@ -125,7 +128,7 @@ def generate(
         if file.done:
             say(f"resuming: {file.done} problems are there already; the tables are about the others")
         start, todo = last + 1, n - file.done
-        drawn = generate_problems(settings, start=start, seen=keys, workers=workers)
+        drawn = generate_problems(settings, start=start, seen=keys, workers=workers, engine=engine(ray))
         for generated in with_progress(islice(drawn, todo), "generating", todo):
             last = generated.index
             for name in (generated.problem.difficulty, "all"):

@@ -17,10 +17,12 @@ from proof_r1_formal.commands.common import (
     FormatOption,
     LeanOption,
     ProblemsOption,
+    RayOption,
     RulesOption,
     SolverOption,
     WorkersOption,
     count_lines,
+    engine,
     fail,
     finish,
     read_problem_file,
@@ -48,6 +50,7 @@ def verify(
     answers: AnswersOption = None,
     lean: LeanOption = None,
     workers: WorkersOption = 1,
+    ray: RayOption = None,
 ) -> None:
     """Check completions and write one report per completion, in their order. An interrupted run resumes."""
     settings = Settings(solver=solver, rules=rules, evidence=evidence, answers=answers, lean=lean)
@@ -58,7 +61,7 @@ def verify(
         done = sum(1 for _ in zip(range(file.done), usable, strict=False))
         if done:
             say(f"resuming: {done} reports are there already")
-        reports = verify_many(known.problems, usable, settings=settings, workers=workers)
+        reports = verify_many(known.problems, usable, settings=settings, workers=workers, engine=engine(ray))
         for report in with_progress(reports, "verifying", count_lines(completions) - done):
             file.append(report)
     say(f"{file.done} reports written to {out}")
@@ -100,6 +103,7 @@ def evaluate(
     solver: SolverOption = "embedded",
     answers: AnswersOption = None,
     workers: WorkersOption = 1,
+    ray: RayOption = None,
     bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for confidence intervals.")] = 0,
     json: Annotated[Path | None, typer.Option("--json", help="Also write the tables as JSON.")] = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Also write the tables as Markdown.")] = None,
@@ -116,7 +120,7 @@ def evaluate(
             yield completion
 
     settings = Settings(solver=solver, rules=rules, answers=answers)
-    reports = verify_many(known.problems, measured(), settings=settings, workers=workers)
+    reports = verify_many(known.problems, measured(), settings=settings, workers=workers, engine=engine(ray))
     shown = with_progress(reports, "verifying", count_lines(completions))
     tables = metrics_tables(evaluate_metrics(known.problems, shown, lengths=lengths, resamples=bootstrap))
     for table in tables:

@@ -6,26 +6,23 @@ backend and completion, in order. A file grows line by line; an interrupted run 
 
 from __future__ import annotations
 
-import multiprocessing
 import re
 import shlex
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeAlias, TypeVar, assert_never
+from typing import TypeVar, assert_never
 
 import msgspec
 
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.errors import DataError, ProofR1Error, SolverError
+from proof_r1_formal.errors import DataError, SolverError
 from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.evidence.serial import structure_to_data
 from proof_r1_formal.proof.report import ModelReport, TraceReport
@@ -33,6 +30,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver, program_version
 from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Query, Reason, Refuted, Solver, Unknown
+from proof_r1_formal.workers import PROCESSES, Workers, hired
 
 LIMITS = Limits(seconds=5.0)
 """What a query may cost: the solvers' own budgets of steps, and at most five seconds."""
@@ -185,8 +183,6 @@ class _Worker:
         return [verifier.verify(problem, c.completion, sample=c.sample) for problem, c in chosen]
 
 
-_Task: TypeAlias = Callable[[_Worker, int, range], list[_T]]
-
 _worker: _Worker
 """The worker of a process; set once, when it starts."""
 
@@ -196,66 +192,52 @@ def _start(work: Work) -> None:
     _worker = _Worker(work)
 
 
-def _ready() -> None:
-    """Nothing; whoever gets to run this has started."""
+def _answers(task: tuple[int, range]) -> list[AnswerRecord]:
+    return _worker.answers(*task)
 
 
-def _run(task: _Task[_T], backend: int, numbers: range) -> list[_T]:
-    return task(_worker, backend, numbers)
+def _reports(task: tuple[int, range]) -> list[TraceReport]:
+    return _worker.reports(*task)
 
 
-class Workers:
-    """Processes that do the work; use as a context manager.
+class Asked:
+    """Backends at work, each worker with solvers of its own.
 
     Args:
-        work: what there is to do.
-        count: how many processes; 1 means this one.
+        workers: have started with the work.
+        chunk: how many questions one is given at a time.
     """
 
-    def __init__(self, work: Work, count: int) -> None:
-        self._worker = _Worker(work)
-        self._count = count
-        self._pool: ProcessPoolExecutor | None = None
-        if count > 1:
-            methods = multiprocessing.get_all_start_methods()
-            context = multiprocessing.get_context("fork" if "fork" in methods else "spawn")
-            self._pool = ProcessPoolExecutor(count, context, _start, (work,))
-
-    def __enter__(self) -> Self:
-        if self._pool is not None:
-            self._pool.submit(_ready).result()  # now, because the caller may start threads, which do not take to forks
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+    def __init__(self, workers: Workers, chunk: int) -> None:
+        self._workers = workers
+        self._chunk = chunk
 
     def answers(self, backend: int, numbers: range) -> Iterator[AnswerRecord]:
         """What a backend says about the queries of those numbers, in order."""
-        return self._results(_Worker.answers, backend, numbers)
+        return chain.from_iterable(self._workers.in_order(_answers, self._tasks(backend, numbers)))
 
     def reports(self, backend: int, numbers: range) -> Iterator[TraceReport]:
         """The reports on the completions of those numbers, every check done by one backend, in order."""
-        return self._results(_Worker.reports, backend, numbers)
+        return chain.from_iterable(self._workers.in_order(_reports, self._tasks(backend, numbers)))
 
-    def _results(self, task: _Task[_T], backend: int, numbers: range) -> Iterator[_T]:
-        if self._pool is None:
-            for number in numbers:
-                yield from task(self._worker, backend, range(number, number + 1))
-            return
-        chunks = deque(numbers[start : start + CHUNK] for start in range(0, len(numbers), CHUNK))
-        waiting: deque[Future[list[_T]]] = deque()
-        try:
-            while chunks or waiting:
-                while chunks and len(waiting) < 2 * self._count:
-                    waiting.append(self._pool.submit(_run, task, backend, chunks.popleft()))
-                yield from waiting.popleft().result()
-        except BrokenProcessPool as error:
-            raise ProofR1Error(
-                "a worker process died (killed, or out of memory); a new run goes on from here"
-            ) from error
+    def _tasks(self, backend: int, numbers: range) -> Iterator[tuple[int, range]]:
+        return ((backend, numbers[start : start + self._chunk]) for start in range(0, len(numbers), self._chunk))
+
+
+@contextmanager
+def asked(work: Work, workers: int, *, engine: str = PROCESSES) -> Iterator[Asked]:
+    """Have workers do the work, as long as a ``with`` statement lasts.
+
+    Args:
+        work: what there is to do.
+        workers, engine: see :func:`proof_r1_formal.workers.hired`.
+
+    Raises:
+        ProofR1Error: there are no such workers.
+    """
+    alone = workers == 1 and engine == PROCESSES
+    with hired(workers, starter=partial(_start, work), engine=engine) as pool:
+        yield Asked(pool, 1 if alone else CHUNK)
 
 
 # -- kept on disk -----------------------------------------------------------------------------------------------------

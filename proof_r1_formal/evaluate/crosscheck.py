@@ -27,7 +27,7 @@ from proof_r1_formal import __version__
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import DataError, ProofR1Error
-from proof_r1_formal.evaluate.backends import AnswerRecord, Backend, Outcome, Work, Workers, kept, slug
+from proof_r1_formal.evaluate.backends import AnswerRecord, Backend, Outcome, Work, asked, kept, slug
 from proof_r1_formal.evaluate.disagreement import Disagreement, Pair, contradictory, disagreements_of, reproducer
 from proof_r1_formal.evaluate.local_check import Fault, LocalCheck, local_checks
 from proof_r1_formal.evaluate.measures import Metrics
@@ -38,6 +38,7 @@ from proof_r1_formal.render.smtlib import script, term
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.rules.manifest import require_proved
 from proof_r1_formal.solvers.base import Query
+from proof_r1_formal.workers import PROCESSES
 
 _T = TypeVar("_T")
 
@@ -96,6 +97,7 @@ def crosscheck(
     *,
     rules: str = "train",
     workers: int = 1,
+    engine: str = PROCESSES,
     progress: Progress | None = None,
 ) -> Audit:
     """Ask all backends the same questions, and compare what they say.
@@ -106,27 +108,27 @@ def crosscheck(
         backends: at least two.
         folder: where answers and results are kept; made if it is not there.
         rules: name of the rule catalogue.
-        workers: processes to use; 1 means this one.
+        workers, engine: who asks them, see :func:`proof_r1_formal.workers.hired`.
         progress: called in this process, the first time after all others have been started.
 
     Raises:
-        ProofR1Error: there are fewer than two backends or no workers, two backends have one name, a completion names a
-            problem that is not there, or a worker died.
+        ProofR1Error: there are fewer than two backends or no such workers, two backends have one name, a completion
+            names a problem that is not there, or a worker died.
         CatalogueError: there is no such catalogue, or it has a schema that is no theorem.
         DataError: the folder cannot be used.
     """
-    _require_usable(backends, workers)
+    _require_usable(backends)
     require_proved(catalogue(rules))
     completions = [(_problem_of(problems, c), c) for chosen in systems.values() for c in chosen]
     checks = [local_checks(problem, completion.completion) for problem, completion in completions]
     questions = dict.fromkeys(check.question for found in checks for check in found)
     queries = [question for question in questions if isinstance(question, Query)]
-    asked = _digest(script(query.assertions) for query in queries)
+    questioned = _digest(script(query.assertions) for query in queries)
     verified = _digest(_inputs(completions, rules))
     for name in ("answers", "reports", "disagreements"):
         _make(folder / name)
 
-    with Workers(Work(backends, queries, completions, rules), workers) as pool:
+    with asked(Work(backends, queries, completions, rules), workers, engine=engine) as pool:
 
         def told(items: Iterable[_T], what: str, total: int) -> Generator[_T]:
             for done, item in enumerate(items, 1):
@@ -137,7 +139,7 @@ def crosscheck(
         def answers_of(index: int, backend: Backend) -> list[AnswerRecord]:
             path, total = folder / "answers" / f"{slug(backend.name)}.jsonl", len(queries)
             answers = kept(
-                path, _header(backend, asked), AnswerRecord, lambda done: pool.answers(index, range(done, total))
+                path, _header(backend, questioned), AnswerRecord, lambda done: pool.answers(index, range(done, total))
             )
             return list(told(answers, f"local checks, {backend.name}", total))
 
@@ -177,9 +179,7 @@ def crosscheck(
     )
 
 
-def _require_usable(backends: Sequence[Backend], workers: int) -> None:
-    if workers < 1:
-        raise ProofR1Error(f"{workers} workers were asked for; at least 1 is needed")
+def _require_usable(backends: Sequence[Backend]) -> None:
     if len(backends) < 2:
         raise ProofR1Error(f"there is nothing to compare: {len(backends)} backends were named; name at least 2")
     first, second = next(((a, b) for a, b in combinations(backends, 2) if slug(a.name) == slug(b.name)), (None, None))

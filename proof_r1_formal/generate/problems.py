@@ -48,7 +48,7 @@ from proof_r1_formal.proof.report import ModelReport, TraceReport
 from proof_r1_formal.proof.verify import VERIFIED, Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers.base import Query, Refuted
-from proof_r1_formal.workers import in_order
+from proof_r1_formal.workers import PROCESSES, in_order
 
 Difficulty: TypeAlias = Literal["easy", "medium", "hard", "mixed"]
 System: TypeAlias = Literal["train", "folio"]
@@ -161,7 +161,12 @@ def encode_evidence(generated: Generated) -> bytes:
 
 
 def generate_problems(
-    settings: GeneratorSettings, *, start: int = 0, seen: Iterable[bytes] = (), workers: int = 1
+    settings: GeneratorSettings,
+    *,
+    start: int = 0,
+    seen: Iterable[bytes] = (),
+    workers: int = 1,
+    engine: str = PROCESSES,
 ) -> Iterator[Generated]:
     """Problems without end, each certified, no two the same but for names and the order of premises.
 
@@ -169,15 +174,16 @@ def generate_problems(
         settings: which problems.
         start: the first index that is drawn; for an earlier run's next problems, that of its last one plus 1.
         seen: keys of earlier problems.
-        workers: processes to use; 1 means this one.
+        workers, engine: who draws, see :func:`proof_r1_formal.workers.hired`.
 
     Raises:
-        ProofR1Error: the vocabulary is too small, or the settings allow no more different problems.
+        ProofR1Error: there are no such workers, the vocabulary is too small, or the settings allow no more different
+            problems.
     """
     known = set(seen)
     chunks = ((settings, range(first, first + CHUNK)) for first in count(start, CHUNK))
     in_a_row = 0
-    for generated in chain.from_iterable(in_order(_draw_chunk, chunks, workers)):
+    for generated in chain.from_iterable(in_order(_draw_chunk, chunks, workers, engine=engine)):
         if generated.key in known:
             in_a_row += 1
             if in_a_row > MAX_DUPLICATES:

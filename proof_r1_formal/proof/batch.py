@@ -21,7 +21,7 @@ from proof_r1_formal.proof.verify import EvidenceLevel, Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Limits
-from proof_r1_formal.workers import in_order
+from proof_r1_formal.workers import PROCESSES, in_order
 
 CHUNK = 16
 """How many completions a worker is given at a time."""
@@ -92,26 +92,29 @@ def verify_many(
     *,
     settings: Settings | None = None,
     workers: int = 1,
+    engine: str = PROCESSES,
 ) -> Iterator[TraceReport]:
     """Check completions as they come; one report for each, in their order.
 
     Args:
         problems: by id.
         completions: any iterable; it is read only a little ahead of the reports.
-        settings: how to verify.
-        workers: processes to use; 1 means this one.
+        settings: how to verify; files that it names are read by the workers.
+        workers: how many; one that is a process is this one.
+        engine: where they are: ``processes``, or ``ray`` or ``ray:ADDRESS``, which outlive the death of a worker
+            (:mod:`proof_r1_formal.cluster`).
 
     Raises:
-        ProofR1Error: a completion names a problem that is not there, a worker died, or see :meth:`Settings.verifier`.
+        ProofR1Error: a completion names a problem that is not there, a worker died for good, or see
+            :func:`proof_r1_formal.workers.hired` and :meth:`Settings.verifier`.
     """
     settings = settings or Settings()
-    if workers < 1:
-        raise ProofR1Error(f"{workers} workers were asked for; at least 1 is needed")
-    if workers == 1:
-        return _in_this_process(settings.verifier(), problems, completions)
-    settings.verifier()  # so that a wrong setting is told here and not by a dying worker
+    verifier = settings.verifier()  # here, too, so that a wrong setting is told at once and not by a dying worker
+    if workers == 1 and engine == PROCESSES:
+        return _in_this_process(verifier, problems, completions)
     starter = partial(_start_worker, settings, dict(problems))
-    return chain.from_iterable(in_order(_verify_chunk, _chunks(completions), workers, starter=starter))
+    chunks = _chunks(completions)
+    return chain.from_iterable(in_order(_verify_chunk, chunks, workers, starter=starter, engine=engine))
 
 
 def _in_this_process(

@@ -19,7 +19,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -47,6 +46,7 @@ from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Solve
 from proof_r1_formal.solvers.oracle import Oracle
 from proof_r1_formal.testing.generate import Generator, Step
 from proof_r1_formal.testing.non_instances import non_instances
+from proof_r1_formal.workers import in_order
 
 CHUNK = 500
 """How many examples share a seed of their own; chunks are what processes are given."""
@@ -147,17 +147,15 @@ class Harness:
 
         Raises:
             SolverError: there is no such solver, or no Lean where a sample for it is wanted.
+            ProofR1Error: there is to be no worker, or one died.
         """
-        sizes = [min(CHUNK, examples - start) for start in range(0, examples, CHUNK)]
-        if workers == 1:
-            yield from map(self.chunk, range(len(sizes)), sizes)
-            return
-        with ProcessPoolExecutor(workers) as pool:
-            yield from pool.map(self.chunk, range(len(sizes)), sizes)
+        return in_order(
+            self.chunk, [range(examples)[start : start + CHUNK] for start in range(0, examples, CHUNK)], workers
+        )
 
-    def chunk(self, number: int, size: int) -> Findings:
-        """What came of one chunk."""
-        return _Chunk(self, Random(f"{self.seed}/{number}")).run(size)
+    def chunk(self, examples: range) -> Findings:
+        """What came of the examples of one chunk."""
+        return _Chunk(self, Random(f"{self.seed}/{examples.start // CHUNK}")).run(len(examples))
 
 
 class _Chunk:
