@@ -45,7 +45,19 @@ def sloppy(problem: Problem, proof: Sequence[ReferenceStep], rules: Catalogue, c
                 skipped[step.id] = step.dependencies
             case _:
                 kept.append(_with_another(problem, step, kept, source))
-    return tuple(kept)
+    return _numbered(kept)
+
+
+def _numbered(proof: Sequence[ReferenceStep]) -> Proof:
+    """The proof without gaps in its ids: only what is wrong with its steps is to be learned."""
+    inner = [step.id for step in proof if step.rule != GOAL_BINDING]
+    new = {old: f"s{number}" for number, old in enumerate(inner, 1)}
+    return tuple(
+        [
+            replace(step, id=new.get(step.id, step.id), dependencies=tuple([new.get(d, d) for d in step.dependencies]))
+            for step in proof
+        ]
+    )
 
 
 def _with_another(

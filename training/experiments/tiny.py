@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import structs
 from rich.console import Console
 
-from proof_r1_formal import FOLIO, ProofR1Error, read_problems
+from proof_r1_formal import TRAIN, ProofR1Error, read_problems
 from proof_r1_formal.evaluate.measures import Measure
 from training.config import Config
 from training.experiments.plan import HELD_OUT, STUDIES, Experiment, MethodName, StudyName, draws, read_experiment
@@ -94,7 +94,7 @@ def noisy_warm_up(
     """
     sizes, out = experiment.sizes, Path(experiment.output) / "warm-up-noise"
     sloppy = _sloppy(paths)
-    write_sloppy(read_problems(paths["sloppy"]).problems.values(), FOLIO, sizes.slips, sloppy)
+    write_sloppy(read_problems(paths["sloppy"]).problems.values(), TRAIN, sizes.slips, sloppy)
     config = _stage(
         structs.replace(experiment.noisy, model=next_model(clean)),
         out,
