@@ -61,7 +61,7 @@ class LineFile:
                 raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
         partial = target.with_name(f".{target.name}.{key.hexdigest()[:16]}.partial")
         try:
-            done, size = _whole_lines(partial, read)
+            done, size = whole_lines(partial, read)
             file = partial.open("ab")
             file.truncate(size)
         except OSError as error:
@@ -95,8 +95,13 @@ class ReportFile(LineFile):
         self.append_line(encode(report))
 
 
-def _whole_lines(path: Path, read: Callable[[bytes], object]) -> tuple[int, int]:
-    """How many whole lines a file starts with, and how many bytes they take; a line cut short does not count."""
+def whole_lines(path: Path, read: Callable[[bytes], object]) -> tuple[int, int]:
+    """How many whole lines a file starts with, and how many bytes they take; a line cut short does not count.
+
+    Args:
+        path: of the file; one that is not there has none.
+        read: is given each line; one that it cannot decode, and all after it, do not count.
+    """
     done = size = 0
     if path.exists():
         with path.open("rb") as file:

@@ -163,7 +163,7 @@ def test_a_summary_without_actions_answers_for_it_where_the_unanswered_count_as_
 def test_the_algorithm_needs_no_torch_and_loads_quickly() -> None:
     """Verification does not know of training, and only the loss needs torch."""
     code = (
-        "import json, sys; import training.prompts, training.credit, training.align, training.methods, training.config;"
+        "import json, sys; import training.credit, training.align, training.methods, training.config;"
         "print(json.dumps([m for m in ('torch', 'transformers', 'numpy') if m in sys.modules]))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -16,9 +16,9 @@ from proof_r1_formal import Catalogue, Completion, Problem, read_problems, write
 from proof_r1_formal.data.completions import write_completions
 from proof_r1_formal.generate import generate_problems, summary
 from proof_r1_formal.generate.diversity import structural_key
+from proof_r1_formal.models.prompts import short_question
 from training.experiments.plan import HELD_OUT, Draw
 from training.experiments.slips import sloppy
-from training.prompts import short_question
 
 
 def write_draws(draws: Mapping[str, tuple[Draw, ...]], folder: Path, *, workers: int = 1) -> dict[str, Path]:

@@ -13,8 +13,9 @@ from transformers import PreTrainedTokenizerFast
 
 from proof_r1_formal import Completion, Problem, ProofR1Error, catalogue, read_completions, read_problems
 from proof_r1_formal.generate import completion, summary
+from proof_r1_formal.models.chat import Message
+from proof_r1_formal.models.prompts import chat_prompt, messages, short_question
 from training.config import Config, Data
-from training.prompts import Message, chat_prompt, messages, short_question
 
 SAMPLE = 5000
 """Of so many problems the tokenizer of a model from scratch is made."""
@@ -104,7 +105,7 @@ def make_tasks(
         data: which prompt.
         max_prompt_tokens: the longest prompt.
     """
-    texts = [prompt_text(problem, data, _chat(tokenizer, data)) for problem in problems]
+    texts = [prompt_text(problem, data, chat_of(tokenizer, data)) for problem in problems]
     encoded = tokenizer(texts, add_special_tokens=False)["input_ids"] if texts else []
     tasks = [Task(problem, tuple(ids)) for problem, ids in zip(problems, encoded, strict=True)]
     kept = tuple([task for task in tasks if 2 <= len(task.prompt) <= max_prompt_tokens])
@@ -112,7 +113,8 @@ def make_tasks(
     return Tasks(kept, left_out)
 
 
-def _chat(tokenizer: PreTrainedTokenizerFast, data: Data) -> Callable[[Sequence[Message]], str]:
+def chat_of(tokenizer: PreTrainedTokenizerFast, data: Data) -> Callable[[Sequence[Message]], str]:
+    """What makes one text of a chat for the model of this tokenizer."""
     return lambda chat: chat_prompt(tokenizer, chat, thinking=data.thinking)
 
 
@@ -161,7 +163,7 @@ def demonstrations(tasks: Sequence[Task], tokenizer: PreTrainedTokenizerFast, co
                     found.append(Demonstration(by_id[line.problem_id], line.completion))
     else:
         for task in tasks:
-            prompt = prompt_text(task.problem, data, _chat(tokenizer, data))
+            prompt = prompt_text(task.problem, data, chat_of(tokenizer, data))
             answers = [answer_text(task.problem, number, data, prompt) for number in range(len(task.problem.proofs))]
             found += [Demonstration(task, answer) for answer in answers]
     if not found:

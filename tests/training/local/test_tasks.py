@@ -8,11 +8,11 @@ import pytest
 from msgspec import structs
 
 from proof_r1_formal import Problem, Settings
+from proof_r1_formal.models.prompts import contract, question, short_question
 from training.config import Config
 from training.local.imitation import is_verified
 from training.local.model import Policy
 from training.local.tasks import Task, answer_text, demonstrations, make_tasks, prompt_text, sample_texts, trainable
-from training.prompts import contract, question, short_question
 
 
 def plain(chat: object) -> str:

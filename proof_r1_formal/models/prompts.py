@@ -11,30 +11,16 @@ was trained to, and the contract only says what comes after that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Protocol, TypedDict
+from typing import Protocol
 
-from proof_r1_formal import (
-    FIELDS,
-    GOAL_BINDING,
-    MAX_DEPENDENCIES,
-    TRAIN,
-    Catalogue,
-    Premise,
-    Problem,
-    ReferenceStep,
-    parse_formula,
-    show,
-    three_way_options,
-)
-from proof_r1_formal.generate import Thinking, summary
-
-
-class Message(TypedDict):
-    """A message of a chat, as chat templates take it."""
-
-    role: Literal["system", "user"]
-    content: str
-
+from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, three_way_options
+from proof_r1_formal.generate.trajectories import Thinking, summary
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.models.chat import Message
+from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
+from proof_r1_formal.rules.catalogue import TRAIN
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 
 # -- messages ---------------------------------------------------------------------------------------------------------
 

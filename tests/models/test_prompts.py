@@ -23,8 +23,8 @@ from proof_r1_formal import (
     three_way_options,
 )
 from proof_r1_formal.generate import Thinking, summary
+from proof_r1_formal.models.prompts import chat_prompt, contract, messages, question
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, read_completion
-from training.prompts import chat_prompt, contract, messages, question
 
 EXAMPLES = read_problems(Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl").problems
 THINKING: tuple[Thinking, ...] = ("explicit", "native")

@@ -1,0 +1,1 @@
+"""Asking models: prompts, endpoints and local models, samples, baseline agents, repair."""

@@ -1,0 +1,94 @@
+"""What is said to a model and what it answers: messages, how to sample, replies, and who replies.
+
+Whatever asks a model (samples, agents, repair, review) takes a :class:`Model` and does not know where it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypedDict
+
+import msgspec
+
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.generate.trajectories import Thinking
+
+
+class Message(TypedDict):
+    """A message of a chat, as chat templates and endpoints take it."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a reply is sampled.
+
+    Attributes:
+        temperature: 0 takes the likeliest token.
+        top_p: tokens are drawn from the fewest that have this probability together.
+        max_tokens: a reply is cut there.
+        thinking: with explicit thinking, a chat template that can turn the model's own thinking off does so.
+    """
+
+    temperature: float = 0.8
+    top_p: float = 0.95
+    max_tokens: int = 4096
+    thinking: Thinking = "explicit"
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model wrote.
+
+    Attributes:
+        text: with its thoughts in ``<think>…</think>``, where it keeps them apart.
+        finish: ``stop`` if it ended by itself, ``length`` if it was cut, or what else the endpoint says.
+        tokens: that it wrote, if that is known.
+        prompt_tokens: that it read, if that is known.
+        started, ended: when it was asked and when it had answered, in seconds since 1970.
+    """
+
+    text: str
+    finish: str
+    tokens: int | None = None
+    prompt_tokens: int | None = None
+    started: float
+    ended: float
+
+
+class Model(Protocol):
+    """Who replies."""
+
+    @property
+    def name(self) -> str:
+        """What tells its replies from those of other models."""
+
+    async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
+        """The next message of a chat.
+
+        Raises:
+            CallError: there is none this time.
+            ModelError: there will never be one.
+        """
+
+
+class ModelError(ProofR1Error):
+    """A model that cannot be used at all: there is none of that name, the key is refused, or something is missing."""
+
+
+class CallError(ProofR1Error):
+    """A call that brought no reply.
+
+    Attributes:
+        problem: what went wrong.
+        again: whether the same call may bring one later.
+        after: seconds to wait before it, if the endpoint says so.
+    """
+
+    def __init__(self, problem: str, *, again: bool, after: float | None = None) -> None:
+        self.problem = problem
+        self.again = again
+        self.after = after
+        super().__init__(problem)
