@@ -27,7 +27,7 @@ setup: .venv/.ready
 	touch $@
 
 .venv/.tested: .venv/.ready
-	$(PIP) install -e '.[test,solvers,kernel,train]'
+	$(PIP) install -e '.[test,solvers,kernel,serve,train]'
 	touch $@
 
 demo: setup

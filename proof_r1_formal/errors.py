@@ -128,3 +128,16 @@ def _rebuild_data_error(path: str, problem: str, line: int | None) -> DataError:
 
 class ProofError(ProofR1Error):
     """A proof term that does not prove what it is said to prove."""
+
+
+class ServiceError(ProofR1Error):
+    """A service that does not answer, or that says that it cannot: its address, the HTTP status (or 0), the reason."""
+
+    def __init__(self, url: str, status: int, problem: str) -> None:
+        self.url = url
+        self.status = status
+        self.problem = problem
+        super().__init__(f"service {url}: {problem}{f' (status {status})' if status else ''}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (ServiceError, (self.url, self.status, self.problem))

@@ -1,0 +1,77 @@
+"""``serve``: the verifier as an HTTP service; needs the extra ``serve``."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proof_r1_formal.commands.common import FormatOption, fail, read_problem_file
+from proof_r1_formal.data.native import encoded
+
+CONNECTIONS = 1024
+"""How many clients are served at once; others are told that the service is busy."""
+
+
+def serve(
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 takes a free one.")] = 8765,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Processes that verify.", show_default="one per core")
+    ] = None,
+    problems: Annotated[
+        Path | None, typer.Option("--problems", help="Problems that requests may name.", show_default=False)
+    ] = None,
+    format: FormatOption = "auto",  # noqa: A002
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", help="File with the token that requests hold.", show_default=False)
+    ] = None,
+    max_body: Annotated[int, typer.Option("--max-body", min=1, help="Largest request, in bytes.")] = 8 * 1024 * 1024,
+    arrival: Annotated[
+        float, typer.Option("--arrival", min=0.1, help="Seconds until all of a request is there.")
+    ] = 10.0,
+    max_actions: Annotated[int, typer.Option("--max-actions", min=1, help="Most actions of a completion.")] = 512,
+    patience: Annotated[float, typer.Option("--patience", min=0.1, help="Seconds that a completion may take.")] = 60.0,
+    waiting: Annotated[int, typer.Option("--waiting", min=1, help="Most completions that wait.")] = 1024,
+) -> None:
+    """Verify over HTTP until told to stop. Without a token, only this machine can ask."""
+    missing = [name for name in ("fastapi", "uvicorn", "prometheus_client") if find_spec(name) is None]
+    if missing:
+        fail(f"the service needs {', '.join(missing)}: pip install 'proof-r1-formal[serve]'")
+    import uvicorn
+
+    from proof_r1_formal.serve.app import Access, build
+    from proof_r1_formal.serve.limits import Limits, check_address
+    from proof_r1_formal.serve.pool import START, Pool, PoolSettings
+
+    token = None if token_file is None else _token(token_file)
+    check_address(host, token)
+    known = {} if problems is None else read_problem_file(problems, format).problems
+    records = {key: encoded(problems or Path(), problem) for key, problem in known.items()}
+    settings = PoolSettings(
+        workers or len(os.sched_getaffinity(0)), patience=patience, waiting=waiting, max_actions=max_actions
+    )
+    app = build(Pool(settings), Access(token, records, Limits(max_body, arrival)))
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=CONNECTIONS,
+        timeout_graceful_shutdown=int(START + patience),
+    )
+    uvicorn.Server(config).run()
+
+
+def _token(path: Path) -> str:
+    try:
+        token = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        fail(f"{path}: the token cannot be read: {error}")
+    if not token.isascii() or not token.isprintable() or len(token) < 16:
+        fail(f"{path}: a token of at least 16 printable ASCII characters is expected")
+    return token

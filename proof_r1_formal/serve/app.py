@@ -1,0 +1,286 @@
+"""The service as an ASGI application: requests to jobs, outcomes to replies.
+
+``openapi`` describes it; every reply that is none of the described results is an ``ErrorReply``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import msgspec
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from proof_r1_formal import __version__
+from proof_r1_formal.rewards import RewardName
+from proof_r1_formal.serve.limits import Limits, check_token, read_body
+from proof_r1_formal.serve.messages import (
+    Certify,
+    CertifyRequest,
+    Code,
+    Done,
+    ErrorReply,
+    Health,
+    Job,
+    Outcome,
+    Parse,
+    ParseRequest,
+    RefusalError,
+    Refused,
+    RewardReply,
+    RewardRequest,
+    RuleSystem,
+    Score,
+    Scored,
+    Trouble,
+    Verify,
+    VerifyRequest,
+    refusal,
+)
+from proof_r1_formal.serve.metrics import MEDIA_TYPE, Metrics
+from proof_r1_formal.serve.openapi import described
+from proof_r1_formal.serve.pool import BusyError, Pool
+
+_T = TypeVar("_T")
+
+OPEN = "/healthz"
+"""The path that needs no token."""
+RETRY = {"Retry-After": "1"}
+"""What a client that is turned away is told."""
+COMPLETIONS_OWN = frozenset({"too_many_actions", "too_slow", "failed"})
+"""What can be wrong with a single completion; its reward is then 0, and the others' stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may ask for what.
+
+    Attributes:
+        token: that requests have to hold; None if they need none.
+        problems: id -> record in JSON, of the problems that can be named.
+        limits: what a request may be.
+    """
+
+    token: str | None = None
+    problems: Mapping[str, bytes] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+
+
+def build(pool: Pool, access: Access) -> ASGIApp:
+    """The application; the pool is started and closed with it.
+
+    Args:
+        pool: does the jobs.
+        access: who may ask for what.
+    """
+    metrics = Metrics(pool)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        try:
+            await pool.start()
+            yield
+        finally:
+            await pool.close()
+
+    app = _Application(title="proof-r1", version=__version__, lifespan=lifespan, redoc_url=None)
+    app.secured = access.token is not None
+
+    async def body(request: Request, kind: type[_T]) -> _T:
+        return _decoded(await read_body(request, access.limits), kind)
+
+    def problem(raw: msgspec.Raw | bytes) -> bytes:
+        """The record of a problem that is given, or named."""
+        text = bytes(raw)
+        if not text.startswith(b'"'):
+            return text
+        return _named(msgspec.json.decode(text, type=str), access.problems)
+
+    async def outcomes(jobs: Sequence[Job]) -> list[Outcome]:
+        try:
+            return await pool.do(jobs)
+        except BusyError:
+            raise refusal(429, "busy", "too much waits already; try again", headers=RETRY) from None
+
+    @app.post("/v1/verify")
+    async def verify(request: Request) -> Response:
+        """Check every action of completions of one problem."""
+        asked = await body(request, VerifyRequest)
+        record = problem(asked.problem)
+        jobs = [
+            Verify(record, completion, sample, asked.rules, asked.evaluation)
+            for sample, completion in enumerate(asked.completions)
+        ]
+        reports = [_content(outcome) for outcome in await outcomes(jobs)]
+        return _json(b'{"reports":[' + b",".join(reports) + b"]}")
+
+    @app.post("/v1/certify")
+    async def certify(request: Request) -> Response:
+        """Make a theorem of a verified answer, and ask Lean's kernel about it."""
+        asked = await body(request, CertifyRequest)
+        job = Certify(problem(asked.problem), asked.completion, asked.rules, asked.kernel == "lean")
+        [outcome] = await outcomes([job])
+        return _json(_content(outcome))
+
+    @app.post("/v1/parse")
+    async def parse(request: Request) -> Response:
+        """Read a formula in any notation."""
+        asked = await body(request, ParseRequest)
+        [outcome] = await outcomes([Parse(asked.formula, asked.repair)])
+        return _json(_content(outcome))
+
+    @app.post("/get_reward")
+    async def get_reward(request: Request, reward: RewardName = "sound", rules: RuleSystem = "train") -> Response:
+        """Reward rollouts, as OpenRLHF asks a remote reward model to."""
+        asked = await body(request, RewardRequest)
+        if not len(asked.query) == len(asked.prompts) == len(asked.labels):
+            raise refusal(422, "unusable", "query, prompts and labels differ in length")
+        jobs = [
+            Score(_labelled(label, access.problems), _completion(query, prompt), rules, reward)
+            for query, prompt, label in zip(asked.query, asked.prompts, asked.labels, strict=True)
+        ]
+        return _json(msgspec.json.encode(_rewards(await outcomes(jobs))))
+
+    @app.get(OPEN)
+    async def healthz() -> Response:
+        """Whether the service works."""
+        impaired = pool.at_work < pool.settings.workers
+        return _json(msgspec.json.encode(Health("impaired" if impaired else "ok", __version__, pool.at_work)))
+
+    @app.get("/metrics")
+    async def counted() -> Response:
+        """Counts for Prometheus."""
+        return Response(metrics.page(), media_type=MEDIA_TYPE)
+
+    @app.exception_handler(RefusalError)
+    async def refused(_: Request, error: RefusalError) -> Response:
+        return _refusal(error.refused, error.headers)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
+        flaws = "; ".join(f"{'.'.join(map(str, flaw['loc']))}: {flaw['msg']}" for flaw in error.errors())
+        return _refusal(Refused(422, Trouble("bad_request", flaws)), {})
+
+    @app.exception_handler(HTTPException)
+    async def not_there(_: Request, error: HTTPException) -> Response:
+        codes: dict[int, Code] = {404: "not_found", 405: "not_allowed"}
+        trouble = Trouble(codes.get(error.status_code, "bad_request"), str(error.detail))
+        return _refusal(Refused(error.status_code, trouble), dict(error.headers or {}))
+
+    return _Gate(app, access.token, metrics)
+
+
+class _Application(FastAPI):
+    """Knows how to describe itself."""
+
+    secured: bool
+
+    def openapi(self) -> dict[str, Any]:
+        return described(super().openapi(), secured=self.secured)
+
+
+class _Gate:
+    """What every request passes: the token is looked at first, and the reply is counted."""
+
+    def __init__(self, app: FastAPI, token: str | None, metrics: Metrics) -> None:
+        self._app, self._token, self._metrics = app, token, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        start = time.perf_counter()
+        status = 500
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            if scope["path"] != OPEN:
+                check_token(Request(scope), self._token)
+            await self._app(scope, receive, noted)
+        except RefusalError as error:
+            await _refusal(error.refused, error.headers)(scope, receive, noted)
+        finally:
+            route = scope.get("route")
+            path = getattr(route, "path", "other")
+            self._metrics.answered(path, status, time.perf_counter() - start)
+
+
+# -- requests ---------------------------------------------------------------------------------------------------------
+
+
+def _decoded(content: bytes, kind: type[_T]) -> _T:
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except msgspec.ValidationError as error:
+        raise refusal(422, "bad_request", str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise refusal(400, "bad_request", f"the body is no JSON: {error}") from None
+
+
+def _named(name: str, problems: Mapping[str, bytes]) -> bytes:
+    try:
+        return problems[name]
+    except KeyError:
+        raise refusal(422, "unusable", f"the service has no problem {name!r}") from None
+
+
+def _labelled(label: str, problems: Mapping[str, bytes]) -> bytes:
+    return label.encode() if label.lstrip().startswith("{") else _named(label, problems)
+
+
+def _completion(query: str, prompt: str) -> str:
+    """What follows the prompt; a tokenizer may have put something of its own before it."""
+    _, found, completion = query.partition(prompt)
+    if not found:
+        raise refusal(422, "unusable", "a query does not hold its prompt")
+    return completion
+
+
+# -- replies ----------------------------------------------------------------------------------------------------------
+
+
+def _content(outcome: Outcome) -> bytes:
+    if isinstance(outcome, Refused):
+        raise RefusalError(outcome)
+    return outcome.content
+
+
+def _rewards(outcomes: Sequence[Outcome]) -> RewardReply:
+    """The rewards; a completion that cannot be verified earns nothing, and is counted."""
+    scored = []
+    refused = []
+    for outcome in outcomes:
+        if isinstance(outcome, Done):
+            scored.append(msgspec.json.decode(outcome.content, type=Scored))
+        elif outcome.trouble.code in COMPLETIONS_OWN:
+            scored.append(Scored(0.0, parsed=False, right=False))
+        else:
+            raise RefusalError(outcome)
+        refused.append(float(isinstance(outcome, Refused)))
+    rewards = tuple([one.reward for one in scored])
+    logs = {
+        "parsed": tuple([float(one.parsed) for one in scored]),
+        "right": tuple([float(one.right) for one in scored]),
+        "refused": tuple(refused),
+    }
+    return RewardReply(rewards, rewards, logs)
+
+
+def _json(content: bytes) -> Response:
+    return Response(content, media_type="application/json")
+
+
+def _refusal(refused: Refused, headers: Mapping[str, str]) -> Response:
+    content = msgspec.json.encode(ErrorReply(refused.trouble))
+    return Response(content, refused.status, dict(headers), media_type="application/json")

@@ -1,0 +1,190 @@
+"""A thin client of the service; it needs the standard library and the package without extras.
+
+>>> client = Client("http://127.0.0.1:8765")
+>>> client.address
+('127.0.0.1', 8765)
+"""
+
+from __future__ import annotations
+
+import http.client
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Literal, Self, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+
+from proof_r1_formal.data.native import to_json
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import ServiceError
+from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.serve.messages import (
+    CertifyReply,
+    CertifyRequest,
+    ErrorReply,
+    Health,
+    ParseReply,
+    ParseRequest,
+    RuleSystem,
+    VerifyReply,
+    VerifyRequest,
+)
+
+_T = TypeVar("_T")
+
+_BUSY = 429
+_OK = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Asks a service; several threads may share it. It keeps connections: :meth:`close` it, or use it in ``with``.
+
+    Attributes:
+        url: of the service.
+        token: that it wants to see.
+        patience: seconds that a request may take, and that a busy service is asked again.
+    """
+
+    url: str
+    token: str | None = field(default=None, repr=False)
+    patience: float = 180.0
+    _idle: deque[http.client.HTTPConnection] = field(default_factory=deque, repr=False, compare=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections that nobody uses."""
+        while (connection := self._kept()) is not None:
+            connection.close()
+
+    def verify(
+        self,
+        problem: Problem | str,
+        completions: Sequence[str],
+        *,
+        rules: RuleSystem = "train",
+        evaluation: bool = True,
+    ) -> tuple[TraceReport, ...]:
+        """The reports on completions of a problem, in their order.
+
+        Args:
+            problem: itself, its record in JSON, or the id of one that the service knows.
+            completions: at least one, at most ``messages.MAX_COMPLETIONS``.
+            rules: name of the rule catalogue.
+            evaluation: false in training.
+
+        Raises:
+            ServiceError: the service does not answer, or says that it cannot.
+        """
+        request = VerifyRequest(
+            problem=_given(problem), completions=tuple(completions), rules=rules, evaluation=evaluation
+        )
+        return self._ask("/v1/verify", request, VerifyReply).reports
+
+    def certify(
+        self,
+        problem: Problem | str,
+        completion: str,
+        *,
+        rules: RuleSystem = "train",
+        kernel: Literal["lean", "none"] = "lean",
+    ) -> CertifyReply:
+        """The certificate of an answer, and what the kernel says; see :meth:`verify`."""
+        request = CertifyRequest(problem=_given(problem), completion=completion, rules=rules, kernel=kernel)
+        return self._ask("/v1/certify", request, CertifyReply)
+
+    def parse(self, formula: str, *, repair: bool = False) -> ParseReply:
+        """A formula in other notations.
+
+        Raises:
+            ServiceError: it does not parse; or see :meth:`verify`.
+        """
+        return self._ask("/v1/parse", ParseRequest(formula=formula, repair=repair), ParseReply)
+
+    def health(self) -> Health:
+        """Whether the service works.
+
+        Raises:
+            ServiceError: it does not answer.
+        """
+        return self._ask("/healthz", None, Health)
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port.
+
+        Raises:
+            ServiceError: the URL is none of a service.
+        """
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ServiceError(self.url, 0, "no URL of a service; one looks like http://127.0.0.1:8765")
+        return parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+
+    def _ask(self, path: str, request: msgspec.Struct | None, kind: type[_T]) -> _T:
+        body = None if request is None else msgspec.json.encode(request)
+        deadline = time.monotonic() + self.patience
+        while True:
+            response, content = self._exchange(path, body)
+            if response.status != _BUSY or time.monotonic() > deadline:
+                break
+            time.sleep(float(response.headers.get("Retry-After", "1")))
+        try:
+            if response.status == _OK:
+                return msgspec.json.decode(content, type=kind)
+            message = msgspec.json.decode(content, type=ErrorReply).error.message
+        except msgspec.DecodeError:
+            message = f"a reply that is no service's: {content[:100]!r}"
+        raise ServiceError(self.url, response.status, message)
+
+    def _exchange(self, path: str, body: bytes | None) -> tuple[http.client.HTTPResponse, bytes]:
+        """A reply, over a connection that was kept; over a new one if the service has closed that meanwhile."""
+        if (kept := self._kept()) is not None:
+            try:
+                return self._talk(kept, path, body)
+            except (ConnectionError, http.client.HTTPException):
+                kept.close()
+        secure = urlsplit(self.url).scheme == "https"
+        make = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        fresh = make(*self.address, timeout=self.patience)
+        try:
+            return self._talk(fresh, path, body)
+        except (OSError, http.client.HTTPException) as error:
+            fresh.close()
+            raise ServiceError(self.url, 0, f"it does not answer: {error}") from error
+
+    def _kept(self) -> http.client.HTTPConnection | None:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return None
+
+    def _talk(
+        self, connection: http.client.HTTPConnection, path: str, body: bytes | None
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        headers = {"Content-Type": "application/json"}
+        if self.token is not None:
+            headers["Authorization"] = f"Bearer {self.token}"
+        method = "GET" if body is None else "POST"
+        connection.request(method, f"{urlsplit(self.url).path.rstrip('/')}{path}", body, headers)
+        response = connection.getresponse()
+        content = response.read()
+        self._idle.append(connection)
+        return response, content
+
+
+def _given(problem: Problem | str) -> msgspec.Raw:
+    if isinstance(problem, Problem):
+        return msgspec.Raw(to_json(problem).encode())
+    return msgspec.Raw(problem.encode() if problem.lstrip().startswith("{") else msgspec.json.encode(problem))

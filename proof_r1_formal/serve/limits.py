@@ -1,0 +1,96 @@
+"""What the service takes from a client: who may ask, what kind of body, how large, and how slowly.
+
+What is against a limit is a :class:`~proof_r1_formal.serve.messages.RefusalError` with its HTTP status.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from fastapi import Request
+from starlette.requests import ClientDisconnect
+
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.serve.messages import refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a request may be.
+
+    Attributes:
+        body: bytes.
+        arrival: seconds until all of the body is there.
+    """
+
+    body: int = 8 * 1024 * 1024
+    arrival: float = 10.0
+
+
+def check_address(host: str, token: str | None) -> None:
+    """Only who knows a token may ask from another machine.
+
+    Raises:
+        ProofR1Error: the address is not the loopback's, and there is no token.
+    """
+    try:
+        local = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        local = False
+    if not local and not token:
+        raise ProofR1Error(
+            f"{host} can be reached from other machines: give a token that they have to send (--token-file), "
+            "or stay on 127.0.0.1"
+        )
+
+
+def check_token(request: Request, token: str | None) -> None:
+    """Whether the request holds the token.
+
+    Raises:
+        RefusalError: 401 if it does not.
+    """
+    if token is None:
+        return
+    kind, _, given = request.headers.get("authorization", "").partition(" ")
+    if kind.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), token.encode()):
+        raise refusal(
+            401,
+            "unauthorized",
+            "a bearer token is needed that is the service's",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+
+
+async def read_body(request: Request, limits: Limits) -> bytes:
+    """The body of a request that holds JSON.
+
+    A body that is too large is read to its end and forgotten: a client that is still sending would see no reply.
+
+    Raises:
+        RefusalError: 415 for another type, 413 if it is too large, 408 if it does not come in time.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":  # a page in a browser can send other types anywhere without asking
+        raise refusal(415, "wrong_type", "the body has to be application/json")
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(limits.arrival):
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > limits.body:
+                    chunks.clear()
+                else:
+                    chunks.append(chunk)
+    except TimeoutError:
+        message = f"the body did not arrive within {limits.arrival:g} s"
+        raise refusal(408, "slow_client", message, headers={"Connection": "close"}) from None
+    except ClientDisconnect:
+        raise refusal(400, "bad_request", "the client went away") from None
+    if size > limits.body:
+        raise refusal(413, "too_large", f"a body of {size} bytes; at most {limits.body} are read")
+    return b"".join(chunks)

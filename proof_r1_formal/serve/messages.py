@@ -1,0 +1,302 @@
+"""What goes over HTTP, and what goes between the processes of the service; plain data.
+
+Requests and replies are JSON, their schemas are part of the service's OpenAPI description. A request is taken apart
+into jobs, one per completion, so that a job that takes too long or ends its process costs nobody else anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+
+from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.rewards import RewardName
+
+MAX_COMPLETIONS = 256
+"""The most completions of one request."""
+
+RuleSystem: TypeAlias = Literal["train", "folio"]
+
+GivenProblem: TypeAlias = Annotated[
+    msgspec.Raw,
+    msgspec.Meta(
+        description="A problem in the package's own format, or the id of one that the service was started with.",
+        extra_json_schema={"anyOf": [{"$ref": "#/components/schemas/ProblemRecord"}, {"type": "string"}]},
+    ),
+]
+"""A problem as it stands in the request: it is read where it is needed."""
+
+# -- requests ---------------------------------------------------------------------------------------------------------
+
+
+class VerifyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Completions of one problem.
+
+    Attributes:
+        problem: what was asked.
+        completions: the model's whole answers.
+        rules: name of the rule catalogue.
+        evaluation: whether an answer may also be selected by its formula; false in training.
+    """
+
+    problem: GivenProblem
+    completions: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
+    rules: RuleSystem = "train"
+    evaluation: bool = True
+
+
+class CertifyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One completion, whose answer is to be made a theorem.
+
+    Attributes:
+        problem, completion, rules: see :class:`VerifyRequest`.
+        kernel: who checks the theorem.
+    """
+
+    problem: GivenProblem
+    completion: str
+    rules: RuleSystem = "train"
+    kernel: Literal["lean", "none"] = "lean"
+
+
+class ParseRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A formula in any notation.
+
+    Attributes:
+        formula: as text.
+        repair: whether what can be repaired is.
+    """
+
+    formula: str
+    repair: bool = False
+
+
+class RewardRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What OpenRLHF asks a remote reward model; it may send more than is read here.
+
+    Attributes:
+        query: prompts and completions in one text each.
+        prompts: the prompts alone, as they stand in the queries.
+        labels: the problems, each as a record in JSON or as the id of one that the service was started with.
+    """
+
+    query: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
+    prompts: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
+    labels: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
+
+
+# -- replies ----------------------------------------------------------------------------------------------------------
+
+
+class VerifyReply(msgspec.Struct, frozen=True):
+    """The reports on the completions, in their order."""
+
+    reports: tuple[TraceReport, ...]
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """What a kernel says.
+
+    Attributes:
+        kernel: its name and version.
+        is_theorem: whether it accepts the answer.
+        faults: what it does not accept, one sentence each.
+    """
+
+    kernel: str
+    is_theorem: bool
+    faults: tuple[str, ...]
+
+
+class CertifyReply(msgspec.Struct, frozen=True):
+    """A report, and what came of certifying its answer.
+
+    Attributes:
+        report: of the trace.
+        reason: why there is no certificate; empty if there is one.
+        lean: the certificate as a Lean file; null if there is none.
+        isabelle: the certificate as a structured Isabelle proof; null if there is none, or for an open answer.
+        judgement: of the kernel; null if none was asked, or there is no certificate.
+    """
+
+    report: TraceReport
+    reason: str
+    lean: str | None
+    isabelle: str | None
+    judgement: Judgement | None
+
+
+class ParseReply(msgspec.Struct, frozen=True):
+    """A formula in four notations.
+
+    Attributes:
+        formula: in Unicode; ascii, prefix, smtlib: in the notations of these names.
+        predicates, functions: its symbols with the number of their arguments; constants are functions of none.
+        repairs: what was changed in the text so that it parses.
+    """
+
+    formula: str
+    ascii: str
+    prefix: str
+    smtlib: str
+    predicates: dict[str, int]
+    functions: dict[str, int]
+    repairs: tuple[str, ...]
+
+
+class RewardReply(msgspec.Struct, frozen=True):
+    """What OpenRLHF reads of a reward model's reply.
+
+    Attributes:
+        rewards, scores: one number per query.
+        extra_logs: more numbers per query, by name, for the log.
+    """
+
+    rewards: tuple[float, ...]
+    scores: tuple[float, ...]
+    extra_logs: dict[str, tuple[float, ...]]
+
+
+class Health(msgspec.Struct, frozen=True):
+    """That the service is there.
+
+    Attributes:
+        status: whether every worker is at work.
+        version: of the package.
+        workers: how many are at work.
+    """
+
+    status: Literal["ok", "impaired"]
+    version: str
+    workers: int
+
+
+Code: TypeAlias = Literal[
+    "bad_request",
+    "unauthorized",
+    "not_found",
+    "not_allowed",
+    "slow_client",
+    "too_large",
+    "wrong_type",
+    "unusable",
+    "too_many_actions",
+    "busy",
+    "too_slow",
+    "failed",
+    "no_kernel",
+]
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A place in a text: 0-based character offset, 1-based line and column."""
+
+    offset: int
+    line: int
+    column: int
+
+
+class Trouble(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why a request is not answered.
+
+    Attributes:
+        code: for programs.
+        message: for people.
+        place: of what is wrong, where a formula does not parse.
+    """
+
+    code: Code
+    message: str
+    place: Place | None = None
+
+
+class ErrorReply(msgspec.Struct, frozen=True):
+    """Every reply that is none of the others."""
+
+    error: Trouble
+
+
+# -- jobs -------------------------------------------------------------------------------------------------------------
+
+
+class Verify(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Check one completion."""
+
+    problem: bytes
+    completion: str
+    sample: int
+    rules: RuleSystem
+    evaluation: bool
+
+
+class Certify(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Certify one completion."""
+
+    problem: bytes
+    completion: str
+    rules: RuleSystem
+    by_kernel: bool
+
+
+class Parse(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Read one formula."""
+
+    formula: str
+    repair: bool
+
+
+class Score(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Reward one completion, as training does."""
+
+    problem: bytes
+    completion: str
+    rules: RuleSystem
+    reward: RewardName
+
+
+Job: TypeAlias = Verify | Certify | Parse | Score
+
+
+class Scored(msgspec.Struct, frozen=True):
+    """What came of a :class:`Score`."""
+
+    reward: float
+    parsed: bool
+    right: bool
+
+
+class Done(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """What came of a job: JSON that the service passes on (of a TraceReport, CertifyReply, ParseReply or Scored)."""
+
+    content: bytes
+
+
+class Refused(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """A job that was not done: the status of the HTTP reply, and what it says."""
+
+    status: int
+    trouble: Trouble
+
+
+Outcome: TypeAlias = Done | Refused
+
+
+class RefusalError(Exception):
+    """Ends the handling of a request, or of a job.
+
+    Args:
+        refused: what the client is told.
+        headers: of the reply.
+    """
+
+    def __init__(self, refused: Refused, *, headers: Mapping[str, str] | None = None) -> None:
+        self.refused = refused
+        self.headers = dict(headers or {})
+        super().__init__(refused.trouble.message)
+
+
+def refusal(status: int, code: Code, message: str, *, headers: Mapping[str, str] | None = None) -> RefusalError:
+    """The exception of a refusal in so many words."""
+    return RefusalError(Refused(status, Trouble(code, message)), headers=headers)

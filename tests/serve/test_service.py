@@ -1,0 +1,246 @@
+"""The service as its clients meet it: what it answers, what it refuses, and what it survives."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proof_r1_formal import Completion, read_completions, read_problems, verify
+from proof_r1_formal.data.native import to_json
+from proof_r1_formal.errors import ProofR1Error, ServiceError
+from proof_r1_formal.evidence.lean import LeanKernel
+from proof_r1_formal.serve.client import Client
+from proof_r1_formal.serve.limits import check_address
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+PROBLEMS = read_problems(EXAMPLES / "problems.jsonl").problems
+COMPLETIONS = [c for c in read_completions(EXAMPLES / "completions.jsonl") if isinstance(c, Completion)]
+RIGHT = COMPLETIONS[0]
+JSON = {"Content-Type": "application/json"}
+
+
+def asked(port: int, method: str, path: str, body: bytes | None = None, headers: dict[str, str] = JSON) -> Any:
+    """The status and the content of a reply."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request(method, path, body, headers)
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+# -- what it answers --------------------------------------------------------------------------------------------------
+
+
+def test_verdicts_over_http_are_those_of_the_library(service: Any) -> None:
+    for problem_id, problem in PROBLEMS.items():
+        texts = [c.completion for c in COMPLETIONS if c.problem_id == problem_id]
+        expected = tuple(verify(problem, text, sample=sample) for sample, text in enumerate(texts))
+        for given_as in (problem, to_json(problem), problem_id):
+            assert service.client.verify(given_as, texts) == expected
+
+
+def test_a_certificate_is_checked_by_lean(service: Any, lean: LeanKernel) -> None:
+    reply = service.client.certify(RIGHT.problem_id, RIGHT.completion)
+    assert reply.judgement is not None
+    assert reply.judgement.is_theorem
+    assert "theorem answer" in (reply.lean or "")
+    unanswered = service.client.certify(RIGHT.problem_id, "no proof")
+    assert (unanswered.judgement, unanswered.reason) == (None, "no option is selected")
+
+
+def test_formulas_are_read(service: Any) -> None:
+    assert service.client.parse("all x. (cat(x) -> animal(x))").formula == "∀x (cat(x) → animal(x))"
+    with pytest.raises(ServiceError, match="line 1, column 5"):
+        service.client.parse("cat(")
+
+
+def test_rewards_in_the_shape_of_openrlhf(service: Any) -> None:
+    labels = [RIGHT.problem_id, to_json(PROBLEMS[RIGHT.problem_id]), RIGHT.problem_id]
+    answers = [RIGHT.completion + "<|end|>", RIGHT.completion, "<summary>" + json.dumps([0] * 600) + "</summary>"]
+    body = {"query": [f"<s>Why?{a}" for a in answers], "prompts": ["Why?"] * 3, "labels": labels, "more": 1}
+    status, reply = asked(service.port, "POST", "/get_reward", json.dumps(body).encode())
+    assert status == 200
+    assert reply["rewards"] == reply["scores"] == [1.0, 1.0, 0.0]
+    assert reply["extra_logs"] == {"parsed": [1.0, 1.0, 0.0], "right": [1.0, 1.0, 0.0], "refused": [0.0, 0.0, 1.0]}
+    for wrong in ({"query": ["Why?"]}, {**body, "labels": labels[:2]}, {**body, "prompts": ["What?"] * 3}):
+        assert asked(service.port, "POST", "/get_reward", json.dumps(wrong).encode())[0] == 422
+
+
+def test_it_says_how_it_is(service: Any) -> None:
+    assert (service.client.health().status, service.client.health().workers) == ("ok", 2)
+    service.client.parse("cat(tom)")
+    connection = http.client.HTTPConnection("127.0.0.1", service.port)
+    connection.request("GET", "/metrics")
+    page = connection.getresponse().read().decode()
+    connection.close()
+    assert 'proof_r1_requests_total{route="/v1/parse",status="200"}' in page
+    assert "proof_r1_workers 2.0" in page
+
+
+# -- what it refuses --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "headers", "status", "code"),
+    [
+        ("POST", "/v1/verify", b"", JSON, 400, "bad_request"),
+        ("POST", "/v1/verify", b'{"problem":', JSON, 400, "bad_request"),
+        ("POST", "/v1/verify", b"\xff\xfe", JSON, 400, "bad_request"),
+        ("POST", "/v1/verify", b"[" * 1_000_000, JSON, 422, "bad_request"),
+        ("POST", "/v1/verify", b'{"problem":' + b"[" * 100_000, JSON, 400, "bad_request"),
+        ("POST", "/v1/verify", b'{"problem":"nobody","completions":["a"]}', JSON, 422, "unusable"),
+        ("POST", "/v1/verify", b'{"problem":{},"completions":["a"]}', JSON, 422, "unusable"),
+        ("POST", "/v1/verify", b'{"problem":{},"completions":[]}', JSON, 422, "bad_request"),
+        ("POST", "/v1/verify", b'{"problem":{},"completions":["a"],"rules":"all"}', JSON, 422, "bad_request"),
+        ("POST", "/v1/parse", b"{}", {"Content-Type": "text/plain"}, 415, "wrong_type"),
+        ("POST", "/v1/parse", b'{"formula":"' + b"a" * 10_000_000 + b'"}', JSON, 413, "too_large"),
+        ("POST", "/get_reward?reward=most", b"{}", JSON, 422, "bad_request"),
+        ("GET", "/v1/verify", None, {}, 405, "not_allowed"),
+        ("GET", "/v2", None, {}, 404, "not_found"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_what_cannot_be_answered_is_refused_with_the_reason(
+    service: Any, method: str, path: str, body: bytes | None, headers: dict[str, str], status: int, code: str
+) -> None:
+    got, reply = asked(service.port, method, path, body, headers)
+    assert (got, reply["error"]["code"]) == (status, code)
+    assert service.client.health().status == "ok"
+
+
+@settings(max_examples=50)
+@given(st.binary(max_size=200))
+def test_no_bytes_in_place_of_http_end_it(service: Any, content: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=60) as connection:
+        connection.sendall(content)
+    assert service.client.health().status == "ok"
+
+
+def test_only_who_knows_the_token_may_ask(start: Callable[..., Any], tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("0123456789abcdef\n")
+    service = start("--host", "0.0.0.0", "--token-file", str(token))
+    assert service.client.health().status == "ok"
+    for wrong in (None, "0123456789abcdeg"):
+        with Client(service.url, wrong) as client, pytest.raises(ServiceError, match="bearer token"):
+            client.parse("cat(tom)")
+    assert asked(service.port, "GET", "/metrics", None, {})[0] == 401
+    assert asked(service.port, "GET", "/openapi.json", None, {})[0] == 401
+    with Client(service.url, "0123456789abcdef") as client:
+        assert client.parse("cat(tom)").formula == "cat(tom)"
+
+
+def test_without_a_token_only_this_machine_can_ask() -> None:
+    for host in ("127.0.0.1", "localhost", "::1"):
+        check_address(host, None)
+    for host in ("::", "example.org", "192.168.0.1", ""):
+        check_address(host, "a token")
+        with pytest.raises(ProofR1Error, match="--token-file"):
+            check_address(host, None)
+    program = Path(sys.executable).with_name("proof-r1")
+    run = subprocess.run([program, "serve", "--host", "0.0.0.0"], capture_output=True, text=True, timeout=100)
+    assert run.returncode == 2
+    assert "--token-file" in run.stderr
+
+
+# -- what it survives -------------------------------------------------------------------------------------------------
+
+
+def test_clients_that_are_slow_keep_nobody_else_waiting(start: Callable[..., Any]) -> None:
+    service = start("--arrival", "1")
+    head = b"POST /v1/parse HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+    slow = [socket.create_connection(("127.0.0.1", service.port), timeout=60) for _ in range(50)]
+    for connection in slow:
+        connection.sendall(head)
+    assert service.client.parse("cat(tom)").formula == "cat(tom)"
+    for connection in slow:
+        with connection, connection.makefile("rb") as reply:
+            assert reply.readline().startswith(b"HTTP/1.1 408")
+            assert b"slow_client" in reply.read()  # to the end: the service hangs up
+
+
+def test_a_worker_that_is_killed_costs_no_reply(start: Callable[..., Any]) -> None:
+    service = start()
+    [worker] = service.workers()
+    os.kill(worker, signal.SIGSTOP)
+    with ThreadPoolExecutor(8) as threads:
+        replies = [threads.submit(service.client.parse, f"cat(tom{number})") for number in range(8)]
+        while not _jobs(service):
+            pass
+        os.kill(worker, signal.SIGKILL)
+        assert [reply.result().formula for reply in replies] == [f"cat(tom{number})" for number in range(8)]
+    assert service.workers() != [worker]
+
+
+def _jobs(service: Any) -> bool:
+    """Whether a job has been given to a worker."""
+    connection = http.client.HTTPConnection("127.0.0.1", service.port)
+    connection.request("GET", "/metrics")
+    page = connection.getresponse().read().decode()
+    connection.close()
+    return "proof_r1_jobs_total 0.0" not in page
+
+
+def test_a_completion_that_takes_too_long_costs_itself(start: Callable[..., Any]) -> None:
+    service = start("--patience", "2")
+    os.kill(service.workers()[0], signal.SIGSTOP)
+    with pytest.raises(ServiceError, match="not done within 2 s"):
+        service.client.parse("cat(tom)")
+    assert service.client.parse("cat(tom)").formula == "cat(tom)"
+
+
+def test_a_crowd_is_told_that_it_is_one(start: Callable[..., Any]) -> None:
+    service = start("--waiting", "2")
+    [worker] = service.workers()
+    os.kill(worker, signal.SIGSTOP)
+    body = b'{"formula":"cat(tom)"}'
+    with ThreadPoolExecutor(8) as threads:
+        replies = [threads.submit(asked, service.port, "POST", "/v1/parse", body) for _ in range(8)]
+        for _ in zip(range(4), as_completed(replies), strict=False):  # two wait, and at most two are with the worker
+            pass
+        os.kill(worker, signal.SIGCONT)
+        statuses = sorted(reply.result()[0] for reply in replies)
+    assert statuses[0] == 200
+    assert statuses[-4:] == [429] * 4
+    assert service.client.parse("cat(tom)").formula == "cat(tom)"
+
+
+def test_who_waits_is_answered_before_it_ends(start: Callable[..., Any]) -> None:
+    service = start()
+    [worker] = service.workers()
+    os.kill(worker, signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as threads:
+        reply = threads.submit(service.client.parse, "cat(tom)")
+        while not _jobs(service):
+            pass
+        service.process.send_signal(signal.SIGTERM)
+        os.kill(worker, signal.SIGCONT)
+        assert reply.result().formula == "cat(tom)"
+    said = service.process.communicate(timeout=60)[1]
+    assert "Application shutdown complete" in said
+    assert not Path(f"/proc/{worker}").exists()
+
+
+@pytest.mark.slow
+def test_it_does_what_its_description_says(service: Any) -> None:
+    command = [sys.executable, "-m", "schemathesis.cli", "run", f"{service.url}/openapi.json"]
+    # what the description allows can still be no formula, which no schema can say
+    options = ["--exclude-checks", "positive_data_acceptance", "--max-examples", "20", "--seed", "1", "--no-color"]
+    run = subprocess.run([*command, *options], capture_output=True, text=True, timeout=500)
+    assert run.returncode == 0, run.stdout
+    assert service.client.health().status == "ok"
