@@ -19,6 +19,7 @@ from proof_r1_formal.commands.common import ERR, OUT
 from proof_r1_formal.commands.formulas import parse
 from proof_r1_formal.commands.problems import generate, translate
 from proof_r1_formal.commands.proofs import prove
+from proof_r1_formal.commands.service import serve
 from proof_r1_formal.commands.theorems import certify, theories
 from proof_r1_formal.commands.traces import evaluate, show, verify
 from proof_r1_formal.commands.training import train
@@ -41,6 +42,7 @@ for command in (
     prove,
     certify,
     train,
+    serve,
     soundness,
     crosscheck,
     rules,
