@@ -1,0 +1,223 @@
+"""A model behind an OpenAI-compatible endpoint: vLLM, SGLang, Ollama, or a hosted one.
+
+In: a URL, the name of a model there, a key from the environment. Out: a :class:`~proof_r1_formal.models.chat.Model`,
+one call of which is one request. Replies are streamed, so that one that takes an hour does not look like a dead
+connection; a stream that ends before the reply does is an error, not a short reply. The key is in no message.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Self
+
+from proof_r1_formal.models.chat import CallError, Message, ModelError, Reply, Sampling
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, AsyncOpenAI
+
+NO_KEY = "none"
+"""What is sent where no key is needed."""
+SHOWN = 300
+"""So much of what an endpoint says about an error is passed on."""
+_UNUSABLE = frozenset({401, 404})
+"""Statuses that every call would get: the key is refused, there is no such model or address."""
+_PASSING = frozenset({408, 409, 425, 429})
+"""Statuses below 500 after which the same call may succeed."""
+
+
+class Endpoint:
+    """A model behind an endpoint; use as an asynchronous context manager, or close it.
+
+    Attributes:
+        name: of the model, with what else is sent in every request.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        key: str | None = None,
+        timeout: float = 600.0,
+        extra: Mapping[str, object] | None = None,
+    ) -> None:
+        """A model behind an endpoint.
+
+        Args:
+            url: up to and without ``/chat/completions``.
+            model: its name there.
+            key: if one is needed.
+            timeout: seconds of silence after which a call has failed.
+            extra: fields that every request has besides, or instead; one that is None is left out.
+
+        Raises:
+            ModelError: the client is not installed, or there cannot be such a URL.
+        """
+        self.name = model if not extra else f"{model} {json.dumps(extra, sort_keys=True)}"
+        self._model = model
+        self._key = key
+        self._extra = dict(extra or {})
+        self._client = _client(url, key, timeout)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.close()
+
+    async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
+        """See :class:`~proof_r1_formal.models.chat.Model`."""
+        import openai
+
+        fields: dict[str, object] = {
+            "model": self._model,
+            "messages": list(chat),
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "max_tokens": sampling.max_tokens,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        body = {name: value for name, value in (fields | self._extra).items() if value is not None}
+        started = time.time()
+        try:
+            stream = await self._client.post(
+                "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
+            )
+            async with stream:
+                written = _Written()
+                async for chunk in stream:
+                    written.add(chunk)
+        except openai.APIStatusError as error:
+            raise self._refused(error) from None
+        except (openai.APIError, ValueError) as error:  # a connection that breaks, or a line that is no JSON
+            cause = error.__cause__ or error
+            raise CallError(self._said(f"no whole reply: {error} ({type(cause).__name__})"), again=True) from None
+        if written.finish is None:
+            raise CallError("no whole reply: the stream ended before the reply did", again=True)
+        return written.reply(written.finish, started, time.time())
+
+    def _refused(self, error: APIStatusError) -> CallError | ModelError:
+        status = error.status_code
+        said = self._said(f"status {status}: {error.message}")
+        if status in _UNUSABLE:
+            return ModelError(f"the endpoint cannot be used; {said}")
+        after = seconds_to_wait(error.response.headers.get("retry-after"), datetime.now(UTC))
+        return CallError(said, again=status in _PASSING or status >= 500, after=after)
+
+    def _said(self, text: str) -> str:
+        """What is passed on of what an endpoint said: some of them repeat the key."""
+        return (text if self._key is None else text.replace(self._key, "…"))[:SHOWN]
+
+
+def _client(url: str, key: str | None, timeout: float) -> AsyncOpenAI:
+    if find_spec("openai") is None:
+        raise ModelError("asking an endpoint needs the extra models: pip install 'proof-r1-formal[models]'")
+    from openai import AsyncOpenAI
+
+    # whoever calls makes the same call again, knowing what else is under way
+    return AsyncOpenAI(base_url=url, api_key=key or NO_KEY, timeout=timeout, max_retries=0)
+
+
+def key_of(variable: str) -> str | None:
+    """The key that an environment variable holds, if it holds one."""
+    return os.environ.get(variable, "").strip() or None
+
+
+async def only_model(url: str, *, key: str | None = None, timeout: float = 60.0) -> str:
+    """The name of the one model that an endpoint has.
+
+    Args:
+        url, key, timeout: see :class:`Endpoint`.
+
+    Raises:
+        ModelError: it cannot be asked, or has none or several.
+    """
+    import openai
+
+    async with _client(url, key, timeout) as client:
+        try:
+            names = [model.id async for model in client.models.list()]
+        except (openai.APIError, ValueError, TypeError, AttributeError) as error:
+            said = str(error) if key is None else str(error).replace(key, "…")
+            raise ModelError(f"{url} does not say which models it has: {said[:SHOWN]}") from None
+    if len(names) != 1:
+        raise ModelError(f"{url} has {len(names)} models; say which: {', '.join(names[:10])}")
+    return names[0]
+
+
+def seconds_to_wait(header: str | None, now: datetime) -> float | None:
+    """What ``Retry-After`` says, in seconds; None if it says nothing that can be understood."""
+    if header is None:
+        return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            then = parsedate_to_datetime(header)
+        except ValueError:
+            return None
+        seconds = (then.replace(tzinfo=then.tzinfo or UTC) - now).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+# -- streams ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Written:
+    """A reply as far as it has come. Endpoints differ in what they leave out, so nothing is taken for granted."""
+
+    thoughts: list[str] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    finish: str | None = None
+    tokens: int | None = None
+    prompt_tokens: int | None = None
+
+    def add(self, chunk: object) -> None:
+        """Note a chunk.
+
+        Raises:
+            ValueError: it is none.
+        """
+        if not isinstance(chunk, dict):
+            raise ValueError("a chunk of the stream is no object")
+        if isinstance(usage := chunk.get("usage"), dict):
+            self.tokens = _count(usage.get("completion_tokens"))
+            self.prompt_tokens = _count(usage.get("prompt_tokens"))
+        choices = chunk.get("choices")
+        for choice in choices if isinstance(choices, list) else []:
+            if not isinstance(choice, dict):
+                raise ValueError("a choice of the stream is no object")
+            if isinstance(delta := choice.get("delta"), dict):
+                thought = delta.get("reasoning_content") or delta.get("reasoning")
+                self.thoughts += [thought] if isinstance(thought, str) else []
+                self.text += [said] if isinstance(said := delta.get("content"), str) else []
+            if isinstance(finish := choice.get("finish_reason"), str):
+                self.finish = finish
+
+    def reply(self, finish: str, started: float, ended: float) -> Reply:
+        """The whole of it."""
+        text = "".join(self.text)
+        if self.thoughts:
+            text = f"<think>\n{''.join(self.thoughts)}\n</think>\n\n{text}"
+        return Reply(
+            text=text,
+            finish=finish,
+            tokens=self.tokens,
+            prompt_tokens=self.prompt_tokens,
+            started=started,
+            ended=ended,
+        )
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and value >= 0 else None

@@ -1,0 +1,161 @@
+"""A model in a folder, as ``transformers`` saves it: chats that wait at the same time are answered together.
+
+In: a folder. Out: a :class:`~proof_r1_formal.models.chat.Model`. It runs on a GPU if there is one. A reply ends with
+``</summary>``, after which nothing is wanted, or where the model ends it, or is cut. Nothing is downloaded. Replies
+are not repeatable: which chats are answered together depends on when they are asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from proof_r1_formal.models.chat import Message, ModelError, Reply, Sampling
+from proof_r1_formal.models.prompts import chat_prompt
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import GenerationConfig, PreTrainedTokenizerBase
+
+END = "</summary>"
+"""Nothing is wanted after it."""
+
+
+class _Writer(Protocol):
+    """What is asked of a model of ``transformers``."""
+
+    @property
+    def device(self) -> torch.device: ...
+    @property
+    def generation_config(self) -> GenerationConfig | None: ...
+    def generate(self, **inputs: Any) -> object: ...
+
+
+@dataclass(slots=True, eq=False)
+class _Asked:
+    """A chat, and its reply as soon as there is one."""
+
+    chat: Sequence[Message]
+    sampling: Sampling
+    reply: Reply | None = None
+
+
+class LocalModel:
+    """A model of this process.
+
+    Attributes:
+        name: the folder.
+    """
+
+    def __init__(self, folder: Path | str, *, at_once: int = 8) -> None:
+        """Load a model.
+
+        Args:
+            folder: in which the model and its tokenizer are.
+            at_once: how many chats are answered together, at most.
+
+        Raises:
+            ModelError: there is none, or what runs it is not installed.
+        """
+        self.name = str(folder)
+        self._model, self._tokenizer = _load(folder)
+        self._at_once = at_once
+        self._waiting: list[_Asked] = []
+        self._free = asyncio.Lock()
+
+    async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
+        """See :class:`~proof_r1_formal.models.chat.Model`."""
+        asked = _Asked(chat, sampling)
+        self._waiting.append(asked)
+        try:
+            await asyncio.sleep(0)  # those who ask at the same moment come first
+            async with self._free:
+                if asked.reply is None:  # it was not answered together with another
+                    await self._answer(asked)
+        finally:
+            self._waiting.remove(asked)
+        assert asked.reply is not None
+        return asked.reply
+
+    async def _answer(self, asked: _Asked) -> None:
+        """Answer a chat, and with it others that wait."""
+        others = [one for one in self._waiting if one.reply is None and one.sampling == asked.sampling]
+        batch = [asked, *[one for one in others if one is not asked]][: self._at_once]
+        replies = await asyncio.to_thread(self._generate, [one.chat for one in batch], asked.sampling)
+        for one, reply in zip(batch, replies, strict=True):
+            one.reply = reply
+
+    def _generate(self, chats: Sequence[Sequence[Message]], sampling: Sampling) -> list[Reply]:
+        import torch
+
+        started = time.time()
+        prompts = [chat_prompt(self._tokenizer, chat, thinking=sampling.thinking) for chat in chats]
+        encoded = self._tokenizer(prompts, return_tensors="pt", padding=True, add_special_tokens=False)
+        drawn = {"do_sample": True, "temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": 0}
+        with torch.inference_mode():
+            written = self._model.generate(
+                input_ids=encoded["input_ids"].to(self._model.device),
+                attention_mask=encoded["attention_mask"].to(self._model.device),
+                max_new_tokens=sampling.max_tokens,
+                stop_strings=[END],
+                tokenizer=self._tokenizer,
+                pad_token_id=self._tokenizer.pad_token_id,
+                **(drawn if sampling.temperature > 0 else {"do_sample": False}),
+            )
+        ended = time.time()
+        assert isinstance(written, torch.Tensor)  # as nothing more was asked for
+        read = encoded["attention_mask"].sum(1).tolist()
+        answers = written[:, encoded["input_ids"].shape[1] :].tolist()
+        return [
+            self._reply(ids, prompt_tokens=count, started=started, ended=ended)
+            for ids, count in zip(answers, read, strict=True)
+        ]
+
+    def _reply(self, ids: list[int], *, prompt_tokens: int, started: float, ended: float) -> Reply:
+        """The reply that tokens are; behind the first one that ends it there is padding."""
+        stops = self._stops()
+        length = next((place for place, token in enumerate(ids) if token in stops), len(ids))
+        text = str(self._tokenizer.decode(ids[:length], skip_special_tokens=True))
+        before, end, _ = text.partition(END)
+        tokens = min(length + 1, len(ids))
+        whole = bool(end) or length < len(ids)
+        return Reply(
+            text=before + end,
+            finish="stop" if whole else "length",
+            tokens=tokens,
+            prompt_tokens=prompt_tokens,
+            started=started,
+            ended=ended,
+        )
+
+    def _stops(self) -> frozenset[object]:
+        generation = self._model.generation_config
+        ends = generation.eos_token_id if generation is not None else None
+        listed: Iterable[object] = ends if isinstance(ends, list) else [ends]
+        known = (*listed, self._tokenizer.eos_token_id, self._tokenizer.pad_token_id)
+        return frozenset([token for token in known if token is not None])
+
+
+def _load(folder: Path | str) -> tuple[_Writer, PreTrainedTokenizerBase]:
+    if find_spec("torch") is None or find_spec("transformers") is None:
+        raise ModelError("a model in a folder needs the extra train: pip install 'proof-r1-formal[train]'")
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype="auto", local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{folder}: the model cannot be loaded: {error}") from error
+    tokenizer.padding_side = "left"
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    torch.nn.Module.to(model, device)
+    model.eval()
+    return model, tokenizer
