@@ -17,6 +17,7 @@ from proof_r1_formal.commands.about import doctor, rules
 from proof_r1_formal.commands.audit import crosscheck, soundness
 from proof_r1_formal.commands.common import ERR, OUT
 from proof_r1_formal.commands.formulas import parse
+from proof_r1_formal.commands.page import report
 from proof_r1_formal.commands.problems import generate, translate
 from proof_r1_formal.commands.proofs import prove
 from proof_r1_formal.commands.service import serve
@@ -39,6 +40,7 @@ for command in (
     verify,
     show,
     evaluate,
+    report,
     prove,
     certify,
     train,

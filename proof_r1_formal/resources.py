@@ -1,4 +1,4 @@
-"""Where the data files of the package are: ``grammars/`` and ``theories/``, in a wheel and in a checkout."""
+"""Where the data files of the package are: ``grammars/``, ``theories/`` and ``web/``, in a wheel and in a checkout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def resource(folder: str) -> Path:
-    """The folder ``grammars`` or ``theories``: inside the installed package, or beside it in a checkout.
+    """The folder ``grammars``, ``theories`` or ``web``: inside the installed package, or beside it in a checkout.
 
     Raises:
         FileNotFoundError: neither is there, so the installation is damaged.

@@ -1,0 +1,95 @@
+"""``report``: verified traces as one HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+import typer
+
+from proof_r1_formal.commands.common import (
+    CompletionsOption,
+    FormatOption,
+    LeanOption,
+    ProblemsOption,
+    RulesOption,
+    SolverOption,
+    WorkersOption,
+    fail,
+    finish,
+    read_problem_file,
+    say,
+    usable_completions,
+    with_progress,
+    write_file,
+)
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.evaluate.bundle import Verified
+from proof_r1_formal.evaluate.page import CERTIFICATES, page
+from proof_r1_formal.evidence.lean import HINT, LeanKernel
+from proof_r1_formal.proof.batch import Settings, verify_many
+from proof_r1_formal.proof.report import decode
+
+
+def report(
+    problems: ProblemsOption,
+    completions: CompletionsOption,
+    out: Annotated[Path, typer.Option("--out", help="HTML file to write.", show_default=False)],
+    reports: Annotated[
+        Path | None,
+        typer.Option("--reports", help="What 'verify' wrote; without it, verify now.", show_default=False),
+    ] = None,
+    title: Annotated[str, typer.Option("--title", help="Title of the page.")] = "Proof report",
+    certificates: Annotated[
+        int, typer.Option("--certificates", min=0, help="How many verified answers get their certificate.")
+    ] = CERTIFICATES,
+    kernel: Annotated[Literal["lean", "none"], typer.Option("--kernel", help="Who checks certificates.")] = "none",
+    format: FormatOption = "auto",  # noqa: A002 (the name of the option)
+    rules: RulesOption = "train",
+    solver: SolverOption = "embedded",
+    workers: WorkersOption = 1,
+    lean: LeanOption = None,
+) -> None:
+    """Make one HTML file of verified completions: charts, search, and each proof as a graph with its evidence.
+
+    It opens in any browser, without a network. Certificates are the largest part, so only the first answers get theirs.
+    """
+    checked_by = None
+    if kernel == "lean" and (checked_by := LeanKernel.find(lean)) is None:
+        fail(f"there is no Lean here to check certificates with; {HINT}")
+    known = read_problem_file(problems, format)
+    skipped: list[str] = []
+    usable = usable_completions(completions, known, skipped)
+    settings = Settings(solver=solver, rules=rules)
+    if reports is None:
+        given = list(usable)
+        made = verify_many(known.problems, given, settings=settings, workers=workers)
+        traces = list(zip(given, with_progress(made, "verifying", len(given)), strict=True))
+    else:
+        traces = list(_reported(reports, usable))
+    if not traces:
+        fail("there is nothing to show: no completion can be used")
+    html = page(settings.verifier(), known.problems, traces, title=title, certificates=certificates, kernel=checked_by)
+    write_file(out, html)
+    say(f"{len(traces)} traces written to {out} ({len(html) / 1e6:.1f} MB)")
+    finish(skipped)
+
+
+def _reported(path: Path, completions: Iterator[Completion]) -> Iterator[Verified]:
+    """Each report with its completion: they are in the same order, and there may be fewer reports."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        fail(f"{path}: the file cannot be read: {error.strerror}")
+    for number, line in enumerate(lines, 1):
+        try:
+            found = decode(line)
+        except msgspec.DecodeError as error:
+            fail(f"{path}, line {number}: no report: {error}")
+        wanted = (found.problem_id, found.sample)
+        match = next((c for c in completions if (c.problem_id, c.sample) == wanted), None)
+        if match is None:
+            fail(f"{path}, line {number}: no completion of problem {wanted[0]!r}, sample {wanted[1]}, in this order")
+        yield match, found

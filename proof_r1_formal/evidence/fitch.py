@@ -1,0 +1,268 @@
+"""Proof terms for people: natural deduction with numbered lines, blocks and reasons, in the manner of Fitch.
+
+In: a proof that the checker accepts, and its premises under their names. Out: one row per line, the premises first.
+Pairs of negations are left out, as proof terms do; names that the package made are replaced by ``x``, ``y``, … for
+variables and ``c1``, ``c2``, … for constants. Rows are for reading: what counts is the checker's word on the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count
+from typing import assert_never
+
+import msgspec
+
+from proof_r1_formal.evidence.lemmas import elimination, introduction, written
+from proof_r1_formal.evidence.term import (
+    FALSUM,
+    Absurd,
+    Apply,
+    Arbitrary,
+    Block,
+    Contradiction,
+    Eliminate,
+    Generalise,
+    Instance,
+    Introduce,
+    Leibniz,
+    Line,
+    Proof,
+    Reflexivity,
+    Repeat,
+    Signed,
+    Suppose,
+    Truth,
+    Witness,
+    signed,
+)
+from proof_r1_formal.logic.pattern import instance
+from proof_r1_formal.logic.show import show, show_term
+from proof_r1_formal.logic.symbols import symbols
+from proof_r1_formal.logic.syntax import (
+    And,
+    App,
+    Atom,
+    Bottom,
+    Connective,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Quantified,
+    Term,
+    Top,
+    Var,
+    Xor,
+)
+from proof_r1_formal.logic.transform import alpha_normal, instantiate, rename, rename_term
+
+_SYMBOLS: dict[type[Formula], str] = {
+    And: "∧",
+    Or: "∨",
+    Xor: "⊕",
+    Implies: "→",
+    Iff: "↔",
+    ForAll: "∀",
+    Exists: "∃",
+}
+_OWN = "␣"
+"""What the names that the package makes begin with."""
+
+
+class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One line of a proof.
+
+    Attributes:
+        number: from 1; 0 for a constant that a block is about.
+        depth: how many blocks are around it.
+        text: the formula.
+        reason: the name of a premise, ``assumption``, or the inference.
+        uses: numbers of the lines that it follows from.
+        block: the first and the last number of the block that it follows from, if it does from one.
+    """
+
+    number: int
+    depth: int
+    text: str
+    reason: str
+    uses: tuple[int, ...] = ()
+    block: tuple[int, int] | None = None
+
+
+def fitch(proof: Proof, premises: Sequence[tuple[str, Formula]]) -> tuple[Row, ...]:
+    """The rows of a proof.
+
+    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> from proof_r1_formal.logic.syntax import App
+    >>> proof = (Instance(0, App("tom", ())), Eliminate(2, "right", 1))
+    >>> given = [("h1", parse_formula("all x. (cat(x) -> shy(x))")), ("h2", parse_formula("cat(tom)"))]
+    >>> for row in fitch(proof, given):
+    ...     print(row.number, row.text, "--", row.reason, *row.uses)
+    1 ∀x (cat(x) → shy(x)) -- h1
+    2 cat(tom) -- h2
+    3 cat(tom) → shy(tom) -- ∀ elimination, tom 1
+    4 shy(tom) -- → elimination 3 2
+
+    Args:
+        proof: as the checker accepts it.
+        premises: name and formula of each, in the proof's order.
+
+    Raises:
+        ProofError: the proof is none.
+    """
+    writer = _Writer(formula for _, formula in premises)
+    for name, formula in premises:
+        writer.add(signed(formula), name, text=show(formula))
+    writer.block(proof)
+    return tuple(writer.rows)
+
+
+class _Writer:
+    """The rows so far, and what holds at the current place."""
+
+    def __init__(self, premises: Iterable[Formula]) -> None:
+        self.rows: list[Row] = []
+        self._known: list[tuple[Signed, int]] = []  # what each line says, and the number that it is shown under
+        self._constants: dict[str, str] = {}
+        self._taken = set[str]().union(*[symbols(formula).functions for formula in premises])
+        self._numbers = count(1)
+        self._depth = 0
+
+    def add(
+        self,
+        says: Signed,
+        reason: str,
+        uses: Sequence[int] = (),
+        *,
+        block: tuple[int, int] | None = None,
+        text: str | None = None,
+    ) -> None:
+        """A row, and what it says becomes known; ``uses`` are the proof's own numbers."""
+        number = next(self._numbers)
+        shown = tuple([self._known[use][1] for use in uses])
+        self._known.append((says, number))
+        self.rows.append(Row(number, self._depth, text or self._text(written(says)), reason, shown, block))
+
+    def block(self, lines: Block) -> None:
+        """The rows of lines."""
+        for line in lines:
+            self._line(line)
+
+    def _inner(self, lines: Block, *, assumed: Signed | None = None, constant: App | None = None) -> tuple[int, int]:
+        """The rows of a block, the numbers of its first and last; what it says is not known outside."""
+        outside, start = len(self._known), len(self.rows)
+        self._depth += 1
+        if assumed is not None:
+            self.add(assumed, "assumption")
+        if constant is not None:
+            self.rows.append(Row(0, self._depth, self._term(constant), "arbitrary"))
+        self.block(lines)
+        self._depth -= 1
+        del self._known[outside:]
+        numbers = [row.number for row in self.rows[start:] if row.number]
+        return numbers[0], numbers[-1]
+
+    def _line(self, line: Line) -> None:
+        match line:
+            case Repeat(premise):
+                self.add(self._known[premise][0], "again", (premise,))
+            case Eliminate(main, side, other):
+                says = self._known[main][0]
+                beside = None if other is None else self._known[other][0]
+                lemma = elimination(says, side, beside)
+                shown = beside if lemma is None else signed(lemma.conclusion)
+                assert shown is not None
+                self.add(shown, f"{_symbol(says)} elimination", (main, *([] if other is None else [other])))
+            case Introduce(formula, premises):
+                whole = alpha_normal(formula)
+                assert isinstance(whole, Connective)
+                sign = introduction(whole, [self._known[number][0] for number in premises]).sign
+                self.add(Signed(whole, sign), f"{_symbol(Signed(whole, sign))} introduction", premises)
+            case Instance(main, term):
+                says = self._known[main][0]
+                self.add(_instance(says, term), f"{_symbol(says)} elimination, {self._term(term)}", (main,))
+            case Witness(main, constant):
+                says = self._known[main][0]
+                self.add(_instance(says, constant), f"{_symbol(says)} witness {self._term(constant)}", (main,))
+            case Generalise(formula, premise, term):
+                whole = alpha_normal(formula)
+                says = Signed(whole, isinstance(whole, Exists))
+                self.add(says, f"{_symbol(says)} introduction, {self._term(term)}", (premise,))
+            case Arbitrary(formula, constant, block):
+                whole = alpha_normal(formula)
+                says = Signed(whole, isinstance(whole, ForAll))
+                self.add(says, f"{_symbol(says)} introduction", block=self._inner(block, constant=constant))
+            case Suppose(formula, block):
+                whole = alpha_normal(formula)
+                assert isinstance(whole, Implies)
+                inner = self._inner(block, assumed=signed(whole.left))
+                self.add(Signed(whole, True), "→ introduction", block=inner)
+            case Absurd(formula, block):
+                supposed = signed(formula)
+                self.add(supposed.opposite(), "reductio ad absurdum", block=self._inner(block, assumed=supposed))
+            case Contradiction(first, second):
+                self.add(FALSUM, "contradiction", (first, second))
+            case Truth(formula):
+                self.add(Signed(formula, isinstance(formula, Top)), "truth")
+            case Reflexivity(term):
+                self.add(Signed(Eq(term, term), True), "reflexivity")
+            case Leibniz(formula):
+                self.add(Signed(alpha_normal(formula), True), "equals for equals")
+            case Apply(theorem, substitution, premises):
+                self.add(signed(instance(theorem.conclusion, substitution)), f"theorem {theorem.name}", premises)
+            case _:
+                assert_never(line)
+
+    # -- names --------------------------------------------------------------------------------------------------------
+
+    def _text(self, formula: Formula) -> str:
+        names = self._names(symbols(formula).functions)
+        return show(_lettered(rename(formula, {}, names), frozenset(names.values()) | symbols(formula).functions))
+
+    def _term(self, term: Term) -> str:
+        return show_term(rename_term(term, self._names(symbols(Eq(term, term)).functions)))
+
+    def _names(self, functions: Iterable[str]) -> dict[str, str]:
+        """A readable name for each of the package's own constants among the names."""
+        for name in sorted(functions):
+            if name.startswith(_OWN) and name not in self._constants:
+                fresh = next(c for c in (f"c{n}" for n in count(1)) if c not in self._taken)
+                self._taken.add(fresh)
+                self._constants[name] = fresh
+        return self._constants
+
+
+def _symbol(says: Signed) -> str:
+    return f"{'' if says.sign else '¬'}{_SYMBOLS.get(type(says.formula), '')}"
+
+
+def _instance(says: Signed, term: Term) -> Signed:
+    assert isinstance(says.formula, Quantified)
+    part = signed(instantiate(says.formula, term))
+    return part if says.sign else part.opposite()
+
+
+def _lettered(formula: Formula, taken: frozenset[str]) -> Formula:
+    """The formula with letters for the package's own variables."""
+    match formula:
+        case Top() | Bottom() | Atom() | Eq():
+            return formula
+        case Not(body):
+            return Not(_lettered(body, taken))
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return type(formula)(_lettered(left, taken), _lettered(right, taken))
+        case ForAll(variable, body) | Exists(variable, body):
+            if not variable.name.startswith(_OWN):
+                return type(formula)(variable, _lettered(body, taken))
+            letter = Var(next(name for name in _letters() if name not in taken), variable.sort)
+            return type(formula)(letter, _lettered(instantiate(formula, letter), taken | {letter.name}))
+    assert_never(formula)
+
+
+def _letters() -> Iterator[str]:
+    return chain("xyzuvw", (f"x{number}" for number in count(1)))
