@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from statistics import fmean
 
-from proof_r1_formal import Completion, evaluate_metrics
+from proof_r1_formal import Completion, Problem, evaluate_metrics
 from proof_r1_formal.data.completions import write_completions
 from training.config import Config
 from training.local.chance import generator_of, seed_of
@@ -54,23 +54,53 @@ def evaluate_policy(
 
     generator = generator_of(seed_of(settings.seed, "evaluation"), policy.device)
     sample(policy, [task.prompt for task in tasks], sampling, generator, ended=verify)
-    checked = [future.result() for future in pending]
-    reports = [one.report for one in checked]
-    problems = {task.problem.id: task.problem for task in tasks}
-    scores = evaluate_metrics(problems, reports, lengths=lengths, length_unit="tokens").overall.scores
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        write_completions(out, sorted(completions, key=lambda one: (one.problem_id, one.sample)))
+        write_answers(out, completions)
+    return evaluation_record(
+        {task.problem.id: task.problem for task in tasks},
+        [future.result() for future in pending],
+        lengths,
+        step=step,
+        samples=settings.samples,
+        seconds=time.perf_counter() - start,
+    )
+
+
+def write_answers(path: Path, completions: Iterable[Completion]) -> None:
+    """Keep the completions of an evaluation."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_completions(path, sorted(completions, key=lambda one: (one.problem_id, one.sample)))
+
+
+def evaluation_record(
+    problems: Mapping[str, Problem],
+    checked: Sequence[Checked],
+    lengths: Mapping[tuple[str, int], int],
+    *,
+    step: int,
+    samples: int,
+    seconds: float,
+) -> EvaluationRecord:
+    """The record of an evaluation, whichever engine made it.
+
+    Args:
+        problems: that were asked, by id.
+        checked: their completions.
+        lengths: of these in tokens, by problem and sample.
+        step, samples, seconds: see there.
+    """
+    reports = [one.report for one in checked]
+    scores = evaluate_metrics(problems, reports, lengths=lengths, length_unit="tokens").overall.scores
     actions = [action for report in reports for action in report.actions]
     return EvaluationRecord(
         step=step,
-        problems=len(tasks),
-        samples=settings.samples,
+        problems=len(problems),
+        samples=samples,
         scores={str(measure): Score(estimate.value, estimate.spread) for measure, estimate in scores.items()},
         signal=fmean([action.signal for action in actions]) if actions else 0.0,
         actions=len(actions) / len(reports),
         closure=sum([action.in_closure for action in actions]) / len(reports),
         broken=sum([one.failure is not None for one in checked]),
         tokens=fmean(lengths.values()),
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
     )

@@ -70,6 +70,8 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", tag_fiel
         verification_seconds: processor time of verification, in other processes.
         verification_share: that, divided by ``seconds.total``.
         memory: most GiB of GPU memory used so far; 0 on a CPU.
+        vllm_kl: how much likelier, in nats per token, completions are to the engine that sampled than to the policy; 0
+            where the policy itself samples.
     """
 
     step: int
@@ -111,6 +113,7 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", tag_fiel
     verification_seconds: float
     verification_share: float
     memory: float
+    vllm_kl: float = 0.0
 
 
 class ImitationRecord(msgspec.Struct, frozen=True, kw_only=True, tag="imitation", tag_field="kind"):

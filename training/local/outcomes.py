@@ -67,6 +67,7 @@ def step_record(
     rate: float,
     seconds: Seconds,
     memory: float,
+    vllm_kl: float = 0.0,
 ) -> StepRecord:
     """The record of a step.
 
@@ -75,7 +76,7 @@ def step_record(
         groups: the rollouts of each problem.
         credit: what they earn.
         done: what the updates did.
-        step, epoch, rate, seconds, memory: see there.
+        step, epoch, rate, seconds, memory, vllm_kl: see there.
     """
     rollouts = [one for group in groups for one in group]
     credits_ = [one for group in credit.groups for one in group]
@@ -125,6 +126,7 @@ def step_record(
         verification_seconds=verification,
         verification_share=verification / seconds.total,
         memory=memory,
+        vllm_kl=vllm_kl,
     )
 
 

@@ -254,11 +254,24 @@ def starting_state(config: Config) -> State:
     if latest is None:
         return State(step=0, position=Position(), items=0, baselines={}, log=0, config=text)
     state = checkpoint.read_state(latest)
-    before, now = (dict(_values(yaml.safe_load(source))) for source in (state.config, text))
-    changed = [key for key in now if before.get(key) != now[key] and not key.startswith(FREE)]
-    if changed:
-        raise ConfigError(", ".join(changed), f"differs from the run in {folder}; choose another output folder")
+    check_same_run(config, state.config)
     return state
+
+
+def check_same_run(config: Config, before: str) -> None:
+    """Refuse to go on with a run under a configuration that changes what is learned.
+
+    Args:
+        config: to go on with.
+        before: that of the run so far, as YAML.
+
+    Raises:
+        ConfigError: they differ in more than may.
+    """
+    then, now = (dict(_values(yaml.safe_load(source))) for source in (before, write_config(config)))
+    changed = [key for key in now if then.get(key) != now[key] and not key.startswith(FREE)]
+    if changed:
+        raise ConfigError(", ".join(changed), f"differs from the run in {config.output}; choose another output folder")
 
 
 def starting_model(config: Config, problems: list[Problem]) -> str | Path:
