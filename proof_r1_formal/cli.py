@@ -16,13 +16,13 @@ from proof_r1_formal import __version__
 from proof_r1_formal.commands.about import doctor, rules
 from proof_r1_formal.commands.audit import crosscheck, soundness
 from proof_r1_formal.commands.common import ERR, OUT
+from proof_r1_formal.commands.evaluation import best, evaluate
 from proof_r1_formal.commands.formulas import parse
-from proof_r1_formal.commands.page import report
 from proof_r1_formal.commands.problems import generate, translate
 from proof_r1_formal.commands.proofs import prove
 from proof_r1_formal.commands.service import serve
 from proof_r1_formal.commands.theorems import certify, theories
-from proof_r1_formal.commands.traces import evaluate, show, verify
+from proof_r1_formal.commands.traces import show, verify
 from proof_r1_formal.commands.training import train
 from proof_r1_formal.errors import ProofR1Error
 
@@ -40,7 +40,7 @@ for command in (
     verify,
     show,
     evaluate,
-    report,
+    best,
     prove,
     certify,
     train,

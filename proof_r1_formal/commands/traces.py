@@ -1,8 +1,7 @@
-"""``verify``, ``show``, ``evaluate``: completions to reports, pictures of reports, and metrics."""
+"""``verify`` and ``show``: completions to reports, and pictures of reports."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -29,12 +28,7 @@ from proof_r1_formal.commands.common import (
     say,
     usable_completions,
     with_progress,
-    write_file,
 )
-from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.evaluate.metrics import evaluate_metrics
-from proof_r1_formal.evaluate.metrics_tables import metrics_tables
-from proof_r1_formal.evaluate.tables import to_json, to_latex, to_markdown, to_rich
 from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.output import ReportFile
 
@@ -92,43 +86,4 @@ def show(
         count += 1
     if not count:
         fail(f"{completions} has no completion of problem {id!r}{'' if sample is None else f', sample {sample}'}")
-    finish(skipped)
-
-
-def evaluate(
-    problems: ProblemsOption,
-    completions: CompletionsOption,
-    format: FormatOption = "auto",  # noqa: A002
-    rules: RulesOption = "train",
-    solver: SolverOption = "embedded",
-    answers: AnswersOption = None,
-    workers: WorkersOption = 1,
-    ray: RayOption = None,
-    bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for confidence intervals.")] = 0,
-    json: Annotated[Path | None, typer.Option("--json", help="Also write the tables as JSON.")] = None,
-    markdown: Annotated[Path | None, typer.Option("--markdown", help="Also write the tables as Markdown.")] = None,
-    latex: Annotated[Path | None, typer.Option("--latex", help="Also write the tables as LaTeX.")] = None,
-) -> None:
-    """Check completions and show the metrics, per difficulty and overall."""
-    known = read_problem_file(problems, format)
-    skipped: list[str] = []
-    lengths: dict[tuple[str, int], int] = {}
-
-    def measured() -> Iterator[Completion]:
-        for completion in usable_completions(completions, known, skipped):
-            lengths.setdefault((completion.problem_id, completion.sample), len(completion.completion))
-            yield completion
-
-    settings = Settings(solver=solver, rules=rules, answers=answers)
-    reports = verify_many(known.problems, measured(), settings=settings, workers=workers, engine=engine(ray))
-    shown = with_progress(reports, "verifying", count_lines(completions))
-    tables = metrics_tables(evaluate_metrics(known.problems, shown, lengths=lengths, resamples=bootstrap))
-    for table in tables:
-        OUT.print(to_rich(table))
-    if json is not None:
-        write_file(json, to_json(tables))
-    if markdown is not None:
-        write_file(markdown, "\n".join(map(to_markdown, tables)).encode())
-    if latex is not None:
-        write_file(latex, "\n".join(map(to_latex, tables)).encode())
     finish(skipped)

@@ -162,7 +162,11 @@ def certify(verifier: Verifier, problem: Problem, completion: str, *, sample: in
     Raises:
         SignatureError, SolverError: see :meth:`Verifier.verify`.
     """
-    report = verifier.verify(problem, completion, sample=sample)
+    return certify_verified(verifier, problem, completion, verifier.verify(problem, completion, sample=sample))
+
+
+def certify_verified(verifier: Verifier, problem: Problem, completion: str, report: TraceReport) -> Certification:
+    """Put the certificate of an answer together whose completion the verifier has reported on."""
     problem, trace = verifier.read(problem, completion)
     try:
         return Certification(report, _certificate(verifier, problem, trace, report))

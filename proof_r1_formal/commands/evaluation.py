@@ -1,0 +1,195 @@
+"""``evaluate`` and ``best``: completions to metrics, tables and pictures, and to the best one of each problem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proof_r1_formal.commands.common import (
+    OUT,
+    AnswersOption,
+    CompletionsOption,
+    FormatOption,
+    ProblemsOption,
+    RayOption,
+    RulesOption,
+    SolverOption,
+    WorkersOption,
+    count_lines,
+    engine,
+    fail,
+    finish,
+    make_folder,
+    read_problem_file,
+    say,
+    usable_completions,
+    with_progress,
+    write_file,
+)
+from proof_r1_formal.data.completions import Completion, Cost, write_completions
+from proof_r1_formal.data.problem import ProblemSet
+from proof_r1_formal.evaluate.assessment import Assessment, assess
+from proof_r1_formal.evaluate.examine import examine_many
+from proof_r1_formal.evaluate.figures import draw, require_matplotlib
+from proof_r1_formal.evaluate.measures import Sample
+from proof_r1_formal.evaluate.metrics_tables import metrics_tables
+from proof_r1_formal.evaluate.selection import Candidate
+from proof_r1_formal.evaluate.selection import best as best_of
+from proof_r1_formal.evaluate.study import Key, read_study
+from proof_r1_formal.evaluate.study_tables import detail_tables, diagnosis_tables, study_tables
+from proof_r1_formal.evaluate.tables import Table, to_csv, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.proof.batch import Settings
+from proof_r1_formal.rules.catalogue import TRAIN, catalogue
+from proof_r1_formal.rules.schema import Catalogue
+
+
+def evaluate(
+    problems: Annotated[Path | None, typer.Option("--problems", help="File of problems.", show_default=False)] = None,
+    completions: Annotated[
+        Path | None,
+        typer.Option("--completions", help="File of completions, one JSON object per line.", show_default=False),
+    ] = None,
+    study: Annotated[
+        Path | None,
+        typer.Option("--study", help="TOML file of many systems and data sets instead.", show_default=False),
+    ] = None,
+    format: FormatOption = "auto",  # noqa: A002
+    rules: RulesOption = "train",
+    solver: SolverOption = "embedded",
+    answers: AnswersOption = None,
+    workers: WorkersOption = 1,
+    ray: RayOption = None,
+    bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for confidence intervals.")] = 0,
+    json: Annotated[Path | None, typer.Option("--json", help="Also write the tables as JSON.")] = None,
+    markdown: Annotated[Path | None, typer.Option("--markdown", help="Also write the tables as Markdown.")] = None,
+    latex: Annotated[Path | None, typer.Option("--latex", help="Also write the tables as LaTeX.")] = None,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Folder for the tables as CSV files.")] = None,
+    plots: Annotated[Path | None, typer.Option("--plots", help="Folder for pictures.")] = None,
+) -> None:
+    """Check completions, and show the metrics and what goes wrong: of one file, or of many side by side (--study)."""
+    if plots is not None:
+        require_matplotlib()
+    skipped: list[str] = []
+    assessor = _Assessor(
+        Settings(solver=solver, rules=rules, answers=answers), workers, engine(ray), bootstrap, skipped
+    )
+    match problems, completions, study:
+        case Path(), Path(), None:
+            known = read_problem_file(problems, format)
+            key = Key(problems.stem, "", completions.stem)
+            results = {key: assessor.assess(known, completions, rules, TRAIN)}
+            (one,) = results.values()
+            tables: Sequence[Table] = (
+                *metrics_tables(one.metrics),
+                *detail_tables(results),
+                *diagnosis_tables(one.diagnosis),
+            )
+        case None, None, Path():
+            results = _study_results(study, assessor)
+            tables = study_tables(results)
+        case _:
+            fail("give --problems and --completions, or --study")
+    for table in tables:
+        OUT.print(to_rich(table))
+    if json is not None:
+        write_file(json, to_json(tables))
+    if markdown is not None:
+        write_file(markdown, "\n".join(map(to_markdown, tables)).encode())
+    if latex is not None:
+        write_file(latex, "\n".join(map(to_latex, tables)).encode())
+    if csv is not None:
+        make_folder(csv)
+        for number, table in enumerate(tables, 1):
+            write_file(csv / f"{number:02}-{_slug(table.title)}.csv", to_csv(table).encode())
+    if plots is not None:
+        say(f"{len(draw(results, plots))} pictures written to {plots}")
+    finish(skipped)
+
+
+def _slug(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60]
+
+
+def _study_results(path: Path, assessor: _Assessor) -> dict[Key, Assessment]:
+    described = read_study(path)
+    seen = catalogue(described.seen)
+    known = {name: read_problem_file(Path(one.problems), one.format) for name, one in described.datasets.items()}
+    return {
+        key: assessor.assess(known[key.dataset], Path(file), described.datasets[key.dataset].rules, seen)
+        for key, file in described.files().items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Assessor:
+    """Assesses files of completions, all in the same way; lines that cannot be used go to ``skipped``."""
+
+    settings: Settings
+    workers: int
+    engine: str
+    resamples: int
+    skipped: list[str]
+
+    def assess(self, known: ProblemSet, completions: Path, rules: str, seen: Catalogue) -> Assessment:
+        """The assessment of a file."""
+        lengths: dict[Sample, int] = {}
+        costs: dict[Sample, Cost] = {}
+
+        def noted() -> Iterator[Completion]:
+            for completion in usable_completions(completions, known, self.skipped):
+                sample = (completion.problem_id, completion.sample)
+                lengths.setdefault(sample, len(completion.completion))
+                if completion.cost is not None:
+                    costs.setdefault(sample, completion.cost)
+                yield completion
+
+        settings = replace(self.settings, rules=rules)
+        examined = examine_many(known.problems, noted(), settings=settings, workers=self.workers, engine=self.engine)
+        shown = with_progress(examined, completions.stem, count_lines(completions))
+        return assess(known.problems, shown, lengths=lengths, costs=costs, seen=seen, resamples=self.resamples)
+
+
+def best(
+    problems: ProblemsOption,
+    completions: CompletionsOption,
+    out: Annotated[Path, typer.Option("--out", help="File of completions to write, one per problem.")],
+    format: FormatOption = "auto",  # noqa: A002
+    rules: RulesOption = "train",
+    solver: SolverOption = "embedded",
+    answers: AnswersOption = None,
+    workers: WorkersOption = 1,
+    ray: RayOption = None,
+) -> None:
+    """Take of each problem a completion whose answer is certified; where there is none, the most frequent answer."""
+    known = read_problem_file(problems, format)
+    skipped: list[str] = []
+    read: dict[Sample, Completion] = {}
+    candidates: dict[str, list[Candidate]] = {}
+
+    def noted() -> Iterator[Completion]:
+        for completion in usable_completions(completions, known, skipped):
+            sample = (completion.problem_id, completion.sample)
+            if sample in read:
+                skipped.append(f"{completions}: problem {sample[0]!r} has sample {sample[1]} twice")
+                continue
+            read[sample] = completion
+            yield completion
+
+    settings = Settings(solver=solver, rules=rules, answers=answers)
+    examined = examine_many(known.problems, noted(), settings=settings, workers=workers, engine=engine(ray))
+    for one in with_progress(examined, "examining", count_lines(completions)):
+        candidates.setdefault(one.report.problem_id, []).append(one.candidate())
+    chosen = {problem_id: best_of(of) for problem_id, of in candidates.items()}
+    write_completions(out, [read[problem_id, one.sample] for problem_id, one in chosen.items()])
+    certified = sum(one.certified for one in chosen.values())
+    silent = sum(one.answer is None for one in chosen.values())
+    say(
+        f"{len(chosen)} completions written to {out}: {certified} certified, "
+        f"{len(chosen) - certified - silent} with the most frequent answer, {silent} without an answer"
+    )
+    finish(skipped)

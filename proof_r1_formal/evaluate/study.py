@@ -1,0 +1,128 @@
+"""A study: which completions of which systems on which problems are to be evaluated beside each other.
+
+In: a TOML file. Out: a :class:`Study`, checked, its paths as they are to be opened. Such a file is ::
+
+    seen = "train"                      # the rule catalogue that training had; this is the default
+
+    [datasets.ProverQA]
+    problems = "proverqa.jsonl"
+    [datasets.FOLIO]
+    problems = "folio.jsonl"
+    rules = "folio"                     # train, if nothing is said
+
+    [[systems]]
+    backbone = "Qwen3-4B"
+    method = "Proof-R1"
+    completions = { ProverQA = "proof-r1/proverqa.jsonl", FOLIO = "proof-r1/folio.jsonl" }
+
+Paths are relative to the file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, NamedTuple, TypeAlias
+
+import msgspec
+
+from proof_r1_formal.data import Format
+from proof_r1_formal.errors import DataError
+
+Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class Key(NamedTuple):
+    """Whose completions, and on what."""
+
+    dataset: str
+    backbone: str
+    method: str
+
+    @property
+    def system(self) -> str:
+        """Backbone and method in one line."""
+        return f"{self.backbone} / {self.method}" if self.backbone else self.method
+
+
+class Dataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Problems, and the catalogue of rules that completions of them may name."""
+
+    problems: Name
+    rules: Name = "train"
+    format: Format = "auto"
+
+
+class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A model, what was done with it, and its completions by the name of the data set."""
+
+    backbone: Name
+    method: Name
+    completions: Annotated[dict[str, Name], msgspec.Meta(min_length=1)]
+
+
+class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is compared.
+
+    Attributes:
+        datasets: by name.
+        systems: in the order in which they are shown.
+        seen: name of the catalogue of rules that training had.
+    """
+
+    datasets: Annotated[dict[str, Dataset], msgspec.Meta(min_length=1)]
+    systems: Annotated[tuple[System, ...], msgspec.Meta(min_length=1)]
+    seen: Name = "train"
+
+    def files(self) -> dict[Key, str]:
+        """The files of completions, data set by data set."""
+        return {
+            Key(dataset, system.backbone, system.method): system.completions[dataset]
+            for dataset in self.datasets
+            for system in self.systems
+            if dataset in system.completions
+        }
+
+
+def read_study(path: Path) -> Study:
+    """Read a study.
+
+    Raises:
+        DataError: the file cannot be read, is no such file, names a data set that it does not describe, or has one
+            backbone and method twice.
+    """
+    try:
+        study = msgspec.toml.decode(path.read_bytes(), type=Study)
+    except OSError as error:
+        raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
+    except msgspec.DecodeError as error:  # no TOML, or of another shape
+        raise DataError(str(path), str(error)) from error
+    named = Counter([(system.backbone, system.method) for system in study.systems])
+    for (backbone, method), count in named.items():
+        if count > 1:
+            raise DataError(str(path), f"{backbone} / {method} is there {count} times")
+    for system in study.systems:
+        for dataset in system.completions:
+            if dataset not in study.datasets:
+                raise DataError(str(path), f"{system.backbone} / {system.method}: no dataset {dataset!r} is described")
+    return _located(study, path.parent)
+
+
+def _located(study: Study, folder: Path) -> Study:
+    """The study with the paths as they are to be opened."""
+
+    def located(path: str) -> str:
+        return str(folder / path)
+
+    return msgspec.structs.replace(
+        study,
+        datasets={
+            name: msgspec.structs.replace(one, problems=located(one.problems)) for name, one in study.datasets.items()
+        },
+        systems=tuple(
+            [
+                msgspec.structs.replace(one, completions={name: located(of) for name, of in one.completions.items()})
+                for one in study.systems
+            ]
+        ),
+    )

@@ -1,0 +1,243 @@
+"""Assessments of systems and data sets side by side, as tables.
+
+In: an :class:`~proof_r1_formal.evaluate.assessment.Assessment` for each system and data set. Out: tables with a row for
+each system, for every data set and across them; and what goes wrong, system by system. Of systems with one backbone the
+best scores are bold and the second best underlined; of all, where no backbone has two.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+from proof_r1_formal.evaluate.assessment import Assessment, RuleGroup
+from proof_r1_formal.evaluate.diagnosis import Diagnosis, Remedy
+from proof_r1_formal.evaluate.measures import Estimate, Group, Measure
+from proof_r1_formal.evaluate.metrics_tables import (
+    ANSWERS,
+    COUNTS,
+    SCORES,
+    UNCERTAIN,
+    Columns,
+    difficulties,
+    group_table,
+    left_out_table,
+    score_columns,
+    steps_table,
+)
+from proof_r1_formal.evaluate.study import Key
+from proof_r1_formal.evaluate.tables import Cell, Column, Style, Table, ranked
+
+SHOWN_ERRORS = 12
+"""How many kinds of first errors a table has, the most frequent ones."""
+
+Results: TypeAlias = Mapping[Key, Assessment]
+
+
+def study_tables(results: Results) -> tuple[Table, ...]:
+    """All tables of a study: those of each data set, those across data sets, and the diagnosis of each system."""
+    datasets = list(dict.fromkeys(key.dataset for key in results))
+    tables = []
+    for name in datasets:
+        chosen = {key: one for key, one in results.items() if key.dataset == name}
+        tables += [replace(t, title=f"{t.title}: {name}") for t in (*_scores(chosen), *detail_tables(chosen))]
+    if len(datasets) > 1:
+        tables.append(_across(datasets, results))
+    for system, diagnosis in by_system(results).items():
+        tables += [replace(table, title=f"{table.title}: {system}") for table in diagnosis_tables(diagnosis)]
+    return tuple(tables)
+
+
+def by_system(results: Results) -> dict[str, Diagnosis]:
+    """What goes wrong with each system, on all data sets together."""
+    found: dict[str, Diagnosis] = {}
+    for key, assessment in results.items():
+        found.setdefault(key.system, Diagnosis()).merge(assessment.diagnosis)
+    return found
+
+
+# -- one data set -----------------------------------------------------------------------------------------------------
+
+
+def _scores(chosen: Results) -> Iterator[Table]:
+    """The tables of metrics, which a single system has by difficulty."""
+    overall = {key: one.metrics.overall for key, one in chosen.items()}
+    samples = {f"{one.metrics.samples}" for one in chosen.values()}
+    shown = samples.pop() if len(samples) == 1 else "K"
+
+    def scores(measures: Iterable[Measure]) -> Columns:
+        return score_columns(measures, samples=shown, length_unit="characters")
+
+    yield _table("Main results", overall, scores(SCORES))
+    split = {key: dict(difficulties(one.metrics)) for key, one in chosen.items()}
+    names = list(next(iter(split.values())))
+    if len(names) > 2:  # more than one, and all together
+        rows = [((name, *key[1:]), split[key][name]) for name in names for key in chosen]
+        table = group_table("By difficulty", ("difficulty", "backbone", "method"), rows, scores(SCORES))
+        yield ranked(table, [(name, of) for name in names for of in _compared(chosen)])
+    yield _table("Answers and proofs", overall, scores(ANSWERS))
+    yield _table("Outputs", overall, {**COUNTS, **scores((Measure.PARSED, Measure.RESPONSE_LENGTH))})
+    if any(group.uncertain.outputs for group in overall.values()):
+        yield _table("Problems whose label is Uncertain", overall, UNCERTAIN)
+    yield steps_table({key.system: group for key, group in overall.items()})
+    yield left_out_table({key.system: one.metrics for key, one in chosen.items()})
+
+
+def _table(title: str, groups: Mapping[Key, Group], columns: Columns) -> Table:
+    rows = [((key.backbone, key.method), group) for key, group in groups.items()]
+    return ranked(group_table(title, ("backbone", "method"), rows, columns), _compared(groups))
+
+
+def _compared(keys: Iterable[Key]) -> list[str]:
+    """What the row of each system is compared with."""
+    backbones = [key.backbone for key in keys]
+    several = max(Counter(backbones).values(), default=0) > 1
+    return backbones if several else ["" for _ in backbones]
+
+
+def detail_tables(chosen: Results) -> Iterator[Table]:
+    """What else is known of systems on one data set, as far as there is something to say.
+
+    Rules that training had not, what responses cost, and how good the choice among samples by evidence is.
+    """
+    if any(one.rule_groups[RuleGroup.UNSEEN].steps for one in chosen.values()):
+        yield _systems("Rules seen and unseen in training", chosen, _RULE_GROUPS)
+    if any(one.costs.tokens.denominator or one.costs.seconds.denominator for one in chosen.values()):
+        yield _systems("Cost of a response", chosen, _COSTS)
+    if any(one.metrics.samples > 1 for one in chosen.values()):
+        yield _systems("Best of K by evidence", chosen, _CHOICES)
+
+
+_AssessmentColumns: TypeAlias = Mapping[Column, Callable[[Assessment], Cell]]
+
+_RULE_GROUPS: _AssessmentColumns = {
+    Column("seen: steps", Style.COUNT): lambda one: one.rule_groups[RuleGroup.SEEN].steps,
+    Column("seen: FVR (%)", Style.PERCENT, "more"): lambda one: one.rule_groups[RuleGroup.SEEN].fvr,
+    Column("seen: RVR (%)", Style.PERCENT, "more"): lambda one: one.rule_groups[RuleGroup.SEEN].rvr,
+    Column("unseen: steps", Style.COUNT): lambda one: one.rule_groups[RuleGroup.UNSEEN].steps,
+    Column("unseen: FVR (%)", Style.PERCENT, "more"): lambda one: one.rule_groups[RuleGroup.UNSEEN].fvr,
+    Column("unseen: RVR (%)", Style.PERCENT, "more"): lambda one: one.rule_groups[RuleGroup.UNSEEN].rvr,
+    Column("no known rule: steps", Style.COUNT): lambda one: one.rule_groups[RuleGroup.INVALID].steps,
+}
+_COSTS: _AssessmentColumns = {
+    Column("tokens", Style.LENGTH, "less"): lambda one: _if_known(one.costs.tokens),
+    Column("seconds", Style.LENGTH, "less"): lambda one: _if_known(one.costs.seconds),
+    Column("calls", Style.LENGTH, "less"): lambda one: _if_known(one.costs.calls),
+}
+_CHOICES: _AssessmentColumns = {
+    Column("certified (%)", Style.PERCENT, "more"): lambda one: one.chosen.certified,
+    Column("certified and right (%)", Style.PERCENT, "more"): lambda one: one.chosen.certified_right,
+    Column("by evidence (%)", Style.PERCENT, "more"): lambda one: one.chosen.by_evidence,
+    Column("by vote (%)", Style.PERCENT, "more"): lambda one: one.chosen.by_vote,
+    Column("first sample (%)", Style.PERCENT, "more"): lambda one: one.chosen.first,
+    Column("any sample (%)", Style.PERCENT, "more"): lambda one: one.chosen.possible,
+}
+
+
+def _if_known(estimate: Estimate) -> Estimate | None:
+    return estimate if estimate.denominator else None
+
+
+def _systems(title: str, chosen: Results, columns: _AssessmentColumns) -> Table:
+    """A table with a row for each system."""
+    named = any(key.backbone for key in chosen)  # or there is one system, and nobody said what it is
+    headings = ("backbone", "method") if named else ("completions",)
+    keys = [Column(heading, Style.TEXT) for heading in headings]
+    rows = [(*key[-len(headings) :], *[cell(one) for cell in columns.values()]) for key, one in chosen.items()]
+    return ranked(Table(title, (*keys, *columns), tuple(rows)), _compared(chosen))
+
+
+# -- all data sets ----------------------------------------------------------------------------------------------------
+
+
+def _across(datasets: Iterable[str], results: Results) -> Table:
+    """Accuracy, FVR and RVR of every system on every data set."""
+    measures = (Measure.AVG, Measure.FVR, Measure.RVR)
+    systems = list(dict.fromkeys((key.backbone, key.method) for key in results))
+
+    def cells(backbone: str, method: str) -> Iterator[Cell]:
+        for dataset in datasets:
+            one = results.get(Key(dataset, backbone, method))
+            yield from [None if one is None else one.metrics.overall.scores[measure] for measure in measures]
+
+    table = Table(
+        "Across data sets",
+        (
+            Column("backbone", Style.TEXT),
+            Column("method", Style.TEXT),
+            *[Column(f"{name}: {m} (%)", Style.PERCENT, "more") for name in datasets for m in measures],
+        ),
+        tuple([(backbone, method, *cells(backbone, method)) for backbone, method in systems]),
+    )
+    return ranked(table, _compared([Key("", *system) for system in systems]))
+
+
+# -- what goes wrong --------------------------------------------------------------------------------------------------
+
+
+def diagnosis_tables(diagnosis: Diagnosis) -> Iterator[Table]:
+    """What goes wrong with one system, if anything does: first errors, and entailed steps under a wrong rule."""
+    if diagnosis.first_errors:
+        yield _first_errors(diagnosis)
+    if diagnosis.confusion:
+        yield _remedies(diagnosis)
+        yield _confusion(diagnosis)
+
+
+def _first_errors(diagnosis: Diagnosis) -> Table:
+    def row(code: str, rule: str, count: int, place: str, step: str) -> tuple[Cell, ...]:
+        return code, rule, count, Estimate(count / diagnosis.outputs, count, diagnosis.outputs), place, step
+
+    rows = [
+        row(kind[0].value, kind[1], count, diagnosis.examples[kind][0].place, diagnosis.examples[kind][0].step)
+        for kind, count in diagnosis.first_errors.most_common(SHOWN_ERRORS)
+    ]
+    others = diagnosis.first_errors.total() - sum(
+        count for _, count in diagnosis.first_errors.most_common(SHOWN_ERRORS)
+    )
+    if others:
+        rows.append(row("(others)", "", others, "", ""))
+    rows.append(row("(none)", "", diagnosis.flawless, "", ""))
+    return Table(
+        "First errors",
+        (
+            Column("error", Style.TEXT),
+            Column("declared rule", Style.TEXT),
+            Column("outputs", Style.COUNT),
+            Column("share (%)", Style.PERCENT),
+            Column("for example", Style.TEXT),
+            Column("its step", Style.TEXT),
+        ),
+        tuple(rows),
+    )
+
+
+def _remedies(diagnosis: Diagnosis) -> Table:
+    reasons = dict.fromkeys(reason for reason, _ in diagnosis.remedies)
+    return Table(
+        "Entailed under a wrong rule: what would have passed",
+        (Column("reason", Style.TEXT), *[Column(remedy, Style.COUNT) for remedy in Remedy]),
+        tuple((reason.value, *[diagnosis.remedies[reason, remedy] for remedy in Remedy]) for reason in sorted(reasons)),
+    )
+
+
+def _confusion(diagnosis: Diagnosis) -> Table:
+    declared, actual = confusion_axes(diagnosis)
+    return Table(
+        "Entailed under a wrong rule: declared and actual rule",
+        (Column("declared", Style.TEXT), *[Column(name or NO_RULE, Style.COUNT) for name in actual]),
+        tuple((row, *[diagnosis.confusion[row, name] for name in actual]) for row in declared),
+    )
+
+
+NO_RULE = "(no single rule)"
+"""What stands for a step that is an instance of no rule."""
+
+
+def confusion_axes(diagnosis: Diagnosis) -> tuple[list[str], list[str | None]]:
+    """The declared rules and the actual ones that occur, sorted; that there is none comes last."""
+    declared = sorted({name for name, _ in diagnosis.confusion})
+    actual = {name for _, name in diagnosis.confusion}
+    return declared, [*sorted(name for name in actual if name is not None), *([None] if None in actual else [])]
