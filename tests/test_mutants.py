@@ -116,6 +116,12 @@ FAULTS = {
         RULES, "if self._minor_hold(schema, anchors, minor):", "if True:", "rules/test_check.py"
     ),
     "a principal premise gives the minor ones": Fault(RULES, " if index not in anchored])", "])", NO_INSTANCES),
+    "⊕ is introduced from what is entailed": Fault(
+        RULES,
+        "and self._said(minor)",
+        "and all(self.entailed_by_others((), formula) for formula in minor)",
+        NO_INSTANCES,
+    ),
     "any conclusion will do": Fault(
         RULES,
         "if self._yes(self._oracle.equivalent(instance(schema.conclusion, candidate), self._conclusion)):",

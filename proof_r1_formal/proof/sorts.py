@@ -27,6 +27,8 @@ def with_sorts(problem: Problem) -> tuple[Problem, SignatureBuilder]:
     known = SignatureBuilder()
     for formula in problem.formulas():
         known.add(formula)
+    if known.one_sort:
+        return problem, known
     premises = tuple([replace(premise, formula=known.sorted(premise.formula)) for premise in problem.premises])
     options = tuple([replace(option, formula=known.sorted(option.formula)) for option in problem.options])
     problem = replace(problem, premises=premises, options=options)

@@ -119,11 +119,11 @@ class Verifier:
             SignatureError: the problem itself uses a symbol in two ways.
         """
         prepared = self._prepare(problem)
-        return prepared.problem, conclusions_with_sorts(read_completion(completion), prepared.symbols)
+        return prepared.problem, prepared.read(completion)
 
     def _run(self, problem: Problem, completion: str) -> _Run:
-        _, trace = self.read(problem, completion)
-        return _Run(self, self._prepare(problem), trace)
+        prepared = self._prepare(problem)
+        return _Run(self, prepared, prepared.read(completion))
 
     def without_kernel(self) -> Verifier:
         """A verifier with the same solver and rules that checks evidence itself."""
@@ -166,6 +166,10 @@ class _Prepared:
         self.problem, self.symbols = with_sorts(problem)
         self.premises = {premise.id: premise.formula for premise in self.problem.premises}
         self._oracle = oracle
+
+    def read(self, completion: str) -> Trace:
+        """The actions with the problem's sorts written into their conclusions."""
+        return conclusions_with_sorts(read_completion(completion), self.symbols)
 
     @cached_property
     def consistency(self) -> Literal["consistent", "inconsistent", "undecided"]:

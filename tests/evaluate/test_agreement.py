@@ -15,10 +15,9 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN, Problem
+from proof_r1_formal.evaluate.labels import CONTRADICTORY, UNDECIDED, answer_by
 from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
-from proof_r1_formal.logic.syntax import BOTTOM
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.solvers import get_solver
@@ -50,15 +49,6 @@ class Recorder:
         return self.queries[query]
 
 
-def goal_queries(problem: Problem) -> tuple[Query, Query, Query]:
-    """Does the goal follow, does its negation, are the premises contradictory?"""
-    premises = tuple(premise.formula for premise in problem.premises)
-    goal, negation = (problem.option(name) for name in (GOAL_TRUE, GOAL_FALSE))
-    assert goal is not None
-    assert negation is not None
-    return Query(premises, goal.formula), Query(premises, negation.formula), Query(premises, BOTTOM)
-
-
 def _kind(answer: Answer) -> str:
     match answer:
         case Entailed():
@@ -69,17 +59,6 @@ def _kind(answer: Answer) -> str:
             return "unknown"
 
 
-def _label(z3: Recorder, problem: Problem) -> str:
-    true, false, contradictory = (z3.decide(query) for query in goal_queries(problem))
-    if isinstance(contradictory, Entailed):
-        return "premises contradictory"
-    if isinstance(true, Entailed):
-        return GOAL_TRUE
-    if isinstance(false, Entailed):
-        return GOAL_FALSE
-    return GOAL_UNCERTAIN if isinstance(true, Refuted) and isinstance(false, Refuted) else "undecided"
-
-
 def tables(folder: Path) -> Iterator[str]:
     """The lines of the tables."""
     labels: list[str] = []
@@ -87,12 +66,12 @@ def tables(folder: Path) -> Iterator[str]:
     for title, name in FILES.items():
         problems = read_problems(folder / name).problems.values()
         z3 = Recorder(get_solver("z3"))
-        verdicts = [(problem.answer, _label(z3, problem)) for problem in problems]
+        verdicts = [(problem.answer, answer_by(z3, problem)) for problem in problems]
         agree = sum(answer == verdict for answer, verdict in verdicts)
         others = Counter(verdict for _, verdict in verdicts)
         labels.append(
             f"| {title} | {len(verdicts)} | {agree} | {100 * agree / len(verdicts):.1f} % |"
-            f" {others['premises contradictory']} | {others['undecided']} |"
+            f" {others[CONTRADICTORY]} | {others[UNDECIDED]} |"
         )
         counts.append(_compared(title, z3))
     counts.append(_compared(TRACES, _trace_queries(folder)))

@@ -264,8 +264,7 @@ def test_no_two_problems_are_the_same_but_for_names_and_order() -> None:
     settings = GeneratorSettings(steps=(1, 1), distractors=(0, 0), answers=(TRUE,))
     keys: list[bytes] = []
     with pytest.raises(ProofR1Error, match="nothing but duplicates"):
-        for generated in islice(generate_problems(settings), 2000):
-            keys.append(generated.key)  # noqa: PERF401 (it ends with an exception)
+        keys.extend(generated.key for generated in islice(generate_problems(settings), 2000))
     assert len(set(keys)) == len(keys) > 40
     assert next(generate_problems(settings, seen=keys[:40])).key not in keys[:40]
 

@@ -25,6 +25,7 @@ from types import TracebackType
 from typing import TypeAlias
 
 from proof_r1_formal import Problem, ProofR1Error, Settings, TraceReport, Verifier
+from proof_r1_formal.errors import SolverError
 
 ATTEMPTS = 2
 """How often a completion is tried if its process dies: the first time it may have been killed from outside."""
@@ -59,7 +60,7 @@ class _Job:
 
 
 _Task: TypeAlias = tuple[Problem, str, int, bool]
-_Answer: TypeAlias = tuple[TraceReport, float] | str
+_Answer: TypeAlias = tuple[TraceReport, float] | str | SolverError
 
 
 class Workers:
@@ -102,6 +103,9 @@ class Workers:
         Args:
             problem, completion, sample: see ``proof_r1_formal.Verifier``.
             evaluation: whether the chosen option is found as evaluation finds it; as the settings say if None.
+
+        Returns:
+            What comes of it; a SolverError if the solver is broken, which is no fault of the completion.
         """
         result: Future[Checked] = Future()
         evaluation = self._settings.evaluation if evaluation is None else evaluation
@@ -211,6 +215,8 @@ def _answer(verifiers: Mapping[bool, Verifier], task: _Task) -> _Answer:
     start = time.process_time()
     try:
         return verifiers[evaluation].verify(problem, completion, sample=sample), time.process_time() - start
+    except SolverError as error:
+        return error
     except Exception as error:  # noqa: BLE001 (one completion never stops a run; it is counted and its text is kept)
         return f"{type(error).__name__}: {error}"
 
@@ -221,6 +227,8 @@ def _checked(job: _Job, outcome: _Answer | _Gone, settings: Settings) -> Checked
             return Checked(report, seconds)
         case str(reason) | _Gone(reason):
             return Checked(nothing(job.problem, job.sample, settings), 0.0, reason)
+        case SolverError():
+            raise outcome
 
 
 def nothing(problem: Problem, sample: int, settings: Settings) -> TraceReport:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal import Completion, Problem, ProofR1Error, Settings, Verifier, read_completions
+from proof_r1_formal.errors import SolverError
 from training.local.verification import Workers, nothing
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -70,6 +72,17 @@ def test_an_error_of_the_verifier_is_that_of_one_completion(problems: list[Probl
         whole = workers.verify(problems[0], "<summary>[]</summary>")
         assert "AttributeError" in (broken.result().failure or "")
         assert whole.result().failure is None
+
+
+def test_a_broken_solver_is_no_fault_of_a_completion(problems: list[Problem], tmp_path: Path) -> None:
+    solver = tmp_path / "solver"
+    solver.write_bytes(b"\x7fELF, or so it says")
+    solver.chmod(0o755)
+    step = {"id": "s1", "dependencies": ["h1"], "conclusion": "P(a)", "rule": "MODUS_TOLLENS"}
+    with Workers(Settings(evaluation=False, solver=f"process:{solver}")) as workers:
+        asked = workers.verify(problems[0], f"<summary>{json.dumps([step])}</summary>")
+        with pytest.raises(SolverError, match="cannot be started"):
+            asked.result()
 
 
 def test_wrong_settings_are_told_at_once() -> None:
