@@ -10,6 +10,8 @@ from math import fsum
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+import msgspec
+
 from proof_r1_formal.proof.report import TraceReport
 
 Reward: TypeAlias = Callable[[TraceReport], float]
@@ -42,3 +44,22 @@ REWARDS: Mapping[RewardName, Reward] = MappingProxyType(
     {"answer": answer_reward, "sound": sound_answer_reward, "signals": mean_signal}
 )
 """The rewards by name."""
+
+
+class Scored(msgspec.Struct, frozen=True):
+    """A reward, and what a log wants to know beside it.
+
+    Attributes:
+        reward: of the completion.
+        parsed: whether its summary is read.
+        right: whether it selects the right option.
+    """
+
+    reward: float
+    parsed: bool
+    right: bool
+
+
+def score(report: TraceReport, reward: RewardName) -> Scored:
+    """What a completion earns under the reward of that name."""
+    return Scored(REWARDS[reward](report), report.parsed, bool(report.answer_correct))

@@ -18,7 +18,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proof_r1_formal import __version__
-from proof_r1_formal.rewards import RewardName
+from proof_r1_formal.integrations.openrlhf import completion_of, reply
+from proof_r1_formal.rewards import RewardName, Scored
 from proof_r1_formal.serve.limits import Limits, check_token, read_body
 from proof_r1_formal.serve.messages import (
     Certify,
@@ -29,15 +30,15 @@ from proof_r1_formal.serve.messages import (
     Health,
     Job,
     Outcome,
+    Page,
+    PageRequest,
     Parse,
     ParseRequest,
     RefusalError,
     Refused,
-    RewardReply,
     RewardRequest,
     RuleSystem,
     Score,
-    Scored,
     Trouble,
     Verify,
     VerifyRequest,
@@ -128,6 +129,13 @@ def build(pool: Pool, access: Access) -> ASGIApp:
         [outcome] = await outcomes([job])
         return _json(_content(outcome))
 
+    @app.post("/v1/report")
+    async def report(request: Request) -> Response:
+        """Make a page in HTML of completions and their proofs, as ``proof-r1 report`` does."""
+        asked = await body(request, PageRequest)
+        [outcome] = await outcomes([Page(problem(asked.problem), asked.completions, asked.rules)])
+        return Response(_content(outcome), media_type="text/html")
+
     @app.post("/v1/parse")
     async def parse(request: Request) -> Response:
         """Read a formula in any notation."""
@@ -145,7 +153,7 @@ def build(pool: Pool, access: Access) -> ASGIApp:
             Score(_labelled(label, access.problems), _completion(query, prompt), rules, reward)
             for query, prompt, label in zip(asked.query, asked.prompts, asked.labels, strict=True)
         ]
-        return _json(msgspec.json.encode(_rewards(await outcomes(jobs))))
+        return _json(_rewards(await outcomes(jobs)))
 
     @app.get(OPEN)
     async def healthz() -> Response:
@@ -240,11 +248,11 @@ def _labelled(label: str, problems: Mapping[str, bytes]) -> bytes:
 
 
 def _completion(query: str, prompt: str) -> str:
-    """What follows the prompt; a tokenizer may have put something of its own before it."""
-    _, found, completion = query.partition(prompt)
-    if not found:
-        raise refusal(422, "unusable", "a query does not hold its prompt")
-    return completion
+    """What follows the prompt."""
+    try:
+        return completion_of(query, prompt)
+    except ValueError as error:
+        raise refusal(422, "unusable", str(error)) from None
 
 
 # -- replies ----------------------------------------------------------------------------------------------------------
@@ -256,25 +264,18 @@ def _content(outcome: Outcome) -> bytes:
     return outcome.content
 
 
-def _rewards(outcomes: Sequence[Outcome]) -> RewardReply:
+def _rewards(outcomes: Sequence[Outcome]) -> bytes:
     """The rewards; a completion that cannot be verified earns nothing, and is counted."""
     scored = []
-    refused = []
     for outcome in outcomes:
-        if isinstance(outcome, Done):
-            scored.append(msgspec.json.decode(outcome.content, type=Scored))
-        elif outcome.trouble.code in COMPLETIONS_OWN:
-            scored.append(Scored(0.0, parsed=False, right=False))
-        else:
-            raise RefusalError(outcome)
-        refused.append(float(isinstance(outcome, Refused)))
-    rewards = tuple([one.reward for one in scored])
-    logs = {
-        "parsed": tuple([float(one.parsed) for one in scored]),
-        "right": tuple([float(one.right) for one in scored]),
-        "refused": tuple(refused),
-    }
-    return RewardReply(rewards, rewards, logs)
+        match outcome:
+            case Done(content):
+                scored.append(msgspec.json.decode(content, type=Scored))
+            case Refused(_, trouble) if trouble.code in COMPLETIONS_OWN:
+                scored.append(Scored(0.0, parsed=False, right=False))
+            case Refused():
+                raise RefusalError(outcome)
+    return msgspec.json.encode(reply(scored, refused=[float(isinstance(outcome, Refused)) for outcome in outcomes]))
 
 
 def _json(content: bytes) -> Response:

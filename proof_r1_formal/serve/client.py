@@ -22,13 +22,18 @@ from proof_r1_formal.data.native import to_json
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ServiceError
 from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.rewards import RewardName, Scored
 from proof_r1_formal.serve.messages import (
+    MAX_COMPLETIONS,
     CertifyReply,
     CertifyRequest,
     ErrorReply,
     Health,
+    PageRequest,
     ParseReply,
     ParseRequest,
+    RewardReply,
+    RewardRequest,
     RuleSystem,
     VerifyReply,
     VerifyRequest,
@@ -37,6 +42,7 @@ from proof_r1_formal.serve.messages import (
 _T = TypeVar("_T")
 
 _BUSY = 429
+_PAUSE = 1.0  # seconds until a busy service is asked again
 _OK = 200
 
 
@@ -92,6 +98,37 @@ class Client:
         )
         return self._ask("/v1/verify", request, VerifyReply).reports
 
+    def score(
+        self,
+        problems: Sequence[Problem | str],
+        completions: Sequence[str],
+        *,
+        reward: RewardName = "sound",
+        rules: RuleSystem = "train",
+    ) -> list[Scored]:
+        """What completions earn in training; one that cannot be verified (it takes too long) earns nothing.
+
+        Args:
+            problems: of the completions, one each; see :meth:`verify`.
+            completions: any number.
+            reward: name of the reward.
+            rules: name of the rule catalogue.
+
+        Raises:
+            ServiceError: see :meth:`verify`.
+        """
+        labels = [to_json(problem) if isinstance(problem, Problem) else problem for problem in problems]
+        path = f"/get_reward?reward={reward}&rules={rules}"
+        scored: list[Scored] = []
+        for start in range(0, len(completions), MAX_COMPLETIONS):
+            part = slice(start, start + MAX_COMPLETIONS)
+            texts = tuple(completions[part])
+            request = RewardRequest(query=texts, prompts=("",) * len(texts), labels=tuple(labels[part]))
+            reply = self._ask(path, request, RewardReply)
+            logs = zip(reply.rewards, reply.extra_logs["parsed"], reply.extra_logs["right"], strict=True)
+            scored += [Scored(earned, bool(parsed), bool(right)) for earned, parsed, right in logs]
+        return scored
+
     def certify(
         self,
         problem: Problem | str,
@@ -103,6 +140,11 @@ class Client:
         """The certificate of an answer, and what the kernel says; see :meth:`verify`."""
         request = CertifyRequest(problem=_given(problem), completion=completion, rules=rules, kernel=kernel)
         return self._ask("/v1/certify", request, CertifyReply)
+
+    def report(self, problem: Problem | str, completions: Sequence[str], *, rules: RuleSystem = "train") -> str:
+        """A page in HTML of completions and their proofs; see :meth:`verify`."""
+        request = PageRequest(problem=_given(problem), completions=tuple(completions), rules=rules)
+        return self._answer("/v1/report", request).decode()
 
     def parse(self, formula: str, *, repair: bool = False) -> ParseReply:
         """A formula in other notations.
@@ -133,19 +175,29 @@ class Client:
         return parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
 
     def _ask(self, path: str, request: msgspec.Struct | None, kind: type[_T]) -> _T:
-        body = None if request is None else msgspec.json.encode(request)
+        content = self._answer(path, request)
+        try:
+            return msgspec.json.decode(content, type=kind)
+        except msgspec.DecodeError:
+            raise ServiceError(self.url, _OK, _strange(content)) from None
+
+    def _answer(self, path: str, request: msgspec.Struct | None) -> bytes:
+        try:
+            body = None if request is None else msgspec.json.encode(request)
+        except UnicodeEncodeError:
+            raise ServiceError(self.url, 0, "not asked: a text holds half of a surrogate pair") from None
         deadline = time.monotonic() + self.patience
         while True:
             response, content = self._exchange(path, body)
             if response.status != _BUSY or time.monotonic() > deadline:
                 break
-            time.sleep(float(response.headers.get("Retry-After", "1")))
+            time.sleep(_PAUSE)
+        if response.status == _OK:
+            return content
         try:
-            if response.status == _OK:
-                return msgspec.json.decode(content, type=kind)
             message = msgspec.json.decode(content, type=ErrorReply).error.message
         except msgspec.DecodeError:
-            message = f"a reply that is no service's: {content[:100]!r}"
+            message = _strange(content)
         raise ServiceError(self.url, response.status, message)
 
     def _exchange(self, path: str, body: bytes | None) -> tuple[http.client.HTTPResponse, bytes]:
@@ -182,6 +234,10 @@ class Client:
         content = response.read()
         self._idle.append(connection)
         return response, content
+
+
+def _strange(content: bytes) -> str:
+    return f"a reply that is no service's: {content[:100]!r}"
 
 
 def _given(problem: Problem | str) -> msgspec.Raw:

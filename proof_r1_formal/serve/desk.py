@@ -6,6 +6,7 @@ verifiers with what they remember) is bounded, and no outcome depends on it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import assert_never
 
@@ -15,6 +16,7 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ParseError, ProofR1Error
+from proof_r1_formal.evaluate.page import page
 from proof_r1_formal.evidence.certificate import Certificate, lean_file
 from proof_r1_formal.evidence.isar import isar_theory
 from proof_r1_formal.evidence.lean import HINT, LeanKernel
@@ -27,7 +29,7 @@ from proof_r1_formal.proof.certify import Judged, certify_many
 from proof_r1_formal.proof.report import encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import smtlib
-from proof_r1_formal.rewards import REWARDS
+from proof_r1_formal.rewards import score
 from proof_r1_formal.serve.messages import (
     Certify,
     CertifyReply,
@@ -35,6 +37,7 @@ from proof_r1_formal.serve.messages import (
     Job,
     Judgement,
     Outcome,
+    Page,
     Parse,
     ParseReply,
     Place,
@@ -42,7 +45,6 @@ from proof_r1_formal.serve.messages import (
     Refused,
     RuleSystem,
     Score,
-    Scored,
     Trouble,
     Verify,
     refusal,
@@ -88,11 +90,12 @@ class Desk:
             case Score(problem, completion, rules, reward):
                 self._check_actions(completion)
                 report = self._verifier(rules, False).verify(self._problem(problem), completion)
-                scored = Scored(REWARDS[reward](report), report.parsed, bool(report.answer_correct))
-                return msgspec.json.encode(scored)
+                return msgspec.json.encode(score(report, reward))
             case Certify(problem, completion, rules, by_kernel):
                 self._check_actions(completion)
                 return self._certify(self._problem(problem), completion, rules, by_kernel=by_kernel)
+            case Page(problem, completions, rules):
+                return self._page(self._problem(problem), completions, rules)
             case Parse(formula, repair):
                 return msgspec.json.encode(_parsed(formula, repair=repair))
         assert_never(job)
@@ -112,6 +115,15 @@ class Desk:
         asked = [Completion(problem_id=problem.id, completion=completion)]
         [(_, judged)] = certify_many(self._verifier(rules, True), {problem.id: problem}, asked, kernel)
         return msgspec.json.encode(_certified(problem, judged, kernel))
+
+    def _page(self, problem: Problem, texts: Sequence[str], rules: RuleSystem) -> bytes:
+        verifier = self._verifier(rules, True)
+        traces = []
+        for sample, text in enumerate(texts):
+            self._check_actions(text)
+            completion = Completion(problem_id=problem.id, sample=sample, completion=text)
+            traces.append((completion, verifier.verify(problem, text, sample=sample)))
+        return page(verifier, {problem.id: problem}, traces, title=problem.id)
 
 
 def _problem(text: bytes) -> Problem:

@@ -61,6 +61,14 @@ class CertifyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     kernel: Literal["lean", "none"] = "lean"
 
 
+class PageRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Completions of one problem that are to be looked at; see :class:`VerifyRequest`."""
+
+    problem: GivenProblem
+    completions: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
+    rules: RuleSystem = "train"
+
+
 class ParseRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A formula in any notation.
 
@@ -240,6 +248,14 @@ class Certify(msgspec.Struct, frozen=True, tag=True, array_like=True):
     by_kernel: bool
 
 
+class Page(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Make the page of completions."""
+
+    problem: bytes
+    completions: tuple[str, ...]
+    rules: RuleSystem
+
+
 class Parse(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """Read one formula."""
 
@@ -256,19 +272,11 @@ class Score(msgspec.Struct, frozen=True, tag=True, array_like=True):
     reward: RewardName
 
 
-Job: TypeAlias = Verify | Certify | Parse | Score
-
-
-class Scored(msgspec.Struct, frozen=True):
-    """What came of a :class:`Score`."""
-
-    reward: float
-    parsed: bool
-    right: bool
+Job: TypeAlias = Verify | Certify | Page | Parse | Score
 
 
 class Done(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """What came of a job: JSON that the service passes on (of a TraceReport, CertifyReply, ParseReply or Scored)."""
+    """What came of a job, as the service passes it on: a page in HTML, or JSON of what the job's reply says."""
 
     content: bytes
 

@@ -267,7 +267,10 @@ class _Process:
 
     async def receive(self) -> Outcome:
         """The outcome of the next job."""
-        return _OUTCOMES.decode(await self._frame())
+        try:
+            return _OUTCOMES.decode(await self._frame())
+        except msgspec.DecodeError as error:
+            raise _GoneError(f"worker {self.child.pid} talks nonsense ({error})") from error
 
     async def _frame(self) -> bytes:
         try:

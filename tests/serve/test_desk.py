@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof_r1_formal import Completion, read_completions, read_problems, verify
+from proof_r1_formal import Completion, Verifier, read_completions, read_problems, verify
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.proof.report import decode
-from proof_r1_formal.rewards import REWARDS
+from proof_r1_formal.rewards import Scored, score
 from proof_r1_formal.serve.desk import Desk
 from proof_r1_formal.serve.messages import (
     Certify,
@@ -25,7 +25,6 @@ from proof_r1_formal.serve.messages import (
     ParseReply,
     Refused,
     Score,
-    Scored,
     Verify,
 )
 
@@ -34,6 +33,7 @@ PROBLEMS = read_problems(EXAMPLES / "problems.jsonl").problems
 COMPLETIONS = [c for c in read_completions(EXAMPLES / "completions.jsonl") if isinstance(c, Completion)]
 RECORD = to_json(PROBLEMS["garden/1"]).encode()
 DESK = Desk(max_actions=3)
+verify_in_training = Verifier(evaluation=False).verify
 
 
 def content(outcome: Outcome) -> bytes:
@@ -53,7 +53,7 @@ def test_outcomes_are_what_the_library_says(completion: Completion) -> None:
     desk = Desk(max_actions=100)
     assert decode(content(desk.do(Verify(record, text, completion.sample, "train", True)))) == expected
     scored = msgspec.json.decode(content(desk.do(Score(record, text, "train", "sound"))), type=Scored)
-    assert scored == Scored(REWARDS["sound"](expected), expected.parsed, bool(expected.answer_correct))
+    assert scored == score(verify_in_training(problem, text), "sound")
     certified = msgspec.json.decode(content(desk.do(Certify(record, text, "train", False))), type=CertifyReply)
     assert (certified.lean is None) == bool(certified.reason)
     assert certified.judgement is None

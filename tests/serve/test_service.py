@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
+import io
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -25,7 +28,8 @@ from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.serve.client import Client
 from proof_r1_formal.serve.limits import check_address
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
 PROBLEMS = read_problems(EXAMPLES / "problems.jsonl").problems
 COMPLETIONS = [c for c in read_completions(EXAMPLES / "completions.jsonl") if isinstance(c, Completion)]
 RIGHT = COMPLETIONS[0]
@@ -69,6 +73,12 @@ def test_formulas_are_read(service: Any) -> None:
         service.client.parse("cat(")
 
 
+def test_a_page_shows_the_proof(service: Any) -> None:
+    page = service.client.report(RIGHT.problem_id, [RIGHT.completion, "no proof"])
+    assert page.startswith("<!doctype html>")
+    assert RIGHT.problem_id in page
+
+
 def test_rewards_in_the_shape_of_openrlhf(service: Any) -> None:
     labels = [RIGHT.problem_id, to_json(PROBLEMS[RIGHT.problem_id]), RIGHT.problem_id]
     answers = [RIGHT.completion + "<|end|>", RIGHT.completion, "<summary>" + json.dumps([0] * 600) + "</summary>"]
@@ -90,6 +100,20 @@ def test_it_says_how_it_is(service: Any) -> None:
     connection.close()
     assert 'proof_r1_requests_total{route="/v1/parse",status="200"}' in page
     assert "proof_r1_workers 2.0" in page
+
+
+def test_what_its_document_says_is_so(service: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / "docs" / "service.md").read_text(encoding="utf-8").replace("http://127.0.0.1:8765", service.url)
+    [commands] = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
+    run = subprocess.run(["sh", "-e", "-c", commands], capture_output=True, text=True, timeout=100)
+    replies = re.split(r"(?<=\})(?=\{)", run.stdout)
+    assert [next(iter(json.loads(reply))) for reply in replies] == ["status", "formula", "reports"]
+    [(code, shown)] = re.findall(r"```python\n(.*?)```\n\nprints\n\n(.*?)\n\n#", text, re.DOTALL)
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(code, "docs/service.md", "exec"), {})
+    assert output.getvalue().splitlines() == [line.removeprefix("    ") for line in shown.splitlines()]
 
 
 # -- what it refuses --------------------------------------------------------------------------------------------------

@@ -1,0 +1,71 @@
+"""OpenRLHF's reward function, and rows of the files that it trains on.
+
+OpenRLHF asks what ``--reward.remote_url`` names: the ``/get_reward`` of ``proof-r1 serve``, or a Python file that has a
+``reward_func``, which this module is. Either way it sends prompt and completion in one text, and the row's ``label``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+from proof_r1_formal.data.native import to_json
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.integrations.scoring import Row, Scorer
+from proof_r1_formal.models.prompts import messages
+from proof_r1_formal.rewards import Scored
+from proof_r1_formal.rules.catalogue import catalogue
+from proof_r1_formal.serve.messages import RuleSystem
+
+
+def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[str]) -> dict[str, object]:
+    """The rewards of rollouts (``sound``, under the training rules), in the shape that OpenRLHF reads.
+
+    Args:
+        queries: prompt and completion of each.
+        prompts: its prompt alone.
+        labels: its problem, as its record in JSON.
+
+    Raises:
+        ValueError: a query does not hold its prompt.
+    """
+    completions = [completion_of(query, prompt) for query, prompt in zip(queries, prompts, strict=True)]
+    return reply(_scorer()(labels, completions))
+
+
+@cache
+def _scorer() -> Scorer:
+    return Scorer()
+
+
+def reply(scored: Sequence[Scored], **logs: Sequence[float]) -> dict[str, object]:
+    """Rewards in the shape that OpenRLHF reads: numbers per rollout.
+
+    Args:
+        scored: what each earns.
+        logs: more numbers for OpenRLHF's log, by name.
+    """
+    rewards = [one.reward for one in scored]
+    known = {"parsed": [float(one.parsed) for one in scored], "right": [float(one.right) for one in scored]}
+    return {"rewards": rewards, "scores": rewards, "extra_logs": {**known, **logs}}
+
+
+def completion_of(query: str, prompt: str) -> str:
+    """What follows the prompt; a tokenizer may have put something of its own before it.
+
+    Raises:
+        ValueError: the prompt does not stand in the query.
+
+    >>> completion_of("<s>Why? Because.", "Why?")
+    ' Because.'
+    """
+    start = query.find(prompt)
+    if start < 0:
+        raise ValueError("a query does not hold its prompt")
+    return query[start + len(prompt) :]
+
+
+def rows(problems: Iterable[Problem], *, rules: RuleSystem = "train") -> Iterator[Row]:
+    """The rows of problems for OpenRLHF's JSON Lines: the chat under ``input``, the problem under ``label``."""
+    for problem in problems:
+        yield {"input": messages(problem, rules=catalogue(rules)), "label": to_json(problem)}

@@ -1,0 +1,62 @@
+"""Problems as texts and completions to rewards, in this process or by a service: what all adapters share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from threading import Lock
+from typing import TypeAlias
+
+from proof_r1_formal.data.native import from_json
+from proof_r1_formal.proof.batch import Settings
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rewards import RewardName, Scored, score
+from proof_r1_formal.serve.client import Client
+from proof_r1_formal.serve.messages import RuleSystem
+
+Row: TypeAlias = dict[str, object]
+"""A row of a data set, as JSON can say it."""
+
+_REMEMBERED_PROBLEMS = 256
+
+
+class Scorer:
+    """Rewards completions as training does; several threads may share it.
+
+    Args:
+        reward: name of the reward, see ``rewards``.
+        rules: name of the rule catalogue.
+        client: of the service that verifies; None to verify here.
+    """
+
+    def __init__(
+        self, reward: RewardName = "sound", *, rules: RuleSystem = "train", client: Client | None = None
+    ) -> None:
+        self.reward = reward
+        self._rules = rules
+        self._client = client
+        self._problem = lru_cache(_REMEMBERED_PROBLEMS)(from_json)
+        self._lock = Lock()  # a verifier is for one thread at a time, and frameworks call from many
+
+    @cached_property
+    def _verifier(self) -> Verifier:
+        return Settings(rules=self._rules, evaluation=False).verifier()
+
+    def __call__(self, problems: Sequence[str], completions: Sequence[str]) -> list[Scored]:
+        """What completions earn.
+
+        Args:
+            problems: the problem of each completion, as its record in JSON (or its id, where a service knows it).
+            completions: the model's answers.
+
+        Raises:
+            DataError: a text is no problem.
+            ServiceError: the service does not answer.
+        """
+        if self._client is not None:
+            return self._client.score(problems, completions, reward=self.reward, rules=self._rules)
+        with self._lock:
+            return [
+                score(self._verifier.verify(self._problem(problem), completion), self.reward)
+                for problem, completion in zip(problems, completions, strict=True)
+            ]

@@ -1,0 +1,77 @@
+"""Problems as an environment of ``verifiers``: a task per problem, which rewards what the model answers.
+
+``proof_r1_formal.integrations.verifiers`` is the id of the taskset on the library's command line. Importing this module
+needs the library, as its classes are of its kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import verifiers.v1 as vf
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.native import to_json
+from proof_r1_formal.integrations.scoring import Scorer
+from proof_r1_formal.models.prompts import contract, question
+from proof_r1_formal.rewards import RewardName, Scored
+from proof_r1_formal.rules.catalogue import catalogue
+from proof_r1_formal.serve.messages import RuleSystem
+
+__all__ = ["ProofTaskset"]
+
+
+class ProofData(vf.TaskData):
+    """A problem, as its record in JSON."""
+
+    problem: str
+
+
+class ProofTaskConfig(vf.TaskConfig):
+    """How answers are rewarded: names of the reward and of the rule catalogue."""
+
+    reward: RewardName = "sound"
+    rules: RuleSystem = "train"
+
+
+class ProofTask(vf.Task[ProofData, vf.State, ProofTaskConfig]):
+    """Prove the right option."""
+
+    @vf.reward
+    async def proof(self, trace: vf.Trace) -> float:
+        """What the last reply earns."""
+        return self._scored(trace).reward
+
+    @vf.metric
+    async def right(self, trace: vf.Trace) -> float:
+        """Whether the right option is selected."""
+        return float(self._scored(trace).right)
+
+    def _scored(self, trace: vf.Trace) -> Scored:
+        [scored] = _scorer(self.config.reward, self.config.rules)([self.data.problem], [trace.last_reply])
+        return scored
+
+
+class ProofTasksetConfig(vf.TasksetConfig):
+    """Which problems: a file of any format that ``read_problems`` knows."""
+
+    problems: Path = Path("problems.jsonl")
+    task: ProofTaskConfig = ProofTaskConfig()
+
+
+class ProofTaskset(vf.Taskset[ProofTask, ProofTasksetConfig]):
+    """The problems of a file."""
+
+    def load(self) -> Iterator[ProofTask]:
+        """A task per problem, in their order."""
+        system = contract(catalogue(self.config.task.rules))
+        for problem in read_problems(self.config.problems).problems.values():
+            data = ProofData(id=problem.id, prompt=question(problem), system_prompt=system, problem=to_json(problem))
+            yield ProofTask(data, self.config.task)
+
+
+@cache
+def _scorer(reward: RewardName, rules: RuleSystem) -> Scorer:
+    return Scorer(reward, rules=rules)
