@@ -85,13 +85,12 @@ class Patient:
                     await self._turn()
                     return await self._model.reply(chat, sampling)
             except CallError as error:
+                if error.after is not None:
+                    self._open = max(self._open, self._clock() + min(error.after, LONGEST_PAUSE))
                 if not error.again or attempt == self._attempts:
                     raise
-                pause = 2.0 ** (attempt - 1) * random.uniform(0.75, 1.25)
-                if error.after is not None:
-                    pause = min(error.after, LONGEST_PAUSE)
-                    self._open = max(self._open, self._clock() + pause)
-            await self._sleep(pause)
+                if error.after is None:
+                    await self._sleep(2.0 ** (attempt - 1) * random.uniform(0.75, 1.25))
 
     async def _turn(self) -> None:
         """Wait until a call may begin; turns are given out in order, a gap apart."""
@@ -118,6 +117,7 @@ class Journal:
 
     Attributes:
         replayed: replies that were taken from the file.
+        tokens: that were written for replies that were not, as far as that is known.
     """
 
     def __init__(self, path: Path) -> None:
@@ -126,7 +126,7 @@ class Journal:
         Raises:
             DataError: the file can be neither read nor written.
         """
-        self.replayed = 0
+        self.replayed = self.tokens = 0
         self._replies: dict[str, Reply] = {}
         try:
             _, size = whole_lines(path, self._learn)
@@ -154,6 +154,7 @@ class Journal:
             self.replayed += 1
             return self._replies[key]
         reply = self._replies[key] = await ask()
+        self.tokens += reply.tokens or 0
         record = msgspec.to_builtins(_Entry(key, of, reply))
         self._file.write(json.dumps(record).encode("ascii") + b"\n")  # ASCII keeps unpaired surrogates
         self._file.flush()

@@ -1,0 +1,22 @@
+"""Ways to get a completion out of a model: one question, or a baseline agent that asks several.
+
+None of them knows the right answer, or asks the verifier.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.models.chat import Model
+
+
+class Agent(Protocol):
+    """Who solves problems with a model."""
+
+    async def solve(self, problem: Problem, model: Model) -> str:
+        """A completion: thoughts, and a summary whose last action binds an option.
+
+        Raises:
+            CallError: the model does not reply.
+        """

@@ -1,0 +1,31 @@
+"""What agents read out of replies: the JSON object that was asked for, wherever it stands."""
+
+from __future__ import annotations
+
+import json
+from json import JSONDecodeError, JSONDecoder
+
+_DECODER = JSONDecoder()
+
+
+def json_object(text: str) -> dict[str, object] | None:
+    """The last outermost JSON object behind the thoughts; None if there is none.
+
+    >>> json_object('<think>{"valid": true}</think> So: {"valid": false, "why": {}} is it.')
+    {'valid': False, 'why': {}}
+    """
+    position = text.rfind("</think>") + 1
+    found: dict[str, object] | None = None
+    while (position := text.find("{", position)) >= 0:
+        try:
+            value, position = _DECODER.raw_decode(text, position)
+        except (JSONDecodeError, RecursionError):
+            position += 1
+        else:
+            found = value
+    return found
+
+
+def as_json(value: object) -> str:
+    """A value as it is shown to a model."""
+    return json.dumps(value, ensure_ascii=False)

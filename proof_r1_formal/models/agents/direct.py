@@ -1,0 +1,28 @@
+"""The plain way: the model is asked once, and its reply is the completion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.models.chat import Model, Sampling
+from proof_r1_formal.models.prompts import messages
+from proof_r1_formal.rules.schema import Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """Asks for the proof.
+
+    Attributes:
+        rules: that the proof may name.
+        sampling: of the reply.
+    """
+
+    rules: Catalogue
+    sampling: Sampling
+
+    async def solve(self, problem: Problem, model: Model) -> str:
+        """See :class:`~proof_r1_formal.models.agents.Agent`."""
+        chat = messages(problem, rules=self.rules, thinking=self.sampling.thinking)
+        return (await model.reply(chat, self.sampling)).text

@@ -1,0 +1,162 @@
+"""Graph of Verification as a baseline agent: several solutions, each verified by the model along its graph.
+
+After Fang et al., "Graph of Verification: Structured Verification of LLM Reasoning with Directed Acyclic Graphs"
+(2025), from its description. A solution is a completion. Its steps are the nodes of a graph, with an edge from each
+dependency. In topological order, a block of nodes at a time, the model is asked whether the block follows from what
+its nodes depend on outside of it: premises, and steps that have passed before. The first block that does not pass ends
+the verification of a solution. Of the solutions that pass, the first with the most frequent answer is selected; if
+none passes, the one that came furthest.
+
+A block is one node, so many nodes, or the whole solution: that is the granularity. What is outside of a block is shown
+only as far as the block depends on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from graphlib import CycleError, TopologicalSorter
+
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.models.agents.answers import json_object
+from proof_r1_formal.models.chat import Message, Model, Sampling
+from proof_r1_formal.models.prompts import messages
+from proof_r1_formal.proof.action import Action, read_completion
+from proof_r1_formal.rules.schema import Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A solution after its verification.
+
+    Attributes:
+        completion: the solution.
+        answer: id of its last step.
+        passed: the share of its blocks that passed before one did not; 0 if its steps make no graph.
+    """
+
+    completion: str
+    answer: str | None
+    passed: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class GraphOfVerification:
+    """The agent; it asks for each solution once, and once for each block up to the first that does not pass.
+
+    Attributes:
+        rules: that a proof may name.
+        sampling: of the solutions.
+        candidates: how many solutions.
+        granularity: nodes in a block; None for all of a solution.
+    """
+
+    rules: Catalogue
+    sampling: Sampling
+    candidates: int = 3
+    granularity: int | None = 1
+
+    async def solve(self, problem: Problem, model: Model) -> str:
+        """See :class:`~proof_r1_formal.models.agents.Agent`."""
+        chat = messages(problem, rules=self.rules, thinking=self.sampling.thinking)
+        replies = await asyncio.gather(*[model.reply(chat, self.sampling) for _ in range(self.candidates)])
+        verified = [await self.verify(problem, reply.text, model) for reply in replies]
+        return select(verified).completion
+
+    async def verify(self, problem: Problem, completion: str, model: Model) -> Verified:
+        """Have the model judge a solution, block by block."""
+        actions = read_completion(completion).actions
+        order = topological(problem, actions)
+        if order is None:
+            return Verified(completion, None, Fraction(0))
+        size = self.granularity or len(order)
+        blocks = [order[start : start + size] for start in range(0, len(order), size)]
+        known = {premise.id: _premise(premise.text, show(premise.formula)) for premise in problem.premises}
+        passed = 0
+        for block in blocks:
+            reply = await model.reply(judgement(block, known), self._judging())
+            if not is_valid(reply.text):
+                break
+            passed += 1
+            known |= {str(action.id): str(action.conclusion) for action in block}
+        return Verified(completion, actions[-1].id, Fraction(passed, len(blocks)))
+
+    def _judging(self) -> Sampling:
+        return Sampling(
+            temperature=0.0, top_p=1.0, max_tokens=self.sampling.max_tokens, thinking=self.sampling.thinking
+        )
+
+
+def topological(problem: Problem, actions: Sequence[Action]) -> list[Action] | None:
+    """The steps, each after those that it depends on; None if they make no graph.
+
+    They make none if there are none, a step says nothing or has no name of its own, or its dependencies are nowhere
+    or go round in a circle.
+    """
+    premises = {premise.id for premise in problem.premises}
+    nodes: dict[str, Action] = {}
+    for action in actions:
+        if action.id is None or action.conclusion is None or action.id in nodes or action.id in premises:
+            return None
+        nodes[action.id] = action
+    names = premises | set(nodes)
+    if not nodes or any(name not in names for action in actions for name in action.dependencies):
+        return None
+    below: Mapping[str, list[str]] = {
+        name: [of for of in action.dependencies if of in nodes] for name, action in nodes.items()
+    }
+    try:
+        return [nodes[name] for name in TopologicalSorter(below).static_order()]
+    except CycleError:
+        return None
+
+
+def judgement(block: Sequence[Action], known: Mapping[str, str]) -> list[Message]:
+    """The chat that asks whether a block follows.
+
+    Args:
+        block: steps.
+        known: what premises and steps that have passed say, by name.
+    """
+    inside = {action.id for action in block}
+    outside = dict.fromkeys(name for action in block for name in action.dependencies if name not in inside)
+    given = [f"{name}: {known[name]}" for name in outside]
+    steps = [f"{a.id}: {a.conclusion} (from {', '.join(a.dependencies) or 'nothing'}; {a.rule})" for a in block]
+    parts = ["Given:", *(given or ["(nothing)"]), "", "To be judged:", *steps]
+    return [{"role": "system", "content": _JUDGE}, {"role": "user", "content": "\n".join(parts)}]
+
+
+_JUDGE = """\
+You check steps of a proof in first-order logic. Take everything under "Given" as true. Each step under "To be judged" \
+names what it is drawn from: given statements, or other steps that are to be judged. Decide whether every step follows \
+from these alone. A step that needs anything else does not follow.
+
+Answer with one JSON object: {"valid": true} if all of them follow, or {"valid": false, "step": "…", "reason": "…"} \
+for the first that does not."""
+
+
+def is_valid(reply: str) -> bool:
+    """Whether a reply says that a block passes: one that says nothing clear does not."""
+    judged = json_object(reply)
+    return judged is not None and judged.get("valid") is True
+
+
+def select(verified: Sequence[Verified]) -> Verified:
+    """The solution that is selected.
+
+    Args:
+        verified: at least one.
+    """
+    passing = [one for one in verified if one.passed == 1]
+    if not passing:
+        return max(verified, key=lambda one: one.passed)  # the first of those that came as far
+    ((answer, _),) = Counter([one.answer for one in passing]).most_common(1)  # of equals the one that came first
+    return next(one for one in passing if one.answer == answer)
+
+
+def _premise(text: str, formula: str) -> str:
+    return f"{' '.join(text.split())} [{formula}]" if text else f"[{formula}]"

@@ -1,0 +1,73 @@
+"""One more round: a model is told what is wrong with its proof, and answers again.
+
+In: a problem, a completion and the report on it. Out: the chat that asks for another completion. What the model is told
+is what the checks found: the findings on each action, and for a step that does not follow a structure in which its
+dependencies hold and its conclusion does not. Whether the answer is right is not among it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.display import countermodel
+from proof_r1_formal.models.chat import Message, Model, Sampling
+from proof_r1_formal.models.prompts import messages
+from proof_r1_formal.proof.report import Code, StepReport, TraceReport
+from proof_r1_formal.proof.verify import VERIFIED
+from proof_r1_formal.rules.schema import Catalogue
+
+
+def needs_repair(report: TraceReport) -> bool:
+    """Whether a step failed a check, or no option is selected."""
+    return report.answer is None or any(step.signal < VERIFIED for step in report.actions)
+
+
+async def repair(
+    problem: Problem, completion: str, report: TraceReport, model: Model, *, rules: Catalogue, sampling: Sampling
+) -> str:
+    """Another completion, made in view of what is wrong with one.
+
+    Args:
+        problem: what was asked.
+        completion: the answer.
+        report: on it.
+        model: that is asked; not necessarily the one that answered.
+        rules: that the proof may name.
+        sampling: of the reply.
+
+    Raises:
+        CallError: the model does not reply.
+    """
+    chat = repair_chat(problem, completion, report, rules=rules, sampling=sampling)
+    return (await model.reply(chat, sampling)).text
+
+
+def repair_chat(
+    problem: Problem, completion: str, report: TraceReport, *, rules: Catalogue, sampling: Sampling
+) -> list[Message]:
+    """The chat that asks for another completion; see :func:`repair`."""
+    return [
+        *messages(problem, rules=rules, thinking=sampling.thinking),
+        {"role": "assistant", "content": completion},
+        {"role": "user", "content": "\n".join(_complaint(report))},
+    ]
+
+
+def _complaint(report: TraceReport) -> Iterator[str]:
+    yield "The checks found this in your proof:"
+    for number, step in enumerate(report.actions, 1):
+        if step.signal < VERIFIED:
+            yield f"- {step.id or f'element {number}'}: {_reasons(step)}"
+            if step.countermodel is not None:
+                model = countermodel(step.countermodel)
+                yield f"  It does not follow: what it rests on holds, and it does not, where {model}."
+    if report.answer is None:
+        yield "- No option is chosen at the end."
+    yield ""
+    yield "Answer the whole question once more, in the same form, with a proof in which every step passes."
+
+
+def _reasons(step: StepReport) -> str:
+    """The findings that made a check fail."""
+    return "; ".join([f.message for f in step.findings if f.code is not Code.UNUSED_DEPENDENCY])

@@ -1,0 +1,188 @@
+"""Samples of problems: each solved K times by an agent, and, where that is asked for, repaired once.
+
+In: problems, an agent, a model. Out: :class:`Samples`: completions with what they cost, and the failures. Every problem
+has K of both together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from proof_r1_formal.data.completions import Completion, Cost
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import DataError
+from proof_r1_formal.models.agents import Agent
+from proof_r1_formal.models.chat import Model, Sampling
+from proof_r1_formal.models.repair import needs_repair, repair
+from proof_r1_formal.models.runner import Done, Failed, Journal, Task, run
+from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.rules.schema import Catalogue
+
+_Number = TypeVar("_Number", int, float)
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """A sample that came to nothing: whose it was, and why."""
+
+    problem_id: str
+    sample: int
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """What sampling came to, in the order of the problems and samples.
+
+    Attributes:
+        completions: with what they cost.
+        failures: the samples for which the model gave no answer.
+    """
+
+    completions: tuple[Completion, ...]
+    failures: tuple[Failure, ...]
+
+
+Told = Callable[[Done[str] | Failed[str]], object]
+"""Is told of each sample as soon as there is one."""
+
+
+def _nobody(_: Done[str] | Failed[str]) -> None:
+    """Is not told."""
+
+
+class _Asking(Protocol):
+    """Asks a model for one completion."""
+
+    def __call__(self, model: Model) -> Awaitable[str]: ...
+
+
+async def sample(
+    problems: Iterable[Problem],
+    agent: Agent,
+    model: Model,
+    journal: Journal,
+    *,
+    method: str,
+    samples: int = 3,
+    at_once: int = 8,
+    told: Told = _nobody,
+) -> Samples:
+    """Solve problems.
+
+    Args:
+        problems: ids differ.
+        agent: that solves them.
+        model: that it asks.
+        journal: of the replies; those in it are not asked for again.
+        method: what tells the agent and its settings from others that ask through the same journal.
+        samples: of each problem.
+        at_once: under way, at most.
+        told: of each as soon as it is over.
+
+    Raises:
+        ModelError: the model cannot be used.
+    """
+    wanted: dict[tuple[str, int], _Asking] = {}
+    for problem in problems:
+        for number in range(samples):
+            wanted[problem.id, number] = _solving(agent, problem)
+    return await _collect(wanted, model, journal, method, at_once, told)
+
+
+async def repaired(
+    problems: Mapping[str, Problem],
+    first: Iterable[Completion],
+    reports: Iterable[TraceReport],
+    model: Model,
+    journal: Journal,
+    *,
+    method: str,
+    rules: Catalogue,
+    sampling: Sampling,
+    at_once: int = 8,
+    told: Told = _nobody,
+) -> Samples:
+    """Give the completions that have faults one more round; the others stay as they are.
+
+    The cost of a repaired completion is that of both rounds. Where the second round fails, that is a failure, and the
+    first completion stays.
+
+    Args:
+        problems: by id.
+        first: completions, no two of the same problem with the same number.
+        reports: on them, in their order.
+        model, journal, method, at_once, told: see :func:`sample`.
+        rules: that the proofs may name.
+        sampling: of the replies.
+
+    Raises:
+        ModelError: the model cannot be used.
+    """
+    before = {(one.problem_id, one.sample): one for one in first}
+    wanted: dict[tuple[str, int], _Asking] = {}
+    for (key, completion), report in zip(before.items(), reports, strict=True):
+        if needs_repair(report):
+            wanted[key] = _repairing(problems[key[0]], completion.completion, report, rules, sampling)
+    again = await _collect(wanted, model, journal, f"repair of {method}", at_once, told)
+    after = {(one.problem_id, one.sample): _both(before[one.problem_id, one.sample], one) for one in again.completions}
+    return Samples(tuple((before | after).values()), again.failures)
+
+
+def _solving(agent: Agent, problem: Problem) -> _Asking:
+    return lambda model: agent.solve(problem, model)
+
+
+def _repairing(problem: Problem, completion: str, report: TraceReport, rules: Catalogue, sampling: Sampling) -> _Asking:
+    return lambda model: repair(problem, completion, report, model, rules=rules, sampling=sampling)
+
+
+async def _collect(
+    wanted: Mapping[tuple[str, int], _Asking], model: Model, journal: Journal, method: str, at_once: int, told: Told
+) -> Samples:
+    tasks = [Task(f"{method}: {problem_id}, sample {number}", work) for (problem_id, number), work in wanted.items()]
+    completions: list[Completion] = []
+    failures: list[Failure] = []
+    outcomes = await run(tasks, model, journal, at_once=at_once, told=told)
+    for (problem_id, number), outcome in zip(wanted, outcomes, strict=True):
+        match outcome:
+            case Done(_, text, cost):
+                completions.append(Completion(problem_id=problem_id, sample=number, completion=text, cost=cost))
+            case Failed(_, problem, _):
+                failures.append(Failure(problem_id, number, problem))
+    return Samples(tuple(completions), tuple(failures))
+
+
+def _both(first: Completion, second: Completion) -> Completion:
+    """The second completion with the cost of both."""
+    one, two = first.cost or Cost(), second.cost or Cost()
+    cost = Cost(
+        tokens=_sum(one.tokens, two.tokens),
+        prompt_tokens=_sum(one.prompt_tokens, two.prompt_tokens),
+        seconds=_sum(one.seconds, two.seconds),
+        calls=_sum(one.calls, two.calls),
+    )
+    return msgspec.structs.replace(second, cost=cost)
+
+
+def _sum(one: _Number | None, two: _Number | None) -> _Number | None:
+    return None if one is None or two is None else one + two
+
+
+def write_failures(path: Path, failures: Iterable[Failure]) -> None:
+    """Write failures, one JSON object per line; where there are none, no file is left.
+
+    Raises:
+        DataError: the file cannot be written.
+    """
+    lines = [msgspec.json.encode(failure) + b"\n" for failure in failures]
+    try:
+        path.unlink(missing_ok=True)
+        if lines:
+            path.write_bytes(b"".join(lines))
+    except OSError as error:
+        raise DataError(str(path), f"the file cannot be written: {error.strerror}") from error

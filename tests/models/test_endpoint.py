@@ -1,0 +1,166 @@
+"""Endpoints: what is asked, what is understood of the answer, and what every kind of failure is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from proof_r1_formal.models.chat import CallError, Message, ModelError, Reply, Sampling
+from proof_r1_formal.models.endpoint import Endpoint, only_model, seconds_to_wait
+from tests.models.scripted import Act, Handler, Script, saying
+
+CHAT: list[Message] = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "Is Tom a cat?"}]
+Follow = Callable[[Script], str]
+
+
+def ask(url: str, *, key: str | None = None, timeout: float = 60.0, extra: dict[str, object] | None = None) -> Reply:
+    async def work() -> Reply:
+        async with Endpoint(url, "tiny", key=key, timeout=timeout, extra=extra) as endpoint:
+            return await endpoint.reply(CHAT, Sampling(0.5, 0.9, 64))
+
+    return asyncio.run(work())
+
+
+def test_a_request_says_what_is_wanted(follow: Follow) -> None:
+    script = Script(lambda _: saying("yes it is"))
+    reply = ask(follow(script), extra={"max_tokens": None, "max_completion_tokens": 64, "top_k": 5})
+    (body,) = script.asked
+    assert body == {
+        "model": "tiny",
+        "messages": CHAT,
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "max_completion_tokens": 64,
+        "top_k": 5,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    assert (reply.text, reply.finish, reply.tokens, reply.prompt_tokens) == ("yes it is", "stop", 3, 7)
+    assert reply.started <= reply.ended
+
+
+def test_thoughts_that_are_kept_apart_are_put_in_their_place(follow: Follow) -> None:
+    reply = ask(follow(Script(lambda _: saying("yes", finish="length", thoughts="hm"))))
+    assert (reply.text, reply.finish) == ("<think>\nhm\n</think>\n\nyes", "length")
+
+
+def test_a_text_may_hold_anything(follow: Follow) -> None:
+    text = "∀x ⊕ \x00 \ud800 </think> \u2028 data: [DONE]\n\ndata: {}"
+    assert ask(follow(Script(lambda _: saying(text)))).text == text
+
+
+def lines(*said: str) -> Act:
+    return lambda handler: handler.stream(*said)
+
+
+def torn(handler: Handler) -> None:
+    """A connection that ends in the middle of what was announced."""
+    handler.close_connection = True
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream")
+    handler.send_header("Content-Length", "100000")
+    handler.end_headers()
+    handler.wfile.write(b'data: {"choices": [{"delta": {"content": "<summary>"}}]}\n\n')
+
+
+def dead(handler: Handler) -> None:
+    """A connection that is closed without a word."""
+    handler.close_connection = True
+
+
+HALF = json.dumps({"choices": [{"index": 0, "delta": {"content": "<summary>["}, "finish_reason": None}]})
+AGAIN: dict[str, Act] = {
+    "a broken server": lambda handler: handler.send(500, "{}"),
+    "a busy server": lambda handler: handler.send(503, "<html>busy</html>"),
+    "a stream that ends too early": lines(HALF),
+    "a stream that says it is over too early": lines(HALF, "[DONE]"),
+    "a torn connection": torn,
+    "a dead connection": dead,
+    "an error in the stream": lines(HALF, json.dumps({"error": {"message": "out of memory"}})),
+    "a chunk that is no JSON": lines("{nonsense"),
+    "a chunk that is no object": lines("[1, 2]"),
+    "a choice that is no object": lines('{"choices": [3]}'),
+    "choices that are none": lines('{"choices": 3}'),
+    "a page in place of a stream": lambda handler: handler.send(200, "<html>Welcome</html>"),
+    "nothing": lambda handler: handler.send(200, ""),
+}
+
+
+@pytest.mark.parametrize("act", AGAIN.values(), ids=AGAIN)
+def test_no_whole_reply_is_a_call_to_make_again(act: Act, follow: Follow) -> None:
+    with pytest.raises(CallError) as caught:
+        ask(follow(Script(lambda _: act)))
+    assert caught.value.again
+    assert caught.value.after is None
+
+
+def test_silence_is_a_call_to_make_again(follow: Follow) -> None:
+    over = threading.Event()
+    url = follow(Script(lambda _: lambda _: over.wait(30)))
+    try:
+        with pytest.raises(CallError) as caught:
+            ask(url, timeout=0.05)
+    finally:
+        over.set()
+    assert caught.value.again
+
+
+def test_nobody_there_is_a_call_to_make_again(follow: Follow) -> None:
+    with pytest.raises(CallError, match="no whole reply") as caught:
+        ask("http://127.0.0.1:1/v1")
+    assert caught.value.again
+
+
+def test_an_endpoint_says_when_to_come_back(follow: Follow) -> None:
+    with pytest.raises(CallError, match="429") as caught:
+        ask(follow(Script(lambda _: lambda handler: handler.send(429, "{}", Retry_After="7"))))
+    assert (caught.value.again, caught.value.after) == (True, 7.0)
+
+
+@pytest.mark.parametrize("status", [400, 403, 413, 422])
+def test_what_is_refused_is_not_asked_again(status: int, follow: Follow) -> None:
+    with pytest.raises(CallError, match="too long") as caught:
+        ask(follow(Script(lambda _: lambda handler: handler.send(status, '{"error": {"message": "too long"}}'))))
+    assert not caught.value.again
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_an_endpoint_that_cannot_be_used_is_told_as_such(status: int, follow: Follow) -> None:
+    with pytest.raises(ModelError, match=str(status)):
+        ask(follow(Script(lambda _: lambda handler: handler.send(status, "{}"))))
+
+
+@pytest.mark.parametrize("status", [400, 401, 500])
+def test_a_key_that_is_said_back_is_in_no_message(status: int, follow: Follow) -> None:
+    def repeat(handler: Handler) -> None:
+        said = handler.headers["Authorization"]
+        assert said == "Bearer sk-secret"
+        handler.send(status, json.dumps({"error": {"message": f"bad {said}"}}))
+
+    with pytest.raises((CallError, ModelError), match="bad Bearer …") as caught:
+        ask(follow(Script(lambda _: repeat)), key="sk-secret")
+    assert "secret" not in repr(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_the_only_model_need_not_be_named(follow: Follow) -> None:
+    assert asyncio.run(only_model(follow(Script(lambda _: dead, names=("one",))))) == "one"
+    with pytest.raises(ModelError, match="2 models; say which: a, b"):
+        asyncio.run(only_model(follow(Script(lambda _: dead, names=("a", "b")))))
+    with pytest.raises(ModelError, match="does not say"):
+        asyncio.run(only_model("http://127.0.0.1:1/v1"))
+
+
+def test_when_to_come_back() -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    assert seconds_to_wait("2.5", now) == 2.5
+    assert seconds_to_wait(format_datetime(now + timedelta(seconds=90), usegmt=True), now) == 90.0
+    assert seconds_to_wait(format_datetime(now - timedelta(seconds=90), usegmt=True), now) == 0.0
+    assert [seconds_to_wait(odd, now) for odd in (None, "", "soon", "inf", "nan")] == [None] * 5
+    assert seconds_to_wait("-3", now) == 0.0
