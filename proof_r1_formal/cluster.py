@@ -46,8 +46,8 @@ ATTEMPTS = 4
 """How often a task is given out: workers that die may have been killed from outside, but one task may kill them all."""
 PLACES = 2
 """How many tasks a worker holds: one that it does, and the next."""
-AHEAD = 8
-"""How many tasks per worker are taken ahead of the result that is waited for; others do these while one is replaced."""
+AHEAD = 4
+"""How many tasks per worker are taken ahead of the result that is waited for: those held, and what is done early."""
 
 
 class _Actor:
@@ -209,7 +209,7 @@ def _connected(address: str | None, count: int) -> tuple[ModuleType, bool]:
         else:
             _call(address)
             ray.init(address, logging_level=logging.WARNING)
-    except (OSError, ValueError, RuntimeError) as error:
+    except Exception as error:  # Ray raises nothing more special when a node takes too long to start
         raise ProofR1Error(f"there is no Ray cluster at {address}: {error}") from error
     return ray, True
 

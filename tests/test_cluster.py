@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from bench.cluster import workers_of
 from proof_r1_formal.cluster import AHEAD, ATTEMPTS, PRIVATE
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import FALSE, TRUE, Problem
@@ -180,7 +181,7 @@ def test_reports_have_the_bytes_of_a_single_process_though_workers_die(cluster: 
     for number, report in enumerate(verify_many(problems, completions, workers=2, engine=engine)):
         reports.append(encode(report))
         if number in (10, 200):
-            os.kill(_a_worker(), signal.SIGKILL)
+            os.kill(workers_of(os.getpid())[0], signal.SIGKILL)
     assert reports == expected
 
 
@@ -195,14 +196,6 @@ def _corpus() -> tuple[dict[str, Problem], list[Completion]]:
         for sample in range(20)
     ]
     return {problem.id: problem for problem in problems}, completions
-
-
-def _a_worker() -> int:
-    """A process that verifies; Ray names processes after what they do."""
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        if path.read_bytes().startswith(b"ray::_Actor"):
-            return int(path.parent.name)
-    pytest.fail("there is no worker")
 
 
 # -- the command line -------------------------------------------------------------------------------------------------

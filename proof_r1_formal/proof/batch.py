@@ -23,8 +23,8 @@ from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Limits
 from proof_r1_formal.workers import PROCESSES, in_order
 
-CHUNK = 16
-"""How many completions a worker is given at a time."""
+CHUNK, CLUSTER_CHUNK = 16, 64
+"""How many completions a worker is given at a time: a process, and one of a cluster, where handing over costs more."""
 KERNEL_CHUNK = 64
 """How many completions' evidence a kernel is given at a time."""
 
@@ -113,7 +113,7 @@ def verify_many(
     if workers == 1 and engine == PROCESSES:
         return _in_this_process(verifier, problems, completions)
     starter = partial(_start_worker, settings, dict(problems))
-    chunks = _chunks(completions)
+    chunks = _chunks(completions, CHUNK if engine == PROCESSES else CLUSTER_CHUNK)
     return chain.from_iterable(in_order(_verify_chunk, chunks, workers, starter=starter, engine=engine))
 
 
@@ -150,7 +150,7 @@ def _verify_chunk(completions: list[Completion]) -> list[TraceReport]:
     return list(_in_this_process(*_worker, completions))
 
 
-def _chunks(completions: Iterable[Completion]) -> Iterator[list[Completion]]:
+def _chunks(completions: Iterable[Completion], size: int) -> Iterator[list[Completion]]:
     source = iter(completions)
-    while chunk := list(islice(source, CHUNK)):
+    while chunk := list(islice(source, size)):
         yield chunk
