@@ -175,6 +175,7 @@ def _shares(groups: Mapping[Key, Group]) -> Figure:
     answers, steps = figure.subplots(1, 2, sharey=True)
     _stack(answers, "answers", {key: answer_shares(group) for key, group in groups.items()})
     _stack(steps, "steps", {key: step_shares(group) for key, group in groups.items()})
+    answers.invert_yaxis()  # that of both: they share it
     return figure
 
 
@@ -187,7 +188,6 @@ def _stack(axes: Axes, title: str, shares: Mapping[Key, Mapping[str, float]]) ->
         axes.barh(places, lengths, left=left, label=name)
         left = [start + length for start, length in zip(left, lengths, strict=True)]
     axes.set_yticks(places, [_label(key) for key in shares], fontsize="small")
-    axes.invert_yaxis()
     axes.set(xlabel=f"share of {title} (%)", xlim=(0, 100))
     axes.legend(fontsize="x-small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
 
