@@ -28,7 +28,7 @@ setup: .venv/.ready
 	touch $@
 
 .venv/.tested: .venv/.ready
-	$(PIP) install -e '.[test,solvers,kernel,serve,train]'
+	$(PIP) install -e '.[test,solvers,kernel,models,serve,train]'
 	touch $@
 
 demo: setup

@@ -18,6 +18,7 @@ from proof_r1_formal.commands.audit import crosscheck, soundness
 from proof_r1_formal.commands.common import ERR, OUT
 from proof_r1_formal.commands.evaluation import best, evaluate
 from proof_r1_formal.commands.formulas import parse
+from proof_r1_formal.commands.models import sample
 from proof_r1_formal.commands.problems import generate, translate
 from proof_r1_formal.commands.proofs import prove
 from proof_r1_formal.commands.service import serve
@@ -37,6 +38,7 @@ for command in (
     parse,
     translate,
     generate,
+    sample,
     verify,
     show,
     evaluate,

@@ -29,7 +29,7 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         tokens: that the model wrote, in all its calls.
         prompt_tokens: that it read, in all its calls.
-        seconds: from the first request to the last answer.
+        seconds: during which at least one call was under way.
         calls: of the model.
     """
 

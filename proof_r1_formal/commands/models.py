@@ -1,0 +1,278 @@
+"""``sample``: problems to completions, through a model behind an endpoint or in a folder."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias, assert_never
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from proof_r1_formal.commands.common import (
+    ERR,
+    OUT,
+    FormatOption,
+    ProblemsOption,
+    RulesOption,
+    RuleSystem,
+    SolverOption,
+    WorkersOption,
+    fail,
+    read_problem_file,
+    say,
+)
+from proof_r1_formal.data.completions import write_completions
+from proof_r1_formal.data.problem import ProblemSet
+from proof_r1_formal.evaluate.measures import Measure
+from proof_r1_formal.evaluate.metrics import evaluate_metrics
+from proof_r1_formal.evaluate.tables import Cell, Column, Style, Table, to_rich
+from proof_r1_formal.generate.trajectories import Thinking
+from proof_r1_formal.models.agents import Agent
+from proof_r1_formal.models.agents.direct import Direct
+from proof_r1_formal.models.agents.graph_of_verification import GraphOfVerification
+from proof_r1_formal.models.agents.logic_agent import LogicAgent
+from proof_r1_formal.models.chat import Model, Sampling
+from proof_r1_formal.models.endpoint import Endpoint, key_of, only_model
+from proof_r1_formal.models.local import LocalModel
+from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed, Journal, Patient
+from proof_r1_formal.models.sampling import Samples, Told, repaired, write_failures
+from proof_r1_formal.models.sampling import sample as _sample
+from proof_r1_formal.proof.batch import Settings, verify_many
+from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.rules.catalogue import catalogue
+from proof_r1_formal.solvers import get_solver
+
+Method: TypeAlias = Literal["direct", "logic-agent", "graph-of-verification"]
+"""How a model is made to solve a problem."""
+
+ModelOption = Annotated[
+    str, typer.Option("--model", help="URL of an OpenAI-compatible endpoint, or folder of a model.", show_default=False)
+]
+NameOption = Annotated[
+    str | None, typer.Option("--name", help="Name of the model at the endpoint, if it has several.", show_default=False)
+]
+KeyOption = Annotated[str, typer.Option("--key-env", help="Environment variable with the key of the endpoint.")]
+AtOnceOption = Annotated[int, typer.Option("--at-once", min=1, help="Calls in flight, at most.")]
+PerMinuteOption = Annotated[
+    float | None, typer.Option("--per-minute", min=0.001, help="Calls in a minute, at most.", show_default=False)
+]
+AttemptsOption = Annotated[int, typer.Option("--attempts", min=1, help="How often a failing call is made.")]
+TimeoutOption = Annotated[float, typer.Option("--timeout", min=0.001, help="Seconds of silence that a call may last.")]
+ExtraOption = Annotated[
+    str | None,
+    typer.Option("--extra", help="More fields of every request, a JSON object; null leaves one out.", metavar="JSON"),
+]
+
+
+def sample(
+    problems: ProblemsOption,
+    model: ModelOption,
+    out: Annotated[Path, typer.Option("--out", help="File of completions to write.", show_default=False)],
+    k: Annotated[int, typer.Option("--k", min=1, help="Completions of each problem.")] = 3,
+    method: Annotated[Method, typer.Option("--method", help="Ask once, or a baseline agent.")] = "direct",
+    repair: Annotated[bool, typer.Option("--repair", help="One more round for proofs with faults.")] = False,
+    rules: RulesOption = "train",
+    thinking: Annotated[
+        Thinking, typer.Option("--thinking", help="Who asks for thoughts: prompt or model.")
+    ] = "explicit",
+    temperature: Annotated[float, typer.Option("--temperature", min=0.0)] = 0.8,
+    top_p: Annotated[float, typer.Option("--top-p", min=0.0, max=1.0)] = 0.95,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="A reply is cut there.")] = 4096,
+    candidates: Annotated[int, typer.Option("--candidates", min=1, help="Solutions of graph-of-verification.")] = 3,
+    granularity: Annotated[
+        int, typer.Option("--granularity", min=0, help="Steps that it verifies at a time; 0 for all.")
+    ] = 1,
+    solver: SolverOption = "embedded",
+    agent_solver: Annotated[str, typer.Option("--agent-solver", help="Solver that logic-agent asks.")] = "z3",
+    name: NameOption = None,
+    key_env: KeyOption = "OPENAI_API_KEY",
+    at_once: AtOnceOption = 8,
+    per_minute: PerMinuteOption = None,
+    attempts: AttemptsOption = ATTEMPTS,
+    timeout: TimeoutOption = 600.0,
+    extra: ExtraOption = None,
+    format: FormatOption = "auto",  # noqa: A002
+    workers: WorkersOption = 1,
+) -> None:
+    """Have a model solve problems. The same command goes on after a kill, and asks again for what failed.
+
+    Beside OUT there are all replies, with .calls in the name, which are not asked for again; with .failures what
+    failed; and with .first what came before --repair.
+    """
+    known = read_problem_file(problems, format)
+    sampling = Sampling(temperature, top_p, max_tokens, thinking)
+    agent, described = _agent(method, rules, sampling, candidates, granularity or None, agent_solver)
+    settings = Settings(solver=solver, rules=rules)
+    settings.verifier()  # a wrong setting is told before anything is paid for
+
+    async def work() -> None:
+        with Journal(out.with_suffix(".calls.jsonl")) as journal:
+            async with opened(
+                model, name=name, key=key_of(key_env), timeout=timeout, extra=extra, at_once=at_once
+            ) as who:
+                patient = Patient(who, at_once=at_once, per_minute=per_minute, attempts=attempts)
+                with _progress("sampling", journal, len(known.problems) * k) as told:
+                    found = await _sample(
+                        known.problems.values(),
+                        agent,
+                        patient,
+                        journal,
+                        method=described,
+                        samples=k,
+                        at_once=at_once,
+                        told=told,
+                    )
+                if repair:
+                    found = await _second_round(
+                        known, found, patient, journal, described, settings, sampling, out, at_once, workers
+                    )
+            if journal.replayed:
+                say(f"{journal.replayed} replies were there already")
+        _write(out, found)
+
+    asyncio.run(work())
+
+
+def _agent(
+    method: Method, rules: RuleSystem, sampling: Sampling, candidates: int, granularity: int | None, solver: str
+) -> tuple[Agent, str]:
+    """The agent, and what tells it and its settings from others."""
+    names = catalogue(rules)
+    match method:
+        case "direct":
+            return Direct(names, sampling), f"{method} {rules}"
+        case "logic-agent":
+            return LogicAgent(names, sampling, get_solver(solver)), f"{method} {rules} {solver}"
+        case "graph-of-verification":
+            agent = GraphOfVerification(names, sampling, candidates=candidates, granularity=granularity)
+            return agent, f"{method} {rules} {candidates} {granularity}"
+    assert_never(method)
+
+
+async def _second_round(
+    known: ProblemSet,
+    first: Samples,
+    model: Model,
+    journal: Journal,
+    method: str,
+    settings: Settings,
+    sampling: Sampling,
+    out: Path,
+    at_once: int,
+    workers: int,
+) -> Samples:
+    """Repair what has faults; the first round is written to a file of its own, and both are shown."""
+    write_completions(out.with_suffix(".first.jsonl"), first.completions)
+    reports = _verified(known, first, settings, workers)
+    with _progress("repairing", journal, None) as told:
+        second = await repaired(
+            known.problems,
+            first.completions,
+            reports,
+            model,
+            journal,
+            method=method,
+            rules=catalogue(settings.rules),
+            sampling=sampling,
+            at_once=at_once,
+            told=told,
+        )
+    OUT.print(to_rich(_comparison(known, reports, _verified(known, second, settings, workers))))
+    return Samples(second.completions, (*first.failures, *second.failures))
+
+
+def _verified(known: ProblemSet, samples: Samples, settings: Settings, workers: int) -> list[TraceReport]:
+    return list(verify_many(known.problems, samples.completions, settings=settings, workers=workers))
+
+
+def _comparison(known: ProblemSet, before: list[TraceReport], after: list[TraceReport]) -> Table:
+    measures = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR)
+    rows: list[tuple[Cell, ...]] = []
+    for name, reports in (("before", before), ("after", after)):
+        scores = evaluate_metrics(known.problems, reports).overall.scores
+        rows.append((name, *[scores[measure] for measure in measures]))
+    columns = (Column("", Style.TEXT), *[Column(measure.value, Style.PERCENT) for measure in measures])
+    return Table("Repair", columns, tuple(rows))
+
+
+def _write(out: Path, found: Samples) -> None:
+    write_completions(out, found.completions)
+    write_failures(out.with_suffix(".failures.jsonl"), found.failures)
+    say(f"{len(found.completions)} completions written to {out}")
+    if found.failures:
+        first = found.failures[0]
+        say(f"{len(found.failures)} failed; the first: {first.problem_id}, sample {first.sample}: {first.problem}")
+        say("the same command asks for these again")
+        raise typer.Exit(1)
+
+
+@asynccontextmanager
+async def opened(
+    model: str, *, name: str | None, key: str | None, timeout: float, extra: str | None, at_once: int
+) -> AsyncIterator[Model]:
+    """The model of a command line.
+
+    Args:
+        model: URL or folder.
+        name: at the endpoint; the only one that there is if None.
+        key, timeout: of the endpoint.
+        extra: JSON text of an object, see :class:`~proof_r1_formal.models.endpoint.Endpoint`.
+        at_once: how many chats a model in a folder answers together.
+
+    Raises:
+        ModelError: it cannot be used.
+    """
+    if not model.startswith(("http://", "https://")):
+        yield LocalModel(model, at_once=at_once)
+        return
+    fields = _object(extra)
+    async with Endpoint(
+        model, name or await only_model(model, key=key), key=key, timeout=timeout, extra=fields
+    ) as endpoint:
+        yield endpoint
+
+
+def _object(text: str | None) -> dict[str, object]:
+    try:
+        value = json.loads(text or "{}")
+    except json.JSONDecodeError as error:
+        fail(f"--extra: no JSON: {error}")
+    if not isinstance(value, dict):
+        fail("--extra: a JSON object is expected")
+    return value
+
+
+@contextmanager
+def _progress(what: str, journal: Journal, total: int | None) -> Iterator[Told]:
+    """Progress on standard error, if that is a terminal, with tokens per second and the time that is left."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[speed]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=ERR,
+        transient=True,
+        disable=not ERR.is_terminal,
+    )
+    task = bar.add_task(what, total=total, speed="")
+    began, before = time.monotonic(), journal.tokens
+    failed = 0
+
+    def told(outcome: Done[str] | Failed[str]) -> None:
+        nonlocal failed
+        failed += isinstance(outcome, Failed)
+        bar.update(task, advance=1, speed=f"{speed()}{f', {failed} failed' if failed else ''}")
+
+    def speed() -> str:
+        return f"{(journal.tokens - before) / max(time.monotonic() - began, 1e-3):.0f} tokens/s"
+
+    with bar:
+        yield told
+    say(f"{what}: {journal.tokens - before} tokens in {time.monotonic() - began:.0f} s, {speed()}")

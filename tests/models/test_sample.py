@@ -1,0 +1,256 @@
+"""``proof-r1 sample``: with servers that misbehave in every way, and with a tiny model that is really run."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from proof_r1_formal import Completion, Problem, read_completions, read_problems
+from proof_r1_formal.cli import app
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.generate import completion
+from proof_r1_formal.models.prompts import question
+from tests.models.scripted import Act, Body, Handler, Script, saying
+
+PROBLEMS = Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl"
+KNOWN = read_problems(PROBLEMS).problems
+Follow = Callable[[Script], str]
+
+
+def sample(url: str, out: Path, *arguments: str) -> Result:
+    command = ["sample", "--problems", str(PROBLEMS), "--model", url, "--out", str(out), *arguments]
+    return CliRunner().invoke(app, command)
+
+
+def read(path: Path) -> list[Completion]:
+    found = list(read_completions(path))
+    assert all(isinstance(one, Completion) for one in found)
+    return [one for one in found if isinstance(one, Completion)]
+
+
+def problem_of(body: Body) -> Problem:
+    """Whose question a request is."""
+    (found,) = [problem for problem in KNOWN.values() if question(problem) in body["messages"][1]["content"]]
+    return found
+
+
+def good(problem: Problem) -> str:
+    """The right answer with its proof; nothing of worth where there is none."""
+    return completion(problem, problem.proofs[0]) if problem.proofs else "<summary>[]</summary>"
+
+
+def torn(handler: Handler) -> None:
+    handler.stream(json.dumps({"choices": [{"index": 0, "delta": {"content": "<summary>["}}]}))
+
+
+def test_every_problem_gets_its_samples_or_a_recorded_failure(follow: Follow, tmp_path: Path) -> None:
+    asked: Counter[str] = Counter()
+
+    def act(body: Body) -> Act:
+        problem = problem_of(body)
+        asked[problem.id] += 1
+        match problem.id, asked[problem.id]:
+            case "garden/1", 1:
+                return lambda handler: handler.send(500, "<html>", Retry_After="0")
+            case "garden/2", 1 | 2:
+                return lambda handler: handler.send(429, "{}", Retry_After="0")
+            case "garden/3", _:
+                return lambda handler: handler.send(400, '{"error": {"message": "too long"}}')
+            case "garden/4", 1:
+                return torn
+            case "animals/1", _:
+                return saying("\x00 I am no logician. }{")
+            case "animals/2", _:
+                return lambda handler: handler.send(503, "", Retry_After="0")
+        return saying(good(problem))
+
+    script = Script(act)
+    out = tmp_path / "c.jsonl"
+    result = sample(follow(script), out, "--k", "2", "--attempts", "3")
+    assert result.exit_code == 1, result.output
+    wanted = {(name, number) for name in KNOWN for number in range(2)}
+    found = {(one.problem_id, one.sample): one for one in read(out)}
+    lines = (tmp_path / "c.failures.jsonl").read_text().splitlines()
+    failed = {(one["problem_id"], one["sample"]): one["problem"] for one in map(json.loads, lines)}
+    assert set(found) | set(failed) == wanted
+    assert {name for name, _ in failed} == {"garden/3", "animals/2"}
+    assert all("too long" in why for (name, _), why in failed.items() if name == "garden/3")
+    assert not set(found) & set(failed)
+    assert found["animals/1", 1].completion == "\x00 I am no logician. }{"
+    assert found["garden/2", 0].completion == good(KNOWN["garden/2"])
+    assert asked["garden/3"] == 2  # asked once each, as it was refused
+    assert asked["animals/2"] == 6  # asked three times each
+
+    before = len(script.asked)
+    script.act = lambda body: saying(good(problem_of(body)))
+    again = sample(follow(script), out, "--k", "2")
+    assert again.exit_code == 0, again.output
+    assert {problem_of(body).id for body in script.asked[before:]} == {"garden/3", "animals/2"}
+    assert len(script.asked) == before + 4
+    assert {(one.problem_id, one.sample) for one in read(out)} == wanted
+    assert not (tmp_path / "c.failures.jsonl").exists()
+
+
+def test_a_killed_run_pays_for_nothing_twice(follow: Follow, tmp_path: Path) -> None:
+    stuck, over = threading.Event(), threading.Event()
+    answered = 0
+
+    def act(body: Body) -> Act:
+        nonlocal answered
+        if answered < 5:
+            answered += 1
+            return saying(f"reply {answered}")
+
+        def wait(handler: Handler) -> None:
+            stuck.set()
+            over.wait(60)
+
+        return wait
+
+    script = Script(act)
+    url, out = follow(script), tmp_path / "c.jsonl"
+    command = ["sample", "--problems", str(PROBLEMS), "--model", url, "--out", str(out), "--at-once", "1"]
+    code = "from proof_r1_formal.cli import main; main()"
+    with subprocess.Popen([sys.executable, "-c", code, *command], stderr=subprocess.DEVNULL) as process:
+        assert stuck.wait(120)
+        process.send_signal(signal.SIGKILL)
+    over.set()
+    assert not out.exists()
+    assert len((tmp_path / "c.calls.jsonl").read_text().splitlines()) == 5
+    before = len(script.asked)
+    script.act = lambda body: saying("later")
+    result = sample(url, out, "--at-once", "1")
+    assert result.exit_code == 0, result.output
+    assert "5 replies were there already" in result.output
+    total = 3 * len(KNOWN)
+    assert len(script.asked) - before == total - 5
+    texts = [one.completion for one in read(out)]
+    assert texts == [*[f"reply {n}" for n in range(1, 6)], *["later"] * (total - 5)]
+
+
+def test_repair_is_asked_where_there_are_faults_and_told_of_nothing_else(follow: Follow, tmp_path: Path) -> None:
+    wrong = good(KNOWN["garden/1"]).replace(': "waters_roses Mara', ': "¬waters_roses Mara')
+    assert wrong != good(KNOWN["garden/1"])
+
+    def act(body: Body) -> Act:
+        problem = problem_of(body)
+        again = len(body["messages"]) > 2
+        return saying(wrong if problem.id == "garden/1" and not again else good(problem))
+
+    script = Script(act)
+    out = tmp_path / "c.jsonl"
+    result = sample(follow(script), out, "--k", "1", "--repair")
+    assert result.exit_code == 0, result.output
+    repairs = [body for body in script.asked if len(body["messages"]) > 2]
+    assert sorted(problem_of(body).id for body in repairs) == ["garden/1", "garden/4"]
+    (first,) = [body for body in repairs if problem_of(body).id == "garden/1"]
+    complaint = first["messages"][3]["content"]
+    assert first["messages"][2] == {"role": "assistant", "content": wrong}
+    assert "s1: the dependencies do not entail the conclusion" in complaint
+    assert "It does not follow: what it rests on holds, and it does not, where Entity = {0" in complaint
+    for word in ("right", "wrong", "correct", "answer_correct"):
+        assert word not in complaint
+    after = {one.problem_id: one for one in read(out)}
+    before = {one.problem_id: one for one in read(tmp_path / "c.first.jsonl")}
+    assert before["garden/1"].completion == wrong
+    assert after["garden/1"].completion == good(KNOWN["garden/1"])
+    costs = {name: one.cost.calls for name, one in after.items() if one.cost is not None}
+    assert costs == {name: 2 if name in ("garden/1", "garden/4") else 1 for name in KNOWN}
+    rows = [line.split() for line in result.output.splitlines() if line.split()[:1] in (["before"], ["after"])]
+    assert [row[0] for row in rows] == ["before", "after"]
+    assert rows[0] != rows[1]
+    assert "100.0" in rows[1][1]
+
+
+def test_a_key_is_written_nowhere(follow: Follow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_KEY", "sk-very-secret")
+    seen: set[str] = set()
+
+    def repeat(handler: Handler) -> None:
+        seen.add(handler.headers["Authorization"])
+        handler.send(400, json.dumps({"error": {"message": f"bad key {handler.headers['Authorization']}"}}))
+
+    result = sample(follow(Script(lambda _: repeat)), tmp_path / "c.jsonl", "--key-env", "SOME_KEY")
+    assert result.exit_code == 1
+    assert seen == {"Bearer sk-very-secret"}
+    assert "secret" not in result.output
+    assert {path.name for path in tmp_path.iterdir()} == {"c.jsonl", "c.calls.jsonl", "c.failures.jsonl"}
+    assert all(b"secret" not in path.read_bytes() for path in tmp_path.iterdir())
+
+
+def test_a_refused_key_ends_the_run(follow: Follow, tmp_path: Path) -> None:
+    result = sample(follow(Script(lambda _: lambda handler: handler.send(401, "{}"))), tmp_path / "c.jsonl")
+    assert isinstance(result.exception, ProofR1Error)
+    assert "401" in str(result.exception)
+    assert not (tmp_path / "c.jsonl").exists()
+
+
+# -- a model that is run ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def running(tiny_model: Path) -> Script:
+    """A script that runs a model of ``transformers`` for every request."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    model: Any = AutoModelForCausalLM.from_pretrained(tiny_model)
+    tokenizer: Any = AutoTokenizer.from_pretrained(tiny_model)
+    one_at_a_time = threading.Lock()
+
+    def act(body: Body) -> Act:
+        def write(handler: Handler) -> None:
+            text = "\n\n".join(message["content"] for message in body["messages"])
+            with one_at_a_time:
+                ids = tokenizer(text, return_tensors="pt")
+                found = model.generate(
+                    **ids, max_new_tokens=body["max_tokens"], do_sample=True, temperature=body["temperature"] or 1.0
+                )
+            handler.say(tokenizer.decode(found[0, ids["input_ids"].shape[1] :]), finish="length")
+
+        return write
+
+    return Script(act, names=("tiny",))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["direct", "logic-agent", "graph-of-verification"])
+def test_every_method_runs_against_a_server_of_a_model(
+    method: str, running: Script, follow: Follow, tmp_path: Path
+) -> None:
+    out = tmp_path / "c.jsonl"
+    result = sample(follow(running), out, "--k", "1", "--method", method, "--max-tokens", "6", "--repair")
+    assert result.exit_code == 0, result.output
+    found = read(out)
+    assert [one.problem_id for one in found] == list(KNOWN)
+    calls = {"direct": 1, "logic-agent": 6, "graph-of-verification": 3}[method]
+    for one in found:
+        assert one.completion
+        assert one.cost is not None
+        assert one.cost.calls == calls + 1  # noise needs repair
+        assert one.cost.tokens and one.cost.prompt_tokens and one.cost.seconds
+
+
+@pytest.mark.slow
+def test_a_model_in_a_folder_solves_problems(tiny_model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "c.jsonl"
+    result = sample(str(tiny_model), out, "--k", "2", "--max-tokens", "6", "--at-once", "4")
+    assert result.exit_code == 0, result.output
+    found = read(out)
+    assert len(found) == 2 * len(KNOWN)
+    assert all(one.cost is not None and one.cost.tokens is not None and 1 <= one.cost.tokens <= 6 for one in found)
+
+
+def test_no_model_in_a_folder_is_told(tmp_path: Path) -> None:
+    result = sample(str(tmp_path), tmp_path / "c.jsonl")
+    assert isinstance(result.exception, ProofR1Error)
+    assert "cannot be loaded" in str(result.exception)
