@@ -1,0 +1,62 @@
+"""The code of docs/integrations.md runs, with the libraries that it is about."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("verifiers", reason="verifiers is not installed: make test-integrations")
+pytest.importorskip("datasets", reason="datasets is not installed: make test-integrations")
+pytestmark = pytest.mark.integration
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", TEXT, re.DOTALL | re.MULTILINE))
+
+
+@pytest.fixture
+def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
+    """What the code of a section prints, run where the examples are."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(SECTIONS[request.param], f"docs/integrations.md, {request.param}", "exec"), {})
+    return output.getvalue().strip()
+
+
+def test_every_section_with_code_is_run() -> None:
+    assert list(SECTIONS) == ["Data sets", "TRL", "verl", "OpenRLHF", "verifiers"]
+    assert TEXT.count("```python") == len(SECTIONS)
+
+
+@pytest.mark.parametrize("printed", ["Data sets"], indirect=True)
+def test_data_sets(printed: str) -> None:
+    assert printed == "['id', 'difficulty', 'answer', 'problem', 'prompt'] garden/1"
+
+
+@pytest.mark.parametrize("printed", ["TRL"], indirect=True)
+def test_trl(printed: str) -> None:
+    assert printed == "[0.1]"
+
+
+@pytest.mark.parametrize("printed", ["verl"], indirect=True)
+def test_verl(printed: str) -> None:
+    assert not printed
+    assert Path("train.parquet").stat().st_size > 0
+
+
+@pytest.mark.parametrize("printed", ["OpenRLHF"], indirect=True)
+def test_openrlhf(printed: str) -> None:
+    assert not printed
+    assert set(json.loads(Path("train.jsonl").read_text().splitlines()[0])) == {"input", "label"}
+
+
+@pytest.mark.parametrize("printed", ["verifiers"], indirect=True)
+def test_verifiers(printed: str) -> None:
+    assert not printed

@@ -1,0 +1,99 @@
+"""TRL's own trainer, with our reward function and our data set, for two steps of a model that knows some answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proof_r1_formal.integrations.datasets import problems_dataset
+from proof_r1_formal.integrations.trl import reward_function
+
+pytest.importorskip("trl", reason="TRL is not installed: make test-integrations")
+pytestmark = pytest.mark.integration
+
+
+def test_grpo_is_rewarded_by_the_verifier(known: list[Any], tokenizer: Any, tmp_path: Path) -> None:
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+    from trl import GRPOConfig, GRPOTrainer
+
+    torch.manual_seed(0)
+    rows = problems_dataset([one.problem for one in known[:2]])
+    rows = rows.map(
+        lambda row: {"prompt": row["prompt"][1:]}
+    )  # without the contract, which so small a model cannot read
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=64,
+        intermediate_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        max_position_embeddings=2048,
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        bos_token_id=None,
+    )
+    model = LlamaForCausalLM(config)
+    _learn(model, tokenizer, rows[0]["prompt"], known[0].right)
+
+    function = reward_function("sound")
+    given: list[list[float]] = []
+
+    def noted(**columns: Any) -> list[float]:
+        given.append(function(**columns))
+        return given[-1]
+
+    noted.__name__ = function.__name__
+    arguments = GRPOConfig(
+        output_dir=str(tmp_path),
+        max_steps=2,
+        per_device_train_batch_size=4,
+        num_generations=2,
+        max_completion_length=200,
+        temperature=0.2,
+        logging_steps=1,
+        save_strategy="no",
+        report_to="none",
+        use_cpu=True,
+        bf16=False,
+    )
+    trainer = GRPOTrainer(model, noted, args=arguments, train_dataset=rows, processing_class=tokenizer)
+    trainer.train()
+
+    logged = [entry["rewards/proof_r1_sound/mean"] for entry in trainer.state.log_history[:2]]
+    assert logged == pytest.approx([sum(rewards) / len(rewards) for rewards in given], abs=1e-3)
+    assert [len(rewards) for rewards in given] == [4, 4]
+    for rewards in given:  # one of the two problems is known by heart, and of the other nothing
+        assert max(rewards) == 1.0
+        assert min(rewards) < 1.0
+
+
+def _learn(model: Any, tokenizer: Any, prompt: Any, answer: str) -> None:
+    """Teach the model one answer by heart."""
+    import torch
+
+    asked = tokenizer.apply_chat_template(prompt, tokenize=False)
+    head = tokenizer(asked)["input_ids"]
+    ids = torch.tensor([[*head, *tokenizer(answer)["input_ids"], tokenizer.eos_token_id]])
+    labels = ids.clone()
+    labels[0, : len(head)] = -100
+    optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    for _ in range(80):
+        loss = model(input_ids=ids, labels=labels).loss
+        loss.backward()
+        optimiser.step()
+        optimiser.zero_grad()
+    assert loss.item() < 0.1
+
+
+def test_completions_are_texts_or_messages(known: list[Any]) -> None:
+    function = reward_function("sound")
+    records = [one.record for one in known]
+    texts = [one.right for one in known]
+    chats = [[{"role": "assistant", "content": text}] for text in texts]
+    assert function.__name__ == "proof_r1_sound"
+    assert function(prompts=[], completions=texts, problem=records) == [1.0, 1.0, 1.0]
+    assert function(prompts=[], completions=chats, problem=records, completion_ids=[]) == [1.0, 1.0, 1.0]
+    assert function(completions=texts[::-1], problem=records) == [0.3, 1.0, 0.3]
