@@ -11,6 +11,7 @@
 # make mutants              docs/mutants.md anew: which faults planted in the trusted modules do the tests notice?
 # make fuzz SECONDS=600     so long for each reader of text from outside: bytes that it should not survive
 # make experiment-tiny     docs/experiments anew: the methods compared on a model from scratch (resumes; JOBS=2 THREADS=1)
+# make test-integrations   the adapters for other trainers, with those trainers (an environment of its own)
 # make wheel   the package as a wheel in dist/
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -18,7 +19,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo test tables bench bench-ray audit generation compare soundness mutants fuzz experiment-tiny wheel clean
+.PHONY: setup demo test tables bench bench-ray audit generation compare soundness mutants fuzz test-integrations experiment-tiny wheel clean
 
 setup: .venv/.ready
 
@@ -41,6 +42,7 @@ test: .venv/.tested
 	$(BIN)/mypy
 	$(BIN)/pytest -q -n 2 -m 'not slow'
 	$(BIN)/pytest -q -n 2 -m slow
+	$(MAKE) test-integrations
 
 tables: .venv/.tested
 	$(BIN)/python tests/evaluate/test_agreement.py $(DATA) > docs/agreement.md
@@ -71,6 +73,20 @@ mutants: .venv/.tested
 fuzz: .venv/.tested
 	$(PIP) install atheris==3.0.0
 	$(BIN)/python -m bench.fuzz $(or $(SECONDS),600)
+
+# The frameworks that adapters are for: of their own, as their pins are not those of everything else.
+INT := .venv-integrations/bin
+INT_PIP := env -u PIP_CONSTRAINT $(INT)/python -m pip --disable-pip-version-check -q
+
+.venv-integrations/.ready: pyproject.toml $(wildcard tests/integrations/requirements*.txt)
+	test -x $(INT)/python || $(PYTHON) -m venv .venv-integrations
+	$(INT_PIP) install -r tests/integrations/requirements.txt
+	$(INT_PIP) install --no-deps -r tests/integrations/requirements-without-dependencies.txt
+	$(INT_PIP) install --no-deps -e .
+	touch $@
+
+test-integrations: .venv-integrations/.ready
+	$(INT)/python -m pytest -q -W default -m integration tests/integrations tests/serve
 
 experiment-tiny: .venv/.tested
 	$(BIN)/python -m training.experiments.tiny --jobs $(or $(JOBS),2) --threads $(or $(THREADS),1)
