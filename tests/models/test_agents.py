@@ -310,7 +310,11 @@ def test_other_options_are_views_of_their_own() -> None:
 
 def test_no_agent_is_told_the_answer() -> None:
     """What is asked does not depend on it."""
-    agents: list[Agent] = [Direct(TRAIN, SAMPLING), GraphOfVerification(TRAIN, SAMPLING), LogicAgent(TRAIN, SAMPLING, SOLVER)]
+    agents: list[Agent] = [
+        Direct(TRAIN, SAMPLING),
+        GraphOfVerification(TRAIN, SAMPLING),
+        LogicAgent(TRAIN, SAMPLING, SOLVER),
+    ]
     for agent in agents:
         asked = []
         for answer in ("h_goal_true", "h_goal_false", None):

@@ -1,0 +1,34 @@
+"""What a model is told of its faults: what the checks found, and nothing of whether the answer is right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal import TRAIN, Completion, read_completions, read_problems, verify
+from proof_r1_formal.models.chat import Sampling
+from proof_r1_formal.models.repair import needs_repair, repair_chat
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+PROBLEMS = read_problems(EXAMPLES / "problems.jsonl").problems
+COMPLETIONS = [one for one in read_completions(EXAMPLES / "completions.jsonl") if isinstance(one, Completion)]
+
+
+@pytest.mark.parametrize("completion", COMPLETIONS, ids=lambda one: f"{one.problem_id}-{one.sample}")
+def test_the_complaint_says_every_fault_and_does_not_depend_on_the_answer(completion: Completion) -> None:
+    problem = PROBLEMS[completion.problem_id]
+    chats = []
+    for answer in (*[option.id for option in problem.options], None):
+        asked = replace(problem, answer=answer)
+        report = verify(asked, completion.completion)
+        chats.append(repair_chat(asked, completion.completion, report, rules=TRAIN, sampling=Sampling()))
+    assert all(chat == chats[0] for chat in chats)
+    assert [message["role"] for message in chats[0]] == ["system", "user", "assistant", "user"]
+    complaint = chats[0][3]["content"]
+    failed = [step for step in report.actions if step.signal < 1.0]
+    for step in failed:
+        assert f"- {step.id}: " in complaint or step.id is None
+    assert complaint.count("It does not follow") == sum(step.countermodel is not None for step in failed)
+    assert needs_repair(report) == ("\n- " in complaint)
