@@ -10,6 +10,7 @@
 # make soundness            docs/soundness.json anew: 100,000 steps that try to have something false accepted
 # make mutants              docs/mutants.md anew: which faults planted in the trusted modules do the tests notice?
 # make fuzz SECONDS=600     so long for each reader of text from outside: bytes that it should not survive
+# make test-openrlhf        the engine openrlhf on CPUs, in .venv-openrlhf (make setup-openrlhf); `make test` does it, too
 # make experiment-tiny     docs/experiments anew: the methods compared on a model from scratch (resumes; JOBS=2 THREADS=1)
 # make test-integrations   the adapters for other trainers, with those trainers (an environment of its own)
 # make wheel   the package as a wheel in dist/
@@ -19,7 +20,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo test tables bench bench-ray audit generation compare soundness mutants fuzz test-integrations experiment-tiny wheel clean
+.PHONY: setup demo test tables bench bench-ray audit generation compare soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations experiment-tiny wheel clean
 
 setup: .venv/.ready
 
@@ -42,6 +43,23 @@ test: .venv/.tested
 	$(BIN)/mypy
 	$(BIN)/pytest -q -n 2 -m 'not slow'
 	$(BIN)/pytest -q -n 2 -m slow
+	$(MAKE) test-openrlhf
+
+# Of its own, as its pins are not those of everything else.
+ORL := .venv-openrlhf/bin
+ORL_PIP := env -u PIP_CONSTRAINT $(ORL)/python -m pip --disable-pip-version-check -q
+
+setup-openrlhf: .venv-openrlhf/.ready
+
+.venv-openrlhf/.ready: pyproject.toml $(wildcard training/openrlhf/requirements-*.txt)
+	test -x $(ORL)/python || $(PYTHON) -m venv .venv-openrlhf
+	$(ORL_PIP) install -r training/openrlhf/requirements-cpu.txt
+	$(ORL_PIP) install --no-deps -r training/openrlhf/requirements-cpu-without-dependencies.txt
+	$(ORL_PIP) install --no-deps -e .
+	touch $@
+
+test-openrlhf: .venv-openrlhf/.ready
+	$(ORL)/python -m pytest -q -W default tests/training/openrlhf  # libraries of this size warn
 	$(MAKE) test-integrations
 
 tables: .venv/.tested

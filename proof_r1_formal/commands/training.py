@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from proof_r1_formal.commands.common import ERR, fail, say, write
+
+if TYPE_CHECKING:
+    from training.config import Config
 
 STDERR = 2
 """The file descriptor."""
@@ -22,11 +29,15 @@ INTERRUPTED = 130
 
 
 def train(
-    config: Annotated[Path, typer.Option("--config", help="Configuration, see training/configs.", show_default=False)],
+    config: Annotated[
+        Path | None, typer.Option("--config", help="Configuration, see training/configs.", show_default=False)
+    ] = None,
     changes: Annotated[
         list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Changes to it: key=value or key.sub=value.")
     ] = None,
-    engine: Annotated[Literal["local"], typer.Option("--engine", help="What trains.")] = "local",
+    engine: Annotated[
+        Literal["local", "openrlhf"], typer.Option("--engine", help="What trains: this process, or OpenRLHF on Ray.")
+    ] = "local",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the configuration and what the run will cost.")
     ] = False,
@@ -37,14 +48,36 @@ def train(
     only_evaluate: Annotated[
         bool, typer.Option("--evaluate", help="Only score the latest checkpoint, or the model to start from.")
     ] = False,
+    address: Annotated[
+        str | None,
+        typer.Option("--address", help="Dashboard of a Ray cluster, http://HOST:8265; openrlhf.", show_default="none"),
+    ] = None,
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Follow the job on the cluster until it ends; openrlhf.")
+    ] = True,
+    stop: Annotated[
+        str | None,
+        typer.Option("--stop", metavar="JOB", help="Stop a job on the cluster; openrlhf.", show_default=False),
+    ] = None,
 ) -> None:
-    """Train a model by a method on problems. A run that was stopped or killed goes on to the same result."""
-    del engine  # there is one
-    _check_installation()
+    """Train a model by a method on problems. A run that was stopped or killed goes on from its latest checkpoint."""
+    if engine == "local" and (address is not None or stop is not None):
+        fail("--address and --stop are for jobs on a cluster: they need --engine openrlhf")
+    _check_installation(engine)
+    if stop is not None:
+        _stop(stop, address)
+        return
+    if config is None:
+        raise typer.BadParameter("a run needs a configuration", param_hint="--config")
     from training.config import read_config, write_config
 
     changes = [*(changes or []), *([] if resume is None else [f"checkpoint.resume={str(resume).lower()}"])]
     settings = read_config(config, changes)
+    if engine == "openrlhf":
+        if only_evaluate:
+            fail("--evaluate is for the local engine; give it the model that OpenRLHF has trained (docs/cluster.md)")
+        _train_on_ray(settings, address, dry_run=dry_run, wait=wait)
+        return
 
     from training.local.display import Display
     from training.local.estimate import estimate
@@ -67,14 +100,62 @@ def train(
     say(f"{finished.step} steps; the model is in {finished.model}")
 
 
-def _check_installation() -> None:
+def _train_on_ray(config: Config, address: str | None, *, dry_run: bool, wait: bool) -> None:
+    """Train with OpenRLHF: on a private cluster in this machine, or as a job on another."""
+    from training.config import write_config
+
+    if dry_run:
+        from training.openrlhf.flags import command
+
+        write(write_config(config))
+        write(shlex.join(command(config)))
+        return
+    if address is None:
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "config.yaml"
+            file.write_text(write_config(config), encoding="utf-8")
+            # a process of its own: OpenRLHF's entry point takes over the one that it runs in
+            ended = subprocess.run([sys.executable, "-m", "training.openrlhf", "--config", str(file)], check=False)
+        raise typer.Exit(ended.returncode)
+    from training.openrlhf.job import follow, submit
+
+    job = submit(config, address)
+    write(job)
+    if not wait:
+        say(f"submitted; proof-r1 train --engine openrlhf --address {address} --stop {job} stops it")
+        return
+    try:
+        follow(job, address, sys.stdout.write)
+    except KeyboardInterrupt:
+        _stop(job, address)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _stop(job: str, address: str | None) -> None:
+    from training.openrlhf.job import stop
+
+    if address is None:
+        fail("--stop needs the --address of the cluster")
+    stop(job, address)
+    say(f"{job}: asked to stop; the same run goes on from its latest checkpoint")
+
+
+NEEDED: Mapping[str, tuple[str, ...]] = {
+    "local": ("torch", "transformers", "peft", "yaml", "tensorboard"),
+    "openrlhf": ("torch", "transformers", "peft", "yaml", "tensorboard", "ray", "openrlhf"),
+}
+
+
+def _check_installation(engine: str) -> None:
     """Say what is missing; the package itself does not bring what trains."""
     if find_spec("training") is None or find_spec("training.local") is None:
         fail(
             "training is not part of the installed package: get a checkout of the project and install it there with "
             "pip install -e '.[train]'"
         )
-    missing = [name for name in ("torch", "transformers", "peft", "yaml", "tensorboard") if find_spec(name) is None]
+    missing = [name for name in NEEDED[engine] if find_spec(name) is None]
+    if missing and engine == "openrlhf":
+        fail(f"this engine needs {', '.join(missing)}: make setup-openrlhf, or see docs/cluster.md")
     if missing:
         fail(f"training needs {', '.join(missing)}: pip install -e '.[train]' in the checkout of the project")
 

@@ -1,0 +1,190 @@
+"""From sampled token ids to advantages, through OpenRLHF's own parts.
+
+Fixed token ids go the way of a rollout: agent, samples generator, experience maker, replay buffer, collation. What
+comes out is compared with what the actions earn, token by token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+import torch
+from msgspec import structs
+
+from proof_r1_formal import Problem, catalogue, read_problems
+from proof_r1_formal.data.native import to_json
+from proof_r1_formal.generate import summary
+from proof_r1_formal.models.prompts import short_question
+from training.config import Config, read_config
+from training.credit import Baselines
+from training.local.model import load_tokenizer
+from training.methods import METHODS, credit_batch, rollout_of
+from training.openrlhf.cpu import install
+from training.openrlhf.data import Asked
+from training.openrlhf.flags import command
+from training.pieces import TokenPieces
+
+install()
+
+from openrlhf.trainer.ppo_utils.experience import Experience  # noqa: E402 (only once it can be imported)
+from openrlhf.trainer.ppo_utils.replay_buffer import NaiveReplayBuffer  # noqa: E402
+from openrlhf.trainer.ppo_utils.samples_generator import SamplesGenerator  # noqa: E402
+
+from training.openrlhf.agent import AgentExecutor, Judged  # noqa: E402
+from training.openrlhf.experience import UNITS, ProofExperienceMaker, rows_of  # noqa: E402
+from training.openrlhf.strategy import CpuStrategy  # noqa: E402
+
+SAMPLES = 4
+GOOD, WRONG, CUT, SHORT = range(SAMPLES)
+
+
+class FixedEngine:
+    """Samples what it is told to; the log-probabilities are any."""
+
+    def __init__(self, answers: Sequence[Sequence[int]]) -> None:
+        self._answers = iter(answers)
+
+    async def generate(self, prompt: list[int], *_: object, **__: object) -> SimpleNamespace:
+        del prompt
+        ids = list(next(self._answers))
+        chances = [{token: SimpleNamespace(logprob=-0.5)} for token in ids]
+        return SimpleNamespace(outputs=[SimpleNamespace(token_ids=ids, logprobs=chances, finish_reason="stop")])
+
+
+@dataclass(frozen=True)
+class Case:
+    """A batch of fixed rollouts, and the parts of OpenRLHF that it goes through."""
+
+    config: Config
+    model: Path
+    arguments: Namespace
+    problems: list[Problem]
+    answers: list[list[int]]  # all samples of the first problem, then of the second
+
+    def responses(self) -> list[dict[str, object]]:
+        """What the agent returns."""
+        agent = AgentExecutor(self.config, self.model)
+        engine = FixedEngine(self.answers)
+        sampling = SimpleNamespace(max_tokens=64, logprobs=1)
+
+        async def all_of_them() -> list[dict[str, object]]:
+            asked = [
+                (short_question(problem), msgspec.json.encode(Asked(to_json(problem), evaluation=False)).decode())
+                for problem in self.problems
+                for _ in range(SAMPLES)
+            ]
+            return [await agent.execute(prompt, label, sampling, 256, None, engine) for prompt, label in asked]
+
+        return asyncio.run(all_of_them())
+
+    def maker(self) -> ProofExperienceMaker:
+        strategy = CpuStrategy(self.arguments, self.config, len(self.problems))
+        return ProofExperienceMaker(None, None, None, None, None, strategy, SimpleNamespace(pad_token_id=0))
+
+    def experiences(self, maker: ProofExperienceMaker) -> list[Experience]:
+        """The batch with its advantages."""
+        generator = SamplesGenerator(SimpleNamespace(args=self.arguments), None, None, None, None)
+        sampled = [generator._process_response_into_experience(one, max_len=256) for one in self.responses()]
+        split = maker.split_rollout_samples(sampled)
+        for experience in split:  # what the policy and the reference would say
+            shape = experience.action_mask.shape
+            experience.action_log_probs = torch.full(shape, -0.5) * experience.action_mask
+            experience.base_action_log_probs = torch.full(shape, -0.7) * experience.action_mask
+        return maker.compute_advantages_and_returns(split)
+
+
+@pytest.fixture
+def case(given: Path, problems: Path, warmed_up: Path, parse: Callable[[list[str]], Namespace]) -> Case:
+    """Two problems: a right answer, one with a wrong rule, one cut off, one that is no answer."""
+    config = read_config(given)
+    chosen = list(read_problems(problems).problems.values())[:2]
+    tokenizer = load_tokenizer(warmed_up)
+    answers = []
+    for problem in chosen:
+        good = tokenizer.encode(summary(problem.proofs[0]), add_special_tokens=False)
+        rule = problem.proofs[0][0].rule
+        wrong = tokenizer.encode(summary(problem.proofs[0]).replace(rule, "NO_RULE"), add_special_tokens=False)
+        end = [tokenizer.eos_token_id]
+        answers += [good + end, wrong + end, good[: len(good) // 2], tokenizer.encode("Ada is") + end]
+    return Case(config, warmed_up, parse(command(config)), chosen, answers)
+
+
+def assert_matches(case: Case, experiences: list[Experience]) -> None:
+    """Every advantage stands on the token that earns it."""
+    pieces = TokenPieces((case.model / "tokenizer.json").read_text())
+    texts = [pieces.read(ids) for ids in case.answers]
+    labels = [msgspec.json.decode(label, type=Judged) for one in experiences for label in one.labels]
+    rollouts = [rollout_of(label.report, text, case.config.credit) for label, text in zip(labels, texts, strict=True)]
+    groups = [rollouts[:SAMPLES], rollouts[SAMPLES:]]
+    start = Baselines.start(catalogue(case.config.data.rules), case.config.credit)
+    credits_ = credit_batch(METHODS[case.config.method], groups, start, case.config.credit)
+    earned = [one for group in credits_.groups for one in group]
+    buffer = NaiveReplayBuffer(len(case.answers))
+    for experience in experiences:
+        buffer.append(experience)
+    batch = buffer.collate_fn(buffer.items)
+    assert (batch.advantages[batch.action_mask == 0] == 0.0).all()
+    assert torch.as_tensor(batch.info[UNITS]).tolist() == [one.units for one in earned]
+    for row, (ids, own, rollout) in enumerate(zip(case.answers, earned, rollouts, strict=True)):
+        prompt = len(batch.sequences[row][batch.attention_mask[row].bool()]) - len(ids)
+        for token, advantage in enumerate(own.advantages):
+            place = prompt + token
+            assert batch.sequences[row, place] == ids[token]
+            assert batch.advantages[row, place - 1].item() == pytest.approx(advantage)  # column j is about token j + 1
+        own_columns = batch.advantages[row, prompt - 1 : prompt - 1 + len(ids)]
+        assert batch.advantages[row].sum().item() == pytest.approx(own_columns.sum().item())
+        assert own.actions is not None
+        for action, advantage in enumerate(own.actions.advantages):
+            spoken = torch.tensor([owner == action for owner in rollout.alignment.owners])
+            if spoken.any():
+                assert own_columns[spoken].sum().item() == pytest.approx(advantage, abs=1e-5)
+                assert bool((own_columns[spoken] != 0.0).all()) == (advantage != 0.0)
+
+
+def test_advantages_stand_on_the_tokens_of_their_actions(case: Case) -> None:
+    experiences = case.experiences(case.maker())
+    assert_matches(case, experiences)
+    advantages = torch.cat([one.advantages.flatten() for one in experiences])
+    assert (advantages > 0.0).any()
+    assert (advantages < 0.0).any()
+
+
+def test_advantages_that_stand_one_token_further_are_seen(case: Case) -> None:
+    experiences = case.experiences(case.maker())
+    for experience in experiences:
+        experience.advantages = experience.advantages.roll(1, dims=1)
+    with pytest.raises(AssertionError):
+        assert_matches(case, experiences)
+
+
+def test_the_order_of_batches_does_not_matter(case: Case) -> None:
+    maker = case.maker()
+    rows = rows_of(case.experiences(maker)[::-1])
+    assert [row.ids for row in rows] == case.answers
+
+
+def test_baselines_move_and_can_be_put_back(case: Case) -> None:
+    maker = case.maker()
+    before = maker.baselines
+    case.experiences(maker)
+    after = maker.baselines
+    assert after != before
+    fresh = case.maker()
+    fresh.baselines = after
+    assert fresh.baselines == after
+    assert maker.made is not None
+    assert maker.made.mismatch == pytest.approx(0.0)
+    assert maker.made.surprise == pytest.approx(0.5)
+
+
+def test_a_completion_that_cannot_be_verified_costs_itself(case: Case) -> None:
+    hasty = structs.replace(case.config, rollout=structs.replace(case.config.rollout, patience=1e-6))
+    labels = [msgspec.json.decode(one["label"], type=Judged) for one in replace(case, config=hasty).responses()]
+    assert all("not verified within" in str(label.failure) and not label.report.actions for label in labels)

@@ -1,0 +1,136 @@
+"""Verification beside sampling: what each completion of an engine is found to be, before it leaves the engine's actor.
+
+In: a prompt with its label (``data.Asked``), and the exact token ids that the engine sampled. Out: OpenRLHF's response,
+its label now a :class:`Judged`. Other processes verify, so the engine goes on meanwhile; a completion that cannot be
+verified costs itself only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cached_property
+from pathlib import Path
+from typing import TypedDict
+
+import msgspec
+from openrlhf.trainer.ray import vllm_engine
+from openrlhf.utils.agent import SingleTurnAgentExecutor
+
+from proof_r1_formal import Settings, TraceReport
+from proof_r1_formal.data.native import from_json
+from training.config import Config
+from training.local.model import load_tokenizer
+from training.local.verification import Checked, Workers
+from training.openrlhf.cpu import ENGINE
+from training.openrlhf.data import Asked
+from training.openrlhf.undecorated import undecorated
+from training.pieces import TokenPieces
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """The label of a completion.
+
+    Attributes:
+        problem: as JSON.
+        report: on the completion.
+        seconds: of processor time that it took.
+        failure: why there is no real report, if there is none.
+    """
+
+    problem: str
+    report: TraceReport
+    seconds: float
+    failure: str | None
+
+    @property
+    def checked(self) -> Checked:
+        """The same as the local engine has it."""
+        return Checked(self.report, self.seconds, self.failure)
+
+
+class Response(TypedDict):
+    """What OpenRLHF's agents return, as far as it is of use here; there is more in it.
+
+    Attributes:
+        label: of the prompt, then of the completion.
+        observation_tokens: of prompt and completion.
+        action_ranges: where in these the completion is.
+        reward, scores: for OpenRLHF's own statistics.
+    """
+
+    label: str
+    observation_tokens: list[int]
+    action_ranges: list[tuple[int, int]]
+    reward: float
+    scores: float
+
+
+class AgentExecutor(SingleTurnAgentExecutor):
+    """Samples a completion and has it verified.
+
+    Args:
+        config: of the run.
+        model: folder of the policy, for its tokenizer.
+    """
+
+    def __init__(self, config: Config, model: Path) -> None:
+        super().__init__()
+        settings = Settings(rules=config.data.rules, evaluation=False)
+        self._workers = Workers(settings, count=config.rollout.workers, patience=config.rollout.patience)
+        self._workers.__enter__()  # for as long as the actor lives: its processes end when it is gone
+        self._tokenizer = load_tokenizer(model)
+
+    @cached_property
+    def _pieces(self) -> TokenPieces:
+        return TokenPieces(self._tokenizer.backend_tokenizer.to_str())
+
+    async def execute(
+        self,
+        prompt: str,
+        label: str,
+        sampling_params: object,
+        max_length: int,
+        hf_tokenizer: object,
+        llm_engine: object,
+        images: object = None,
+    ) -> Response:
+        """Sample a completion and verify it; see OpenRLHF for the arguments.
+
+        The tokenizer is the one of the model's ``tokenizer.json``: a class for a kind of model may read it otherwise.
+        """
+        del hf_tokenizer
+        response: Response = await super().execute(
+            prompt, label, sampling_params, max_length, self._tokenizer, llm_engine, images
+        )
+        ((start, end),) = response["action_ranges"]
+        asked = msgspec.json.decode(label, type=Asked)
+        text = self._pieces.read(response["observation_tokens"][start:end]).text
+        verdict = self._workers.verify(from_json(asked.problem), text, evaluation=asked.evaluation)
+        checked = await asyncio.wrap_future(verdict)
+        judged = Judged(asked.problem, checked.report, checked.seconds, checked.failure)
+        right = float(checked.report.answer_correct is True)  # tokens are credited by the experience maker
+        return {**response, "label": msgspec.json.encode(judged).decode(), "reward": right, "scores": right}
+
+
+def rollout_actor(config: Config, model: Path, *, cpu: bool) -> type:
+    """The class of the actors that sample, with this agent in it.
+
+    It is made here, and travels to its processes whole, as OpenRLHF hands nothing of a configuration to them.
+
+    Args:
+        config: of the run.
+        model: folder of the policy.
+        cpu: whether engines run without a GPU.
+    """
+    base = undecorated(vllm_engine.RolloutRayActor)
+
+    class RolloutActor(base):  # type: ignore[misc, valid-type]
+        async def __init__(self, *args: object, **options: object) -> None:  # type: ignore[misc]  # Ray waits for it
+            # those of the model, before temperature and top-p: the ones that the policy's are compared with
+            options |= {"logprobs_mode": "raw_logprobs", "max_num_seqs": config.rollout.parallel}
+            if cpu:
+                options |= {"worker_extension_cls": ENGINE}
+            await super().__init__(*args, **options)
+            self.executor = AgentExecutor(config, model)
+
+    return RolloutActor

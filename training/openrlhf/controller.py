@@ -1,0 +1,153 @@
+"""The process that controls a run: OpenRLHF's trainer, with our experiences, log, evaluation and state in checkpoints.
+
+In: the groups of actors. Out: in the run's folder what the local engine writes there, too: ``log.jsonl``, ``rollouts/``
+and ``evaluations/``. A run that goes on has its baselines from the checkpoint; what the log told after it is cut off.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NotRequired, TypedDict
+
+import torch
+from openrlhf.trainer import ppo_trainer
+
+from proof_r1_formal import Completion
+from training.config import Config
+from training.local.evaluation import evaluation_record, write_answers
+from training.local.logs import Log, Seconds
+from training.local.outcomes import step_record, write_rollouts
+from training.local.update import Update, chunks
+from training.methods import METHODS
+from training.openrlhf.experience import ProofExperienceMaker, Row, pieces_of, tried
+from training.openrlhf.undecorated import undecorated
+
+
+class State(TypedDict):
+    """What a checkpoint holds beside the weights: OpenRLHF's place in the run, and ours."""
+
+    episode: int
+    global_step: int
+    total_consumed_prompts: int
+    data_loader_state_dict: dict[str, object]
+    baselines: NotRequired[dict[str, float]]
+    log: NotRequired[int]
+
+
+class Controller(undecorated(ppo_trainer.PPOTrainer)):  # type: ignore[misc]
+    """Controls a run. Its arguments are OpenRLHF's; the strategy holds the configuration."""
+
+    experience_maker: ProofExperienceMaker
+
+    def __init__(self, *args: object, **sampling: object) -> None:
+        super().__init__(*args, **sampling)
+        self._config: Config = self.strategy.config
+        self._folder = Path(self._config.output)
+        self.generate_kwargs["temperature"] = self._config.rollout.temperature  # the policy's own is 1
+        stock = self.experience_maker
+        self.experience_maker = ProofExperienceMaker(
+            stock.actor_model_group,
+            stock.critic_model_group,
+            stock.reward_model_group,
+            stock.initial_model_group,
+            stock.kl_ctl,
+            stock.strategy,
+            stock.tokenizer,
+        )
+
+    def fit(self, global_step: int = 0) -> None:
+        """Train, from the start or from the latest checkpoint; see OpenRLHF."""
+        settings, scored = self._config.evaluation, self.eval_dataloader is not None
+        state = self.init_checkpoint_states()
+        self._done = state["global_step"]
+        if "baselines" in state:
+            self.experience_maker.baselines = state["baselines"]
+        board = self._config.tensorboard
+        with Log(self._folder, size=state.get("log", 0), step=self._done, tensorboard=board) as self._log:
+            if scored and settings.at_start and self._done == 0:
+                self.evaluate(0)
+            super().fit(global_step)
+            if scored and (settings.every == 0 or self._done % settings.every):
+                self.evaluate(self._done)
+
+    def init_checkpoint_states(self) -> State:
+        """Where the run is; at its start, too, if it was lost while its first checkpoint was written."""
+        kept: State | None = super().init_checkpoint_states()
+        return kept or State(episode=0, global_step=0, total_consumed_prompts=0, data_loader_state_dict={})
+
+    def save_logs_and_checkpoints(
+        self, global_step: int, logs_dict: dict[str, float] | None = None, client_states: State | None = None
+    ) -> None:
+        """Tell of a step, and keep a checkpoint if it is time; see OpenRLHF for the arguments."""
+        told = logs_dict or {}
+        self._done = global_step
+        self._tell(global_step, told)
+        state = {**(client_states or {}), "baselines": self.experience_maker.baselines, "log": self._log.size}
+        super().save_logs_and_checkpoints(global_step, told, state)
+
+    def _tell(self, step: int, told: Mapping[str, float]) -> None:
+        config, maker = self._config, self.experience_maker
+        made = maker.made
+        assert made is not None  # there was a step
+        write_rollouts(self._folder / "rollouts", step, made.groups, made.credit)
+        update = Update(
+            loss=told["policy_loss"],
+            policy_loss=told["surrogate"],
+            kl=made.kl,
+            entropy=made.surprise,
+            clip_fraction=told["clip_fraction"],
+            gradient_norm=told["actor_grad_norm"],
+        )
+        seconds = Seconds(
+            rollout=told["timing/generation"],
+            reference=told["timing/make_experience"],
+            update=told["timing/ppo_train"] + told["timing/broadcast"],
+            total=told["timing/step_total"],
+        )
+        record = step_record(
+            METHODS[config.method],
+            made.groups,
+            made.credit,
+            update,
+            step=step,
+            epoch=(step - 1) * config.batch.problems // self.strategy.items,
+            rate=told["actor_lr"],
+            seconds=seconds,
+            memory=0.0,  # of other processes
+            vllm_kl=made.mismatch,
+        )
+        self._log.write(record)
+
+    @torch.no_grad()
+    def evaluate(self, global_step: int, **_: object) -> dict[str, float]:
+        """Score the policy as the configuration says; OpenRLHF's own scores are none of ours, so it is told none."""
+        config, settings, start = self._config, self._config.evaluation, time.perf_counter()
+        sampling = {
+            **self.generate_kwargs,
+            "temperature": settings.temperature,
+            "top_p": settings.top_p,
+            "n_samples_per_prompt": settings.samples,
+        }
+        sampled = self.samples_generator.generate_eval_samples(**sampling)
+        pieces = pieces_of(self.args.actor.model_name_or_path)
+        answers = [
+            tried(Row(one, 0), number, pieces, config)
+            for group in chunks(sampled, settings.samples)
+            for number, one in enumerate(group)
+        ]
+        record = evaluation_record(
+            {one.problem.id: one.problem for one in answers},
+            [one.checked for one in answers],
+            {(one.problem.id, one.number): one.tokens for one in answers},
+            step=global_step,
+            samples=settings.samples,
+            seconds=time.perf_counter() - start,
+        )
+        write_answers(
+            self._folder / "evaluations" / f"step-{global_step:08}.jsonl",
+            [Completion(problem_id=one.problem.id, sample=one.number, completion=one.text) for one in answers],
+        )
+        self._log.write(record)
+        return {}
