@@ -21,6 +21,7 @@ from proof_r1_formal.commands.formulas import parse
 from proof_r1_formal.commands.models import sample
 from proof_r1_formal.commands.problems import generate, translate
 from proof_r1_formal.commands.proofs import prove
+from proof_r1_formal.commands.review import review
 from proof_r1_formal.commands.service import serve
 from proof_r1_formal.commands.theorems import certify, theories
 from proof_r1_formal.commands.traces import show, verify
@@ -43,6 +44,7 @@ for command in (
     show,
     evaluate,
     best,
+    review,
     prove,
     certify,
     train,

@@ -71,7 +71,10 @@ def evaluate(
     csv: Annotated[Path | None, typer.Option("--csv", help="Folder for the tables as CSV files.")] = None,
     plots: Annotated[Path | None, typer.Option("--plots", help="Folder for pictures.")] = None,
 ) -> None:
-    """Check completions, and show the metrics and what goes wrong: of one file, or of many side by side (--study)."""
+    """Check completions, and show the metrics and what goes wrong: of one file, or of many side by side (--study).
+
+    A study says itself which rules its completions may name, and in which format its problems are.
+    """
     if plots is not None:
         require_matplotlib()
     skipped: list[str] = []
@@ -118,6 +121,9 @@ def _slug(title: str) -> str:
 def _study_results(path: Path, assessor: _Assessor) -> dict[Key, Assessment]:
     described = read_study(path)
     seen = catalogue(described.seen)
+    for file in described.files().values():
+        if not Path(file).is_file():  # told before hours are spent on the others
+            fail(f"{path}: there is no file {file}")
     known = {name: read_problem_file(Path(one.problems), one.format) for name, one in described.datasets.items()}
     return {
         key: assessor.assess(known[key.dataset], Path(file), described.datasets[key.dataset].rules, seen)

@@ -53,14 +53,8 @@ def examine(verifier: Verifier, problem: Problem, completion: Completion) -> Exa
     """
     text = completion.completion
     report = verifier.verify(problem, text, sample=completion.sample)
-    certified = _may_be_certified(report) and certify_verified(verifier, problem, text, report).certificate is not None
+    certified = certify_verified(verifier, problem, text, report).certificate is not None
     return Examined(report, misnamed_steps(verifier, problem, text, report), certified)
-
-
-def _may_be_certified(report: TraceReport) -> bool:
-    if report.uncertain is not None:
-        return report.uncertain == "verified"
-    return bool(report.closure) and all(step.semantic for step in report.actions if step.in_closure)
 
 
 def examine_many(

@@ -248,7 +248,7 @@ def test_the_numbers_behind_the_pictures(results: dict[Key, Assessment]) -> None
 
 
 def test_pictures_are_drawn_whatever_the_names(results: dict[Key, Assessment], tmp_path: Path) -> None:
-    hostile = {Key(f"{key.dataset} $x_", "<b>\n$", f"{key.method} \\frac{{"): one for key, one in results.items()}
+    hostile = {Key(f"{key.dataset} $x_{{$", "<b>\n$", f"{key.method} $\\frac{{$"): one for key, one in results.items()}
     paths = draw(hostile, tmp_path / "pictures")
     assert {path.stem for path in paths if path.suffix == ".png"} >= {"accuracy-rvr", "shares", "length-ratios"}
     assert any(path.stem.startswith("confusion-1-") for path in paths)

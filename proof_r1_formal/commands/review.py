@@ -1,0 +1,157 @@
+"""``review``: a model judges steps blind, beside the verifier."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proof_r1_formal.commands.common import (
+    OUT,
+    CompletionsOption,
+    FormatOption,
+    ProblemsOption,
+    RulesOption,
+    SolverOption,
+    WorkersOption,
+    count_lines,
+    finish,
+    make_folder,
+    progress_bar,
+    read_problem_file,
+    say,
+    usable_completions,
+    with_progress,
+    write_file,
+)
+from proof_r1_formal.commands.models import (
+    AtOnceOption,
+    AttemptsOption,
+    ExtraOption,
+    KeyOption,
+    ModelOption,
+    NameOption,
+    PerMinuteOption,
+    TimeoutOption,
+    opened,
+)
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.evaluate.measures import Sample
+from proof_r1_formal.evaluate.review import (
+    Drawn,
+    Judgement,
+    Reviewed,
+    agreement,
+    review_picture,
+    review_tables,
+    reviewable,
+    stratified,
+)
+from proof_r1_formal.evaluate.review import review as judge
+from proof_r1_formal.evaluate.tables import to_json, to_markdown, to_rich
+from proof_r1_formal.models.chat import Sampling
+from proof_r1_formal.models.endpoint import key_of
+from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed, Journal, Patient
+from proof_r1_formal.proof.batch import Settings, verify_many
+
+
+def review(
+    problems: ProblemsOption,
+    completions: CompletionsOption,
+    model: ModelOption,
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for judgements, tables and the heat map.", show_default=False)
+    ],
+    n: Annotated[int, typer.Option("--n", min=1, help="Steps to judge, at most.")] = 200,
+    seed: Annotated[int, typer.Option("--seed", help="Of the draw of steps.")] = 0,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="A reply is cut there.")] = 4096,
+    rules: RulesOption = "train",
+    solver: SolverOption = "embedded",
+    name: NameOption = None,
+    key_env: KeyOption = "OPENAI_API_KEY",
+    at_once: AtOnceOption = 8,
+    per_minute: PerMinuteOption = None,
+    attempts: AttemptsOption = ATTEMPTS,
+    timeout: TimeoutOption = 600.0,
+    extra: ExtraOption = None,
+    format: FormatOption = "auto",  # noqa: A002
+    workers: WorkersOption = 1,
+) -> None:
+    """Have a model judge a stratified sample of steps blind, and compare it with the verdicts.
+
+    The same command goes on after a kill, and asks again only for what failed.
+    """
+    known = read_problem_file(problems, format)
+    skipped: list[str] = []
+    seen: set[Sample] = set()
+
+    def first_of_each() -> Iterator[Completion]:
+        for completion in usable_completions(completions, known, skipped):
+            sample = (completion.problem_id, completion.sample)
+            if sample in seen:
+                skipped.append(f"{completions}: problem {sample[0]!r} has sample {sample[1]} twice")
+            else:
+                seen.add(sample)
+                yield completion
+
+    settings = Settings(solver=solver, rules=rules)
+    reports = verify_many(known.problems, first_of_each(), settings=settings, workers=workers)
+    shown = with_progress(reports, "verifying", count_lines(completions))
+    drawn = stratified(reviewable(known.problems, shown), n, seed=seed)
+    make_folder(out)
+    sampling = Sampling(temperature=0.0, top_p=1.0, max_tokens=max_tokens)
+
+    async def work() -> tuple[str, dict[Reviewed, Judgement | None]]:
+        with Journal(out / "calls.jsonl") as journal, progress_bar() as advance:
+            async with opened(
+                model, name=name, key=key_of(key_env), timeout=timeout, extra=extra, at_once=at_once
+            ) as who:
+                patient = Patient(who, at_once=at_once, per_minute=per_minute, attempts=attempts)
+                done = 0
+
+                def told(_: Done[Judgement] | Failed[Judgement]) -> None:
+                    nonlocal done
+                    done += 1
+                    advance("reviewing", done, len(drawn.steps))
+
+                found = await judge(drawn.steps, patient, journal, sampling=sampling, at_once=at_once, told=told)
+                return who.name, found
+
+    reviewer, judgements = asyncio.run(work())
+    found = agreement(drawn, judgements)
+    tables = review_tables(found, reviewer)
+    for table in tables:
+        OUT.print(to_rich(table))
+    write_file(out / "judgements.jsonl", _lines(drawn, judgements))
+    write_file(out / "tables.md", "\n".join(map(to_markdown, tables)).encode())
+    write_file(out / "tables.json", to_json(tables))
+    write_file(out / "agreement.svg", review_picture(found, reviewer).encode())
+    silent = sum(judgement is None for judgement in judgements.values())
+    say(f"{len(judgements) - silent} of {len(judgements)} steps were judged; everything is in {out}")
+    finish(skipped)
+    if silent:
+        raise typer.Exit(1)
+
+
+def _lines(drawn: Drawn, judgements: dict[Reviewed, Judgement | None]) -> bytes:
+    """A line for each step: where it is, what was shown, the verdict, and the judgement if there is one."""
+    lines = []
+    for step in drawn.steps:
+        said = judgements[step]
+        record = {
+            "problem_id": step.problem_id,
+            "sample": step.sample,
+            "action": step.action,
+            "difficulty": step.stratum.difficulty,
+            "verifier": step.stratum.level,
+            "dependencies": step.dependencies,
+            "conclusion": step.conclusion,
+            "judgement": None if said is None else said.verdict,
+            "reason": "" if said is None else said.reason,
+        }
+        lines.append(json.dumps(record) + "\n")
+    return "".join(lines).encode("ascii")

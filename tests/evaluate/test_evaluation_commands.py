@@ -1,0 +1,96 @@
+"""``evaluate --study``, ``best`` and ``review`` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.models.scripted import Act, Body, Script, saying, serving
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+INPUTS = ("--problems", str(EXAMPLES / "problems.jsonl"), "--completions", str(EXAMPLES / "completions.jsonl"))
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = (sys.executable, "-c", "from proof_r1_formal.cli import main; main()", *arguments)
+    return subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")
+
+
+def test_a_study_is_evaluated_into_every_format(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        f'[datasets.garden]\nproblems = "{EXAMPLES / "problems.jsonl"}"\n'
+        + "".join(
+            f'[[systems]]\nbackbone = "none"\nmethod = "{method}"\n'
+            f'completions = {{ garden = "{EXAMPLES / "completions.jsonl"}" }}\n'
+            for method in ("one", "the same")
+        ),
+        encoding="utf-8",
+    )
+    formats = ("--markdown", str(tmp_path / "t.md"), "--csv", str(tmp_path / "csv"), "--plots", str(tmp_path / "plots"))
+    result = run("evaluate", "--study", str(tmp_path / "study.toml"), *formats)
+    assert result.returncode == 0, result.stderr
+    assert "Main results: garden" in result.stdout
+    titles = [line for line in (tmp_path / "t.md").read_text(encoding="utf-8").splitlines() if line.startswith("**")]
+    assert len(list((tmp_path / "csv").iterdir())) == len(titles)
+    assert (tmp_path / "plots" / "shares.pdf").exists()
+    assert "**91.7 ± 11.5**" in (tmp_path / "t.md").read_text(encoding="utf-8")  # a tie: both are best
+
+
+@pytest.mark.parametrize(
+    "arguments", [("evaluate",), ("evaluate", "--study", "s.toml", *INPUTS), ("evaluate", *INPUTS[:2])]
+)
+def test_what_to_evaluate_is_said_in_one_way(arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert "--study" in result.stderr
+
+
+def test_the_best_completions_are_written_and_are_better(tmp_path: Path) -> None:
+    result = run("best", *INPUTS, "--out", str(tmp_path / "best.jsonl"))
+    assert result.returncode == 0, result.stderr
+    lines = (tmp_path / "best.jsonl").read_text("ascii").splitlines()
+    chosen = {one["problem_id"]: one["sample"] for one in map(json.loads, lines)}
+    assert chosen["garden/1"] == 0  # both are certified; this one has fewer steps
+    assert (
+        chosen["garden/2"] == 2
+    )  # entailed in the fewest steps, though under names of wrong rules; 1 is not certified
+    assert len(chosen) == len(lines) == 7
+    assert "7 certified" in result.stderr
+
+
+def test_review_judges_compares_and_goes_on(tmp_path: Path) -> None:
+    def act(body: Body) -> Act:
+        conclusion = body["messages"][-1]["content"].rpartition("- ")[2]
+        if "Rex" in conclusion and not repaired:
+            return lambda handler: handler.send(400, "{}")
+        return saying('<think>…</think>{"verdict": "valid", "reason": "it follows"}')
+
+    repaired = False
+    script = Script(act)
+    out = tmp_path / "review"
+    with serving(script) as url:
+        command = ("review", *INPUTS, "--model", url, "--n", "20", "--out", str(out))
+        first = run(*command)
+        asked = len(script.asked)
+        assert first.returncode == 1, first.stderr  # some were not judged
+        assert 0 < sum(json.loads(line)["judgement"] is None for line in _lines(out)) < asked == 20
+        repaired = True
+        second = run(*command)
+    assert second.returncode == 0, second.stderr
+    failed = sum(json.loads(line)["judgement"] is None for line in _lines(out))
+    assert failed == 0
+    assert len(script.asked) < 2 * asked
+    judged = [json.loads(line) for line in _lines(out)]
+    agreed = sum(one["verifier"].startswith("entailed") for one in judged)  # the reviewer says valid of everything
+    tables = json.loads((out / "tables.json").read_bytes())
+    raw = tables[0]["rows"][0]["agreement (%)"]
+    assert (raw["numerator"], raw["denominator"]) == (agreed, 20)
+    assert (out / "agreement.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def _lines(out: Path) -> list[str]:
+    return (out / "judgements.jsonl").read_text("ascii").splitlines()
