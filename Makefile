@@ -13,6 +13,7 @@
 # make test-openrlhf        the engine openrlhf on CPUs, in .venv-openrlhf (make setup-openrlhf); `make test` does it, too
 # make experiment-tiny     docs/experiments anew: the methods compared on a model from scratch (resumes; JOBS=2 THREADS=1)
 # make test-integrations   the adapters for other trainers, with those trainers (an environment of its own)
+# make docs    the documentation site in out/site; a link that leads nowhere is an error
 # make wheel   the package as a wheel in dist/
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -20,7 +21,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo test tables bench bench-ray audit generation compare soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations experiment-tiny wheel clean
+.PHONY: setup demo test tables bench bench-ray audit generation compare soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations experiment-tiny docs wheel clean
 
 setup: .venv/.ready
 
@@ -30,7 +31,7 @@ setup: .venv/.ready
 	touch $@
 
 .venv/.tested: .venv/.ready
-	$(PIP) install -e '.[test,solvers,kernel,models,serve,train]'
+	$(PIP) install -e '.[test,solvers,kernel,models,serve,train,docs]'
 	touch $@
 
 demo: setup
@@ -108,6 +109,9 @@ test-integrations: .venv-integrations/.ready
 
 experiment-tiny: .venv/.tested
 	$(BIN)/python -m training.experiments.tiny --jobs $(or $(JOBS),2) --threads $(or $(THREADS),1)
+
+docs: .venv/.tested
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 wheel: .venv/.tested
 	$(PIP) wheel --no-deps -w dist .

@@ -1,31 +1,186 @@
-"""What the documents claim is so: the README's code prints what it says, the schema is that of the reports."""
+"""What the documents claim is so: every command and every piece of code in them runs and prints what they say.
+
+A page is run as a reader would: all its ``bash`` and ``python`` blocks in order, the former in one shell, in an empty
+folder with the examples of the checkout. A ``text`` block behind such a block is what it prints; ``…`` stands for
+anything there. ``make`` only says what it would do. Pages with needs of their own are run elsewhere.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
+import pytest
+import typer
+import yaml
 
+import proof_r1_formal
 from proof_r1_formal import display
-from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.cli import app
+from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.rules.catalogue import FOLIO
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGES = {
+    page.name: page for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+}
+
+ELSEWHERE = {
+    "quickstart.md": "tests/test_documents.py",  # by the newcomer, below
+    "testing.md": "tests/testing/test_attempts.py",
+    "service.md": "tests/serve/test_service.py",
+    "integrations.md": "tests/integrations/test_document.py",
+}
+"""Pages that another test runs: page -> where."""
+NOT_RUN = {
+    ("README.md", "proof-r1 translate FILE"): "wants a file and a Ray cluster of the reader's; a service does not end",
+    ("training.md", "from proof_r1_formal import TRAIN"): "has no effect alone: tests/training/test_align.py calls it",
+}
+"""Blocks that nothing can run: page and beginning -> why."""
 
 
-def test_the_code_of_the_readme_prints_what_it_says() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    match = re.search(r"```python\n(.*?)```\n\nprints\n\n(.*?)\n\n\(", text, re.DOTALL)
-    assert match is not None
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output):
-        exec(compile(match[1], "README.md", "exec"), {})
-    shown = "\n".join(line.removeprefix("    ") for line in match[2].splitlines())
-    assert output.getvalue().strip() == shown
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of a page that can be run, and what it prints, if the page says so."""
+
+    page: str
+    line: int
+    language: str
+    code: str
+    printed: str | None
+
+    @property
+    def reason(self) -> str | None:
+        """Why it is not run, if it is not."""
+        found = (why for (page, start), why in NOT_RUN.items() if page == self.page and self.code.startswith(start))
+        return next(found, None)
+
+
+def blocks(page: str) -> list[Block]:
+    """The blocks of a page that can be run."""
+    text = PAGES[page].read_text(encoding="utf-8")
+    fence = re.compile(
+        r"^```(bash|python)\n(.*?)^```$(?:\n\n(?:prints\n\n)?```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE
+    )
+    return [Block(page, text.count("\n", 0, m.start()) + 1, m[1], m[2], m[3]) for m in fence.finditer(text)]
+
+
+def says(shown: str, output: str) -> bool:
+    """Whether the output is what is shown, where ``…`` stands for any text, and alone on a line for any lines."""
+    lines = ["(?:.*\n)*?" if line == "…" else re.escape(line).replace("…", ".*") + "\n" for line in shown.splitlines()]
+    actual = "".join(f"{line.rstrip()}\n" for line in output.splitlines())
+    return re.fullmatch("".join(lines), actual) is not None
+
+
+def run(wanted: list[Block], folder: Path, environment: dict[str, str]) -> None:
+    """Run the blocks in one shell, which ends at the first command that fails; compare what they print."""
+    mark = "\x1e"
+    script = ["set -euo pipefail", "exec 2>&1"]
+    for number, block in enumerate(wanted):
+        code = block.code
+        if block.language == "python":
+            (folder / f"block{number}.py").write_text(code, encoding="utf-8")
+            code = f"python block{number}.py\n"
+        script.append(f"{{\n{code}}}\nprintf '{mark}'")
+    settings = {"PATH": environment["PATH"], "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(
+        ["bash", "-c", "\n".join(script)],
+        cwd=folder,
+        env=settings | environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        timeout=1800,
+        check=False,
+    )
+    outputs = done.stdout.split(mark)
+    if done.returncode:
+        failed = wanted[len(outputs) - 1]
+        pytest.fail(f"{failed.page}, line {failed.line}: exit status {done.returncode}\n{failed.code}\n{outputs[-1]}")
+    for block, output in zip(wanted, outputs, strict=False):
+        if block.printed is not None and not says(block.printed, output):
+            pytest.fail(f"{block.page}, line {block.line} prints something else:\n{output}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in ELSEWHERE and blocks(page)])
+def test_the_commands_and_the_code_of_a_page_run(page: str, tmp_path: Path) -> None:
+    for name in ("examples", "training"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("check_bundle.py", "Makefile", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "MAKEFLAGS": "n",
+        "OMP_NUM_THREADS": "1",
+    }
+    run([block for block in blocks(page) if block.reason is None], tmp_path, environment)
+
+
+@pytest.mark.slow
+def test_a_newcomer_gets_to_a_theorem_with_the_wheel_and_the_quick_start_alone(tmp_path: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q", "wheel", "--no-deps", "-w", str(tmp_path)]
+    subprocess.run([*pip, str(ROOT)], check=True, timeout=600)
+    settings = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name == "HOME"}
+    environment = settings | {
+        "PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin",
+        "PIP_CONSTRAINT": str(ROOT / "constraints.txt"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }
+    run(blocks("quickstart.md"), tmp_path, environment)
+    [package] = (tmp_path / "proofs" / "lib").glob("python3.*/site-packages/proof_r1_formal")
+    assert not package.is_symlink()
+    reports = [json.loads(line) for line in (tmp_path / "reports.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [[step["signal"] for step in report["actions"]] for report in reports] == [[1.0, 1.0, 1.0], [1.0, 0.1, 0.1]]
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert html.lstrip().lower().startswith("<!doctype html>")
+    assert "pets/1" in html
+    [theorem] = (tmp_path / "certificates").glob("*.lean")
+    assert "theorem answer" in theorem.read_text(encoding="utf-8")
+
+
+def test_blocks_that_are_not_run_are_there_and_other_pages_are_run_where_it_says() -> None:
+    for page, start in NOT_RUN:
+        assert any(block.code.startswith(start) for block in blocks(page)), f"{page} has no block {start!r}"
+    for page, test in ELSEWHERE.items():
+        assert page in PAGES
+        assert f'"{page}"' in (ROOT / test).read_text(encoding="utf-8"), f"{test} does not run {page}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_command_hides_from_being_run(page: str) -> None:
+    text = PAGES[page].read_text(encoding="utf-8")
+    assert not re.findall(r"^```(?:console|sh|shell|zsh|py|pycon)\b", text, re.MULTILINE), "say bash or python"
+    if page not in ELSEWHERE:
+        hidden = re.findall(r"^    (?:\$ |proof-r1 |make |python|pip |ray |curl ).*", text, re.MULTILINE)
+        assert not hidden, "indented commands are not run; put them between fences"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_in_sentences_exist(page: str) -> None:
+    commands = typer.main.get_command(app)
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    text = PAGES[page].read_text(encoding="utf-8")
+    for match in re.finditer(r"(?:`|^)(proof-r1|make) ([a-z][\w-]*)([^`\n]*)", text, re.MULTILINE):
+        if match[1] == "make":
+            assert match[2] in targets, f"{page}: {match[0]}"
+            continue
+        assert isinstance(commands, typer.core.TyperGroup)
+        command = commands.commands.get(match[2])
+        assert command is not None, f"{page}: {match[0]}"
+        if not isinstance(command, typer.core.TyperGroup):
+            known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+            assert set(re.findall(r"(?<=\s)--[a-z-]+", match[3])) <= known | {"--help"}, f"{page}: {match[0]}"
 
 
 def test_the_published_schema_is_that_of_the_reports() -> None:
@@ -33,13 +188,50 @@ def test_the_published_schema_is_that_of_the_reports() -> None:
     assert published == json.loads(json.dumps(msgspec.json.schema(TraceReport)))
 
 
-def test_every_link_in_the_documents_leads_somewhere() -> None:
-    for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
-        for target in re.findall(r"\]\(([^)#]+)\)", document.read_text(encoding="utf-8")):
-            if "://" not in target:
-                assert (document.parent / target).exists(), f"{document.name}: {target}"
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_in_the_documents_leads_somewhere(page: str) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[)#]", PAGES[page].read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (PAGES[page].parent / target).exists(), target
 
 
 def test_every_rule_can_be_shown() -> None:
     for rule in FOLIO.rules:
         assert display.rule(rule)
+
+
+def test_every_finding_is_explained() -> None:
+    explained = re.findall(r"`([A-Z_]+)`", PAGES["verdicts.md"].read_text(encoding="utf-8"))
+    assert set(Code) <= set(explained)
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    named = re.findall(r"^::: [\w.]+\.(\w+)$", PAGES["api.md"].read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(named) == sorted(set(proof_r1_formal.__all__) - {"__version__"})
+
+
+def test_the_pictures_are_those_that_the_verifier_gives(tmp_path: Path) -> None:
+    folder = ROOT / "docs" / "pictures"
+    subprocess.run([sys.executable, str(folder / "draw.py"), str(tmp_path)], check=True, timeout=100)
+    drawn = {picture.name: picture.read_bytes() for picture in tmp_path.iterdir()}
+    assert drawn == {picture.name: picture.read_bytes() for picture in folder.glob("*.svg")}
+
+
+def test_the_citation_is_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors"} <= citation.keys()
+    assert (citation["title"], citation["version"]) == ("proof-r1-formal", proof_r1_formal.__version__)
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    if find_spec("mkdocs") is None or find_spec("mkdocstrings") is None:
+        pytest.skip("mkdocs and mkdocstrings are not here: pip install 'proof-r1-formal[docs]'")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert built.returncode == 0, built.stderr
+    reference = (tmp_path / "api" / "index.html").read_text(encoding="utf-8")
+    assert 'id="proof_r1_formal.proof.verify.Verifier.verify"' in reference
+    assert ":class:" not in reference
+    assert (tmp_path / "source" / "check_bundle.py").read_bytes() == (ROOT / "check_bundle.py").read_bytes()
