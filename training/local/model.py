@@ -131,7 +131,7 @@ def make_model(scratch: Scratch, texts: Iterable[str], folder: Path, *, seed: in
             num_key_value_heads=scratch.heads,
             max_position_embeddings=CONTEXT,
             tie_word_embeddings=True,
-            initializer_range=scratch.width**-0.5,  # the usual 0.02 is for wide models: narrow ones learn slowly from it
+            initializer_range=scratch.width**-0.5,  # 0.02 is for wide models: narrow ones learn slowly from it
             bos_token_id=None,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,
