@@ -1,4 +1,4 @@
-// Builds ../proof_r1_formal/web/report.html: one file with the style, the fonts and the program, and places for data.
+// Builds ../proof_r1_formal/web/report.html, or the file that is named: style, fonts and program, and places for data.
 // The file names the hash of its sources, so that a test can tell whether it was built from them.
 
 import { createHash } from "node:crypto";
@@ -6,7 +6,7 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 import subsetFont from "subset-font";
 
-const OUT = new URL("../proof_r1_formal/web/report.html", import.meta.url);
+const OUT = process.argv[2] ?? new URL("../proof_r1_formal/web/report.html", import.meta.url);
 const SYMBOLS = "∀∃∧∨⊕→↔¬⊤⊥⊢⊨λ✓✗·…–—≡αβ∅∈≤≥≠×←↑↓−‘’“”«»₀₁₂₃₄₅₆₇₈₉";
 const FONTS = [
   ["Inter", "100 900", "@fontsource-variable/inter/files/inter-latin-wght-normal.woff2"],

@@ -152,7 +152,7 @@ export type Level = 0 | 1 | 2 | 3;
 
 export const LEVELS: readonly { signal: string; name: string; mark: string; meaning: string }[] = [
   { signal: "0", name: "malformed", mark: "∅", meaning: "not well formed" },
-  { signal: "0.1", name: "refuted", mark: "✗", meaning: "not shown to follow" },
+  { signal: "0.1", name: "failed", mark: "✗", meaning: "not shown to follow from what was verified before" },
   { signal: "0.3", name: "partial", mark: "~", meaning: "follows, but no instance of its rule or no progress" },
   { signal: "1", name: "verified", mark: "✓", meaning: "passes all four checks" },
 ];

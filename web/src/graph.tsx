@@ -3,7 +3,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { neighbour, type Graph, type Node } from "./layout";
 
-const MARKS = { premise: "", verified: "✓", partial: "~", refuted: "✗", malformed: "∅", missing: "?" } as const;
+const MARKS = { premise: "", verified: "✓", partial: "~", failed: "✗", malformed: "∅", missing: "?" } as const;
+const READABLE = 0.75; // how small the text may be without being asked
+const SMALLEST = 0.3;
 
 interface Props {
   graph: Graph;
@@ -14,14 +16,19 @@ interface Props {
 export function GraphView({ graph, selected, select }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const [zoom, setZoom] = useState(1);
-  const fit = () => {
+  const fit = (smallest: number) => {
     const room = (frame.current?.clientWidth ?? graph.width) - 2;
-    setZoom(Math.max(0.75, Math.min(1, room / graph.width)));
+    setZoom(Math.max(smallest, Math.min(1, room / graph.width)));
   };
   useEffect(() => {
-    fit();
-    const observer = new ResizeObserver(fit);
-    observer.observe(frame.current!);
+    const box = frame.current!;
+    let width = 0;
+    const observer = new ResizeObserver(() => {
+      if (box.offsetWidth === width) return; // only its height, which follows the size that was chosen
+      width = box.offsetWidth;
+      fit(READABLE);
+    });
+    observer.observe(box);
     return () => observer.disconnect();
   }, [graph]);
   useEffect(() => {
@@ -77,8 +84,8 @@ export function GraphView({ graph, selected, select }: Props) {
         </svg>
       </div>
       <div class="zoom" role="group" aria-label="Size of the graph">
-        <button type="button" aria-label="Smaller" onClick={() => setZoom(Math.max(0.3, zoom / 1.2))}>−</button>
-        <button type="button" aria-label="Fit" onClick={fit}>fit</button>
+        <button type="button" aria-label="Smaller" onClick={() => setZoom(Math.max(SMALLEST, zoom / 1.2))}>−</button>
+        <button type="button" aria-label="Fit" onClick={() => fit(SMALLEST)}>fit</button>
         <button type="button" aria-label="Larger" onClick={() => setZoom(Math.min(2, zoom * 1.2))}>+</button>
       </div>
     </div>
@@ -87,8 +94,12 @@ export function GraphView({ graph, selected, select }: Props) {
 
 function NodeView({ node, chosen, reachable, select }: { node: Node; chosen: boolean; reachable: boolean; select: (key: string) => void }) {
   const { width, height, status } = node;
-  const room = Math.floor((width - 26) / 7.3);
   const cut = (text: string, length: number) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+  const shown = {
+    title: cut(node.title, 20),
+    note: cut(node.note, Math.max(8, Math.floor((width - 56 - 8 * Math.min(20, node.title.length)) / 5.9))),
+    text: cut(node.text, Math.floor((width - 26) / 7.3)),
+  };
   const place = node.closure ? "the answer rests on it" : "the answer does not rest on it";
   const enter = (event: KeyboardEvent) => {
     if (event.key !== "Enter" && event.key !== " ") return;
@@ -101,21 +112,19 @@ function NodeView({ node, chosen, reachable, select }: { node: Node; chosen: boo
       class={`node ${status} ${node.closure ? "inside" : "outside"}${chosen ? " chosen" : ""}${node.terminal ? " terminal" : ""}`}
       transform={`translate(${node.x - width / 2},${node.y - height / 2})`}
       role="button"
-      tabIndex={reachable ? 0 : -1}
+      tabindex={reachable ? 0 : -1}
       aria-pressed={chosen}
-      aria-label={`${node.title}, ${status}: ${node.text}; ${node.note}; ${place}`}
+      aria-label={`${shown.title} ${shown.note} ${MARKS[status]} ${shown.text}; ${status}: ${node.text}; ${place}`}
       data-key={node.key}
       onClick={() => select(node.key)}
       onKeyDown={enter}
     >
       <rect class="halo" x="-4" y="-4" width={width + 8} height={height + 8} rx="13" />
       <rect class="box" width={width} height={height} rx="9" />
-      <text class="title" x="13" y="22">{cut(node.title, 20)}</text>
-      <text class="note" x={width - (MARKS[status] === "" ? 13 : 29)} y="22" text-anchor="end">
-        {cut(node.note, Math.max(8, Math.floor((width - 56 - 8 * Math.min(20, node.title.length)) / 5.9)))}
-      </text>
-      {MARKS[status] !== "" && <text class="mark" x={width - 13} y="22" text-anchor="end">{MARKS[status]}</text>}
-      <text class="text" x="13" y="43">{cut(node.text, room)}</text>
+      <text class="title" x="13" y="22">{shown.title}</text>{" "}
+      <text class="note" x={width - (MARKS[status] === "" ? 13 : 29)} y="22" text-anchor="end">{shown.note}</text>{" "}
+      {MARKS[status] !== "" && <text class="mark" x={width - 13} y="22" text-anchor="end">{MARKS[status]}</text>}{" "}
+      <text class="text" x="13" y="43">{shown.text}</text>
     </g>
   );
 }

@@ -66,6 +66,7 @@ function App() {
     const done = () => setRead(true);
     addEventListener("hashchange", moved);
     document.addEventListener("DOMContentLoaded", done);
+    if (document.readyState !== "loading") done(); // it may have been read before this effect ran
     return () => {
       removeEventListener("hashchange", moved);
       document.removeEventListener("DOMContentLoaded", done);

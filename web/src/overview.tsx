@@ -45,7 +45,7 @@ export function Overview({ setFilter }: { setFilter: (filter: Filter) => void })
         {index.tables.map((table) => <TableView table={table} />)}
       </details>
       <footer class="quiet small">
-        Made by {index.package}. A verdict “entailed” has a proof that a small checker accepts, “refuted” a finite countermodel; both are with each step.
+        Made by {index.package}. Each step shows what stands behind its verdict: a proof that was checked again, a countermodel, or a solver’s word.
       </footer>
     </article>
   );
@@ -147,7 +147,7 @@ function Rules({ only }: { only: (part: Partial<Filter>) => void }) {
     .slice(0, 16)
     .map(({ rule, steps, entailed, holds }) => ({
       name: words(rule),
-      parts: [{ kind: "refuted", count: steps }, { kind: "partial", count: entailed }, { kind: "verified", count: holds }],
+      parts: [{ kind: "failed", count: steps }, { kind: "partial", count: entailed }, { kind: "verified", count: holds }],
       said: `${holds.toLocaleString("en")} of ${steps.toLocaleString("en")}`,
       choose: () => only(rule === "INVALID_RULE" ? { code: "UNKNOWN_RULE" } : { rule }),
     }));

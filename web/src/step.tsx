@@ -101,7 +101,7 @@ function RuleView({ step: { report } }: { step: Step }) {
       {schema !== undefined && (
         <p class="schema">
           <span>{schema.premises.map((premise) => <Formula text={premise} />)}</span>
-          <span class="line" aria-label="hence" />
+          <span class="line"><span class="hidden">hence</span></span>
           <Formula text={schema.conclusion} />
         </p>
       )}

@@ -159,7 +159,7 @@ function Inspector({ problem, trace, node, select }: { problem: Problem; trace: 
     <section class="card step" aria-label={premise === undefined ? name : `Premise ${name}`} aria-live="polite">
       <header>
         <h2>{name}</h2>
-        <span class={`pill ${premise === undefined ? "refuted" : "plain"}`}>{premise === undefined ? "names nothing earlier" : "premise"}</span>
+        <span class={`pill ${premise === undefined ? "failed" : "plain"}`}>{premise === undefined ? "names nothing earlier" : "premise"}</span>
       </header>
       {premise !== undefined && <p class="conclusion"><Formula text={premise.formula} /></p>}
       {premise?.text && <p class="english">{premise.text}</p>}

@@ -1,0 +1,101 @@
+"""Proofs for people: every row follows from the rows that it names, as the embedded engine sees it, not the proof."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pytest
+
+from proof_r1_formal.evidence.embedded import EmbeddedSolver
+from proof_r1_formal.evidence.fitch import Row, fitch
+from proof_r1_formal.evidence.search import find_proof
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.syntax import Formula, Implies
+from proof_r1_formal.solvers.base import Entailed, Query
+
+STEPS = [
+    (("∀x (A(x) ∨ B(x) → C(x))", "∃x A(x)"), "∃x C(x)"),
+    (("∀x (A(x) → B(x))", "∀x (B(x) → C(x))"), "∀x (A(x) → C(x))"),
+    (("A(a) ∨ B(a)", "A(a) → C(a)", "B(a) → C(a)"), "C(a)"),
+    (("a = b", "P(a)"), "P(b)"),
+    (("¬∀x ∃y R(x, y)",), "∃x ∀y ¬R(x, y)"),
+    (("P(a) ⊕ Q(a)", "¬¬P(a)"), "¬Q(a)"),
+    (("P(a)", "¬Q(a)"), "P(a) ⊕ Q(a)"),
+    (("A(a) ↔ B(a)", "¬B(a)"), "¬A(a)"),
+    (("¬∃x A(x)",), "∀x ¬A(x)"),
+    (("A(a)", "¬A(a)"), "B(b)"),
+    ((), "A(a) ∨ ¬A(a)"),
+    ((), "∀x (A(x) → A(x))"),
+    ((), "⊤"),
+]
+
+
+def rows_of(premises: tuple[str, ...], conclusion: str) -> tuple[Row, ...]:
+    given = [parse_formula(text) for text in premises]
+    proof = find_proof(given, parse_formula(conclusion))
+    assert proof is not None
+    return fitch(proof, [(f"h{number}", formula) for number, formula in enumerate(given, 1)])
+
+
+def entails(premises: list[Formula], conclusion: Formula) -> bool:
+    return isinstance(EmbeddedSolver().decide(Query(tuple(premises), conclusion)), Entailed)
+
+
+def shown_by(block: list[Row]) -> Formula:
+    """What a block says as a formula: its last line, under its assumption, of all things that it fixes."""
+    numbered = [row for row in block if row.number]
+    shown = parse_formula(numbered[-1].text)
+    if numbered[0].reason == "assumption":
+        shown = Implies(parse_formula(numbered[0].text), shown)
+    return shown
+
+
+@pytest.mark.parametrize(("premises", "conclusion"), STEPS, ids=[conclusion for _, conclusion in STEPS])
+def test_every_row_follows_from_the_rows_that_it_names(premises: tuple[str, ...], conclusion: str) -> None:
+    rows = rows_of(premises, conclusion)
+    text = {row.number: row.text for row in rows if row.number}
+    assert [row.number for row in rows if row.number] == list(range(1, len(text) + 1))
+    assert [row.text for row in rows[: len(premises)]] == list(premises)
+    assert entails([], parse_formula(f"({rows[-1].text}) ↔ ({conclusion})")) or rows[-1].text == "⊥"
+    for row in rows[len(premises) :]:
+        assert all(use < row.number for use in row.uses)
+        if not row.number or row.reason == "assumption" or "witness" in row.reason:
+            continue
+        used = [parse_formula(text[number]) for number in row.uses]
+        if row.block is not None:
+            first, last = row.block
+            block = [r for r in rows if first <= r.number <= last]
+            depths = {r.number: r.depth for r in block}
+            assert depths[last] == row.depth + 1
+            if row.reason == "∀ introduction":
+                constant = next(r.text for r in rows if not r.number and r.depth == row.depth + 1)
+                everywhere = re.sub(rf"\b{constant}\b", "x", text[last])
+                used = [parse_formula(f"∀x ({everywhere})")]
+            else:
+                used = [shown_by(block)]
+        assert entails(used, parse_formula(row.text)), row
+
+
+def test_depth_grows_by_one_and_blocks_end() -> None:
+    for premises, conclusion in STEPS:
+        rows = rows_of(premises, conclusion)
+        assert rows[-1].depth == 0
+        assert all(later.depth - earlier.depth <= 1 for earlier, later in pairwise(rows))
+
+
+def test_names_of_the_package_are_not_shown() -> None:
+    for premises, conclusion in STEPS:
+        assert "␣" not in "".join(row.text + row.reason for row in rows_of(premises, conclusion))
+
+
+def test_a_name_that_is_taken_is_not_given_again() -> None:
+    rows = rows_of(("∃x A(x)", "∀x (A(x) → B(x, c1))"), "∃x B(x, c1)")
+    assert any("c2" in row.text for row in rows)
+    assert entails([parse_formula(rows[0].text), parse_formula(rows[1].text)], parse_formula(rows[-1].text))
+
+
+def test_a_proof_by_cases_reads_as_expected() -> None:
+    rows = rows_of(("A(a) ∨ B(a)", "A(a) → C(a)", "B(a) → C(a)"), "C(a)")
+    assert rows[3] == Row(4, 1, "¬C(a)", "assumption")
+    assert rows[-1] == Row(9, 0, "C(a)", "reductio ad absurdum", (), (4, 8))

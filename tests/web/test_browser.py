@@ -1,0 +1,334 @@
+"""The page in a real browser: the distribution's Chromium without a window, driven by Playwright."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.completions import Completion, read_completions
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.evaluate.page import page as make_page
+from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.proof.verify import Verifier
+
+expect.set_options(timeout=30_000)
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'> \ud83d \U0001d4ab"
+
+WIDE: ViewportSize = {"width": 1440, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        pytest.skip(f"needs Chromium ({', '.join(PROGRAMS)} on PATH): apt-get install chromium")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def verified() -> list[tuple[Completion, TraceReport]]:
+    """The examples, verified."""
+    verifier, problems = Verifier(), read_problems(ROOT / "examples" / "problems.jsonl").problems
+    completions = [c for c in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(c, Completion)]
+    return [(c, verifier.verify(problems[c.problem_id], c.completion, sample=c.sample)) for c in completions]
+
+
+@pytest.fixture(scope="module")
+def file(verified: list[tuple[Completion, TraceReport]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the examples."""
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_bytes(make_page(Verifier(), read_problems(ROOT / "examples" / "problems.jsonl").problems, verified))
+    return path
+
+
+class Opened:
+    """A page in a window of its own, with what it said and what it asked for."""
+
+    def __init__(self, browser: Browser, file: Path, *, size: ViewportSize = WIDE, dark: bool = False) -> None:
+        self.context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light")
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(30_000)
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.url = file.as_uri()
+        self.page.goto(self.url)
+
+    def trace(self, number: int) -> None:
+        """Go to a trace and wait until it is shown."""
+        self.page.evaluate("number => { location.hash = `#/trace/${number}`; }", number)
+        expect(self.page.locator(f'.rows a[href="#/trace/{number}"][aria-current="page"]')).to_have_count(1)
+        expect(self.page.locator(".trace")).to_have_count(1)
+
+
+@pytest.fixture
+def opened(browser: Browser, file: Path) -> Iterator[Opened]:
+    window = Opened(browser, file)
+    yield window
+    assert window.said == []
+    assert [url for url in window.asked if not url.startswith(("file:", "data:"))] == []
+    window.context.close()
+
+
+def focused(page: Page) -> str:
+    """The node of the graph that has the focus."""
+    key: str | None = page.evaluate("document.activeElement.getAttribute('data-key')")
+    return key or ""
+
+
+def test_it_opens_with_charts_and_a_list(opened: Opened) -> None:
+    page = opened.page
+    expect(page).to_have_title("Proof report")
+    expect(page.locator(".rows a")).to_have_count(13)
+    expect(page.locator(".tile")).to_have_count(6)
+    expect(
+        page.get_by_role("img", name="Answers: 11 verified, 1 unverified, 0 wrong, 0 no answer, 1 malformed")
+    ).to_be_visible()
+    steps = page.get_by_role("img", name="Steps by signal: ")
+    assert steps.get_attribute("aria-label") == (
+        "Steps by signal: 32 verified, signal 1, 4 partial, signal 0.3, 5 failed, signal 0.1, 1 malformed, signal 0"
+    )
+    assert opened.asked == [opened.url]
+
+
+def test_search_and_filters_choose_traces(opened: Opened) -> None:
+    page, rows = opened.page, opened.page.locator(".rows a")
+    page.get_by_label("Search problems").fill("RAKES leaves")
+    expect(rows).to_have_count(3)
+    expect(page.locator(".count")).to_contain_text("3 of 13 traces")
+    page.get_by_label("Filter by finding").select_option("NOT_ENTAILED")
+    expect(rows).to_have_count(1)
+    page.get_by_role("button", name="clear").click()
+    expect(rows).to_have_count(13)
+    page.get_by_label("Filter by outcome").select_option("malformed")
+    expect(rows).to_have_count(1)
+    page.get_by_label("Search problems").fill("no such words")
+    expect(page.get_by_text("No trace passes.")).to_be_visible()
+    page.get_by_role("button", name="clear").click()
+    page.locator(".charts").get_by_role("button", name="modus tollens").click()
+    expect(rows).to_have_count(2)
+
+
+def test_the_graph_has_the_nodes_and_colours_of_the_report(
+    opened: Opened, verified: list[tuple[Completion, TraceReport]]
+) -> None:
+    names = {0.0: "malformed", 0.1: "failed", 0.3: "partial", 1.0: "verified"}
+    colours: dict[str, set[str]] = {}
+    for number, (_, report) in enumerate(verified):
+        opened.trace(number)
+        expect(opened.page.locator(".node[data-key^=a]")).to_have_count(len(report.actions))
+        used = {name for step in report.actions for name in step.dependencies if name.startswith("h")}
+        shown = opened.page.locator(".node[data-key^=p]").evaluate_all("all => all.map(n => n.dataset.key.slice(1))")
+        assert set(shown) == used
+        for place, step in enumerate(report.actions):
+            node = opened.page.locator(f'.node[data-key="a{place}"]')
+            wanted = {"node", names[step.signal], "inside" if step.in_closure else "outside"}
+            assert wanted <= set((node.get_attribute("class") or "").split())
+            colour = node.locator(".box").evaluate("box => getComputedStyle(box).stroke")
+            colours.setdefault(f"{names[step.signal]} {step.in_closure}", set()).add(colour)
+            edges = opened.page.locator(f'.edge[data-to="a{place}"]')
+            expect(edges).to_have_count(len(step.dependencies))
+    assert all(len(seen) == 1 for seen in colours.values())
+    assert colours["verified True"] == {"rgb(28, 138, 97)"}
+    assert colours["failed True"] == {"rgb(207, 74, 59)"}
+    assert colours["partial False"] == {"rgb(169, 164, 153)"}, "an unused branch is grey"
+
+
+def test_a_failing_step_shows_its_reason_and_its_countermodel(opened: Opened) -> None:
+    opened.trace(3)
+    step = opened.page.locator(".step")
+    expect(step.locator("h2")).to_have_text("s1")
+    expect(step.locator(".findings")).to_contain_text("the dependencies do not entail the conclusion")
+    expect(step.locator(".model caption")).to_contain_text("the conclusion is false")
+    expect(step.locator(".model tbody tr").first).to_contain_text("Tilo")
+    expect(opened.page.locator('.node[data-key="a0"] .note')).to_have_text("not entailed")
+    marks = opened.page.locator(".completion mark")
+    expect(marks).to_have_count(3)
+    expect(marks.first).to_have_class("failed chosen")
+    marks.nth(2).click()
+    expect(step.locator("h2")).to_have_text("h_goal_false")
+
+
+def test_a_step_shows_its_rule_and_its_proof(opened: Opened) -> None:
+    opened.trace(0)
+    opened.page.locator('.node[data-key="a0"]').click()
+    step = opened.page.locator(".step")
+    expect(step.locator(".rule-name")).to_have_text("implication elimination")
+    expect(step.locator(".substitution")).to_contain_text("waters_roses(Mara)")
+    expect(step.locator(".proof tr")).to_have_count(4)
+    expect(step.locator(".proof tr").last).to_contain_text("→ elimination 3, 1")
+    step.get_by_role("button", name="h2").click()
+    expect(step.locator("h2")).to_have_text("h2")
+    expect(step).to_contain_text("Whoever is on duty waters the roses.")
+
+
+def test_the_size_that_is_chosen_stays(opened: Opened) -> None:
+    opened.trace(4)
+    graph = opened.page.locator(".graph svg")
+    before = float(graph.get_attribute("width") or 0)
+    opened.page.get_by_role("button", name="Larger").click()
+    expect(graph).not_to_have_attribute("width", f"{before:g}")
+    opened.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert float(graph.get_attribute("width") or 0) > 1.1 * before
+
+
+def test_a_certificate_can_be_copied(opened: Opened) -> None:
+    opened.trace(0)
+    card = opened.page.locator(".certificate")
+    card.get_by_role("button", name="copy").click()
+    assert "theorem answer" in opened.page.evaluate("getSelection().toString()")
+    card.get_by_role("button", name="Isabelle").click()
+    expect(card.locator("pre")).to_contain_text("theory problem_garden_02fz1_0")
+    opened.trace(6)
+    expect(card).to_contain_text("Only an answer all of whose closure is verified has one.")
+
+
+def test_the_keyboard_is_enough(opened: Opened) -> None:
+    page = opened.page
+    page.keyboard.press("/")
+    page.keyboard.type("Rex")
+    expect(page.locator(".rows a")).to_have_count(2)
+    page.keyboard.press("Enter")
+    expect(page.locator(".trace h1")).to_have_text("Is it true that Rex is tame?")
+    assert page.url.endswith("#/trace/10")
+    page.keyboard.press("j")
+    expect(page.locator(".trace .where")).to_contain_text("sample 1")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    expect(page.locator(".trace .where")).to_contain_text("sample 0")
+    expect(page.locator(".node.chosen")).to_have_attribute("data-key", "a1")
+    page.keyboard.press("Enter")
+    assert focused(page) == "a1"
+    page.keyboard.press("ArrowUp")
+    assert focused(page) == "a0"
+    expect(page.locator(".step h2")).to_have_text("s1")
+    page.keyboard.press("ArrowUp")
+    above = focused(page)
+    page.keyboard.press("ArrowLeft")
+    if focused(page) == above:  # it was the left one
+        page.keyboard.press("ArrowRight")
+    assert {above, focused(page)} == {"ph1", "ph2"}
+    page.keyboard.press("ArrowDown")
+    assert focused(page) == "a0"
+    page.keyboard.press("Escape")
+    assert focused(page) == ""
+    page.keyboard.press("Escape")
+    expect(page.locator(".overview")).to_be_visible()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_light_and_dark_are_the_systems_or_chosen(browser: Browser, file: Path) -> None:
+    paper = "getComputedStyle(document.body).backgroundColor"
+    for dark in (False, True):
+        window = Opened(browser, file, dark=dark)
+        before = window.page.evaluate(paper)
+        assert before == ("rgb(18, 19, 21)" if dark else "rgb(248, 247, 243)")
+        window.page.get_by_role("button", name="Light colours" if dark else "Dark colours").click()
+        assert window.page.evaluate(paper) != before
+        assert window.said == []
+        window.context.close()
+
+
+def test_a_phone_shows_everything_in_one_column(browser: Browser, file: Path) -> None:
+    window = Opened(browser, file, size=PHONE)
+    page = window.page
+    overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(overflow) == 0
+    page.get_by_role("button", name="Search").click()
+    page.get_by_label("Search problems").fill("Pip")
+    page.locator(".rows a").first.click()
+    expect(page.locator(".graph svg")).to_be_visible()
+    expect(page.locator(".list")).to_be_hidden()
+    assert page.evaluate(overflow) == 0
+    page.get_by_role("link", name="overview").click()
+    expect(page.locator(".list")).to_be_visible()
+    assert window.said == []
+    window.context.close()
+
+
+def test_text_of_a_model_does_nothing(browser: Browser, tmp_path: Path) -> None:
+    problems = read_problems(ROOT / "examples" / "problems.jsonl").problems
+    given = problems["garden/1"]
+    problem = Problem(
+        HOSTILE[:60], given.premises, given.options, given.answer, question=HOSTILE, difficulty=HOSTILE[:60]
+    )
+    action = {"id": HOSTILE[:60], "dependencies": [HOSTILE[:20]], "conclusion": HOSTILE[:60], "rule": HOSTILE[:60]}
+    text = f"{HOSTILE}<summary>[{json.dumps(action)}]</summary>"
+    verifier, path = Verifier(), tmp_path / "report.html"
+    traces = [(Completion(problem_id=problem.id, completion=text), verifier.verify(problem, text))]
+    path.write_bytes(make_page(verifier, {problem.id: problem}, traces, title=HOSTILE))
+    window = Opened(browser, path)
+    window.trace(0)
+    expect(window.page.locator(".completion mark")).to_have_count(1)
+    expect(window.page.locator(".trace h1")).to_contain_text("</script><script>window.hacked = 1</script>")
+    assert window.page.evaluate("window.hacked") is None
+    assert window.page.locator("img").count() == 0
+    assert window.said == []
+    assert window.asked == [window.url]
+    window.context.close()
+
+
+def test_only_the_rows_in_view_are_in_the_document(
+    browser: Browser, verified: list[tuple[Completion, TraceReport]], tmp_path: Path
+) -> None:
+    path = tmp_path / "report.html"
+    many = [
+        (Completion(problem_id=c.problem_id, sample=n, completion=c.completion), r)
+        for n in range(80)
+        for c, r in verified
+    ]
+    problems = read_problems(ROOT / "examples" / "problems.jsonl").problems
+    path.write_bytes(make_page(Verifier(), problems, many, certificates=3))
+    window = Opened(browser, path)
+    assert 0 < window.page.locator(".rows a").count() < 40
+    window.page.locator(".rows").evaluate("list => { list.scrollTop = list.scrollHeight; }")
+    expect(window.page.locator('.rows a[href="#/trace/1039"]')).to_have_count(1)
+    assert window.page.locator(".rows a").count() < 40
+    window.trace(1035)
+    expect(window.page.locator(".certificate")).to_contain_text("only the first 3 verified answers")
+    expect(window.page.locator(".certificate pre")).to_contain_text("--id 'animals/1'")
+    window.context.close()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_axe_finds_no_serious_fault(browser: Browser, file: Path, size: ViewportSize, dark: bool) -> None:
+    if not AXE.is_file():
+        pytest.skip("needs axe-core in web/node_modules (npm ci in web/)")
+    window = Opened(browser, file, size=size, dark=dark)
+    window.page.evaluate(AXE.read_text(encoding="utf-8"))
+    for number in (None, 0, 3, 4, 6, 7):
+        if number is not None:
+            window.page.evaluate("number => { location.hash = `#/trace/${number}`; }", number)
+            expect(window.page.locator(".trace .where")).to_be_visible()
+        found = window.page.evaluate("axe.run()")
+        serious = [
+            f"{fault['id']}: {node['html'][:120]} {node['failureSummary']}"
+            for fault in found["violations"]
+            if fault["impact"] in ("serious", "critical")
+            for node in fault["nodes"]
+        ]
+        assert serious == [], f"trace {number}"
+        assert len(found["passes"]) > 10
+    window.context.close()
