@@ -14,6 +14,7 @@
 # make experiment-tiny     docs/experiments anew: the methods compared on a model from scratch (resumes; JOBS=2 THREADS=1)
 # make test-integrations   the adapters for other trainers, with those trainers (an environment of its own)
 # make docs    the documentation site in out/site; a link that leads nowhere is an error
+# make web     proof_r1_formal/web/report.html anew from its sources in web/ (needs node and npm)
 # make wheel   the package as a wheel in dist/
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -21,7 +22,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo test tables bench bench-ray audit generation compare soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations experiment-tiny docs wheel clean
+.PHONY: setup demo test tables bench bench-ray audit generation compare soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations experiment-tiny docs web page-tools wheel clean
 
 setup: .venv/.ready
 
@@ -38,7 +39,7 @@ demo: setup
 	$(BIN)/proof-r1 evaluate --problems examples/problems.jsonl --completions examples/completions.jsonl
 	$(BIN)/proof-r1 show --problems examples/problems.jsonl --completions examples/completions.jsonl --id garden/2
 
-test: .venv/.tested
+test: .venv/.tested page-tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -112,6 +113,24 @@ experiment-tiny: .venv/.tested
 
 docs: .venv/.tested
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
+web: web/node_modules/.ready
+	cd web && npm run --silent check && npm run --silent build
+
+web/node_modules/.ready: web/package-lock.json
+	cd web && npm ci --silent --no-audit --no-fund
+	touch $@
+
+# What tests of the page need that no pip installs. Where it cannot be had, they are skipped and say what is missing.
+CHROMIUM := command -v chromium || command -v chromium-browser || command -v google-chrome || command -v google-chrome-stable
+APT := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get
+
+page-tools:
+	@($(CHROMIUM)) > /dev/null || test "$$(id -u)" != 0 || ! command -v apt-get > /dev/null \
+		|| $(APT) install -y -q --no-install-recommends chromium > /dev/null 2>&1 \
+		|| ($(APT) update -q && $(APT) install -y -q --no-install-recommends chromium) > /dev/null 2>&1 \
+		|| echo 'no Chromium could be installed'
+	@! command -v npm > /dev/null || $(MAKE) --silent web/node_modules/.ready || echo 'npm could install nothing'
 
 wheel: .venv/.tested
 	$(PIP) wheel --no-deps -w dist .
