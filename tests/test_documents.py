@@ -1,8 +1,9 @@
 """What the documents claim is so: every command and every piece of code in them runs and prints what they say.
 
-A page is run as a reader would: all its ``bash`` and ``python`` blocks in order, the former in one shell, in an empty
-folder with the examples of the checkout. A ``text`` block behind such a block is what it prints; ``…`` stands for
-anything there. ``make`` only says what it would do. Pages with needs of their own are run elsewhere.
+A page is run as a reader would: all its ``bash`` and ``python`` blocks in order, the former in one shell, in a folder
+with the examples of the checkout, which are ``P.jsonl`` and ``C.jsonl``, too. A ``text`` block behind such a block is
+what it prints; ``…`` stands for anything there. ``make`` only says what it would do. Pages with needs of their own are
+run elsewhere.
 """
 
 from __future__ import annotations
@@ -41,7 +42,11 @@ ELSEWHERE = {
 }
 """Pages that another test runs: page -> where."""
 NOT_RUN = {
+    ("cluster.md", ""): "wants GPUs, a cluster and a model; tests/training/openrlhf runs the engine on CPUs",
     ("README.md", "proof-r1 translate FILE"): "wants a file and a Ray cluster of the reader's; a service does not end",
+    ("evaluation.md", "proof-r1 evaluate --study"): "tests/evaluate/test_evaluation_commands.py runs a study",
+    ("evaluation.md", "proof-r1 review"): "wants a model; tests/evaluate/test_evaluation_commands.py has one",
+    ("models.md", "pip install 'proof-r1-formal[models]'"): "wants an endpoint; tests/models has one",
     ("training.md", "from proof_r1_formal import TRAIN"): "has no effect alone: tests/training/test_align.py calls it",
 }
 """Blocks that nothing can run: page and beginning -> why."""
@@ -116,6 +121,8 @@ def run(wanted: list[Block], folder: Path, environment: dict[str, str]) -> None:
 def test_the_commands_and_the_code_of_a_page_run(page: str, tmp_path: Path) -> None:
     for name in ("examples", "training"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for short, name in (("P.jsonl", "problems.jsonl"), ("C.jsonl", "completions.jsonl")):
+        shutil.copy(ROOT / "examples" / name, tmp_path / short)
     for name in ("check_bundle.py", "Makefile", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
     environment = {
