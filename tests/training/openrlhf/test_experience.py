@@ -37,7 +37,7 @@ from openrlhf.trainer.ppo_utils.experience import Experience  # noqa: E402 (only
 from openrlhf.trainer.ppo_utils.replay_buffer import NaiveReplayBuffer  # noqa: E402
 from openrlhf.trainer.ppo_utils.samples_generator import SamplesGenerator  # noqa: E402
 
-from training.openrlhf.agent import AgentExecutor, Judged  # noqa: E402
+from training.openrlhf.agent import AgentExecutor, Judged, Response  # noqa: E402
 from training.openrlhf.experience import UNITS, ProofExperienceMaker, rows_of  # noqa: E402
 from training.openrlhf.strategy import CpuStrategy  # noqa: E402
 
@@ -68,13 +68,13 @@ class Case:
     problems: list[Problem]
     answers: list[list[int]]  # all samples of the first problem, then of the second
 
-    def responses(self) -> list[dict[str, object]]:
+    def responses(self) -> list[Response]:
         """What the agent returns."""
         agent = AgentExecutor(self.config, self.model)
         engine = FixedEngine(self.answers)
         sampling = SimpleNamespace(max_tokens=64, logprobs=1)
 
-        async def all_of_them() -> list[dict[str, object]]:
+        async def all_of_them() -> list[Response]:
             asked = [
                 (short_question(problem), msgspec.json.encode(Asked(to_json(problem), evaluation=False)).decode())
                 for problem in self.problems

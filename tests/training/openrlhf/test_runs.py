@@ -15,7 +15,7 @@ from peft import PeftModel
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
-from proof_r1_formal import read_completions, read_problems
+from proof_r1_formal import Completion, read_completions, read_problems
 from proof_r1_formal.models.prompts import short_question
 from training.config import Config, ConfigError, read_config
 from training.local.logs import EvaluationRecord, StepRecord, read_log
@@ -62,8 +62,11 @@ def assert_saved(config: Config) -> None:
     """The adapter that was saved makes ``transformers`` write what the engine wrote with the last weights."""
     records = [one for one in read_log(Path(config.output) / "log.jsonl") if isinstance(one, EvaluationRecord)]
     assert [one.step for one in records] == [config.optimiser.steps]
-    answers = list(read_completions(Path(config.output) / "evaluations" / f"step-{config.optimiser.steps:08}.jsonl"))
+    lines = read_completions(Path(config.output) / "evaluations" / f"step-{config.optimiser.steps:08}.jsonl")
+    answers = [line for line in lines if isinstance(line, Completion)]
+    assert len(answers) == config.evaluation.problems
     problems = read_problems(config.data.evaluation[0]).problems
+    assert config.model.path is not None
     base = AutoModelForCausalLM.from_pretrained(config.model.path, dtype=torch.bfloat16)
     policy = PeftModel.from_pretrained(base, str(Path(config.output) / "model"))
     tokenizer = load_tokenizer(Path(config.output) / "model")
