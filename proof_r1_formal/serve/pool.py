@@ -236,16 +236,19 @@ class _Process:
 
     @classmethod
     async def start(cls, max_actions: int) -> _Process:
-        child = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",  # the folder that the service was started in holds none of its modules
-            "-m",
-            "proof_r1_formal.serve.worker",
-            str(max_actions),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is for the service, which ends its workers when they are done
-        )
+        try:
+            child = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-P",  # the folder that the service was started in holds none of its modules
+                "-m",
+                "proof_r1_formal.serve.worker",
+                str(max_actions),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C is for the service, which ends its workers when they are done
+            )
+        except OSError as error:
+            raise ProofR1Error(f"a worker cannot be started: {error.strerror}") from error
         assert child.stdin is not None and child.stdout is not None
         process = cls(child, child.stdin, child.stdout)
         try:
