@@ -96,6 +96,7 @@ def run(wanted: list[Block], folder: Path, environment: dict[str, str]) -> None:
             code = f"python block{number}.py\n"
         script.append(f"{{\n{code}}}\nprintf '{mark}'")
     settings = {"PATH": environment["PATH"], "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
+    settings["PYTHONUNBUFFERED"] = "1"  # as at a terminal: errors and output in the order in which they are written
     done = subprocess.run(
         ["bash", "-c", "\n".join(script)],
         cwd=folder,
@@ -123,7 +124,7 @@ def test_the_commands_and_the_code_of_a_page_run(page: str, tmp_path: Path) -> N
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for short, name in (("P.jsonl", "problems.jsonl"), ("C.jsonl", "completions.jsonl")):
         shutil.copy(ROOT / "examples" / name, tmp_path / short)
-    for name in ("check_bundle.py", "Makefile", "constraints.txt"):
+    for name in ("check_bundle.py", "Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
     environment = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -154,6 +155,23 @@ def test_a_newcomer_gets_to_a_theorem_with_the_wheel_and_the_quick_start_alone(t
     assert "pets/1" in html
     [theorem] = (tmp_path / "certificates").glob("*.lean")
     assert "theorem answer" in theorem.read_text(encoding="utf-8")
+
+
+def test_a_page_that_is_wrong_is_noticed(tmp_path: Path) -> None:
+    def page(language: str, code: str, printed: str | None) -> None:
+        run(
+            [Block("page", 1, language, code, printed)],
+            tmp_path,
+            {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        )
+
+    page("bash", "echo 1; echo 2 >&2; echo 3\necho 4 5\n", "1\n…\n4 …\n")
+    with pytest.raises(pytest.fail.Exception, match="exit status 3"):
+        page("bash", "echo 1\n(exit 3)\necho 2\n", None)
+    with pytest.raises(pytest.fail.Exception, match="prints something else"):
+        page("bash", "echo 1; echo 2\n", "1\n")
+    with pytest.raises(pytest.fail.Exception, match="NameError"):
+        page("python", "unknown\n", None)
 
 
 def test_blocks_that_are_not_run_are_there_and_other_pages_are_run_where_it_says() -> None:
