@@ -31,6 +31,7 @@ from training.local.update import chunks
 from training.loss import policy_loss
 from training.openrlhf.experience import UNITS
 from training.openrlhf.strategy import Strategy
+from training.openrlhf.tokenizer import get_tokenizer
 from training.openrlhf.undecorated import undecorated
 
 Found = tuple[Tensor, Tensor, Tensor, None, None]
@@ -201,10 +202,11 @@ def merged(policy: PeftModel) -> list[tuple[str, Tensor | Merged]]:
 
 
 def compose() -> None:
-    """Put the trainer, the divisor and the order into OpenRLHF's module, in the process of the policy."""
+    """Put trainer, divisor, order and tokenizer into OpenRLHF's module, in the process of the policy."""
     ppo_actor.ActorPPOTrainer = ActionTrainer
     ppo_actor.iter_grad_accum_global_norm = with_units
     ppo_actor.DataLoader = in_order
+    ppo_actor.get_tokenizer = get_tokenizer
 
 
 class PolicyActor(undecorated(ppo_actor.PolicyModelActor)):  # type: ignore[misc]

@@ -22,6 +22,7 @@ from training.local.outcomes import step_record, write_rollouts
 from training.local.update import Update, chunks
 from training.methods import METHODS
 from training.openrlhf.experience import ProofExperienceMaker, Row, pieces_of, tried
+from training.openrlhf.tokenizer import get_tokenizer
 from training.openrlhf.undecorated import undecorated
 
 
@@ -42,6 +43,7 @@ class Controller(undecorated(ppo_trainer.PPOTrainer)):  # type: ignore[misc]
     experience_maker: ProofExperienceMaker
 
     def __init__(self, *args: object, **sampling: object) -> None:
+        ppo_trainer.get_tokenizer = get_tokenizer
         super().__init__(*args, **sampling)
         self._config: Config = self.strategy.config
         self._folder = Path(self._config.output)

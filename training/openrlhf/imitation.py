@@ -53,7 +53,9 @@ def main() -> None:
     import openrlhf.utils
 
     from training.openrlhf.strategy import strategy_of
+    from training.openrlhf.tokenizer import get_tokenizer
 
+    openrlhf.utils.get_tokenizer = get_tokenizer
     openrlhf.utils.get_strategy = strategy_of(read_config(file), 0, cpu=cpu)
     sys.argv = [ENTRY, *flags]
     runpy.run_module(ENTRY, run_name="__main__")
