@@ -19,6 +19,7 @@ from proof_r1_formal.commands.common import ERR, OUT
 from proof_r1_formal.commands.evaluation import best, evaluate
 from proof_r1_formal.commands.formulas import parse
 from proof_r1_formal.commands.models import sample
+from proof_r1_formal.commands.page import report
 from proof_r1_formal.commands.problems import generate, translate
 from proof_r1_formal.commands.proofs import prove
 from proof_r1_formal.commands.review import review
@@ -45,6 +46,7 @@ for command in (
     evaluate,
     best,
     review,
+    report,
     prove,
     certify,
     train,
