@@ -13,8 +13,8 @@
 # make test-openrlhf        the engine openrlhf on CPUs, in .venv-openrlhf (make setup-openrlhf); `make test` does it, too
 # make experiment-tiny     docs/experiments anew: the methods compared on a model from scratch (resumes; JOBS=2 THREADS=1)
 # make test-integrations   the adapters for other trainers, with those trainers (an environment of its own)
-# make docs    the documentation site in out/site; a link that leads nowhere is an error
 # make web     proof_r1_formal/web/report.html anew from its sources in web/ (needs node and npm)
+# make docs    the documentation site in out/site; a link that leads nowhere is an error
 # make wheel   the package as a wheel in dist/
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -22,7 +22,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo test tables bench bench-ray audit generation compare soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations experiment-tiny docs web page-tools wheel clean
+.PHONY: setup demo test tables bench bench-ray audit generation compare soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations experiment-tiny web page-tools docs wheel clean
 
 setup: .venv/.ready
 
@@ -46,6 +46,7 @@ test: .venv/.tested page-tools
 	$(BIN)/pytest -q -n 2 -m 'not slow'
 	$(BIN)/pytest -q -n 2 -m slow
 	$(MAKE) test-openrlhf
+	$(MAKE) test-integrations
 
 # Of its own, as its pins are not those of everything else.
 ORL := .venv-openrlhf/bin
@@ -62,7 +63,6 @@ setup-openrlhf: .venv-openrlhf/.ready
 
 test-openrlhf: .venv-openrlhf/.ready
 	$(ORL)/python -m pytest -q -W default tests/training/openrlhf  # libraries of this size warn
-	$(MAKE) test-integrations
 
 tables: .venv/.tested
 	$(BIN)/python tests/evaluate/test_agreement.py $(DATA) > docs/agreement.md
@@ -111,9 +111,6 @@ test-integrations: .venv-integrations/.ready
 experiment-tiny: .venv/.tested
 	$(BIN)/python -m training.experiments.tiny --jobs $(or $(JOBS),2) --threads $(or $(THREADS),1)
 
-docs: .venv/.tested
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
-
 web: web/node_modules/.ready
 	cd web && npm run --silent check && npm run --silent build
 
@@ -131,6 +128,9 @@ page-tools:
 		|| ($(APT) update -q && $(APT) install -y -q --no-install-recommends chromium) > /dev/null 2>&1 \
 		|| echo 'no Chromium could be installed'
 	@! command -v npm > /dev/null || $(MAKE) --silent web/node_modules/.ready || echo 'npm could install nothing'
+
+docs: .venv/.tested
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 wheel: .venv/.tested
 	$(PIP) wheel --no-deps -w dist .
