@@ -31,7 +31,7 @@ model:
 data: {{train: [{EXAMPLES}], evaluation: [{EXAMPLES}], prompt: short, epochs: 1000}}
 rollout: {{samples: 4, temperature: 1.0, top_p: 1.0, max_prompt_tokens: 512, max_response_tokens: 256, parallel: 32}}
 batch: {{problems: 4, mini: 4, micro: 8}}
-optimiser: {{steps: 100, learning_rate: 5e-3}}
+optimiser: {{steps: 60, learning_rate: 5e-3}}
 evaluation: {{every: 0, at_start: false, problems: 6, samples: 2, temperature: 1.0, top_p: 1.0}}
 checkpoint: {{every: 0}}
 """

