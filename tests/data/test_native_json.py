@@ -1,4 +1,4 @@
-"""A problem as one text, as services and trainers carry it: it reads back equal, and no text makes reading fail oddly."""
+"""A problem as one text, as services and trainers carry it: it reads back equal; no text makes reading fail oddly."""
 
 from __future__ import annotations
 
