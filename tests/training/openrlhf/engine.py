@@ -30,12 +30,12 @@ TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down
 def main() -> None:
     model = sys.argv[1]
     torch.manual_seed(0)
-    base = AutoModelForCausalLM.from_pretrained(model, dtype=torch.bfloat16)
+    base = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32)
     policy = get_peft_model(base, LoraConfig(r=8, lora_alpha=16, target_modules=TARGETS, task_type="CAUSAL_LM"))
     for name, weight in policy.named_parameters():
         if "lora_B" in name:
             torch.nn.init.normal_(weight, std=0.2)
-    engine = LLM(model, dtype="bfloat16", enforce_eager=True, max_model_len=128, gpu_memory_utilization=0.1)
+    engine = LLM(model, dtype="float32", enforce_eager=True, max_model_len=128, gpu_memory_utilization=0.1)
     runner = engine.llm_engine.model_executor.driver_worker.worker.model_runner
     before = written(engine)
     runner.reload_weights(weights_iterator=iter([(name, weight.data) for name, weight in merged(policy)]))

@@ -20,5 +20,4 @@ def test_an_engine_takes_merged_weights_and_refuses_those_of_adapters(warmed_up:
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["refused"]  # what OpenRLHF alone would send
     assert found["after"] != found["before"]
-    same = [a == b for a, b in zip(found["after"], found["told"], strict=False)]
-    assert all(same[:6]), found  # later ones may differ where two tokens are as likely as each other in bfloat16
+    assert found["after"] == found["told"]
