@@ -46,7 +46,6 @@ test: .venv/.tested page-tools
 	$(BIN)/pytest -q -n 2 -m 'not slow'
 	$(BIN)/pytest -q -n 2 -m slow
 	$(MAKE) test-openrlhf
-	$(MAKE) test-integrations
 
 # Of its own, as its pins are not those of everything else.
 ORL := .venv-openrlhf/bin
