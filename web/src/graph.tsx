@@ -1,6 +1,6 @@
 // The proof graph as a picture: one focusable node at a time, arrow keys go from node to node.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { neighbour, type Graph, type Node } from "./layout";
 
 const MARKS = { premise: "", verified: "✓", partial: "~", failed: "✗", malformed: "∅", missing: "?" } as const;
@@ -15,20 +15,16 @@ interface Props {
 
 export function GraphView({ graph, selected, select }: Props) {
   const frame = useRef<HTMLDivElement>(null);
-  const [zoom, setZoom] = useState(1);
-  const fit = (smallest: number) => {
-    const room = (frame.current?.clientWidth ?? graph.width) - 2;
-    setZoom(Math.max(smallest, Math.min(1, room / graph.width)));
-  };
-  useEffect(() => {
-    const box = frame.current!;
-    let width = 0;
-    const observer = new ResizeObserver(() => {
-      if (box.offsetWidth === width) return; // only its height, which follows the size that was chosen
-      width = box.offsetWidth;
-      fit(READABLE);
-    });
-    observer.observe(box);
+  const [room, setRoom] = useState(graph.width);
+  const [chosen, setChosen] = useState<number | null>(null);
+  const fitting = (smallest: number) => Math.max(smallest, Math.min(1, room / graph.width));
+  const zoom = chosen ?? fitting(READABLE);
+  useLayoutEffect(() => {
+    const measure = () => setRoom(frame.current!.offsetWidth - 2);
+    const observer = new ResizeObserver(measure);
+    setChosen(null);
+    measure();
+    observer.observe(frame.current!);
     return () => observer.disconnect();
   }, [graph]);
   useEffect(() => {
@@ -84,9 +80,9 @@ export function GraphView({ graph, selected, select }: Props) {
         </svg>
       </div>
       <div class="zoom" role="group" aria-label="Size of the graph">
-        <button type="button" aria-label="Smaller" onClick={() => setZoom(Math.max(SMALLEST, zoom / 1.2))}>−</button>
-        <button type="button" aria-label="Fit" onClick={() => fit(SMALLEST)}>fit</button>
-        <button type="button" aria-label="Larger" onClick={() => setZoom(Math.min(2, zoom * 1.2))}>+</button>
+        <button type="button" aria-label="Smaller" onClick={() => setChosen(Math.max(SMALLEST, zoom / 1.2))}>−</button>
+        <button type="button" aria-label="Fit" onClick={() => setChosen(fitting(SMALLEST))}>fit</button>
+        <button type="button" aria-label="Larger" onClick={() => setChosen(Math.min(2, zoom * 1.2))}>+</button>
       </div>
     </div>
   );
