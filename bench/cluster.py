@@ -178,7 +178,7 @@ def corpus(folder: Path, count: int) -> None:
 
 
 def main() -> None:
-    """Measure, write the file, and fail unless all runs wrote the same."""
+    """Measure, and write the file if all runs wrote the same and workers were killed as they should."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--completions", type=int, default=200_000)
     parser.add_argument("--out", type=Path, default=OUT)
@@ -209,9 +209,13 @@ def main() -> None:
             measured = run(folder, title, *arguments, kill_at=kill_at, size=size)
             found["runs"].append({**measured, "load_before": round(load, 1)})
             sys.stderr.write(f"{found['runs'][-1]}\n")
-            options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            if measured["killed"] != len(kill_at):
+                raise SystemExit(f"{title}: {measured['killed']} workers were killed")
     if len({measured["sha256"] for measured in found["runs"]}) != 1:
         raise SystemExit("the runs differ")
+    _, one, two, _ = [measured["reports_per_second"] for measured in found["runs"]]
+    found["two_workers_to_one"] = round(two / one, 2)
+    options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -104,14 +104,14 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path\n"
         "from proof_r1_formal.proof import output\n"
-        "append, count = output.ReportFile.append, []\n"
+        "append, count = output.LineFile.append_line, []\n"
         "def stop(self, report):\n"
         "    count.append(1)\n"
         "    if len(count) == 5:\n"
         "        self._file.write(b'{\"cut sho')\n"
         "        raise KeyboardInterrupt\n"
         "    append(self, report)\n"
-        "output.ReportFile.append = stop\n"
+        "output.LineFile.append_line = stop\n"
         "from proof_r1_formal.cli import main\n"
         "main()\n"
     )

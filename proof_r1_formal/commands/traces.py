@@ -29,8 +29,8 @@ from proof_r1_formal.commands.common import (
     usable_completions,
     with_progress,
 )
-from proof_r1_formal.proof.batch import Settings, verify_many
-from proof_r1_formal.proof.output import ReportFile
+from proof_r1_formal.proof.batch import Settings, verify_many, verify_to_lines
+from proof_r1_formal.proof.output import LineFile
 
 
 def verify(
@@ -50,14 +50,14 @@ def verify(
     settings = Settings(solver=solver, rules=rules, evidence=evidence, answers=answers, lean=lean)
     known = read_problem_file(problems, format)
     skipped: list[str] = []
-    with ReportFile.open(out, inputs=(problems, completions), settings=settings) as file:
+    with LineFile.open(out, inputs=(problems, completions), settings=settings) as file:
         usable = usable_completions(completions, known, skipped)
         done = sum(1 for _ in zip(range(file.done), usable, strict=False))
         if done:
             say(f"resuming: {done} reports are there already")
-        reports = verify_many(known.problems, usable, settings=settings, workers=workers, engine=engine(ray))
-        for report in with_progress(reports, "verifying", count_lines(completions) - done):
-            file.append(report)
+        lines = verify_to_lines(known.problems, usable, settings=settings, workers=workers, engine=engine(ray))
+        for line in with_progress(lines, "verifying", count_lines(completions) - done):
+            file.append_line(line)
     say(f"{file.done} reports written to {out}")
     finish(skipped)
 

@@ -1,4 +1,5 @@
-"""Many completions at once: :func:`verify_many` streams reports in the order of its input, with bounded memory.
+"""Many completions at once: :func:`verify_many` streams reports in the order of its input, with bounded memory;
+:func:`verify_to_lines` gives each as the line that a file of reports has for it.
 
 The same reports come out whatever the number of workers: a verdict depends on its problem and completion only.
 """
@@ -16,14 +17,14 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evidence.kernel import KernelEvidence
 from proof_r1_formal.evidence.lean import LeanKernel
-from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.proof.report import TraceReport, decode, encode
 from proof_r1_formal.proof.verify import EvidenceLevel, Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Limits
 from proof_r1_formal.workers import PROCESSES, in_order
 
-CHUNK, CLUSTER_CHUNK = 16, 64
+CHUNK, CLUSTER_CHUNK = 16, 512
 """How many completions a worker is given at a time: a process, and one of a cluster, where handing over costs more."""
 KERNEL_CHUNK = 64
 """How many completions' evidence a kernel is given at a time."""
@@ -112,6 +113,38 @@ def verify_many(
     verifier = settings.verifier()  # here, too, so that a wrong setting is told at once and not by a dying worker
     if workers == 1 and engine == PROCESSES:
         return _in_this_process(verifier, problems, completions)
+    return map(decode, _lines_of_workers(problems, completions, settings, workers, engine))
+
+
+def verify_to_lines(
+    problems: Mapping[str, Problem],
+    completions: Iterable[Completion],
+    *,
+    settings: Settings | None = None,
+    workers: int = 1,
+    engine: str = PROCESSES,
+) -> Iterator[bytes]:
+    """The reports of :func:`verify_many` as lines of JSON, without newlines.
+
+    The workers write them, so that many are not held up by the one process that gathers them.
+
+    Raises:
+        ProofR1Error: see :func:`verify_many`.
+    """
+    settings = settings or Settings()
+    verifier = settings.verifier()
+    if workers == 1 and engine == PROCESSES:
+        return map(encode, _in_this_process(verifier, problems, completions))
+    return _lines_of_workers(problems, completions, settings, workers, engine)
+
+
+def _lines_of_workers(
+    problems: Mapping[str, Problem],
+    completions: Iterable[Completion],
+    settings: Settings,
+    workers: int,
+    engine: str,
+) -> Iterator[bytes]:
     starter = partial(_start_worker, settings, dict(problems))
     chunks = _chunks(completions, CHUNK if engine == PROCESSES else CLUSTER_CHUNK)
     return chain.from_iterable(in_order(_verify_chunk, chunks, workers, starter=starter, engine=engine))
@@ -146,8 +179,8 @@ def _start_worker(settings: Settings, problems: Mapping[str, Problem]) -> None:
     _worker = (settings.verifier(), problems)
 
 
-def _verify_chunk(completions: list[Completion]) -> list[TraceReport]:
-    return list(_in_this_process(*_worker, completions))
+def _verify_chunk(completions: list[Completion]) -> list[bytes]:
+    return [encode(report) for report in _in_this_process(*_worker, completions)]
 
 
 def _chunks(completions: Iterable[Completion], size: int) -> Iterator[list[Completion]]:

@@ -16,7 +16,6 @@ import msgspec
 
 from proof_r1_formal import __version__
 from proof_r1_formal.errors import DataError
-from proof_r1_formal.proof.report import TraceReport, encode
 
 
 class LineFile:
@@ -85,14 +84,6 @@ class LineFile:
             self._partial.replace(self._target)
         elif not self.done:  # nothing to go on with
             self._partial.unlink()
-
-
-class ReportFile(LineFile):
-    """Reports being written."""
-
-    def append(self, report: TraceReport) -> None:
-        """Add a report; it is on disk before this returns."""
-        self.append_line(encode(report))
 
 
 def whole_lines(path: Path, read: Callable[[bytes], object]) -> tuple[int, int]:
