@@ -85,14 +85,26 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """A completion once it is verified: the report, and where its actions are in its tokens."""
+    """A completion once it is verified: the report, and where its actions are in its tokens.
+
+    Attributes:
+        report: on the completion.
+        alignment: of its actions and tokens.
+        verified: False if verification itself failed, so that the report says nothing of the completion.
+    """
 
     report: TraceReport
     alignment: Alignment
+    verified: bool = True
 
 
 def rollout_of(
-    report: TraceReport, completion: TokenText, settings: CreditSettings, *, limit: int | None = None
+    report: TraceReport,
+    completion: TokenText,
+    settings: CreditSettings,
+    *,
+    limit: int | None = None,
+    verified: bool = True,
 ) -> Rollout:
     """The rollout of a completion and of the report on its text.
 
@@ -104,10 +116,11 @@ def rollout_of(
         completion: the tokens.
         settings: the constants.
         limit: number of tokens that are trained on; all if None.
+        verified: whether the completion could be verified.
     """
     if not report.actions and settings.unanswered == "wrong":
         report = structs.replace(report, actions=(_nothing(len(completion.text)),))
-    return Rollout(report, align(completion, [step.span for step in report.actions], limit=limit))
+    return Rollout(report, align(completion, [step.span for step in report.actions], limit=limit), verified)
 
 
 def _nothing(length: int) -> StepReport:
@@ -155,7 +168,8 @@ def credit_batch(
 ) -> BatchCredit:
     """The credit of every token of a batch.
 
-    Problems whose premises contradict each other earn nothing and move no baseline, as anything follows there.
+    Problems whose premises contradict each other earn nothing and move no baseline, as anything follows there; nor do
+    rollouts that could not be verified, with which no other rollout of their group is compared.
 
     Args:
         method: which of them.
@@ -166,20 +180,21 @@ def credit_batch(
     Raises:
         ProofR1Error: the method learns from no rollouts.
     """
-    usable = [group for group in groups if not _contradictory(group)]
-    credited, after = _credit(method, usable, baselines, settings)
-    earned = iter(credited)
-    return BatchCredit(
-        tuple([_nothing_for(group) if _contradictory(group) else next(earned) for group in groups]), after
-    )
+    compared = [[] if _contradictory(group) else [one for one in group if one.verified] for group in groups]
+    credited, after = _credit(method, compared, baselines, settings)
+    return BatchCredit(tuple(map(_with_the_others, groups, compared, credited)), after)
 
 
 def _contradictory(group: Sequence[Rollout]) -> bool:
     return any(rollout.report.consistency == "inconsistent" for rollout in group)
 
 
-def _nothing_for(group: Sequence[Rollout]) -> tuple[TokenCredit, ...]:
-    return tuple([TokenCredit((0.0,) * len(rollout.alignment.owners), 0) for rollout in group])
+def _with_the_others(
+    group: Sequence[Rollout], compared: Sequence[Rollout], credited: Sequence[TokenCredit]
+) -> tuple[TokenCredit, ...]:
+    """The credit of a whole group: of those that were compared, and nothing for the others."""
+    earned = {id(rollout): credit for rollout, credit in zip(compared, credited, strict=True)}
+    return tuple([earned.get(id(one)) or TokenCredit((0.0,) * len(one.alignment.owners), 0) for one in group])
 
 
 def _credit(

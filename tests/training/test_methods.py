@@ -22,6 +22,7 @@ from training.methods import (
     BatchCredit,
     PerAction,
     Rollout,
+    TokenCredit,
     credit_batch,
     divisor,
     rollout_of,
@@ -133,6 +134,24 @@ def test_baselines_move_after_the_batch() -> None:
     assert first.baselines != START
     assert credit_batch(METHODS["proof_r1"], groups(), first.baselines, PAPER).groups != first.groups
     assert credited("grpo").baselines is START
+
+
+@pytest.mark.parametrize("name", ["grpo", "prosfi", "proof_r1", "no_verification", "no_closure"])
+def test_who_could_not_be_verified_earns_nothing_and_changes_nothing_for_the_others(name: str) -> None:
+    batch = [(*group, replace(group[0], verified=False)) for group in groups()]
+    after = credited(name, batch)
+    assert [group[:-1] for group in after.groups] == list(credited(name).groups)
+    assert after.baselines == credited(name).baselines
+    for group, earned in zip(batch, after.groups, strict=True):
+        assert earned[-1] == TokenCredit((0.0,) * len(group[0].alignment.owners), 0)
+
+
+@pytest.mark.parametrize("name", ["grpo", "proof_r1"])
+def test_a_group_of_which_nothing_could_be_verified_earns_nothing(name: str) -> None:
+    unknown = [replace(rollout, verified=False) for rollout in groups()[0]]
+    after = credited(name, [unknown])
+    assert not any(any(one.advantages) or one.units for one in after.groups[0])
+    assert after.baselines == START
 
 
 def test_imitation_has_no_rollouts() -> None:

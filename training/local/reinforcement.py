@@ -134,5 +134,5 @@ class ReinforcementLearner:
 
     def _tried(self, task: Task, one: Sample, text: TokenText, future: Future[Checked]) -> Tried:
         checked = future.result()
-        rollout = rollout_of(checked.report, text, self._config.credit)
+        rollout = rollout_of(checked.report, text, self._config.credit, verified=checked.failure is None)
         return Tried(task.problem, one.number, text.text, len(one.ids), one.ended, checked, rollout)

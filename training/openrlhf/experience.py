@@ -110,7 +110,7 @@ def tried(row: Row, number: int, pieces: TokenPieces, config: Config) -> Tried:
         tokens=len(text.pieces),
         ended=not row.experience.truncated[row.number].item(),
         checked=checked,
-        rollout=rollout_of(checked.report, text, config.credit),
+        rollout=rollout_of(checked.report, text, config.credit, verified=checked.failure is None),
     )
 
 
