@@ -26,7 +26,8 @@ from proof_r1_formal.commands.common import (
     read_problem_file,
     say,
 )
-from proof_r1_formal.data.completions import write_completions
+from proof_r1_formal.data.completions import beside, write_completions
+from proof_r1_formal.data.failures import write_failures
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.evaluate.measures import Measure
 from proof_r1_formal.evaluate.metrics import evaluate_metrics
@@ -38,9 +39,10 @@ from proof_r1_formal.models.agents.graph_of_verification import GraphOfVerificat
 from proof_r1_formal.models.agents.logic_agent import LogicAgent
 from proof_r1_formal.models.chat import Model, Sampling
 from proof_r1_formal.models.endpoint import Endpoint, key_of, only_model
+from proof_r1_formal.models.journal import Journal
 from proof_r1_formal.models.local import LocalModel
-from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed, Journal, Patient
-from proof_r1_formal.models.sampling import Samples, Told, repaired, write_failures
+from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed, Patient
+from proof_r1_formal.models.sampling import Samples, Told, repaired
 from proof_r1_formal.models.sampling import sample as _sample
 from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.report import TraceReport
@@ -111,11 +113,17 @@ def sample(
     settings.verifier()  # a wrong setting is told before anything is paid for
 
     async def work() -> None:
-        with Journal(out.with_suffix(".calls.jsonl")) as journal:
-            async with opened(
-                model, name=name, key=key_of(key_env), timeout=timeout, extra=extra, at_once=at_once
-            ) as who:
-                patient = Patient(who, at_once=at_once, per_minute=per_minute, attempts=attempts)
+        with Journal(beside(out, "calls")) as journal:
+            async with patient_model(
+                model,
+                name=name,
+                key_env=key_env,
+                at_once=at_once,
+                per_minute=per_minute,
+                attempts=attempts,
+                timeout=timeout,
+                extra=extra,
+            ) as patient:
                 with _progress("sampling", journal, len(known.problems) * k) as told:
                     found = await _sample(
                         known.problems.values(),
@@ -167,7 +175,7 @@ async def _second_round(
     workers: int,
 ) -> Samples:
     """Repair what has faults; the first round is written to a file of its own, and both are shown."""
-    write_completions(out.with_suffix(".first.jsonl"), first.completions)
+    write_completions(beside(out, "first"), first.completions)
     reports = _verified(known, first, settings, workers)
     with _progress("repairing", journal, None) as told:
         second = await repaired(
@@ -202,7 +210,7 @@ def _comparison(known: ProblemSet, before: list[TraceReport], after: list[TraceR
 
 def _write(out: Path, found: Samples) -> None:
     write_completions(out, found.completions)
-    write_failures(out.with_suffix(".failures.jsonl"), found.failures)
+    write_failures(beside(out, "failures"), found.failures)
     say(f"{len(found.completions)} completions written to {out}")
     if found.failures:
         first = found.failures[0]
@@ -212,29 +220,42 @@ def _write(out: Path, found: Samples) -> None:
 
 
 @asynccontextmanager
-async def opened(
-    model: str, *, name: str | None, key: str | None, timeout: float, extra: str | None, at_once: int
-) -> AsyncIterator[Model]:
+async def patient_model(
+    model: str,
+    *,
+    name: str | None,
+    key_env: str,
+    at_once: int,
+    per_minute: float | None,
+    attempts: int,
+    timeout: float,
+    extra: str | None,
+) -> AsyncIterator[Patient]:
     """The model of a command line.
 
     Args:
         model: URL or folder.
         name: at the endpoint; the only one that there is if None.
-        key, timeout: of the endpoint.
+        key_env: environment variable with the key of the endpoint.
+        at_once: calls in flight, and how many chats a model in a folder answers together.
+        per_minute, attempts: see :class:`~proof_r1_formal.models.runner.Patient`.
+        timeout: of the endpoint.
         extra: JSON text of an object, see :class:`~proof_r1_formal.models.endpoint.Endpoint`.
-        at_once: how many chats a model in a folder answers together.
 
     Raises:
         ModelError: it cannot be used.
     """
+
+    def patient(who: Model) -> Patient:
+        return Patient(who, at_once=at_once, per_minute=per_minute, attempts=attempts)
+
     if not model.startswith(("http://", "https://")):
-        yield LocalModel(model, at_once=at_once)
+        yield patient(LocalModel(model, at_once=at_once))
         return
-    fields = _object(extra)
-    async with Endpoint(
-        model, name or await only_model(model, key=key), key=key, timeout=timeout, extra=fields
-    ) as endpoint:
-        yield endpoint
+    fields, key = _object(extra), key_of(key_env)
+    name = name or await only_model(model, key=key)
+    async with Endpoint(model, name, key=key, timeout=timeout, extra=fields) as endpoint:
+        yield patient(endpoint)
 
 
 def _object(text: str | None) -> dict[str, object]:

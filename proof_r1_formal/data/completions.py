@@ -126,6 +126,15 @@ def encode(completion: Completion) -> bytes:
     return json.dumps(record).encode("ascii")
 
 
+def beside(path: Path, kind: str) -> Path:
+    """Where something is that belongs to a file of completions.
+
+    >>> [beside(Path(name), "calls").name for name in ("run.jsonl", "run-0.5", "run.json")]
+    ['run.calls.jsonl', 'run-0.5.calls.jsonl', 'run.json.calls.jsonl']
+    """
+    return path.with_name(f"{path.name.removesuffix('.jsonl')}.{kind}.jsonl")
+
+
 def write_completions(path: Path, completions: Iterable[Completion]) -> None:
     """Write completions, one per line, in ASCII, so that unpaired surrogates are kept.
 

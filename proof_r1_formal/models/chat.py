@@ -5,7 +5,8 @@ Whatever asks a model (samples, agents, repair, review) takes a :class:`Model` a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypedDict
 
@@ -72,6 +73,30 @@ class Model(Protocol):
             CallError: there is none this time.
             ModelError: there will never be one.
         """
+
+
+class Asked(Model, Protocol):
+    """A model that one task asks, and that keeps account of what the task takes."""
+
+    def worked(self, started: float, ended: float) -> None:
+        """Count time in which something other than the model worked, in seconds since 1970."""
+
+
+async def ask_all(model: Model, chats: Iterable[Sequence[Message]], sampling: Sampling) -> list[Reply]:
+    """Ask for the next message of each of several chats at once.
+
+    Every call ends before this does, failed ones or not: what is paid for is there when one asks again.
+
+    Raises:
+        CallError, ModelError: the first call that brought no reply.
+    """
+    found = await asyncio.gather(*[model.reply(chat, sampling) for chat in chats], return_exceptions=True)
+    replies: list[Reply] = []
+    for one in found:
+        if isinstance(one, BaseException):
+            raise one
+        replies.append(one)
+    return replies
 
 
 class ModelError(ProofR1Error):

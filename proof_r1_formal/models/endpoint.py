@@ -59,8 +59,10 @@ class Endpoint:
             extra: fields that every request has besides, or instead; one that is None is left out.
 
         Raises:
-            ModelError: the client is not installed, or there cannot be such a URL.
+            ModelError: the client is not installed, or the key can be in no request.
         """
+        if key is not None and not (key.isascii() and key.isprintable()):
+            raise ModelError("the key holds characters that no request can have")
         self.name = model if not extra else f"{model} {json.dumps(extra, sort_keys=True)}"
         self._model = model
         self._key = key
@@ -87,20 +89,25 @@ class Endpoint:
             "stream_options": {"include_usage": True},
         }
         body = {name: value for name, value in (fields | self._extra).items() if value is not None}
+        try:
+            json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+        except ValueError as error:  # unpaired surrogates, which a model may have written, are not UTF-8
+            raise CallError(f"the request cannot be written: {error}", again=False) from None
+        written = _Written()
         started = time.time()
         try:
             stream = await self._client.post(
                 "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
             )
             async with stream:
-                written = _Written()
                 async for chunk in stream:
                     written.add(chunk)
         except openai.APIStatusError as error:
             raise self._refused(error) from None
-        except (openai.APIError, ValueError) as error:  # a connection that breaks, or a line that is no JSON
-            cause = error.__cause__ or error
-            raise CallError(self._said(f"no whole reply: {error} ({type(cause).__name__})"), again=True) from None
+        except (openai.OpenAIError, ValueError, RecursionError) as error:  # a connection that breaks, or nonsense
+            if written.finish is None:  # whatever comes behind a whole reply does no harm
+                cause = error.__cause__ or error
+                raise CallError(self._said(f"no whole reply: {error} ({type(cause).__name__})"), again=True) from None
         if written.finish is None:
             raise CallError("no whole reply: the stream ended before the reply did", again=True)
         return written.reply(written.finish, started, time.time())
@@ -163,7 +170,7 @@ def seconds_to_wait(header: str | None, now: datetime) -> float | None:
     except ValueError:
         try:
             then = parsedate_to_datetime(header)
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         seconds = (then.replace(tzinfo=then.tzinfo or UTC) - now).total_seconds()
     return max(0.0, seconds) if math.isfinite(seconds) else None
@@ -187,6 +194,7 @@ class _Written:
 
         Raises:
             ValueError: it is none.
+            CallError: it holds no text but something else.
         """
         if not isinstance(chunk, dict):
             raise ValueError("a chunk of the stream is no object")
@@ -200,7 +208,15 @@ class _Written:
             if isinstance(delta := choice.get("delta"), dict):
                 thought = delta.get("reasoning_content") or delta.get("reasoning")
                 self.thoughts += [thought] if isinstance(thought, str) else []
-                self.text += [said] if isinstance(said := delta.get("content"), str) else []
+                match delta.get("content"):
+                    case str() as said:
+                        self.text.append(said)
+                    case None:
+                        pass
+                    case other:
+                        raise CallError(
+                            f"the content of the reply is no text but a {type(other).__name__}", again=False
+                        )
             if isinstance(finish := choice.get("finish_reason"), str):
                 self.finish = finish
 

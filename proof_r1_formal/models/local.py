@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from proof_r1_formal.models.chat import Message, ModelError, Reply, Sampling
+from proof_r1_formal.models.chat import CallError, Message, ModelError, Reply, Sampling
 from proof_r1_formal.models.prompts import chat_prompt
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 END = "</summary>"
 """Nothing is wanted after it."""
+SHOWN = 300
+"""So much of what a model's own code says about an error is passed on."""
 
 
 class _Writer(Protocol):
@@ -86,7 +88,19 @@ class LocalModel:
         """Answer a chat, and with it others that wait."""
         others = [one for one in self._waiting if one.reply is None and one.sampling == asked.sampling]
         batch = [asked, *[one for one in others if one is not asked]][: self._at_once]
-        replies = await asyncio.to_thread(self._generate, [one.chat for one in batch], asked.sampling)
+        try:
+            await self._write(batch)
+        except CallError:
+            if len(batch) == 1:
+                raise
+            await self._write([asked])  # one of the others may be to blame
+
+    async def _write(self, batch: Sequence[_Asked]) -> None:
+        """Reply to chats that are sampled in the same way."""
+        try:
+            replies = await asyncio.to_thread(self._generate, [one.chat for one in batch], batch[0].sampling)
+        except Exception as error:  # of torch, a template, the model's own code: memory, a chat that is too long, …
+            raise CallError(f"the model fails: {type(error).__name__}: {error}"[:SHOWN], again=False) from error
         for one, reply in zip(batch, replies, strict=True):
             one.reply = reply
 

@@ -1,35 +1,28 @@
 """Many calls of a model: a few at a time, again where that helps, each paid for once.
 
 In: tasks, each of which asks a model as often as it likes. Out: what each came to, or why it failed, and what it cost.
-Every reply goes to a :class:`Journal` before it is used. A run that was killed is run again from the start, with the
-replies of the journal: tasks ask the same questions in the same order, so only what was never answered is asked.
+Every reply goes to a :class:`~proof_r1_formal.models.journal.Journal` before it is used.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import random
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from types import TracebackType
-from typing import Generic, Self, TypeVar
-
-import msgspec
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from proof_r1_formal.data.completions import Cost
-from proof_r1_formal.errors import DataError
-from proof_r1_formal.models.chat import CallError, Message, Model, Reply, Sampling
-from proof_r1_formal.proof.output import whole_lines
+from proof_r1_formal.models.chat import Asked, CallError, Message, Model, Reply, Sampling
+from proof_r1_formal.models.journal import Journal, Recorded
 
 _Found = TypeVar("_Found")
 
-ATTEMPTS = 6
-"""How often a call is made at most: with the pauses between, for about a minute."""
+ATTEMPTS = 8
+"""How often a call is made at most: with the pauses between, for about two minutes."""
+FIRST_PAUSE = 1.0
+"""Seconds after the first failure of a call, on average; each further pause is twice as long."""
 LONGEST_PAUSE = 600.0
 """Seconds; an endpoint that wants to be left alone for longer is asked after so long nevertheless."""
 
@@ -40,7 +33,8 @@ LONGEST_PAUSE = 600.0
 class Patient:
     """A model that is asked a few things at a time, and again after a while where a call fails.
 
-    What an endpoint says about when to come back (``Retry-After``) holds for all calls, since it is about all.
+    What an endpoint says about when to come back (``Retry-After``) holds for all calls, since it is about all. The
+    call that failed then waits its own pause besides, which differs from call to call, so that not all come at once.
 
     Attributes:
         name: of the model.
@@ -55,6 +49,7 @@ class Patient:
         attempts: int = ATTEMPTS,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        seed: int = 0,
     ) -> None:
         """A patient model.
 
@@ -65,6 +60,7 @@ class Patient:
             attempts: how often a call is made, at most.
             clock: seconds.
             sleep: waits for seconds.
+            seed: of the differences between pauses.
         """
         self.name = model.name
         self._model = model
@@ -73,7 +69,9 @@ class Patient:
         self._attempts = attempts
         self._clock = clock
         self._sleep = sleep
-        self._open = float("-inf")  # before this no call begins
+        self._random = random.Random(seed)
+        self._queue = asyncio.Lock()
+        self._next = self._closed = float("-inf")  # before the one no turn, before the other no endpoint
 
     async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
         """See :class:`~proof_r1_formal.models.chat.Model`; a call error is that of the last attempt."""
@@ -85,135 +83,18 @@ class Patient:
                     await self._turn()
                     return await self._model.reply(chat, sampling)
             except CallError as error:
-                if error.after is not None:
-                    self._open = max(self._open, self._clock() + min(error.after, LONGEST_PAUSE))
+                after = min(error.after or 0.0, LONGEST_PAUSE)
+                self._closed = max(self._closed, self._clock() + after)
                 if not error.again or attempt == self._attempts:
                     raise
-                if error.after is None:
-                    await self._sleep(2.0 ** (attempt - 1) * random.uniform(0.75, 1.25))
+                await self._sleep(after + FIRST_PAUSE * 2.0 ** (attempt - 1) * self._random.uniform(0.75, 1.25))
 
     async def _turn(self) -> None:
         """Wait until a call may begin; turns are given out in order, a gap apart."""
-        now = self._clock()
-        turn = max(now, self._open)
-        self._open = turn + self._gap
-        if turn > now:
-            await self._sleep(turn - now)
-
-
-# -- the journal ------------------------------------------------------------------------------------------------------
-
-
-class _Entry(msgspec.Struct, frozen=True):
-    """A line of a journal."""
-
-    key: str
-    of: str
-    reply: Reply
-
-
-class Journal:
-    """A file of replies, each under what was asked; use as a context manager.
-
-    Attributes:
-        replayed: replies that were taken from the file.
-        tokens: that were written for replies that were not, as far as that is known.
-    """
-
-    def __init__(self, path: Path) -> None:
-        """The journal of a path; a last line that was cut short is dropped.
-
-        Raises:
-            DataError: the file can be neither read nor written.
-        """
-        self.replayed = self.tokens = 0
-        self._replies: dict[str, Reply] = {}
-        try:
-            _, size = whole_lines(path, self._learn)
-            self._file = path.open("ab")
-            self._file.truncate(size)
-        except OSError as error:
-            raise DataError(str(path), f"the file cannot be written: {error.strerror}") from error
-
-    def _learn(self, line: bytes) -> None:
-        try:
-            entry = msgspec.convert(json.loads(line), _Entry)  # this JSON reader keeps unpaired surrogates
-        except ValueError as error:
-            raise msgspec.DecodeError(str(error)) from error
-        self._replies[entry.key] = entry.reply
-
-    async def reply(self, key: str, of: str, ask: Callable[[], Awaitable[Reply]]) -> Reply:
-        """The reply to what has a key; if there is none yet it is asked for, and on disk before this returns.
-
-        Args:
-            key: of the question.
-            of: whose question it is, for people.
-            ask: asks.
-        """
-        if key in self._replies:
-            self.replayed += 1
-            return self._replies[key]
-        reply = self._replies[key] = await ask()
-        self.tokens += reply.tokens or 0
-        record = msgspec.to_builtins(_Entry(key, of, reply))
-        self._file.write(json.dumps(record).encode("ascii") + b"\n")  # ASCII keeps unpaired surrogates
-        self._file.flush()
-        return reply
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._file.close()
-
-
-class Recorded:
-    """A model that a task asks: its replies go through a journal and are counted.
-
-    Attributes:
-        name: of the model.
-        replies: in the order in which they came.
-    """
-
-    def __init__(self, model: Model, journal: Journal, of: str) -> None:
-        self.name = model.name
-        self.replies: list[Reply] = []
-        self._model = model
-        self._journal = journal
-        self._of = of
-        self._asked: Counter[str] = Counter()
-
-    async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
-        """See :class:`~proof_r1_formal.models.chat.Model`."""
-        question = json.dumps([self.name, self._of, asdict(sampling), list(chat)])
-        self._asked[question] += 1  # who asks the same twice wants two replies
-        key = hashlib.sha256(f"{self._asked[question]} {question}".encode()).hexdigest()[:32]
-        reply = await self._journal.reply(key, self._of, lambda: self._model.reply(chat, sampling))
-        self.replies.append(reply)
-        return reply
-
-    def cost(self) -> Cost:
-        """What the replies took; the time is that in which at least one call was under way."""
-        tokens = [reply.tokens for reply in self.replies if reply.tokens is not None]
-        read = [reply.prompt_tokens for reply in self.replies if reply.prompt_tokens is not None]
-        count = len(self.replies)
-        return Cost(
-            tokens=sum(tokens) if len(tokens) == count else None,
-            prompt_tokens=sum(read) if len(read) == count else None,
-            seconds=_covered([(reply.started, reply.ended) for reply in self.replies]),
-            calls=count,
-        )
-
-
-def _covered(spans: Iterable[tuple[float, float]]) -> float:
-    """How long the union of spans of time is."""
-    covered, reached = 0.0, float("-inf")
-    for start, end in sorted(spans):
-        covered += max(0.0, end - max(start, reached))
-        reached = max(reached, end)
-    return round(covered, 3)
+        async with self._queue:
+            while (wait := max(self._next, self._closed) - self._clock()) > 0:  # a pause may begin during the wait
+                await self._sleep(wait)
+            self._next = self._clock() + self._gap
 
 
 # -- tasks ------------------------------------------------------------------------------------------------------------
@@ -229,7 +110,7 @@ class Task(Generic[_Found]):
     """
 
     of: str
-    work: Callable[[Model], Awaitable[_Found]] = field(repr=False)
+    work: Callable[[Asked], Awaitable[_Found]] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +161,8 @@ async def run(
         for place, task in waiting:  # shared: each worker takes the next task that nobody has taken
             recorded = Recorded(model, journal, task.of)
             try:
-                outcome: Done[_Found] | Failed[_Found] = Done(task, await task.work(recorded), recorded.cost())
+                found = await task.work(recorded)
+                outcome: Done[_Found] | Failed[_Found] = Done(task, found, recorded.cost())
             except CallError as error:
                 outcome = Failed(task, error.problem, recorded.cost())
             ended[place] = outcome

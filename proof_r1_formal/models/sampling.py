@@ -1,37 +1,29 @@
 """Samples of problems: each solved K times by an agent, and, where that is asked for, repaired once.
 
 In: problems, an agent, a model. Out: :class:`Samples`: completions with what they cost, and the failures. Every problem
-has K of both together.
+has K of both together; a sample whose repair failed is among both, as its first completion stays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol, TypeVar
 
 import msgspec
 
 from proof_r1_formal.data.completions import Completion, Cost
+from proof_r1_formal.data.failures import Failure
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.errors import DataError
 from proof_r1_formal.models.agents import Agent
-from proof_r1_formal.models.chat import Model, Sampling
+from proof_r1_formal.models.chat import Asked, Model, Sampling
+from proof_r1_formal.models.journal import Journal
 from proof_r1_formal.models.repair import needs_repair, repair
-from proof_r1_formal.models.runner import Done, Failed, Journal, Task, run
+from proof_r1_formal.models.runner import Done, Failed, Task, run
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.rules.schema import Catalogue
 
 _Number = TypeVar("_Number", int, float)
-
-
-class Failure(msgspec.Struct, frozen=True):
-    """A sample that came to nothing: whose it was, and why."""
-
-    problem_id: str
-    sample: int
-    problem: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +50,7 @@ def _nobody(_: Done[str] | Failed[str]) -> None:
 class _Asking(Protocol):
     """Asks a model for one completion."""
 
-    def __call__(self, model: Model) -> Awaitable[str]: ...
+    def __call__(self, model: Asked) -> Awaitable[str]: ...
 
 
 async def sample(
@@ -171,18 +163,3 @@ def _both(first: Completion, second: Completion) -> Completion:
 
 def _sum(one: _Number | None, two: _Number | None) -> _Number | None:
     return None if one is None or two is None else one + two
-
-
-def write_failures(path: Path, failures: Iterable[Failure]) -> None:
-    """Write failures, one JSON object per line; where there are none, no file is left.
-
-    Raises:
-        DataError: the file cannot be written.
-    """
-    lines = [msgspec.json.encode(failure) + b"\n" for failure in failures]
-    try:
-        path.unlink(missing_ok=True)
-        if lines:
-            path.write_bytes(b"".join(lines))
-    except OSError as error:
-        raise DataError(str(path), f"the file cannot be written: {error.strerror}") from error

@@ -31,9 +31,9 @@ class Handler(BaseHTTPRequestHandler):
         body: Body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.script.answer(body, self)
 
-    def send(self, status: int, text: str, **headers: str) -> None:
-        """A whole answer."""
-        data = text.encode()
+    def send(self, status: int, text: str, body: bytes | None = None, **headers: str) -> None:
+        """A whole answer: a text, or what is given in its place."""
+        data = text.encode() if body is None else body
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)

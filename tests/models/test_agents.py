@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
 
 import pytest
 
 from proof_r1_formal import TRAIN, Premise, Problem, ReferenceStep, get_solver, parse_formula, three_way_options
 from proof_r1_formal.data.problem import Option
+from proof_r1_formal.errors import SolverError
 from proof_r1_formal.generate import summary
 from proof_r1_formal.models.agents import Agent
 from proof_r1_formal.models.agents.answers import json_object
 from proof_r1_formal.models.agents.direct import Direct
 from proof_r1_formal.models.agents.graph_of_verification import GraphOfVerification, topological
 from proof_r1_formal.models.agents.logic_agent import LogicAgent, Outcome, combined, judge, views
-from proof_r1_formal.models.chat import Message, Reply, Sampling
+from proof_r1_formal.models.chat import CallError, Message, Reply, Sampling
+from proof_r1_formal.models.journal import Journal
+from proof_r1_formal.models.runner import Done, Task, run
 from proof_r1_formal.proof.action import read_completion
+from proof_r1_formal.solvers.base import Answer, Query
 
 SAMPLING = Sampling()
 PROBLEM = Problem(
@@ -50,11 +57,16 @@ class Transcript:
     def __init__(self, script: Callable[[str, str], str]) -> None:
         self.script = script
         self.chats: list[list[Message]] = []
+        self.seconds = 0.0
 
     async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
         self.chats.append(list(chat))
         text = self.script(chat[0]["content"], chat[-1]["content"])
         return Reply(text=text, finish="stop", started=0, ended=0)
+
+    def worked(self, started: float, ended: float) -> None:
+        """Notes how long something else worked."""
+        self.seconds += ended - started
 
     def kinds(self) -> Counter[str]:
         """How often what was asked for."""
@@ -299,6 +311,80 @@ def test_a_definite_view_counts_more_than_an_open_one() -> None:
 )
 def test_what_the_solver_says(premises: list[str], position: str, outcome: Outcome) -> None:
     assert judge(SOLVER, tuple(map(parse_formula, premises)), parse_formula(position)) is outcome
+
+
+def test_a_solver_that_breaks_decides_nothing() -> None:
+    class Broken:
+        name = "broken"
+
+        def decide(self, query: Query) -> Answer:
+            raise SolverError(self.name, "there is none")
+
+    assert judge(Broken(), (), parse_formula("p")) is Outcome.UNDECIDED
+
+
+def test_replies_come_while_the_solver_works_and_its_time_is_counted() -> None:
+    came = threading.Event()
+
+    class Waiting:
+        """Decides nothing until something else has gone on."""
+
+        name = "waiting"
+
+        def decide(self, query: Query) -> Answer:
+            assert came.wait(30)
+            return SOLVER.decide(query)
+
+    model = Transcript(lambda system, user: AGREED[0] if kind(system) == "formalisation" else GOOD)
+
+    async def work() -> str:
+        task = asyncio.create_task(LogicAgent(TRAIN, SAMPLING, Waiting()).solve(PROBLEM, model))
+        while not model.chats:
+            await asyncio.sleep(0)
+        came.set()
+        return await task
+
+    assert asyncio.run(work()) == GOOD
+    assert model.seconds > 0
+
+
+def test_the_completion_is_the_models_last_word() -> None:
+    """Whatever was decided before: its proof binds the answer."""
+
+    def script(system: str, user: str) -> str:
+        return AGREED[0] if kind(system) == "formalisation" else BAD if kind(system) == "proof" else "?"
+
+    completion = asyncio.run(LogicAgent(TRAIN, SAMPLING, SOLVER).solve(PROBLEM, Transcript(script)))
+    assert read_completion(completion).actions[-1].id == "h_goal_false"
+
+
+def test_what_is_asked_beside_a_call_that_fails_is_not_asked_again(tmp_path: Path) -> None:
+    class Failing(Transcript):
+        """Refuses one call of several at once, before the others have come to anything."""
+
+        refused = False
+
+        async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
+            if not self.refused:
+                self.refused = True
+                raise CallError("refused", again=False)
+            for _ in range(9):
+                await asyncio.sleep(0)
+            return await super().reply(chat, sampling)
+
+    def script(system: str, user: str) -> str:
+        return YES if kind(system) == "verification" else AGREED[0] if kind(system) == "formalisation" else GOOD
+
+    agents: list[Agent] = [GraphOfVerification(TRAIN, SAMPLING), LogicAgent(TRAIN, SAMPLING, SOLVER)]
+    for number, agent in enumerate(agents):
+        tasks = [Task("t", partial(agent.solve, PROBLEM))]
+        model = Failing(script)
+        for calls in (2 + number, 2 + number + 1 + (2 if number else 6)):  # those beside it; then it, and the others
+            with Journal(tmp_path / f"{number}.jsonl") as journal:
+                (found,) = asyncio.run(run(tasks, model, journal))
+            assert len(model.chats) == calls
+        assert isinstance(found, Done)
+        assert read_completion(found.found).actions[-1].id == "h_goal_true"
 
 
 def test_other_options_are_views_of_their_own() -> None:

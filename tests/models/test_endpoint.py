@@ -89,6 +89,9 @@ AGAIN: dict[str, Act] = {
     "choices that are none": lines('{"choices": 3}'),
     "a page in place of a stream": lambda handler: handler.send(200, "<html>Welcome</html>"),
     "nothing": lambda handler: handler.send(200, ""),
+    "a chunk that is too deep": lines("[" * 200_000),
+    "a chunk that is no UTF-8": lambda handler: handler.send(200, "", body=b"data: \xff\n\n"),
+    "a body that is no gzip": lambda handler: handler.send(200, "nonsense", Content_Encoding="gzip"),
 }
 
 
@@ -121,6 +124,46 @@ def test_an_endpoint_says_when_to_come_back(follow: Follow) -> None:
     with pytest.raises(CallError, match="429") as caught:
         ask(follow(Script(lambda _: lambda handler: handler.send(429, "{}", Retry_After="7"))))
     assert (caught.value.again, caught.value.after) == (True, 7.0)
+
+
+WHOLE = json.dumps({"choices": [{"index": 0, "delta": {"content": "yes"}, "finish_reason": "stop"}]})
+
+
+def torn_late(handler: Handler) -> None:
+    torn(handler)
+    handler.wfile.write(f"data: {WHOLE}\n\n".encode())
+
+
+@pytest.mark.parametrize(
+    ("act", "text"),
+    [
+        (lines(WHOLE), "yes"),
+        (lines(WHOLE, "{nonsense"), "yes"),
+        (lines(WHOLE, json.dumps({"error": {"message": "out of memory"}})), "yes"),
+        (torn_late, "<summary>yes"),
+    ],
+    ids=["no end", "nonsense", "an error", "a torn connection"],
+)
+def test_a_whole_reply_is_kept_whatever_comes_behind_it(act: Act, text: str, follow: Follow) -> None:
+    reply = ask(follow(Script(lambda _: act)))
+    assert (reply.text, reply.finish, reply.tokens) == (text, "stop", None)
+
+
+def test_content_that_is_no_text_is_an_error_and_no_empty_reply(follow: Follow) -> None:
+    parts = {"choices": [{"delta": {"content": [{"type": "text", "text": "yes"}]}, "finish_reason": "stop"}]}
+    with pytest.raises(CallError, match="no text but a list") as caught:
+        ask(follow(Script(lambda _: lines(json.dumps(parts)))))
+    assert not caught.value.again
+
+
+def test_what_can_be_in_no_request_is_not_tried_again(follow: Follow) -> None:
+    script = Script(lambda _: saying("yes"))
+    with pytest.raises(CallError, match="cannot be written") as caught:
+        ask(follow(script), extra={"stop": "\ud800"})
+    assert (caught.value.again, script.asked) == (False, [])
+    for key in ("schlüssel", "sk-one\nsk-two"):
+        with pytest.raises(ModelError, match="the key holds"):
+            ask(follow(script), key=key)
 
 
 @pytest.mark.parametrize("status", [400, 403, 413, 422])
@@ -163,4 +206,5 @@ def test_when_to_come_back() -> None:
     assert seconds_to_wait(format_datetime(now + timedelta(seconds=90), usegmt=True), now) == 90.0
     assert seconds_to_wait(format_datetime(now - timedelta(seconds=90), usegmt=True), now) == 0.0
     assert [seconds_to_wait(odd, now) for odd in (None, "", "soon", "inf", "nan")] == [None] * 5
+    assert seconds_to_wait("99999999999999999999999999 Jan 2024 00:00:00", now) is None
     assert seconds_to_wait("-3", now) == 0.0

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -12,8 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proof_r1_formal.data.completions import Cost
-from proof_r1_formal.models.chat import CallError, Message, Model, ModelError, Reply, Sampling
-from proof_r1_formal.models.runner import LONGEST_PAUSE, Done, Failed, Journal, Patient, Recorded, Task, run
+from proof_r1_formal.errors import DataError
+from proof_r1_formal.models.chat import CallError, Message, Model, ModelError, Reply, Sampling, ask_all
+from proof_r1_formal.models.journal import Journal, Recorded
+from proof_r1_formal.models.runner import ATTEMPTS, LONGEST_PAUSE, Done, Failed, Patient, Task, run
 
 
 class Scripted:
@@ -97,6 +102,33 @@ def test_a_call_that_fails_is_made_again_after_ever_longer_pauses() -> None:
     assert 1.5 <= second <= 2.5
 
 
+def test_all_attempts_together_outlast_a_limit_by_the_minute() -> None:
+    clock = Clock()
+    with pytest.raises(CallError):
+        asyncio.run(clock.patient(Scripted(repeat(BUSY)), attempts=ATTEMPTS).reply(chat("?"), Sampling()))
+    assert clock.now > 60
+
+
+@pytest.mark.parametrize("after", [0.0, 1e-9])
+def test_an_endpoint_that_says_at_once_is_left_alone_a_while_nevertheless(after: float) -> None:
+    clock = Clock()
+    model, outcome = patiently([CallError("busy", again=True, after=after)] * 2 + [REPLY], clock)
+    assert (outcome, len(model.asked)) == (["yes"], 3)
+    assert clock.now >= 0.75 * (1 + 2)
+
+
+def test_calls_that_failed_together_do_not_come_back_together() -> None:
+    clock = Clock()
+    patient = clock.patient(Scripted(chain([CallError("later", again=True, after=30.0)] * 4, repeat(REPLY))))
+
+    async def work() -> None:
+        await asyncio.gather(*[patient.reply(chat(str(n)), Sampling()) for n in range(4)])
+
+    asyncio.run(work())
+    assert len(set(clock.slept)) == 4
+    assert all(30.75 <= slept <= 31.25 for slept in clock.slept)
+
+
 def test_patience_ends() -> None:
     last = CallError("busy for the last time", again=True)
     model, outcome = patiently([BUSY, BUSY, last, REPLY], Clock())
@@ -127,10 +159,47 @@ def test_when_to_come_back_holds_for_all_calls() -> None:
     asyncio.run(work())
 
 
+def test_a_pause_holds_for_calls_that_wait_for_their_turn_already() -> None:
+    """At 12 a minute, with 60 seconds to wait said after one: nothing begins in between."""
+    now = 0.0
+    began: list[float] = []
+    sleepers: list[tuple[float, asyncio.Event]] = []
+
+    async def sleep(seconds: float) -> None:
+        sleepers.append((now + seconds, woken := asyncio.Event()))
+        await woken.wait()
+
+    class Closing:
+        name = "closing"
+
+        async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
+            began.append(now)
+            if len(began) == 1:
+                await sleep(1.0)
+                raise CallError("later", again=True, after=60.0)
+            return REPLY
+
+    async def work() -> None:
+        nonlocal now
+        patient = Patient(Closing(), per_minute=12, clock=lambda: now, sleep=sleep)
+        calls = asyncio.gather(*[patient.reply(chat(str(n)), Sampling()) for n in range(4)])
+        while not calls.done():
+            for _ in range(20):  # whatever can go on does
+                await asyncio.sleep(0)
+            if sleepers:
+                now, woken = sleepers.pop(sleepers.index(min(sleepers, key=lambda one: one[0])))
+                woken.set()
+
+    asyncio.run(work())
+    assert len(began) == 5
+    assert began[:4] == [0.0, 61.0, 66.0, 71.0]
+    assert began[4] >= 76.0
+
+
 def test_no_pause_is_longer_than_the_longest() -> None:
     clock = Clock()
     patiently([CallError("tomorrow", again=True, after=86_400.0), REPLY], clock)
-    assert clock.slept == [LONGEST_PAUSE]
+    assert LONGEST_PAUSE < clock.now < LONGEST_PAUSE + 2
 
 
 def test_calls_keep_their_distance() -> None:
@@ -227,6 +296,47 @@ def test_a_run_that_is_cut_anywhere_pays_for_the_rest_only(
     assert [type(done) for done in second] == [type(done) for done in first]
 
 
+@given(st.data())
+def test_damage_in_the_middle_of_a_journal_is_told_and_destroys_nothing(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("damage") / "j"
+    do([Task("t", asking(*"abcde"))], Scripted(replies()), path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    number = data.draw(st.integers(0, 3))
+    lines[number] = data.draw(
+        st.sampled_from([b"\n", b"{}\n", b"[" * 100_000 + b"\n", b"\xff" + lines[number], b"{\n"])
+    )
+    path.write_bytes(damaged := b"".join(lines))
+    with pytest.raises(DataError, match=f"line {number + 1}: no reply"):
+        Journal(path)
+    assert path.read_bytes() == damaged
+    path.write_bytes(b"".join([*lines[:number], *lines[number + 1 :]]))
+    _, journal = do([Task("t", asking(*"abcde"))], Scripted(replies()), path)
+    assert journal.replayed == 4
+
+
+@pytest.mark.parametrize("last", [b'{"key": "k", "of"', b"nonsense\n", b"\xff\n", b"["])
+def test_a_last_line_that_was_cut_short_is_dropped(last: bytes, tmp_path: Path) -> None:
+    do([Task("t", asking("a", "b"))], Scripted(replies()), tmp_path / "j")
+    whole = (tmp_path / "j").read_bytes()
+    (tmp_path / "j").write_bytes(whole + last)
+    Journal(tmp_path / "j").__exit__(None, None, None)
+    assert (tmp_path / "j").read_bytes() == whole
+
+
+def test_two_runs_do_not_share_a_journal(tmp_path: Path) -> None:
+    """Of processes: that is what runs are."""
+    code = "import sys; from pathlib import Path; from proof_r1_formal.models.journal import Journal; "
+    code += "Journal(Path(sys.argv[1])).__exit__(None, None, None)"
+    command = [sys.executable, "-c", code, str(tmp_path / "j")]
+    with Journal(tmp_path / "j"):
+        second = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert second.returncode == 1
+    assert "another run has this file open" in second.stderr
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
 def test_other_settings_models_and_tasks_are_other_questions(tmp_path: Path) -> None:
     async def work() -> None:
         with Journal(tmp_path / "j") as journal:
@@ -273,6 +383,31 @@ def test_failures_are_outcomes_and_are_asked_again(tmp_path: Path) -> None:
     found, _ = do(tasks, model, tmp_path / "j")
     assert all(isinstance(one, Done) for one in found)
     assert model.asked == ["b"]
+
+
+def test_what_is_asked_beside_a_call_that_fails_is_paid_for_once(tmp_path: Path) -> None:
+    async def work(model: Model) -> str:
+        return " | ".join([reply.text for reply in await ask_all(model, map(chat, "abc"), Sampling())])
+
+    class Refusing:
+        """Refuses at once; what else it is asked takes a while."""
+
+        name = "scripted"
+
+        async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
+            if chat[0]["content"] == "a":
+                raise REFUSED
+            for _ in range(9):
+                await asyncio.sleep(0)
+            return REPLY
+
+    (failed,), _ = do([Task("t", work)], Refusing(), tmp_path / "j")
+    assert isinstance(failed, Failed)
+    assert (failed.problem, failed.cost.calls) == ("refused", 2)
+    again = Scripted(iter([REPLY]))
+    (done,), journal = do([Task("t", work)], again, tmp_path / "j")
+    assert (again.asked, journal.replayed) == (["a"], 2)
+    assert isinstance(done, Done)
 
 
 def test_a_model_that_cannot_be_used_ends_the_run(tmp_path: Path) -> None:

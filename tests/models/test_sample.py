@@ -17,14 +17,23 @@ from typer.testing import CliRunner, Result
 
 from proof_r1_formal import Completion, Problem, read_completions, read_problems
 from proof_r1_formal.cli import app
+from proof_r1_formal.data.failures import read_failures
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.generate import completion
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.models import runner
 from proof_r1_formal.models.prompts import question
-from tests.models.scripted import Act, Body, Handler, Script, saying
+from tests.models.scripted import Act, Body, Handler, Script, saying, serving
 
 PROBLEMS = Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl"
 KNOWN = read_problems(PROBLEMS).problems
 Follow = Callable[[Script], str]
+
+
+@pytest.fixture(autouse=True)
+def briefly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls that fail are made again soon."""
+    monkeypatch.setattr(runner, "FIRST_PAUSE", 0.001)
 
 
 def sample(url: str, out: Path, *arguments: str) -> Result:
@@ -172,20 +181,159 @@ def test_repair_is_asked_where_there_are_faults_and_told_of_nothing_else(follow:
     assert "100.0" in rows[1][1]
 
 
+def test_a_sample_whose_repair_fails_keeps_its_completion_and_is_a_failure(follow: Follow, tmp_path: Path) -> None:
+    """One cannot be asked for: an unpaired surrogate is in no request. Another is refused, in words that hold one."""
+    texts = {"garden/1": "I write \ud800.", "garden/2": "I write nothing."}
+
+    def act(body: Body) -> Act:
+        problem = problem_of(body)
+        if len(body["messages"]) > 2 and problem.id in texts:
+            return lambda handler: handler.send(400, '{"error": {"message": "bad \\ud800"}}')
+        return saying(texts.get(problem.id, good(problem)))
+
+    out = tmp_path / "c.jsonl"
+    result = sample(follow(Script(act)), out, "--k", "1", "--repair")
+    assert result.exit_code == 1, result.output
+    found = {one.problem_id: one.completion for one in read(out)}
+    assert set(found) == set(KNOWN)
+    assert {name: found[name] for name in texts} == texts
+    failed = {one.problem_id: one.problem for one in read_failures(tmp_path / "c.failures.jsonl")}
+    assert set(failed) == set(texts)
+    assert "cannot be written" in failed["garden/1"]
+    assert "bad \ud800" in failed["garden/2"]
+
+
+def test_outputs_whose_names_differ_share_nothing(follow: Follow, tmp_path: Path) -> None:
+    script = Script(lambda body: saying(good(problem_of(body))))
+    url = follow(script)
+    for name in ("run-0.5", "run-0.7", "c.json", "c.jsonl"):
+        assert sample(url, tmp_path / name, "--k", "1").exit_code == 0
+    assert len(script.asked) == 4 * len(KNOWN)
+    assert len(list(tmp_path.iterdir())) == 8
+
+
 def test_a_key_is_written_nowhere(follow: Follow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_KEY", "sk-very-secret")
     seen: set[str] = set()
 
-    def repeat(handler: Handler) -> None:
-        seen.add(handler.headers["Authorization"])
-        handler.send(400, json.dumps({"error": {"message": f"bad key {handler.headers['Authorization']}"}}))
+    def act(body: Body) -> Act:
+        problem = problem_of(body)
 
-    result = sample(follow(Script(lambda _: repeat)), tmp_path / "c.jsonl", "--key-env", "SOME_KEY")
+        def answer(handler: Handler) -> None:
+            seen.add(handler.headers["Authorization"])
+            if problem.id == "garden/1":
+                handler.send(400, json.dumps({"error": {"message": f"bad key {handler.headers['Authorization']}"}}))
+            else:
+                handler.say(good(problem))
+
+        return answer
+
+    result = sample(follow(Script(act)), tmp_path / "c.jsonl", "--key-env", "SOME_KEY", "--repair")
     assert result.exit_code == 1
     assert seen == {"Bearer sk-very-secret"}
     assert "secret" not in result.output
-    assert {path.name for path in tmp_path.iterdir()} == {"c.jsonl", "c.calls.jsonl", "c.failures.jsonl"}
-    assert all(b"secret" not in path.read_bytes() for path in tmp_path.iterdir())
+    written = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert set(written) == {"c.jsonl", "c.first.jsonl", "c.calls.jsonl", "c.failures.jsonl"}
+    assert all(content and b"secret" not in content for content in written.values())
+
+
+# -- agents and repair, with servers that misbehave -------------------------------------------------------------------
+
+WAYS = {
+    "repair": ("--repair",),
+    "logic-agent": ("--method", "logic-agent"),
+    "graph-of-verification": ("--method", "graph-of-verification", "--candidates", "2"),
+}
+
+
+def agreeable(body: Body) -> str:
+    """What a model might say to whatever an agent or a repair asks; a first proof has a fault."""
+    system = body["messages"][0]["content"]
+    if system.startswith("You check"):
+        return '{"valid": true}'
+    problem = problem_of(body)
+    if system.startswith("You put"):
+        premises = {premise.id: show(premise.formula) for premise in problem.premises}
+        return json.dumps({"premises": premises, "position": show(problem.options[0].formula)})
+    if system.startswith("You look"):
+        return json.dumps({"answer": problem.answer, "reason": "it follows"})
+    return (
+        good(problem) if len(body["messages"]) > 2 else good(problem).replace('"conclusion": "', '"conclusion": "¬', 1)
+    )
+
+
+@pytest.fixture(scope="module", params=WAYS)
+def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[str], int]:
+    """A way to sample, what comes of it where nothing goes wrong, and how many calls that takes."""
+    script = Script(lambda body: saying(agreeable(body)))
+    out = tmp_path_factory.mktemp("undisturbed") / "c.jsonl"
+    with serving(script) as url:
+        result = sample(url, out, "--k", "1", *WAYS[request.param])
+    assert result.exit_code == 0, result.output
+    assert len(script.asked) > len(KNOWN) + 2
+    return request.param, [one.completion for one in read(out)], len(script.asked)
+
+
+def test_agents_and_repair_come_to_the_same_through_a_server_that_fails(
+    undisturbed: tuple[str, list[str], int], follow: Follow, tmp_path: Path
+) -> None:
+    """The first time that something is asked the server is busy, then the stream is torn, then it talks nonsense."""
+    way, expected, calls = undisturbed
+    failures: list[Act] = [
+        lambda handler: handler.send(429, "{}", Retry_After="0"),
+        torn,
+        lambda handler: handler.stream("{nonsense"),
+    ]
+    asked: Counter[str] = Counter()
+
+    def act(body: Body) -> Act:
+        question = json.dumps(body)
+        asked[question] += 1
+        return failures[asked[question] - 1] if asked[question] <= len(failures) else saying(agreeable(body))
+
+    script = Script(act)
+    out = tmp_path / "c.jsonl"
+    result = sample(follow(script), out, "--k", "1", *WAYS[way])
+    assert result.exit_code == 0, result.output
+    assert [one.completion for one in read(out)] == expected
+    assert len(script.asked) == calls + len(failures) * len(asked)
+
+
+def test_agents_and_repair_that_are_killed_pay_for_nothing_twice(
+    undisturbed: tuple[str, list[str], int], follow: Follow, tmp_path: Path
+) -> None:
+    """Killed with calls in flight, a few before the end: that is in the second round of a repair."""
+    way, expected, calls = undisturbed
+    over = threading.Event()
+    answered = 0
+
+    def act(body: Body) -> Act:
+        nonlocal answered
+        if answered < calls - 2:
+            answered += 1
+            return saying(agreeable(body))
+        return lambda _: over.wait(60)
+
+    script = Script(act)
+    url, out, journal = follow(script), tmp_path / "c.jsonl", tmp_path / "c.calls.jsonl"
+    arguments = ["--k", "1", "--at-once", "4", *WAYS[way]]
+    command = ["sample", "--problems", str(PROBLEMS), "--model", url, "--out", str(out), *arguments]
+    code = "from proof_r1_formal.cli import main; main()"
+    with subprocess.Popen([sys.executable, "-c", code, *command], stderr=subprocess.PIPE) as process:
+        while process.poll() is None and len(script.asked) <= answered:
+            over.wait(0.01)
+        while process.poll() is None and journal.read_bytes().count(b"\n") < answered:
+            over.wait(0.01)
+        process.kill()
+        _, said = process.communicate()
+    over.set()
+    assert not out.exists(), said
+    before = len(script.asked)
+    script.act = lambda body: saying(agreeable(body))
+    result = sample(url, out, *arguments)
+    assert result.exit_code == 0, result.output
+    assert [one.completion for one in read(out)] == expected
+    assert len(script.asked) - before == calls - answered == 2
 
 
 def test_a_refused_key_ends_the_run(follow: Follow, tmp_path: Path) -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Protocol
 
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.models.chat import Model
+from proof_r1_formal.models.chat import Asked
 
 
 class Agent(Protocol):
     """Who solves problems with a model."""
 
-    async def solve(self, problem: Problem, model: Model) -> str:
+    async def solve(self, problem: Problem, model: Asked) -> str:
         """A completion: thoughts, and a summary whose last action binds an option.
 
         Raises:

@@ -13,7 +13,6 @@ only as far as the block depends on it.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from graphlib import CycleError, TopologicalSorter
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.models.agents.answers import json_object
-from proof_r1_formal.models.chat import Message, Model, Sampling
+from proof_r1_formal.models.chat import Message, Model, Sampling, ask_all
 from proof_r1_formal.models.prompts import messages
 from proof_r1_formal.proof.action import Action, read_completion
 from proof_r1_formal.rules.schema import Catalogue
@@ -63,7 +62,7 @@ class GraphOfVerification:
     async def solve(self, problem: Problem, model: Model) -> str:
         """See :class:`~proof_r1_formal.models.agents.Agent`."""
         chat = messages(problem, rules=self.rules, thinking=self.sampling.thinking)
-        replies = await asyncio.gather(*[model.reply(chat, self.sampling) for _ in range(self.candidates)])
+        replies = await ask_all(model, [chat] * self.candidates, self.sampling)
         verified = [await self.verify(problem, reply.text, model) for reply in replies]
         return select(verified).completion
 

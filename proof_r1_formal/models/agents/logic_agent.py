@@ -7,6 +7,7 @@ position of that corner as formulas, as it understands the English; a solver say
 position or its negation, and the corner says what follows for the claim: true, false, uncertain, or nothing. A position
 that holds only because nothing has its subject, or premises that contradict each other, say nothing (the check of
 existential import). The model then sees all of this and confirms or changes the answer; at last it writes the proof.
+The option that this proof binds is its answer, even if it is not the one that it was asked to prove.
 
 Options that are no claim with its negation are views of their own: the one that is entailed is the answer.
 """
@@ -14,18 +15,20 @@ Options that are no claim with its negation are views of their own: the one that
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
 from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem
-from proof_r1_formal.errors import ParseError
+from proof_r1_formal.errors import ParseError, SolverError
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import Bottom, Exists, ForAll, Formula, Implies, Not
 from proof_r1_formal.models.agents.answers import as_json, json_object
-from proof_r1_formal.models.chat import Message, Model, Sampling
+from proof_r1_formal.models.chat import Asked, Message, Sampling, ask_all
 from proof_r1_formal.models.prompts import messages, question
 from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.solvers.base import Entailed, Query, Refuted, Solver, Unknown
@@ -101,9 +104,11 @@ class LogicAgent:
     sampling: Sampling
     solver: Solver
 
-    async def solve(self, problem: Problem, model: Model) -> str:
+    async def solve(self, problem: Problem, model: Asked) -> str:
         """See :class:`~proof_r1_formal.models.agents.Agent`."""
-        findings = await asyncio.gather(*[self._look(problem, view, model) for view in views(problem)])
+        angles = views(problem)
+        replies = await ask_all(model, [formalisation(problem, view) for view in angles], self.sampling)
+        findings = [await self._found(view, reply.text, model) for view, reply in zip(angles, replies, strict=True)]
         symbolic = combined(findings)
         reply = await model.reply(second_thought(problem, findings, symbolic), self.sampling)
         thought = json_object(reply.text) or {}
@@ -112,13 +117,14 @@ class LogicAgent:
         chat = self.last_question(problem, decided, thought.get("reason"))
         return (await model.reply(chat, self.sampling)).text
 
-    async def _look(self, problem: Problem, view: View, model: Model) -> Finding:
-        reply = await model.reply(formalisation(problem, view), self.sampling)
-        written = json_object(reply.text)
+    async def _found(self, view: View, reply: str, model: Asked) -> Finding:
+        written = json_object(reply)
         read = None if written is None else read_formulas(written)
         if read is None:
             return Finding(view, Outcome.UNREADABLE, None)
-        return Finding(view, judge(self.solver, *read), written)
+        outcome, started, ended = await asyncio.get_running_loop().run_in_executor(_SOLVING, _timed, self.solver, *read)
+        model.worked(started, ended)
+        return Finding(view, outcome, written)
 
     def last_question(self, problem: Problem, answer: str | None, reason: object) -> list[Message]:
         """The chat that asks for the proof of what was decided; if nothing was, the model decides as it writes."""
@@ -182,9 +188,25 @@ def read_formulas(written: dict[str, object]) -> tuple[tuple[Formula, ...], Form
 
 # -- deduction --------------------------------------------------------------------------------------------------------
 
+_SOLVING = ThreadPoolExecutor(1, "solver")
+"""Where solvers work, so that replies can come meanwhile; one thread, as no solver is made for more."""
+
+
+def _timed(solver: Solver, premises: tuple[Formula, ...], position: Formula) -> tuple[Outcome, float, float]:
+    """The outcome of :func:`judge`, and from when to when that took."""
+    started = time.time()
+    return judge(solver, premises, position), started, time.time()
+
 
 def judge(solver: Solver, premises: tuple[Formula, ...], position: Formula) -> Outcome:
-    """What follows from the premises about a position."""
+    """What follows from the premises about a position; a solver that breaks decides nothing."""
+    try:
+        return _judged(solver, premises, position)
+    except SolverError:
+        return Outcome.UNDECIDED
+
+
+def _judged(solver: Solver, premises: tuple[Formula, ...], position: Formula) -> Outcome:
     if isinstance(solver.decide(Query(premises, Bottom())), Entailed):
         return Outcome.INCONSISTENT
     match solver.decide(Query(premises, position)):
@@ -219,7 +241,7 @@ def _subject(position: Formula) -> Formula | None:
 
 
 def combined(findings: Sequence[Finding]) -> str | None:
-    """The answer that the findings agree on: the one that something speaks for, else the one that is open to all."""
+    """The answer that all findings which say something definite agree on; if there are none, all that leave it open."""
     definite = {finding.answer for finding in findings if finding.outcome is not Outcome.OPEN} - {None}
     if not definite:
         definite = {finding.answer for finding in findings} - {None}

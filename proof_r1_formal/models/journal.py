@@ -1,0 +1,171 @@
+"""Replies on disk before they are used, so that each is paid for once.
+
+In: a path, and what is asked. Out: the reply, from the file if it is there. A run that was killed is run again from the
+start, with the replies of the journal: tasks ask the same questions in the same order, so only what was never answered
+is asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+import msgspec
+
+from proof_r1_formal.data.completions import Cost
+from proof_r1_formal.errors import DataError
+from proof_r1_formal.models.chat import Message, Model, Reply, Sampling
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    """A line of a journal."""
+
+    key: str
+    of: str
+    reply: Reply
+
+
+class Journal:
+    """A file of replies, each under what was asked; use as a context manager. One process has it at a time.
+
+    Attributes:
+        replayed: replies that were taken from the file.
+        tokens: that were written for replies that were not, as far as that is known.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """The journal of a path; a last line that was cut short is dropped.
+
+        Raises:
+            DataError: the file can be neither read nor written, another run has it, or a line that is not the last
+                holds no reply.
+        """
+        self.replayed = self.tokens = 0
+        try:
+            self._file = path.open("a+b")
+        except OSError as error:
+            raise DataError(str(path), f"the file cannot be written: {error.strerror}") from error
+        try:
+            _lock(self._file, path)
+            self._replies, size = _read(self._file, path)
+            self._file.truncate(size)
+        except BaseException:
+            self._file.close()
+            raise
+
+    async def reply(self, key: str, of: str, ask: Callable[[], Awaitable[Reply]]) -> Reply:
+        """The reply to what has a key; if there is none yet it is asked for, and on disk before this returns.
+
+        Args:
+            key: of the question.
+            of: whose question it is, for people.
+            ask: asks.
+        """
+        if key in self._replies:
+            self.replayed += 1
+            return self._replies[key]
+        reply = self._replies[key] = await ask()
+        self.tokens += reply.tokens or 0
+        record = msgspec.to_builtins(_Entry(key, of, reply))
+        self._file.write(json.dumps(record).encode("ascii") + b"\n")  # ASCII keeps unpaired surrogates
+        self._file.flush()
+        return reply
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    """Hold a file until it is closed; on Windows nothing keeps other runs out."""
+    if sys.platform == "win32":
+        return
+    import fcntl
+
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # not flock, which processes forked from here would keep
+    except (BlockingIOError, PermissionError):
+        raise DataError(str(path), "another run has this file open; wait for it, or name another output") from None
+
+
+def _read(file: BinaryIO, path: Path) -> tuple[dict[str, Reply], int]:
+    """The replies of a journal, by their keys, and how many bytes they take."""
+    replies: dict[str, Reply] = {}
+    size = 0
+    broken: DataError | None = None
+    file.seek(0)
+    for number, line in enumerate(file, 1):
+        if broken is not None:  # it is not the last line: a kill does not do that
+            raise broken
+        try:
+            entry = msgspec.convert(json.loads(line), _Entry)  # this JSON reader keeps unpaired surrogates
+        except (ValueError, RecursionError) as error:
+            broken = DataError(str(path), f"no reply of a model: {error}; mend or delete the line", line=number)
+            continue
+        if line.endswith(b"\n"):
+            replies[entry.key] = entry.reply
+            size += len(line)
+    return replies, size
+
+
+class Recorded:
+    """A model that a task asks: its replies go through a journal and are counted.
+
+    Attributes:
+        name: of the model.
+        replies: in the order in which they came.
+    """
+
+    def __init__(self, model: Model, journal: Journal, of: str) -> None:
+        self.name = model.name
+        self.replies: list[Reply] = []
+        self._model = model
+        self._journal = journal
+        self._of = of
+        self._asked: Counter[str] = Counter()
+        self._worked: list[tuple[float, float]] = []
+
+    async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
+        """See :class:`~proof_r1_formal.models.chat.Model`."""
+        question = json.dumps([self.name, self._of, asdict(sampling), list(chat)])
+        self._asked[question] += 1  # who asks the same twice wants two replies
+        key = hashlib.sha256(f"{self._asked[question]} {question}".encode()).hexdigest()[:32]
+        reply = await self._journal.reply(key, self._of, lambda: self._model.reply(chat, sampling))
+        self.replies.append(reply)
+        return reply
+
+    def worked(self, started: float, ended: float) -> None:
+        """See :class:`~proof_r1_formal.models.chat.Asked`."""
+        self._worked.append((started, ended))
+
+    def cost(self) -> Cost:
+        """What the replies took; the time is that in which at least one call was under way, or something worked."""
+        tokens = [reply.tokens for reply in self.replies if reply.tokens is not None]
+        read = [reply.prompt_tokens for reply in self.replies if reply.prompt_tokens is not None]
+        count = len(self.replies)
+        return Cost(
+            tokens=sum(tokens) if len(tokens) == count else None,
+            prompt_tokens=sum(read) if len(read) == count else None,
+            seconds=_covered([*self._worked, *[(reply.started, reply.ended) for reply in self.replies]]),
+            calls=count,
+        )
+
+
+def _covered(spans: Iterable[tuple[float, float]]) -> float:
+    """How long the union of spans of time is."""
+    covered, reached = 0.0, float("-inf")
+    for start, end in sorted(spans):
+        covered += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return round(covered, 3)
