@@ -93,6 +93,18 @@ def usable_completions(path: Path, known: ProblemSet, skipped: list[str]) -> Ite
                 yield completion
 
 
+def distinct_completions(path: Path, known: ProblemSet, skipped: list[str]) -> Iterator[Completion]:
+    """The usable completions, of several with the same problem and number the first; the others go to ``skipped``."""
+    seen: set[tuple[str, int]] = set()
+    for completion in usable_completions(path, known, skipped):
+        sample = (completion.problem_id, completion.sample)
+        if sample in seen:
+            skipped.append(f"{path}: problem {sample[0]!r} has sample {sample[1]} twice")
+        else:
+            seen.add(sample)
+            yield completion
+
+
 def finish(skipped: list[str]) -> None:
     """Say what was skipped, and end with status 1 if anything was."""
     for problem in skipped[:10]:

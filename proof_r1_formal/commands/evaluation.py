@@ -21,6 +21,7 @@ from proof_r1_formal.commands.common import (
     SolverOption,
     WorkersOption,
     count_lines,
+    distinct_completions,
     engine,
     fail,
     finish,
@@ -178,12 +179,8 @@ def best(
     candidates: dict[str, list[Candidate]] = {}
 
     def noted() -> Iterator[Completion]:
-        for completion in usable_completions(completions, known, skipped):
-            sample = (completion.problem_id, completion.sample)
-            if sample in read:
-                skipped.append(f"{completions}: problem {sample[0]!r} has sample {sample[1]} twice")
-                continue
-            read[sample] = completion
+        for completion in distinct_completions(completions, known, skipped):
+            read[completion.problem_id, completion.sample] = completion
             yield completion
 
     settings = Settings(solver=solver, rules=rules, answers=answers)

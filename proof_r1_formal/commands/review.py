@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -19,12 +18,12 @@ from proof_r1_formal.commands.common import (
     SolverOption,
     WorkersOption,
     count_lines,
+    distinct_completions,
     finish,
     make_folder,
     progress_bar,
     read_problem_file,
     say,
-    usable_completions,
     with_progress,
     write_file,
 )
@@ -37,14 +36,13 @@ from proof_r1_formal.commands.models import (
     NameOption,
     PerMinuteOption,
     TimeoutOption,
-    opened,
+    patient_model,
 )
-from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.evaluate.measures import Sample
 from proof_r1_formal.evaluate.review import (
     Drawn,
     Judgement,
     Reviewed,
+    Unjudged,
     agreement,
     review_picture,
     review_tables,
@@ -54,8 +52,8 @@ from proof_r1_formal.evaluate.review import (
 from proof_r1_formal.evaluate.review import review as judge
 from proof_r1_formal.evaluate.tables import to_json, to_markdown, to_rich
 from proof_r1_formal.models.chat import Sampling
-from proof_r1_formal.models.endpoint import key_of
-from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed, Journal, Patient
+from proof_r1_formal.models.journal import Journal
+from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed
 from proof_r1_formal.proof.batch import Settings, verify_many
 
 
@@ -83,34 +81,32 @@ def review(
 ) -> None:
     """Have a model judge a stratified sample of steps blind, and compare it with the verdicts.
 
-    The same command goes on after a kill, and asks again only for what failed.
+    The same command goes on after a kill, and makes again only the calls that failed. Steps that were not judged, by a
+    call that failed or a reply that holds no judgement, are in judgements.jsonl with the reason; the status is 1 then.
     """
     known = read_problem_file(problems, format)
     skipped: list[str] = []
-    seen: set[Sample] = set()
-
-    def first_of_each() -> Iterator[Completion]:
-        for completion in usable_completions(completions, known, skipped):
-            sample = (completion.problem_id, completion.sample)
-            if sample in seen:
-                skipped.append(f"{completions}: problem {sample[0]!r} has sample {sample[1]} twice")
-            else:
-                seen.add(sample)
-                yield completion
-
     settings = Settings(solver=solver, rules=rules)
-    reports = verify_many(known.problems, first_of_each(), settings=settings, workers=workers)
+    reports = verify_many(
+        known.problems, distinct_completions(completions, known, skipped), settings=settings, workers=workers
+    )
     shown = with_progress(reports, "verifying", count_lines(completions))
     drawn = stratified(reviewable(known.problems, shown), n, seed=seed)
     make_folder(out)
     sampling = Sampling(temperature=0.0, top_p=1.0, max_tokens=max_tokens)
 
-    async def work() -> tuple[str, dict[Reviewed, Judgement | None]]:
+    async def work() -> tuple[str, dict[Reviewed, Judgement | Unjudged]]:
         with Journal(out / "calls.jsonl") as journal, progress_bar() as advance:
-            async with opened(
-                model, name=name, key=key_of(key_env), timeout=timeout, extra=extra, at_once=at_once
-            ) as who:
-                patient = Patient(who, at_once=at_once, per_minute=per_minute, attempts=attempts)
+            async with patient_model(
+                model,
+                name=name,
+                key_env=key_env,
+                at_once=at_once,
+                per_minute=per_minute,
+                attempts=attempts,
+                timeout=timeout,
+                extra=extra,
+            ) as patient:
                 done = 0
 
                 def told(_: Done[Judgement] | Failed[Judgement]) -> None:
@@ -119,7 +115,7 @@ def review(
                     advance("reviewing", done, len(drawn.steps))
 
                 found = await judge(drawn.steps, patient, journal, sampling=sampling, at_once=at_once, told=told)
-                return who.name, found
+                return patient.name, found
 
     reviewer, judgements = asyncio.run(work())
     found = agreement(drawn, judgements)
@@ -130,15 +126,15 @@ def review(
     write_file(out / "tables.md", "\n".join(map(to_markdown, tables)).encode())
     write_file(out / "tables.json", to_json(tables))
     write_file(out / "agreement.svg", review_picture(found, reviewer).encode())
-    silent = sum(judgement is None for judgement in judgements.values())
+    silent = sum(isinstance(judgement, Unjudged) for judgement in judgements.values())
     say(f"{len(judgements) - silent} of {len(judgements)} steps were judged; everything is in {out}")
     finish(skipped)
     if silent:
         raise typer.Exit(1)
 
 
-def _lines(drawn: Drawn, judgements: dict[Reviewed, Judgement | None]) -> bytes:
-    """A line for each step: where it is, what was shown, the verdict, and the judgement if there is one."""
+def _lines(drawn: Drawn, judgements: dict[Reviewed, Judgement | Unjudged]) -> bytes:
+    """A line for each step: where it is, what was shown, the verdict, and the judgement, or why there is none."""
     lines = []
     for step in drawn.steps:
         said = judgements[step]
@@ -150,8 +146,8 @@ def _lines(drawn: Drawn, judgements: dict[Reviewed, Judgement | None]) -> bytes:
             "verifier": step.stratum.level,
             "dependencies": step.dependencies,
             "conclusion": step.conclusion,
-            "judgement": None if said is None else said.verdict,
-            "reason": "" if said is None else said.reason,
+            "judgement": said.verdict if isinstance(said, Judgement) else None,
+            "reason": said.reason if isinstance(said, Judgement) else said.problem,
         }
         lines.append(json.dumps(record) + "\n")
     return "".join(lines).encode("ascii")

@@ -11,7 +11,6 @@ for, and so estimates the agreement over all steps.
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,8 +26,10 @@ from proof_r1_formal.evaluate.measures import Estimate, StepOutcome
 from proof_r1_formal.evaluate.outputs import is_rule_verified, step_outcome
 from proof_r1_formal.evaluate.tables import Column, Style, Table
 from proof_r1_formal.logic.show import show
+from proof_r1_formal.models.agents.answers import json_object
 from proof_r1_formal.models.chat import CallError, Message, Model, Sampling
-from proof_r1_formal.models.runner import Done, Failed, Journal, Task, run
+from proof_r1_formal.models.journal import Journal
+from proof_r1_formal.models.runner import Done, Failed, Task, run
 from proof_r1_formal.proof.report import StepReport, TraceReport
 
 
@@ -171,6 +172,12 @@ class Judgement(msgspec.Struct, frozen=True):
     reason: str
 
 
+class Unjudged(msgspec.Struct, frozen=True):
+    """That a reviewer says nothing of a step, and why: the call failed, or the reply holds no judgement."""
+
+    problem: str
+
+
 _INSTRUCTIONS = """\
 You review single steps of proofs in classical first-order logic. You are shown formulas that are taken as given and a \
 conclusion. Judge only whether the conclusion is true in every interpretation in which all given formulas are true. \
@@ -192,16 +199,11 @@ def review_chat(step: Reviewed) -> list[Message]:
 
 
 def read_judgement(text: str) -> Judgement | None:
-    """The last JSON object after the thoughts that is a judgement; None if there is none."""
-    answer = text.rpartition("</think>")[2]
-    start = answer.rfind("{")
-    decoder = json.JSONDecoder()
-    while start >= 0:
-        try:
-            return msgspec.convert(decoder.raw_decode(answer, start)[0], Judgement)
-        except (ValueError, RecursionError):  # no JSON there, or no judgement (a ValidationError is a ValueError)
-            start = answer.rfind("{", 0, start)
-    return None
+    """What the last JSON object after the thoughts says; None if there is none, or it is no judgement."""
+    try:
+        return msgspec.convert(json_object(text), Judgement)
+    except msgspec.ValidationError:
+        return None
 
 
 async def review(
@@ -212,8 +214,10 @@ async def review(
     sampling: Sampling | None = None,
     at_once: int = 8,
     told: Callable[[Done[Judgement] | Failed[Judgement]], object] = lambda _: None,
-) -> dict[Reviewed, Judgement | None]:
-    """Have a model judge steps; None for one that it did not judge.
+) -> dict[Reviewed, Judgement | Unjudged]:
+    """Have a model judge steps.
+
+    A call that failed is made again the next time; a reply that holds no judgement is in the journal, and stays.
 
     Args:
         steps: each is shown alone.
@@ -230,7 +234,7 @@ async def review(
     tasks = [Task(f"review: {step.name}", _judging(step, how)) for step in steps]
     outcomes = await run(tasks, model, journal, at_once=at_once, told=told)
     return {
-        step: outcome.found if isinstance(outcome, Done) else None
+        step: outcome.found if isinstance(outcome, Done) else Unjudged(outcome.problem)
         for step, outcome in zip(steps, outcomes, strict=True)
     }
 
@@ -266,14 +270,14 @@ class Agreement:
     strata: Mapping[Stratum, tuple[int, int, int, int]]
 
 
-def agreement(drawn: Drawn, judgements: Mapping[Reviewed, Judgement | None]) -> Agreement:
+def agreement(drawn: Drawn, judgements: Mapping[Reviewed, Judgement | Unjudged]) -> Agreement:
     """Compare judgements with verdicts; a stratum of which nothing was judged is in no share."""
     pairs: Counter[tuple[Verdict, Verdict]] = Counter()
     strata: dict[Stratum, tuple[int, int, int, int]] = {}
     agreed_weight = weight = 0.0
     for stratum, size in drawn.sizes.items():
         shown = [step for step in drawn.steps if step.stratum == stratum]
-        said = [judgement.verdict for step in shown if (judgement := judgements[step]) is not None]
+        said = [judgement.verdict for step in shown if isinstance(judgement := judgements[step], Judgement)]
         agreed = said.count(stratum.level.verdict)
         pairs.update((stratum.level.verdict, verdict) for verdict in said)
         strata[stratum] = (size, len(shown), len(said), agreed)

@@ -66,7 +66,7 @@ def test_review_judges_compares_and_goes_on(tmp_path: Path) -> None:
     def act(body: Body) -> Act:
         conclusion = body["messages"][-1]["content"].rpartition("- ")[2]
         if "Rex" in conclusion and not repaired:
-            return lambda handler: handler.send(400, "{}")
+            return lambda handler: handler.send(400, '{"error": {"message": "too long"}}')
         return saying('<think>…</think>{"verdict": "valid", "reason": "it follows"}')
 
     repaired = False
@@ -77,7 +77,9 @@ def test_review_judges_compares_and_goes_on(tmp_path: Path) -> None:
         first = run(*command)
         asked = len(script.asked)
         assert first.returncode == 1, first.stderr  # some were not judged
-        assert 0 < sum(json.loads(line)["judgement"] is None for line in _lines(out)) < asked == 20
+        silent = [one for one in map(json.loads, _lines(out)) if one["judgement"] is None]
+        assert 0 < len(silent) < asked == 20
+        assert all("too long" in one["reason"] for one in silent)
         repaired = True
         second = run(*command)
     assert second.returncode == 0, second.stderr

@@ -18,6 +18,7 @@ from proof_r1_formal.evaluate.review import (
     Level,
     Reviewed,
     Stratum,
+    Unjudged,
     Verdict,
     agreement,
     read_judgement,
@@ -31,7 +32,7 @@ from proof_r1_formal.evaluate.review import (
 from proof_r1_formal.evaluate.tables import to_markdown
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.models.chat import CallError, Message, Reply, Sampling
-from proof_r1_formal.models.runner import Journal
+from proof_r1_formal.models.journal import Journal
 from proof_r1_formal.proof.verify import Verifier
 
 PREMISES = ("wet(lawn) → slow(race)", "wet(lawn)", "slow(race) → late(cup)")
@@ -118,7 +119,7 @@ def test_agreement_by_hand() -> None:
     verified, refuted = Stratum(Level.RULE_VERIFIED, "easy"), Stratum(Level.NOT_ENTAILED, "easy")
     steps = tuple([step(n, Level.RULE_VERIFIED) for n in range(2)] + [step(n, Level.NOT_ENTAILED) for n in range(2, 7)])
     said = [Verdict.VALID, Verdict.INVALID, Verdict.INVALID, Verdict.INVALID, Verdict.INVALID, Verdict.UNCERTAIN, None]
-    judgements = {one: None if of is None else Judgement(of, "") for one, of in zip(steps, said, strict=True)}
+    judgements = {one: Unjudged("") if of is None else Judgement(of, "") for one, of in zip(steps, said, strict=True)}
     found = agreement(Drawn(steps, {verified: 90, refuted: 10}), judgements)
     assert (found.raw.numerator, found.raw.denominator) == (4, 6)
     assert found.weighted.value == pytest.approx((90 * 1 / 2 + 10 * 3 / 4) / 100)
@@ -155,12 +156,15 @@ class Reviewer:
         return Reply(text=text, finish="stop", started=0.0, ended=0.0)
 
 
-def test_every_step_gets_a_judgement_or_none_and_nothing_is_asked_twice(tmp_path: Path) -> None:
+def test_every_step_gets_a_judgement_or_a_reason_and_nothing_is_asked_twice(tmp_path: Path) -> None:
     steps = list(reviewable({PROBLEM.id: PROBLEM}, [REPORT]))
     reviewer = Reviewer()
     for _ in range(2):
         with Journal(tmp_path / "journal.jsonl") as journal:
             found = asyncio.run(review(steps, reviewer, journal))
-    verdicts = [None if (said := found[one]) is None else said.verdict for one in steps]
-    assert verdicts == [Verdict.VALID, None, None]
+    assert [found[one] for one in steps] == [
+        Judgement(Verdict.VALID, ""),
+        Unjudged("out of order"),
+        Unjudged("the reply holds no judgement"),
+    ]
     assert reviewer.calls == 3 + 1  # the second time only the call that had failed
