@@ -2,7 +2,8 @@
 
 ``proof-r1 verify`` reads the same completions, all different, in one process; with one worker and with two workers of a
 cluster; and with two of which one is killed when a third of the reports is written, and one again when two thirds are.
-All must write the same bytes. Each run is watched from outside, through ``/proc``, twice a second.
+All must write the same bytes. Rates are those after the first report: Ray takes seconds to start. Each run is watched
+from outside, through ``/proc``, twice a second.
 """
 
 from __future__ import annotations
@@ -136,8 +137,10 @@ def run(folder: Path, name: str, *options: str, kill_at: tuple[float, ...] = (),
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     watch = Watch(process.pid)
     killed: list[int] = []
+    begun = 0.0
     while process.poll() is None:
         watch.look()
+        begun = begun or (time.perf_counter() if _written(folder, name) else 0.0)
         if len(killed) < len(kill_at) and _written(folder, name) > kill_at[len(killed)] * size:
             killed.append(workers_of(process.pid)[0])
             os.kill(killed[-1], signal.SIGKILL)
@@ -150,7 +153,8 @@ def run(folder: Path, name: str, *options: str, kill_at: tuple[float, ...] = (),
         "run": name,
         "seconds": round(seconds, 1),
         "reports": content.count(b"\n"),
-        "reports_per_second": round(content.count(b"\n") / seconds),
+        "seconds_after_the_start": round(start + seconds - begun, 1),
+        "reports_per_second": round(content.count(b"\n") / (start + seconds - begun)),
         **watch.cost(),
         "killed": len(killed),
         "sha256": hashlib.sha256(content).hexdigest(),

@@ -6,6 +6,7 @@ The same reports come out whatever the number of workers: a verdict depends on i
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -146,7 +147,8 @@ def _lines_of_workers(
     engine: str,
 ) -> Iterator[bytes]:
     starter = partial(_start_worker, settings, dict(problems))
-    chunks = _chunks(completions, CHUNK if engine == PROCESSES else CLUSTER_CHUNK)
+    size = CHUNK if engine == PROCESSES else CLUSTER_CHUNK
+    chunks = map(pickle.dumps, _chunks(completions, size))  # here, as Ray's own pickling asks Python about each object
     return chain.from_iterable(in_order(_verify_chunk, chunks, workers, starter=starter, engine=engine))
 
 
@@ -179,11 +181,17 @@ def _start_worker(settings: Settings, problems: Mapping[str, Problem]) -> None:
     _worker = (settings.verifier(), problems)
 
 
-def _verify_chunk(completions: list[Completion]) -> list[bytes]:
-    return [encode(report) for report in _in_this_process(*_worker, completions)]
+def _verify_chunk(pickled: bytes) -> list[bytes]:
+    return [encode(report) for report in _in_this_process(*_worker, pickle.loads(pickled))]
 
 
 def _chunks(completions: Iterable[Completion], size: int) -> Iterator[list[Completion]]:
-    source = iter(completions)
-    while chunk := list(islice(source, size)):
+    """Chunks of so many, and up to as many again that are of the same problem as the last: to another it is new."""
+    chunk: list[Completion] = []
+    for completion in completions:
+        if len(chunk) >= size and (completion.problem_id != chunk[-1].problem_id or len(chunk) == 2 * size):
+            yield chunk
+            chunk = []
+        chunk.append(completion)
+    if chunk:
         yield chunk
