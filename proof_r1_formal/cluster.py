@@ -146,7 +146,7 @@ class ClusterWorkers:
 
     def _settle(self, reference: ObjectRef[Any]) -> None:
         """Take what came of a task, or of starting a worker."""
-        from ray.exceptions import RayError, RayTaskError
+        from ray.exceptions import RayError, RayTaskError, UnserializableException
 
         actor, job = self._running.pop(reference)
         try:
@@ -156,6 +156,12 @@ class ClusterWorkers:
                 raise error.cause from error
             self._load[actor] -= 1
             job.result.set_exception(error.cause)
+        except UnserializableException as error:
+            lost = ProofR1Error(f"a worker failed, and its error cannot be read here: {error}")
+            if job is None:
+                raise lost from error
+            self._load[actor] -= 1
+            job.result.set_exception(lost)
         except RayError as error:
             self._replace(actor)
             self._try_again(job, error)

@@ -49,7 +49,13 @@ EvidenceOption = Annotated[
     EvidenceLevel, typer.Option("--evidence", help="Whether to check the evidence of entailment verdicts again.")
 ]
 AnswersOption = Annotated[
-    Path | None, typer.Option("--answers", help="File in which evidence is kept, for the next run.", show_default=False)
+    Path | None,
+    typer.Option(
+        "--answers",
+        help="File in which evidence is kept, for the next run.",
+        resolve_path=True,  # for workers elsewhere
+        show_default=False,
+    ),
 ]
 LeanOption = Annotated[
     str | None, typer.Option("--lean", help="Lean program to use in place of what is found.", show_default=False)
