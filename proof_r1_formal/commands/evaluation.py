@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from json import dumps as to_json_line
 from pathlib import Path
 from typing import Annotated
 
@@ -32,12 +33,14 @@ from proof_r1_formal.commands.common import (
     with_progress,
     write_file,
 )
-from proof_r1_formal.data.completions import Completion, Cost, write_completions
+from proof_r1_formal.data.completions import Completion, Cost, beside, write_completions
+from proof_r1_formal.data.failures import read_failures
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.evaluate.assessment import Assessment, assess
-from proof_r1_formal.evaluate.examine import examine_many
+from proof_r1_formal.evaluate.diagnosis import misnamed_record
+from proof_r1_formal.evaluate.examine import Examined, examine_many
 from proof_r1_formal.evaluate.figures import draw, require_matplotlib
-from proof_r1_formal.evaluate.measures import Sample
+from proof_r1_formal.evaluate.measures import LEAST_RESAMPLES, Sample
 from proof_r1_formal.evaluate.metrics_tables import metrics_tables
 from proof_r1_formal.evaluate.selection import Candidate
 from proof_r1_formal.evaluate.selection import best as best_of
@@ -70,6 +73,10 @@ def evaluate(
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Also write the tables as Markdown.")] = None,
     latex: Annotated[Path | None, typer.Option("--latex", help="Also write the tables as LaTeX.")] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Folder for the tables as CSV files.")] = None,
+    diagnosis: Annotated[
+        Path | None,
+        typer.Option("--diagnosis", help="Also write every entailed step under a wrong rule, with what would pass."),
+    ] = None,
     plots: Annotated[Path | None, typer.Option("--plots", help="Folder for pictures.")] = None,
 ) -> None:
     """Check completions, and show the metrics and what goes wrong: of one file, or of many side by side (--study).
@@ -78,18 +85,18 @@ def evaluate(
     """
     if plots is not None:
         require_matplotlib()
-    skipped: list[str] = []
-    assessor = _Assessor(
-        Settings(solver=solver, rules=rules, answers=answers), workers, engine(ray), bootstrap, skipped
-    )
+    if 0 < bootstrap < LEAST_RESAMPLES:
+        fail(f"--bootstrap: an interval takes at least {LEAST_RESAMPLES} resamples")
+    settings = Settings(solver=solver, rules=rules, answers=answers)
+    assessor = _Assessor(settings, workers, engine(ray), bootstrap, diagnoses=diagnosis is not None)
     match problems, completions, study:
         case Path(), Path(), None:
             known = read_problem_file(problems, format)
             key = Key(problems.stem, "", completions.stem)
-            results = {key: assessor.assess(known, completions, rules, TRAIN)}
+            results = {key: assessor.assess(key, known, completions, rules, TRAIN)}
             (one,) = results.values()
             tables: Sequence[Table] = (
-                *metrics_tables(one.metrics),
+                *metrics_tables(one.metrics, failures=one.failures),
                 *detail_tables(results),
                 *diagnosis_tables(one.diagnosis),
             )
@@ -110,9 +117,11 @@ def evaluate(
         make_folder(csv)
         for number, table in enumerate(tables, 1):
             write_file(csv / f"{number:02}-{_slug(table.title)}.csv", to_csv(table).encode())
+    if diagnosis is not None:
+        write_file(diagnosis, "".join(assessor.diagnosed).encode("ascii"))
     if plots is not None:
         say(f"{len(draw(results, plots))} pictures written to {plots}")
-    finish(skipped)
+    finish(assessor.skipped)
 
 
 def _slug(title: str) -> str:
@@ -127,22 +136,30 @@ def _study_results(path: Path, assessor: _Assessor) -> dict[Key, Assessment]:
             fail(f"{path}: there is no file {file}")
     known = {name: read_problem_file(Path(one.problems), one.format) for name, one in described.datasets.items()}
     return {
-        key: assessor.assess(known[key.dataset], Path(file), described.datasets[key.dataset].rules, seen)
+        key: assessor.assess(key, known[key.dataset], Path(file), described.datasets[key.dataset].rules, seen)
         for key, file in described.files().items()
     }
 
 
 @dataclass(frozen=True, slots=True)
 class _Assessor:
-    """Assesses files of completions, all in the same way; lines that cannot be used go to ``skipped``."""
+    """Assesses files of completions, all in the same way.
+
+    Attributes:
+        diagnoses: whether to note every entailed step under a wrong rule.
+        skipped: lines that cannot be used.
+        diagnosed: the noted steps, a line of JSON each.
+    """
 
     settings: Settings
     workers: int
     engine: str
     resamples: int
-    skipped: list[str]
+    diagnoses: bool
+    skipped: list[str] = field(default_factory=list)
+    diagnosed: list[str] = field(default_factory=list)
 
-    def assess(self, known: ProblemSet, completions: Path, rules: str, seen: Catalogue) -> Assessment:
+    def assess(self, key: Key, known: ProblemSet, completions: Path, rules: str, seen: Catalogue) -> Assessment:
         """The assessment of a file."""
         lengths: dict[Sample, int] = {}
         costs: dict[Sample, Cost] = {}
@@ -157,8 +174,29 @@ class _Assessor:
 
         settings = replace(self.settings, rules=rules)
         examined = examine_many(known.problems, noted(), settings=settings, workers=self.workers, engine=self.engine)
-        shown = with_progress(examined, completions.stem, count_lines(completions))
-        return assess(known.problems, shown, lengths=lengths, costs=costs, seen=seen, resamples=self.resamples)
+        found = assess(
+            known.problems,
+            self._diagnosed(key, with_progress(examined, completions.stem, count_lines(completions))),
+            lengths=lengths,
+            costs=costs,
+            failures=[(one.problem_id, one.sample) for one in read_failures(beside(completions, "failures"))],
+            rules=catalogue(rules),
+            seen=seen,
+            resamples=self.resamples,
+        )
+        if found.failures:
+            say(f"{completions}: the model gave no completion for {found.failures} samples, which are in no score")
+        if incomplete := found.metrics.overall.incomplete:
+            say(f"{completions}: {incomplete} problems have fewer than K = {found.metrics.samples} completions")
+        return found
+
+    def _diagnosed(self, key: Key, examined: Iterable[Examined]) -> Iterator[Examined]:
+        """The same, with the steps noted."""
+        for one in examined:
+            for misnamed in one.misnamed if self.diagnoses else ():
+                record = {**key._asdict(), **misnamed_record(one.report, misnamed)}
+                self.diagnosed.append(f"{to_json_line(record)}\n")
+            yield one
 
 
 def best(

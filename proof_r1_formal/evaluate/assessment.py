@@ -6,22 +6,22 @@ In: problems, and :class:`~proof_r1_formal.evaluate.examine.Examined` completion
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+import random
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import stdev
 
-from msgspec import structs
-
 from proof_r1_formal.data.completions import Cost
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.evaluate.diagnosis import Diagnosis
+from proof_r1_formal.evaluate.estimates import estimates
 from proof_r1_formal.evaluate.examine import Examined
-from proof_r1_formal.evaluate.measures import INVALID_RULE, Estimate, Measure, Metrics, Sample
+from proof_r1_formal.evaluate.measures import INVALID_RULE, Estimate, Measure, Metrics, Row, Sample
 from proof_r1_formal.evaluate.metrics import Evaluation
-from proof_r1_formal.evaluate.outputs import rule_name
+from proof_r1_formal.evaluate.outputs import rule_name, step_parts
 from proof_r1_formal.evaluate.selection import Chosen, Selection
-from proof_r1_formal.proof.report import StepReport, TraceReport
+from proof_r1_formal.proof.report import StepReport
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import Catalogue
 
@@ -73,6 +73,7 @@ class Assessment:
         diagnosis: of the outputs that take part in the scores.
         chosen: how good the choice by evidence is, over problems with outputs that take part in the scores.
         costs: of the responses.
+        failures: samples for which the model gave no completion; they are in no score.
     """
 
     metrics: Metrics
@@ -80,6 +81,7 @@ class Assessment:
     diagnosis: Diagnosis
     chosen: Chosen
     costs: Costs
+    failures: int
 
 
 def assess(
@@ -88,6 +90,8 @@ def assess(
     *,
     lengths: Mapping[Sample, int] | None = None,
     costs: Mapping[Sample, Cost] | None = None,
+    failures: Iterable[Sample] = (),
+    rules: Catalogue = TRAIN,
     seen: Catalogue = TRAIN,
     resamples: int = 0,
     seed: int = 0,
@@ -99,48 +103,62 @@ def assess(
         examined: in any order.
         lengths: characters of each completion; looked up as it passes.
         costs: of the responses that say what they cost.
+        failures: samples for which the model is said to have given no completion.
+        rules: by which the completions were verified.
         seen: the rules that training had.
         resamples, seed: for bootstrap intervals; see :class:`~proof_r1_formal.evaluate.metrics.Evaluation`.
     """
-    known = {rule.name for rule in seen.rules}
     whole = Evaluation(problems, lengths=lengths)
-    by_group = {group: Evaluation(problems) for group in RuleGroup}
+    groups = {group: _RuleGroupTally() for group in RuleGroup}
     diagnosis = Diagnosis()
     selection = Selection()
+    answered: set[Sample] = set()
     for one in examined:
         report = one.report
-        for group, evaluation in by_group.items():
-            evaluation.add(_only(report, group, known))
+        sample = (report.problem_id, report.sample)
+        answered.add(sample)
         if not whole.add(report):
             continue
-        diagnosis.add(report, one.misnamed)
+        by_group: dict[RuleGroup, list[StepReport]] = {group: [] for group in RuleGroup}
+        for step in report.actions if report.parsed else ():
+            by_group[_group_of(step, rules, seen)].append(step)
+        for group, steps in by_group.items():
+            groups[group].add(sample, steps)
+        diagnosis.add(report, one.misnamed, rules)
         selection.add(report.problem_id, problems[report.problem_id].answer, one.candidate())
-    measured = {group: evaluation.metrics(resamples=resamples, seed=seed) for group, evaluation in by_group.items()}
     return Assessment(
         metrics=whole.metrics(resamples=resamples, seed=seed),
-        rule_groups={group: _step_scores(metrics) for group, metrics in measured.items()},
+        rule_groups={group: tally.scores(resamples, random.Random(seed)) for group, tally in groups.items()},
         diagnosis=diagnosis,
         chosen=selection.chosen(),
         costs=_costs((costs or {}).values()),
+        failures=sum(sample[0] in problems and sample not in answered for sample in failures),
     )
 
 
-def _group_of(step: StepReport, known: Set[str]) -> RuleGroup:
-    name = rule_name(step)
+def _group_of(step: StepReport, rules: Catalogue, seen: Catalogue) -> RuleGroup:
+    name = rule_name(step, rules)
     if name == INVALID_RULE:
         return RuleGroup.INVALID
-    return RuleGroup.SEEN if name in known else RuleGroup.UNSEEN
+    return RuleGroup.UNSEEN if seen.find(name) is None else RuleGroup.SEEN
 
 
-def _only(report: TraceReport, group: RuleGroup, known: Set[str]) -> TraceReport:
-    """The report as if there were no other steps; their verdicts stay."""
-    return structs.replace(report, actions=tuple([s for s in report.actions if _group_of(s, known) is group]))
+class _RuleGroupTally:
+    """What the steps of one rule group add up to."""
 
+    def __init__(self) -> None:
+        self._steps = 0
+        self._rows: dict[Sample, Row] = {}
 
-def _step_scores(metrics: Metrics) -> StepScores:
-    scores = metrics.overall.scores
-    steps = sum(counts.steps for counts in metrics.overall.rules.values())
-    return StepScores(steps, scores[Measure.FVR], scores[Measure.RVR])
+    def add(self, sample: Sample, steps: Sequence[StepReport]) -> None:
+        """Count the steps of an output that are in the group; there may be none."""
+        self._steps += len(steps)
+        self._rows[sample] = step_parts(steps)
+
+    def scores(self, resamples: int, rng: random.Random) -> StepScores:
+        """The result."""
+        scores = estimates(self._rows, measures=(Measure.FVR, Measure.RVR), resamples=resamples, rng=rng)
+        return StepScores(self._steps, scores[Measure.FVR], scores[Measure.RVR])
 
 
 def _costs(costs: Iterable[Cost]) -> Costs:

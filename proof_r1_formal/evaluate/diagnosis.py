@@ -25,7 +25,7 @@ from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match
-from proof_r1_formal.rules.schema import GOAL_BINDING, Rule
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Rule
 from proof_r1_formal.solvers.base import Entailed
 
 EXAMPLES = 3
@@ -106,7 +106,7 @@ def misnamed_steps(verifier: Verifier, problem: Problem, completion: str, report
         if not step.rule:
             dependencies = {name: known[name] for name in action.dependencies}
             alternatives = tuple(_alternatives(verifier, problem, action, action.formula, dependencies, step.terminal))
-            found.append(_misnamed(index, step, alternatives))
+            found.append(_misnamed(index, step, alternatives, verifier.rules))
         known[action.id] = action.formula
     return tuple(found)
 
@@ -146,8 +146,8 @@ def _is_instance(
     return isinstance(verifier.match_rule(rule.name, dependencies, conclusion, terminal)[0], Match)
 
 
-def _misnamed(index: int, step: StepReport, alternatives: tuple[Alternative, ...]) -> Misnamed:
-    declared = rule_name(step)
+def _misnamed(index: int, step: StepReport, alternatives: tuple[Alternative, ...], rules: Catalogue) -> Misnamed:
+    declared = rule_name(step, rules)
     own = [one for one in alternatives if one.rule == declared]
     # max() takes the first of equals, so the catalogue's order decides between rules that need as many.
     actual = max(own or alternatives, key=lambda one: len(one.dependencies), default=None)
@@ -161,6 +161,24 @@ def _misnamed(index: int, step: StepReport, alternatives: tuple[Alternative, ...
     else:
         remedy = Remedy.FEWER_DEPENDENCIES
     return Misnamed(index, declared, reason, alternatives, None if actual is None else actual.rule, remedy)
+
+
+def misnamed_record(report: TraceReport, misnamed: Misnamed) -> dict[str, object]:
+    """A misnamed step as JSON: where it is, what it says, and every rule and dependencies that would have passed."""
+    step = report.actions[misnamed.action]
+    return {
+        "problem_id": report.problem_id,
+        "sample": report.sample,
+        "action": misnamed.action,
+        "id": step.id,
+        "declared_rule": step.declared_rule,
+        "dependencies": step.dependencies,
+        "conclusion": step.conclusion,
+        "reason": misnamed.reason.value,
+        "alternatives": [{"rule": one.rule, "dependencies": one.dependencies} for one in misnamed.alternatives],
+        "actual_rule": misnamed.actual,
+        "remedy": misnamed.remedy.value,
+    }
 
 
 def first_error(report: TraceReport) -> tuple[int, Code] | None:
@@ -214,8 +232,14 @@ class Diagnosis:
     first_errors: Counter[tuple[Code, str]] = field(default_factory=Counter)
     examples: defaultdict[tuple[Code, str], list[Example]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, report: TraceReport, misnamed: Iterable[Misnamed]) -> None:
-        """Count a completion."""
+    def add(self, report: TraceReport, misnamed: Iterable[Misnamed], rules: Catalogue) -> None:
+        """Count a completion.
+
+        Args:
+            report: on it.
+            misnamed: its steps, see :func:`misnamed_steps`.
+            rules: by which it was verified.
+        """
         self.outputs += 1
         for one in misnamed:
             self.confusion[one.declared, one.actual] += 1
@@ -226,7 +250,7 @@ class Diagnosis:
             return
         index, code = first
         step = report.actions[index]
-        kind = (code, rule_name(step) if report.parsed else INVALID_RULE)
+        kind = (code, rule_name(step, rules) if report.parsed else INVALID_RULE)
         self.first_errors[kind] += 1
         if len(self.examples[kind]) < EXAMPLES:
             self.examples[kind].append(Example(report.problem_id, report.sample, index, _shown(report, step)))

@@ -1,6 +1,7 @@
 """From rows of parts to scores: quotients of sums, their spread, and bootstrap intervals.
 
-In: the row of every output, by problem and sample. Out: an :class:`Estimate` for every measure.
+In: the row of every output, by problem and sample. Out: an :class:`Estimate` for every measure. Of the resamples
+those count in which a score is defined; there is no interval of fewer than ``LEAST_RESAMPLES``.
 """
 
 from __future__ import annotations
@@ -8,19 +9,24 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from statistics import stdev
 
-from proof_r1_formal.evaluate.measures import CONFIDENCE, Estimate, Measure, Part, Row, Sample
+from proof_r1_formal.evaluate.measures import CONFIDENCE, LEAST_RESAMPLES, Estimate, Measure, Part, Row, Sample
 
 
 def estimates(
-    rows: Mapping[Sample, Row], *, resamples: int = 0, rng: random.Random | None = None
+    rows: Mapping[Sample, Row],
+    *,
+    measures: Collection[Measure] = tuple(Measure),
+    resamples: int = 0,
+    rng: random.Random | None = None,
 ) -> dict[Measure, Estimate]:
-    """Every score of a group of outputs.
+    """The scores of a group of outputs.
 
     Args:
         rows: in any order, which does not show in the result.
+        measures: which scores.
         resamples: number of bootstrap resamples of the problems; 0 for no intervals.
         rng: for the bootstrap.
     """
@@ -32,7 +38,7 @@ def estimates(
         by_sample[sample].append(row)
     problem_rows = [_problem_row(of) for of in by_problem.values()]
     sample_rows = [_total(of) for of in by_sample.values()]
-    intervals = _intervals(problem_rows, resamples, rng or random.Random(0)) if resamples > 0 else {}
+    intervals = _intervals(problem_rows, measures, resamples, rng or random.Random(0))
     return {
         measure: Estimate(
             value=_quotient(part),
@@ -42,6 +48,7 @@ def estimates(
             interval=intervals.get(measure),
         )
         for measure, part in _total(problem_rows).items()
+        if measure in measures
     }
 
 
@@ -73,20 +80,27 @@ def _spread(measure: Measure, part: Part, sample_rows: Sequence[Row]) -> float |
     return stdev(values) if len(values) > 1 else None
 
 
-def _intervals(problem_rows: Sequence[Row], resamples: int, rng: random.Random) -> dict[Measure, tuple[float, float]]:
+def _intervals(
+    problem_rows: Sequence[Row], measures: Collection[Measure], resamples: int, rng: random.Random
+) -> dict[Measure, tuple[float, float]]:
     """Percentile bootstrap: problems are drawn with replacement, all samples of a problem together."""
     count = len(problem_rows)
     if not count:
         return {}
     columns = {
         measure: ([row[measure][0] for row in problem_rows], [row[measure][1] for row in problem_rows])
-        for measure in Measure
+        for measure in measures
     }
-    values: dict[Measure, list[float]] = {measure: [] for measure in Measure}
+    values: dict[Measure, list[float]] = {measure: [] for measure in measures}
     for _ in range(resamples):
         drawn = rng.choices(range(count), k=count)
         for measure, (numerators, denominators) in columns.items():
             part = (sum(map(numerators.__getitem__, drawn)), sum(map(denominators.__getitem__, drawn)))
-            values[measure].append(_quotient(part))
-    tail = math.floor(resamples * (1 - CONFIDENCE) / 2)  # values cut off at each end
-    return {measure: (ordered[tail], ordered[-1 - tail]) for measure, of in values.items() for ordered in [sorted(of)]}
+            if part[1]:
+                values[measure].append(_quotient(part))
+    return {measure: _interval(sorted(of)) for measure, of in values.items() if len(of) >= LEAST_RESAMPLES}
+
+
+def _interval(ordered: Sequence[float]) -> tuple[float, float]:
+    tail = math.floor(len(ordered) * (1 - CONFIDENCE) / 2)  # values cut off at each end
+    return ordered[tail], ordered[-1 - tail]

@@ -13,6 +13,8 @@ INVALID_RULE = "INVALID_RULE"
 """The bucket of steps that name no known rule."""
 CONFIDENCE = 0.95
 """The level of the bootstrap intervals."""
+LEAST_RESAMPLES = 40
+"""There is no interval of fewer: at each end at least one has to be cut off."""
 
 
 class Measure(StrEnum):
@@ -61,7 +63,7 @@ class Estimate:
     """A score: its two sums, their quotient, and how far to trust it.
 
     Attributes:
-        value: numerator / denominator; 0 if the denominator is.
+        value: numerator / denominator; 0, and no score at all, if the denominator is: see ``is_defined``.
         spread: see the module; None where it is not defined.
         interval: percentile bootstrap over problems at the level ``CONFIDENCE``, if it was asked for.
     """
@@ -71,6 +73,11 @@ class Estimate:
     denominator: float
     spread: float | None = None
     interval: tuple[float, float] | None = None
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether there is a score: something was counted."""
+        return self.denominator != 0
 
 
 @dataclass(frozen=True, slots=True)

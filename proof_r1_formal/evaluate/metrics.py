@@ -6,7 +6,7 @@ passes, and the order of the reports does not matter (of two reports on the same
 
 Conventions:
 
-* Every score is a quotient of two sums over outputs (over problems for Pass), so groups merge by adding; 0/0 is 0.
+* Every score is a quotient of two sums over outputs (over problems for Pass), so groups merge by adding; 0/0 is none.
 * K is the largest number of samples that any problem has. Missing samples count neither as right nor as wrong; how many
   problems lack some is part of the result.
 * The spread of a score is the standard deviation (n - 1) of its values per sample number, None for a single sample;
@@ -35,8 +35,8 @@ from proof_r1_formal.evaluate.measures import (
     StepOutcome,
     UncertainCounts,
 )
-from proof_r1_formal.evaluate.outputs import output_row, reference_length, rule_name, step_outcome
-from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.evaluate.outputs import output_row, reference_length, step_outcome
+from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 
 _REQUIRED = {Measure.AVG: Exclusion.NO_REFERENCE_ANSWER, Measure.RGD: Exclusion.NO_REFERENCE_PROOF}
 
@@ -134,7 +134,9 @@ class Evaluation:
 
         def group(tally: _Tally, absent: int, stream: str) -> Group:
             # Each group draws from its own stream, so that its intervals do not depend on the other groups.
-            return tally.group(samples, known, absent, resamples, random.Random(stream))
+            return tally.group(
+                samples, known, absent, resamples, random.Random(stream.encode("utf-8", "surrogatepass"))
+            )
 
         return Metrics(
             samples=samples,
@@ -168,7 +170,7 @@ class _Tally:
         self.steps.update(map(step_outcome, report.actions))
         for step in report.actions:
             verdicts = {name: int(getattr(step, name)) for name in ("schema", "semantic", "rule", "progress")}
-            self.rules[rule_name(step)].update(verdicts, steps=1)
+            self.rules[_declared_rule(step)].update(verdicts, steps=1)
 
     def add_uncertain(self, report: TraceReport) -> None:
         """Count an output on a problem whose label is Uncertain."""
@@ -199,6 +201,12 @@ class _Tally:
                 **{name: self.uncertain[name] for name in ("outputs", "right", "verified", "refuted", "undecided")}
             ),
         )
+
+
+def _declared_rule(step: StepReport) -> str:
+    """The rule that a step declares; ``INVALID_RULE`` where it was looked up and there is none, or none is declared."""
+    known = all(finding.code is not Code.UNKNOWN_RULE for finding in step.findings)
+    return step.declared_rule if step.declared_rule is not None and known else INVALID_RULE
 
 
 def _rule_counts(rules: Mapping[str, Counter[str]], known: Set[str]) -> dict[str, RuleCounts]:

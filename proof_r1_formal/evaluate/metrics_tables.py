@@ -22,10 +22,14 @@ Rows: TypeAlias = Sequence[tuple[tuple[str, ...], Group]]
 """What names a row, and the group that it is about."""
 
 
-def metrics_tables(metrics: Metrics) -> tuple[Table, ...]:
+def metrics_tables(metrics: Metrics, *, failures: int = 0) -> tuple[Table, ...]:
     """The tables of a result: scores, answers, outputs, steps, rules, Uncertain problems, and what is left out.
 
     The tables of rules and of Uncertain problems are there only if there is something to count.
+
+    Args:
+        metrics: the result.
+        failures: samples for which the model gave no completion.
     """
     rows = [((name,), group) for name, group in difficulties(metrics)]
     lengths = (Measure.RESPONSE_LENGTH,) if metrics.overall.scores[Measure.RESPONSE_LENGTH].denominator else ()
@@ -47,7 +51,7 @@ def metrics_tables(metrics: Metrics) -> tuple[Table, ...]:
         tables.append(_rules(metrics.overall))
     if metrics.overall.uncertain.outputs:
         tables.append(by_difficulty("Problems whose label is Uncertain", UNCERTAIN))
-    return (*tables, left_out_table({"count": metrics}))
+    return (*tables, left_out_table({"count": metrics}, failures=[failures]))
 
 
 def group_table(title: str, keys: Sequence[str], rows: Rows, columns: Columns) -> Table:
@@ -145,11 +149,18 @@ def _rules(group: Group) -> Table:
     )
 
 
-def left_out_table(results: Mapping[str, Metrics]) -> Table:
-    """What is in no score, by the reason, with a column for each result."""
+def left_out_table(results: Mapping[str, Metrics], *, failures: Sequence[int]) -> Table:
+    """What is in no score, by the reason, with a column for each result.
+
+    Args:
+        results: by the heading of the column.
+        failures: for each result, the samples for which the model gave no completion.
+    """
     counts = {f"outputs: {reason}": [metrics.excluded[reason] for metrics in results.values()] for reason in Exclusion}
     counts["problems with fewer than K outputs"] = [metrics.overall.incomplete for metrics in results.values()]
     counts["problems without any output"] = [metrics.overall.absent for metrics in results.values()]
+    if any(failures):
+        counts["samples for which the model gave no completion"] = list(failures)
     return Table(
         "Left out",
         (Column("what", Style.TEXT), *[Column(name, Style.COUNT) for name in results]),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.evaluate.measures import INVALID_RULE, Measure, Row, StepOutcome
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
-from proof_r1_formal.rules.schema import GOAL_BINDING
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 
 _CASCADE = frozenset({StepOutcome.UNTRUSTED_DEPENDENCY, StepOutcome.MISSING_DEPENDENCY})
 _RULE_CASCADE = frozenset({Code.RULE_UNTRUSTED_DEPENDENCY, Code.UNTRUSTED_DEPENDENCY, Code.MISSING_DEPENDENCY})
@@ -55,7 +55,7 @@ def output_row(report: TraceReport, reference: int | None, length: int | None) -
     """
     row: Row = {Measure.PARSED: (report.parsed, 1)}
     if report.parsed:
-        row |= _step_parts(report.actions)
+        row |= step_parts(report.actions)
     if report.answer_correct is not None:
         row |= _answer_parts(report)
     if reference is not None:
@@ -65,7 +65,8 @@ def output_row(report: TraceReport, reference: int | None, length: int | None) -
     return row
 
 
-def _step_parts(steps: Sequence[StepReport]) -> Row:
+def step_parts(steps: Sequence[StepReport]) -> Row:
+    """What steps of a parsed output add to the scores of steps."""
     outcomes = [step_outcome(step) for step in steps]
     inferred = sum(outcome not in _CASCADE for outcome in outcomes)
     instances = sum(not _is_rule_cascade(step) for step in steps)
@@ -107,7 +108,7 @@ def _non_terminal_steps(problem: Problem, proof: Sequence[ReferenceStep]) -> int
     return len(proof) - (last.rule == GOAL_BINDING or problem.option(last.id) is not None)
 
 
-def rule_name(step: StepReport) -> str:
-    """The rule that the step declares, or ``INVALID_RULE``."""
-    known = all(finding.code is not Code.UNKNOWN_RULE for finding in step.findings)
-    return step.declared_rule if step.declared_rule is not None and known else INVALID_RULE
+def rule_name(step: StepReport, rules: Catalogue) -> str:
+    """The rule that the step declares, or ``INVALID_RULE`` if there is none of that name."""
+    rule = None if step.declared_rule is None else rules.find(step.declared_rule)
+    return INVALID_RULE if rule is None else rule.name

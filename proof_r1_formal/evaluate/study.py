@@ -41,8 +41,9 @@ class Key(NamedTuple):
 
     @property
     def system(self) -> str:
-        """Backbone and method in one line."""
-        return f"{self.backbone} / {self.method}" if self.backbone else self.method
+        """Backbone and method in one line; one that itself reads like two is put in quotes."""
+        backbone, method = (repr(name) if " / " in name else name for name in (self.backbone, self.method))
+        return f"{backbone} / {method}" if backbone else method
 
 
 class Dataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -8,12 +8,12 @@ best scores are bold and the second best underlined; of all, where no backbone h
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from proof_r1_formal.evaluate.assessment import Assessment, RuleGroup
-from proof_r1_formal.evaluate.diagnosis import Diagnosis, Remedy
+from proof_r1_formal.evaluate.diagnosis import Diagnosis, Example, Remedy
 from proof_r1_formal.evaluate.measures import Estimate, Group, Measure
 from proof_r1_formal.evaluate.metrics_tables import (
     ANSWERS,
@@ -64,25 +64,35 @@ def by_system(results: Results) -> dict[str, Diagnosis]:
 def _scores(chosen: Results) -> Iterator[Table]:
     """The tables of metrics, which a single system has by difficulty."""
     overall = {key: one.metrics.overall for key, one in chosen.items()}
-    samples = {f"{one.metrics.samples}" for one in chosen.values()}
-    shown = samples.pop() if len(samples) == 1 else "K"
+    counts = [one.metrics.samples for one in chosen.values()]
+    same = len(set(counts)) == 1
+    shown = f"{counts[0]}" if same else "K"
 
     def scores(measures: Iterable[Measure]) -> Columns:
         return score_columns(measures, samples=shown, length_unit="characters")
 
-    yield _table("Main results", overall, scores(SCORES))
+    (passes,) = scores((Measure.PASS,))  # that of more samples is higher, and no better
+    headings = ("backbone", "method", *(() if same else ("K",)))
+    systems = {
+        key: (key.backbone, key.method, *(() if same else (f"{k}",))) for key, k in zip(chosen, counts, strict=True)
+    }
+    rows = [(systems[key], group) for key, group in overall.items()]
+    table = group_table("Main results", headings, rows, scores(SCORES))
+    yield ranked(table, _compared(chosen), apart={passes.name: counts})
     split = {key: dict(difficulties(one.metrics)) for key, one in chosen.items()}
     names = list(next(iter(split.values())))
     if len(names) > 2:  # more than one, and all together
-        rows = [((name, *key[1:]), split[key][name]) for name in names for key in chosen]
-        table = group_table("By difficulty", ("difficulty", "backbone", "method"), rows, scores(SCORES))
-        yield ranked(table, [(name, of) for name in names for of in _compared(chosen)])
+        rows = [((name, *systems[key]), split[key][name]) for name in names for key in chosen]
+        table = group_table("By difficulty", ("difficulty", *headings), rows, scores(SCORES))
+        groups = [(name, of) for name in names for of in _compared(chosen)]
+        yield ranked(table, groups, apart={passes.name: counts * len(names)})
     yield _table("Answers and proofs", overall, scores(ANSWERS))
     yield _table("Outputs", overall, {**COUNTS, **scores((Measure.PARSED, Measure.RESPONSE_LENGTH))})
     if any(group.uncertain.outputs for group in overall.values()):
         yield _table("Problems whose label is Uncertain", overall, UNCERTAIN)
     yield steps_table({key.system: group for key, group in overall.items()})
-    yield left_out_table({key.system: one.metrics for key, one in chosen.items()})
+    failures = [one.failures for one in chosen.values()]
+    yield left_out_table({key.system: one.metrics for key, one in chosen.items()}, failures=failures)
 
 
 def _table(title: str, groups: Mapping[Key, Group], columns: Columns) -> Table:
@@ -104,7 +114,7 @@ def detail_tables(chosen: Results) -> Iterator[Table]:
     """
     if any(one.rule_groups[RuleGroup.UNSEEN].steps for one in chosen.values()):
         yield _systems("Rules seen and unseen in training", chosen, _RULE_GROUPS)
-    if any(one.costs.tokens.denominator or one.costs.seconds.denominator for one in chosen.values()):
+    if any(one.costs.tokens.is_defined or one.costs.seconds.is_defined for one in chosen.values()):
         yield _systems("Cost of a response", chosen, _COSTS)
     if any(one.metrics.samples > 1 for one in chosen.values()):
         yield _systems("Best of K by evidence", chosen, _CHOICES)
@@ -122,9 +132,9 @@ _RULE_GROUPS: _AssessmentColumns = {
     Column("no known rule: steps", Style.COUNT): lambda one: one.rule_groups[RuleGroup.INVALID].steps,
 }
 _COSTS: _AssessmentColumns = {
-    Column("tokens", Style.LENGTH, "less"): lambda one: _if_known(one.costs.tokens),
-    Column("seconds", Style.LENGTH, "less"): lambda one: _if_known(one.costs.seconds),
-    Column("calls", Style.LENGTH, "less"): lambda one: _if_known(one.costs.calls),
+    Column("tokens", Style.LENGTH, "less"): lambda one: one.costs.tokens,
+    Column("seconds", Style.LENGTH, "less"): lambda one: one.costs.seconds,
+    Column("calls", Style.LENGTH, "less"): lambda one: one.costs.calls,
 }
 _CHOICES: _AssessmentColumns = {
     Column("certified (%)", Style.PERCENT, "more"): lambda one: one.chosen.certified,
@@ -134,10 +144,6 @@ _CHOICES: _AssessmentColumns = {
     Column("first sample (%)", Style.PERCENT, "more"): lambda one: one.chosen.first,
     Column("any sample (%)", Style.PERCENT, "more"): lambda one: one.chosen.possible,
 }
-
-
-def _if_known(estimate: Estimate) -> Estimate | None:
-    return estimate if estimate.denominator else None
 
 
 def _systems(title: str, chosen: Results, columns: _AssessmentColumns) -> Table:
@@ -187,19 +193,16 @@ def diagnosis_tables(diagnosis: Diagnosis) -> Iterator[Table]:
 
 
 def _first_errors(diagnosis: Diagnosis) -> Table:
-    def row(code: str, rule: str, count: int, place: str, step: str) -> tuple[Cell, ...]:
-        return code, rule, count, Estimate(count / diagnosis.outputs, count, diagnosis.outputs), place, step
+    def row(error: str, rule: str, count: int, examples: Sequence[Example]) -> tuple[Cell, ...]:
+        share = Estimate(count / diagnosis.outputs, count, diagnosis.outputs)
+        return error, rule, count, share, tuple([of.place for of in examples]), tuple([of.step for of in examples])
 
-    rows = [
-        row(kind[0].value, kind[1], count, diagnosis.examples[kind][0].place, diagnosis.examples[kind][0].step)
-        for kind, count in diagnosis.first_errors.most_common(SHOWN_ERRORS)
-    ]
-    others = diagnosis.first_errors.total() - sum(
-        count for _, count in diagnosis.first_errors.most_common(SHOWN_ERRORS)
-    )
+    shown = diagnosis.first_errors.most_common(SHOWN_ERRORS)
+    rows = [row(code.value, rule, count, diagnosis.examples[code, rule]) for (code, rule), count in shown]
+    others = diagnosis.first_errors.total() - sum(count for _, count in shown)
     if others:
-        rows.append(row("(others)", "", others, "", ""))
-    rows.append(row("(none)", "", diagnosis.flawless, "", ""))
+        rows.append(row("(others)", "", others, ()))
+    rows.append(row("(none)", "", diagnosis.flawless, ()))
     return Table(
         "First errors",
         (

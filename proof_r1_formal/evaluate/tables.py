@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum, auto
 from typing import Literal, TypeAlias, TypeVar, assert_never
 
-import msgspec
 import rich.box
 import rich.table
 from rich.text import Text
 
 from proof_r1_formal.evaluate.measures import Estimate
 
-Cell: TypeAlias = str | int | Estimate | None
-"""Text, a count, a score, or nothing."""
+Cell: TypeAlias = str | int | Estimate | tuple[str, ...] | None
+"""Text, a count, a score, examples, of which tables show the first, or nothing."""
 
 
 class Style(Enum):
@@ -66,7 +66,7 @@ class Table:
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
 
 
-def ranked(table: Table, groups: Sequence[Hashable]) -> Table:
+def ranked(table: Table, groups: Sequence[Hashable], *, apart: Mapping[str, Sequence[Hashable]] | None = None) -> Table:
     """The table with the best and the second best scores marked.
 
     Scores that look the same are equally good; a row that is compared with no other has no marks. A score that nothing
@@ -75,15 +75,19 @@ def ranked(table: Table, groups: Sequence[Hashable]) -> Table:
     Args:
         table: its columns say which scores are better.
         groups: for each row what it is compared with: the other rows of the same group.
+        apart: by the name of a column, for each row what its cell has to have in common with others besides.
     """
     marks: dict[tuple[int, int], Mark] = {}
-    for group, size in Counter(groups).items():
-        members = [row for row, of in enumerate(groups) if of == group]
-        for index, column in enumerate(table.columns):
-            if size < 2 or column.better is None:
+    for index, column in enumerate(table.columns):
+        if column.better is None:
+            continue
+        compared = list(zip(groups, (apart or {}).get(column.name, [None] * len(groups)), strict=True))
+        for group, size in Counter(compared).items():
+            if size < 2:
                 continue
+            members = [row for row, of in enumerate(compared) if of == group]
             scores = [(row, cell) for row in members if isinstance(cell := table.rows[row][index], Estimate)]
-            shown = {row: _rounded(cell.value, column.style) for row, cell in scores if cell.denominator}
+            shown = {row: _rounded(cell.value, column.style) for row, cell in scores if cell.is_defined}
             best_first = sorted(set(shown.values()), reverse=column.better == "more")
             places = dict(zip(best_first, Mark, strict=False))
             marks |= {(row, index): places[value] for row, value in shown.items() if value in places}
@@ -164,6 +168,8 @@ def to_csv(table: Table) -> str:
                     values.append(cell)
                 case Estimate():
                     values += _numbers(cell, column.style)
+                case tuple():
+                    values.append(_printable(next(iter(cell), ""), longest=None))
                 case None:
                     values += [None] * (len(parts) if is_score else 1)
         writer.writerow(values)
@@ -173,21 +179,30 @@ def to_csv(table: Table) -> str:
 def _numbers(estimate: Estimate, style: Style) -> list[float | None]:
     scale = _scale(style)
     low, high = estimate.interval or (None, None)
-    numbers = [None if x is None else scale * x for x in (estimate.value, estimate.spread, low, high)]
+    value = estimate.value if estimate.is_defined else None
+    numbers = [None if x is None else scale * x for x in (value, estimate.spread, low, high)]
     return [*numbers, estimate.numerator, estimate.denominator]
 
 
 def to_json(tables: Iterable[Table]) -> bytes:
-    """The tables as one JSON array of ``{title, rows}``; a row is an object by column name, a score keeps its parts."""
-    return msgspec.json.encode(
-        [
-            {
-                "title": table.title,
-                "rows": [dict(zip((column.name for column in table.columns), row, strict=True)) for row in table.rows],
-            }
-            for table in tables
-        ]
-    )
+    """The tables as one JSON array of ``{title, rows}``; a row is an object by column name, a score keeps its parts.
+
+    The value of a score for which nothing was counted is null.
+    """
+    found = [
+        {
+            "title": table.title,
+            "rows": [dict(zip((c.name for c in table.columns), map(_data, row), strict=True)) for row in table.rows],
+        }
+        for table in tables
+    ]
+    return json.dumps(found, separators=(",", ":")).encode("ascii")  # names may hold unpaired surrogates
+
+
+def _data(cell: Cell) -> object:
+    if not isinstance(cell, Estimate):
+        return cell
+    return {**asdict(cell), "value": cell.value if cell.is_defined else None}
 
 
 _LONGEST = 60  # characters of a text cell that are shown
@@ -213,7 +228,9 @@ def _text(cell: Cell, style: Style) -> str:
         case int():
             return str(cell)
         case Estimate():
-            return _estimate(cell, style)
+            return _estimate(cell, style) if cell.is_defined else "–"
+        case tuple():
+            return _printable(next(iter(cell), ""))
         case None:
             return "–"
     assert_never(cell)

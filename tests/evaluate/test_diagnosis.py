@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
-from proof_r1_formal.evaluate.diagnosis import Alternative, Diagnosis, Misnamed, Remedy, first_error, misnamed_steps
+from proof_r1_formal.evaluate.diagnosis import (
+    Alternative,
+    Diagnosis,
+    Misnamed,
+    Remedy,
+    first_error,
+    misnamed_record,
+    misnamed_steps,
+)
 from proof_r1_formal.evaluate.examine import examine, examine_many
 from proof_r1_formal.evaluate.measures import INVALID_RULE
 from proof_r1_formal.logic.parse import parse_formula
@@ -152,8 +160,8 @@ def test_diagnoses_add_up_and_keep_a_few_examples() -> None:
         Completion(problem_id=PROBLEM.id, sample=n, completion=of) for n, of in enumerate([wrong, right, wrong] * 3)
     ]
     for number, one in enumerate(examine_many({PROBLEM.id: PROBLEM}, completions)):
-        whole.add(one.report, one.misnamed)
-        halves[number >= 4].add(one.report, one.misnamed)
+        whole.add(one.report, one.misnamed, TRAIN)
+        halves[number >= 4].add(one.report, one.misnamed, TRAIN)
     assert (whole.outputs, whole.flawless) == (9, 3)
     assert whole.confusion == {("MODUS_TOLLENS", "IMPLICATION_ELIMINATION"): 6}
     assert whole.first_errors == {(Code.NO_RULE_MATCH, "MODUS_TOLLENS"): 6}
@@ -162,6 +170,34 @@ def test_diagnoses_add_up_and_keep_a_few_examples() -> None:
     assert examples[0].step == "slow(race) from h1, h2"
     halves[0].merge(halves[1])
     assert halves[0] == whole
+
+
+def test_names_of_rules_that_steps_without_a_form_make_up_are_one_kind_of_error() -> None:
+    diagnosis = Diagnosis()
+    for rule in ("BECAUSE_I_SAY_SO", "ANOTHER", "MODUS_TOLLENS"):
+        report, misnamed = diagnosed(action("s1", "wet(lawn", "h1", rule=rule))
+        diagnosis.add(report, misnamed, TRAIN)
+    assert diagnosis.first_errors == {
+        (Code.UNPARSABLE_CONCLUSION, INVALID_RULE): 2,
+        (Code.UNPARSABLE_CONCLUSION, "MODUS_TOLLENS"): 1,
+    }
+
+
+def test_a_misnamed_step_is_written_with_all_that_would_have_passed() -> None:
+    report, (one,) = diagnosed(action("s1", "slow(race)", "h1", "h2", "h4", rule="BECAUSE"))
+    assert misnamed_record(report, one) == {
+        "problem_id": "race/1",
+        "sample": 0,
+        "action": 0,
+        "id": "s1",
+        "declared_rule": "BECAUSE",
+        "dependencies": ("h1", "h2", "h4"),
+        "conclusion": "slow(race)",
+        "reason": "UNKNOWN_RULE",
+        "alternatives": [{"rule": "IMPLICATION_ELIMINATION", "dependencies": ("h1", "h2")}],
+        "actual_rule": "IMPLICATION_ELIMINATION",
+        "remedy": "another rule",
+    }
 
 
 @pytest.mark.parametrize("workers", [1, 2])

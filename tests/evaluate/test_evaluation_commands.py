@@ -40,6 +40,35 @@ def test_a_study_is_evaluated_into_every_format(tmp_path: Path) -> None:
     assert "**91.7 ± 11.5**" in (tmp_path / "t.md").read_text(encoding="utf-8")  # a tie: both are best
 
 
+def test_a_diagnosis_has_every_misnamed_step_and_failures_and_gaps_are_told(tmp_path: Path) -> None:
+    lines = (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()
+    kept = [
+        line for line in lines if (one := json.loads(line))["problem_id"] != "garden/1" or one.get("sample", 0) == 0
+    ]
+    (tmp_path / "c.jsonl").write_text("\n".join(kept), encoding="utf-8")
+    failed = {"problem_id": "garden/1", "sample": 1, "problem": "too long"}
+    (tmp_path / "c.failures.jsonl").write_text(json.dumps(failed), encoding="utf-8")
+    command = ("evaluate", *INPUTS[:2], "--completions", str(tmp_path / "c.jsonl"), "--json", str(tmp_path / "t.json"))
+    result = run(*command, "--diagnosis", str(tmp_path / "d.jsonl"))
+    assert result.returncode == 0, result.stderr
+    assert "the model gave no completion for 1 samples" in result.stderr
+    assert "have fewer than K = 3 completions" in result.stderr
+    tables = {table["title"]: table["rows"] for table in json.loads((tmp_path / "t.json").read_bytes())}
+    counts = {row["what"]: row["count"] for row in tables["Left out"]}
+    assert counts["samples for which the model gave no completion"] == 1
+    found = [json.loads(line) for line in (tmp_path / "d.jsonl").read_text("ascii").splitlines()]
+    confusion = tables["Entailed under a wrong rule: declared and actual rule"]
+    assert len(found) >= sum(count for row in confusion for count in row.values() if isinstance(count, int)) > 0
+    assert all(one["dataset"] == "problems" and one["method"] == "c" for one in found)
+    assert any(one["alternatives"] for one in found)
+
+
+def test_too_few_resamples_are_refused() -> None:
+    result = run("evaluate", *INPUTS, "--bootstrap", "39")
+    assert result.returncode == 2
+    assert "at least 40" in result.stderr
+
+
 @pytest.mark.parametrize(
     "arguments", [("evaluate",), ("evaluate", "--study", "s.toml", *INPUTS), ("evaluate", *INPUTS[:2])]
 )

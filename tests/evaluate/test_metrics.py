@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import math
@@ -18,7 +19,7 @@ from proof_r1_formal.data.problem import Problem, ReferenceStep, three_way_optio
 from proof_r1_formal.evaluate.measures import INVALID_RULE, Exclusion, Measure, Metrics, RuleCounts, StepOutcome
 from proof_r1_formal.evaluate.metrics import evaluate_metrics
 from proof_r1_formal.evaluate.metrics_tables import metrics_tables
-from proof_r1_formal.evaluate.tables import to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.evaluate.tables import to_csv, to_json, to_latex, to_markdown, to_rich
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
 
@@ -168,11 +169,16 @@ def test_rule_names_that_are_made_up_share_one_row() -> None:
     assert rules == {RULE: RuleCounts(3, 1, 1, 1, 1), INVALID_RULE: RuleCounts(10, 1, 1, 0, 0)}
 
 
-def test_nothing_to_count_gives_zero() -> None:
-    metrics = evaluate_metrics(PROBLEMS, [])
-    assert all(score.value == 0 for score in metrics.overall.scores.values())
+def test_where_nothing_is_counted_there_is_no_score() -> None:
+    metrics = evaluate_metrics(PROBLEMS, [], resamples=40)
+    assert not any(score.is_defined or score.interval for score in metrics.overall.scores.values())
     assert metrics.overall.absent == 3
-    assert metrics_tables(metrics)
+    scores = metrics_tables(metrics)[0]
+    assert "| overall | – | – | – | – | – |" in to_markdown(scores)
+    assert r"overall & – & – & – & – & – \\" in to_latex(scores)
+    row = json.loads(to_json([scores]))[0]["rows"][-1]
+    assert row["RGD"] == {"value": None, "numerator": 0, "denominator": 0, "spread": None, "interval": None}
+    assert list(csv.reader(io.StringIO(to_csv(scores))))[-1][1] == ""
 
 
 def test_what_is_left_out_is_counted_by_reason() -> None:
@@ -213,7 +219,7 @@ MANY = st.lists(
 @given(MANY, st.randoms(use_true_random=False))
 def test_the_order_of_the_reports_does_not_matter(reports: list[TraceReport], rng: random.Random) -> None:
     shuffled = rng.sample(reports, len(reports))
-    assert evaluate_metrics(PROBLEMS, reports, resamples=5) == evaluate_metrics(PROBLEMS, shuffled, resamples=5)
+    assert evaluate_metrics(PROBLEMS, reports, resamples=40) == evaluate_metrics(PROBLEMS, shuffled, resamples=40)
 
 
 @given(MANY)
@@ -250,6 +256,23 @@ def test_bootstrap_intervals_leave_out_the_tails() -> None:
     problems = {f"p{n}": problem(f"p{n}") for n in range(20)}
     reports = [report(name, 0, "v", right=name == "p0") for name in problems]
     assert evaluate_metrics(problems, reports, resamples=2000).overall.scores[Measure.AVG].interval == (0, 3 / 20)
+
+
+def test_a_resample_without_anything_to_count_is_no_score_of_zero() -> None:
+    """Three of 20 problems have a step to count, and all are verified: the share is 100 % wherever there is one."""
+    problems = {f"p{n}": problem(f"p{n}") for n in range(20)}
+    reports = [report(name, 0, "v" if n < 3 else "m") for n, name in enumerate(problems)]
+    fvr = evaluate_metrics(problems, reports, resamples=500).overall.scores[Measure.FVR]
+    assert (fvr.numerator, fvr.denominator, fvr.interval) == (3, 3, (1.0, 1.0))
+    few = evaluate_metrics(problems, reports, resamples=39).overall.scores[Measure.FVR]
+    assert few.interval is None
+
+
+def test_any_name_of_a_difficulty_can_be_drawn_for_and_written() -> None:
+    name = "\ud800"
+    metrics = evaluate_metrics({"a": replace(problem("a"), difficulty=name)}, [report("a", 0, "v")], resamples=40)
+    assert metrics.difficulties[name].scores[Measure.FVR].interval == (1.0, 1.0)
+    assert [row["difficulty"] for row in json.loads(to_json(metrics_tables(metrics)))[0]["rows"]] == [name, "overall"]
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------

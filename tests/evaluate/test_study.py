@@ -20,10 +20,10 @@ from proof_r1_formal.evaluate.examine import examine_many
 from proof_r1_formal.evaluate.figures import answer_shares, draw, length_ratios, points, step_shares
 from proof_r1_formal.evaluate.measures import Estimate, Measure
 from proof_r1_formal.evaluate.study import Key, read_study
-from proof_r1_formal.evaluate.study_tables import detail_tables, study_tables
+from proof_r1_formal.evaluate.study_tables import detail_tables, diagnosis_tables, study_tables
 from proof_r1_formal.evaluate.tables import Column, Mark, Style, Table, ranked, to_csv, to_json, to_latex, to_markdown
 from proof_r1_formal.proof.batch import Settings
-from proof_r1_formal.rules.catalogue import TRAIN
+from proof_r1_formal.rules.catalogue import TRAIN, catalogue
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 PROBLEMS = read_problems(EXAMPLES / "problems.jsonl").problems
@@ -39,7 +39,7 @@ def assessed(
 ) -> Assessment:
     costs = {(one.problem_id, one.sample): one.cost for one in completions if one.cost is not None}
     examined = examine_many(problems, completions, settings=Settings(rules=rules))
-    return assess(problems, examined, costs=costs, seen=TRAIN, resamples=resamples)
+    return assess(problems, examined, costs=costs, rules=catalogue(rules), seen=TRAIN, resamples=resamples)
 
 
 @pytest.fixture(scope="module")
@@ -109,17 +109,26 @@ def test_csv_holds_every_number_and_survives_any_name() -> None:
 def test_the_main_table_has_the_scores_of_each_system_with_the_best_marked(results: dict[Key, Assessment]) -> None:
     main = table(results, "Main results: garden")
     assert [column.name for column in main.columns] == [
-        "backbone", "method", "Avg@K (%)", "Pass@K (%)", "FVR (%)", "RVR (%)", "RGD",
+        "backbone", "method", "K", "Avg@K (%)", "Pass@K (%)", "FVR (%)", "RVR (%)", "RGD",
     ]  # fmt: skip
     for row, key in zip(main.rows, [Key("garden", "small", "all"), Key("garden", "small", "first")], strict=True):
         expected = results[key].metrics.overall.scores
-        assert row[2:] == tuple(
+        assert row[2] == f"{results[key].metrics.samples}"
+        assert row[3:] == tuple(
             expected[measure] for measure in (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.RGD)
         )
     # Every first sample is right and verified; of all samples some are not.
-    assert [main.marks[1, column] for column in (2, 4, 5)] == [Mark.BEST] * 3
-    assert main.marks[0, 2] is Mark.SECOND
-    assert main.marks[0, 3] is main.marks[1, 3] is Mark.BEST  # both answer every problem
+    assert [main.marks[1, column] for column in (3, 5, 6)] == [Mark.BEST] * 3
+    assert main.marks[0, 3] is Mark.SECOND
+    assert not {(0, 4), (1, 4)} & set(main.marks)  # Pass@3 and Pass@1 are not the same score
+
+
+def test_pass_is_compared_among_those_with_as_many_samples(results: dict[Key, Assessment]) -> None:
+    results = {**results, Key("garden", "small", "all again"): results[Key("garden", "small", "all")]}
+    main = table(results, "Main results: garden")
+    assert [main.marks.get((row, 4)) for row in range(3)] == [Mark.BEST, None, Mark.BEST]
+    same = table({key: one for key, one in results.items() if key.method != "first"}, "Main results: garden")
+    assert [column.name for column in same.columns][2:4] == ["Avg@3 (%)", "Pass@3 (%)"]
 
 
 def test_across_data_sets_a_system_without_completions_has_a_gap(results: dict[Key, Assessment]) -> None:
@@ -131,7 +140,8 @@ def test_across_data_sets_a_system_without_completions_has_a_gap(results: dict[K
 
 def test_costs_are_averages_over_the_responses_that_state_them(results: dict[Key, Assessment]) -> None:
     costs = table(results, "Cost of a response: garden")
-    assert costs.rows[0][2:] == (None, None, None)
+    assert not any(isinstance(cell, Estimate) and cell.is_defined for cell in costs.rows[0])
+    assert "| small | all | – | – | – |" in to_markdown(costs)
     tokens, seconds, calls = costs.rows[1][2:]
     count = sum(one.sample == 0 for one in COMPLETIONS)
     total = sum(10 + 10 * (n % 2) for n, one in enumerate(COMPLETIONS) if one.sample == 0)
@@ -171,6 +181,51 @@ def test_rule_groups_are_by_the_rule_that_the_step_itself_declares() -> None:
     assert groups[RuleGroup.UNSEEN].fvr.value > 0
     (shown,) = [one for one in detail_tables({Key("d", "", "m"): changed}) if one.title.startswith("Rules seen")]
     assert shown.rows[0][4] == groups[RuleGroup.UNSEEN].steps
+
+
+def test_names_of_rules_that_steps_without_a_form_make_up_are_no_unseen_rules() -> None:
+    (known,) = [one for one in PROBLEMS.values() if one.id == "garden/1"]
+    steps = [
+        {"id": f"s{n}", "dependencies": ["h1"], "conclusion": "waters(", "rule": rule}
+        for n, rule in enumerate(("BECAUSE_I_SAY_SO", "ANOTHER", "IMPLICATION_ELIMINATION"))
+    ]
+    text = f"<summary>{json.dumps(steps)}</summary>"
+    groups = assessed([Completion(problem_id=known.id, completion=text)]).rule_groups
+    assert {group: scores.steps for group, scores in groups.items()} == {
+        RuleGroup.SEEN: 1,
+        RuleGroup.UNSEEN: 0,
+        RuleGroup.INVALID: 2,
+    }
+    assert not groups[RuleGroup.UNSEEN].fvr.is_defined
+
+
+def test_recorded_failures_are_counted_where_there_is_no_completion() -> None:
+    first = [one for one in COMPLETIONS if one.problem_id == "garden/1" and one.sample == 0]
+    failures = [("garden/1", 0), ("garden/1", 1), ("garden/2", 0), ("elsewhere", 0)]
+    found = assess(PROBLEMS, examine_many(PROBLEMS, first), failures=failures)
+    assert found.failures == 2
+    (left_out,) = [one for one in study_tables({Key("garden", "", "m"): found}) if one.title == "Left out: garden"]
+    assert left_out.rows[-1] == ("samples for which the model gave no completion", 2)
+
+
+def test_names_of_systems_that_read_alike_are_told_apart(results: dict[Key, Assessment]) -> None:
+    one = results[Key("garden", "small", "all")]
+    keys = [Key("garden", "a / b", "c"), Key("garden", "a", "b / c")]
+    steps = table(dict.fromkeys(keys, one), "Steps: garden")
+    assert [column.name for column in steps.columns[1:]] == ["'a / b' / c", "a / 'b / c'"]
+
+
+def test_examples_of_first_errors_are_all_in_json_and_the_first_in_other_formats() -> None:
+    wrong = next(one for one in COMPLETIONS if one.problem_id == "garden/1")
+    text = wrong.completion.replace('"conclusion": "', '"conclusion": "¬', 1)
+    several = [Completion(problem_id="garden/1", sample=n, completion=text) for n in range(4)]
+    (errors,) = [one for one in diagnosis_tables(assessed(several).diagnosis) if one.title == "First errors"]
+    row = json.loads(to_json([errors]))[0]["rows"][0]
+    assert row["for example"] == [f"garden/1, sample {n}, step 1" for n in range(3)]
+    assert len(row["its step"]) == 3
+    assert "garden/1, sample 0, step 1" in to_markdown(errors)
+    assert "sample 1" not in to_markdown(errors)
+    assert "sample 0" in to_csv(errors)
 
 
 def test_bootstrap_intervals_reach_the_tables() -> None:
