@@ -2,7 +2,8 @@
 
 A service with two workers is asked for the verdicts on single traces, at a steady rate over many connections. A time
 counts from the moment at which a request was due, so that one that had to wait for an earlier one shows it. With
-``--memory``, no two requests have anything in common, and what counts is how large the processes are in the end.
+``--memory``, every problem is one that was never asked about before, and what counts is how large the processes are in
+the end.
 """
 
 from __future__ import annotations
@@ -18,17 +19,19 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count, cycle, islice
+from itertools import cycle, islice
 from pathlib import Path
+from threading import Thread
 from typing import Any
+from urllib.request import urlopen
 
 from proof_r1_formal import FOLIO, Verifier
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.generate import GeneratorSettings, completion, generate_problems, near_misses
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "service.json"
-PROBLEMS = 500
-"""How many problems there are, each with a proof and three near misses of it."""
+TRACES = 2000
+"""How many known traces there are: of each problem, a proof and three near misses of it."""
 WORKERS = 2
 TICKS = os.sysconf("SC_CLK_TCK")
 _ADDRESS = re.compile(r"running on http://127\.0\.0\.1:(\d+)")
@@ -37,44 +40,25 @@ _ADDRESS = re.compile(r"running on http://127\.0\.0\.1:(\d+)")
 # -- requests ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Trace:
-    """A problem, a name that occurs in it, and a completion."""
-
-    problem: str
-    name: str
-    completion: str
-
-    def request(self) -> bytes:
-        """The HTTP request for its report."""
-        return _request(self.problem, self.completion)
-
-    def renamed(self, number: int) -> bytes:
-        """The same for a problem of another name about somebody else."""
-        other = f"{self.name}{number}"
-        problem = json.loads(self.problem.replace(self.name, other))
-        problem["id"] = f"{problem['id']}/{number}"
-        return _request(json.dumps(problem), self.completion.replace(self.name, other))
-
-
 def _request(problem: str, text: str) -> bytes:
     body = f'{{"problem":{problem},"completions":[{json.dumps(text)}],"rules":"folio"}}'.encode()
     head = "POST /v1/verify HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-def traces() -> list[Trace]:
-    """Short traces, right and wrong."""
+def asked() -> Iterator[bytes]:
+    """HTTP requests for the reports of short traces, right and wrong, without end.
+
+    No two problems are the same but for names and the order of premises. What they share is the generator's words and
+    the shapes of its formulas.
+    """
     verifier = Verifier(rules=FOLIO)
     settings = GeneratorSettings(seed=11, difficulty="easy", answers=("True", "False"))
-    found = []
-    for generated in islice(generate_problems(settings), PROBLEMS):
-        problem = generated.problem
-        name = next(iter(problem.signature().functions))
-        proof = problem.proofs[0]
-        proofs = [proof, *[miss.proof for miss in islice(near_misses(problem, proof, verifier), 3)]]
-        found += [Trace(to_json(problem), name, completion(problem, each)) for each in proofs]
-    return found
+    for generated in generate_problems(settings):
+        problem, proof = generated.problem, generated.problem.proofs[0]
+        record = to_json(problem)
+        for each in [proof, *[miss.proof for miss in islice(near_misses(problem, proof, verifier), 3)]]:
+            yield _request(record, completion(problem, each))
 
 
 # -- the service ------------------------------------------------------------------------------------------------------
@@ -91,6 +75,7 @@ class Service:
         for line in self._process.stderr:
             if found := _ADDRESS.search(line):
                 self.port = int(found[1])
+                Thread(target=self._process.stderr.read, daemon=True).start()  # a full pipe would stop it
                 return
         raise SystemExit("the service did not start")
 
@@ -106,9 +91,17 @@ class Service:
         return [sum(map(int, stat.split()[11:13])) / TICKS for stat in stats]
 
     def mebibytes(self) -> list[float]:
-        """The memory of each that is its own or shared with nobody else here."""
-        pages = [int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) for pid in self.processes()]
+        """The memory of each that it shares with no file or other process."""
+        sizes = [Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split() for pid in self.processes()]
+        pages = [int(resident) - int(shared) for _, resident, shared, *_ in sizes]
         return [round(each * os.sysconf("SC_PAGE_SIZE") / 2**20, 1) for each in pages]
+
+    def renewals(self) -> int:
+        """How many workers were replaced because they had grown too large."""
+        with urlopen(f"http://127.0.0.1:{self.port}/metrics") as reply:
+            found = re.search(r"^proof_r1_worker_renewals_total (\d+)", reply.read().decode(), re.MULTILINE)
+        assert found is not None
+        return int(found[1])
 
     def stop(self) -> None:
         """End it as an administrator would."""
@@ -199,9 +192,9 @@ def _ms(seconds: float) -> float:
     return round(1000 * seconds, 3)
 
 
-def under_load(service: Service, known: Sequence[Trace], arguments: argparse.Namespace) -> Any:
+def under_load(service: Service, known: Sequence[bytes], arguments: argparse.Namespace) -> Any:
     """The service at the asked rate, and at the rate that it can take."""
-    requests = cycle([trace.request() for trace in known])
+    requests = cycle(known)
     options = {"connections": arguments.connections}
     return {
         "distinct_traces": len(known),
@@ -213,14 +206,21 @@ def under_load(service: Service, known: Sequence[Trace], arguments: argparse.Nam
     }
 
 
-def memory(service: Service, known: Sequence[Trace], arguments: argparse.Namespace) -> Any:
-    """Its memory after so many requests, ten times on the way."""
-    requests = (trace.renamed(number) for number, trace in zip(count(), cycle(known), strict=False))
+def memory(service: Service, arguments: argparse.Namespace) -> Any:
+    """Its memory after so many requests, ten times on the way; they are made meanwhile."""
+    requests = asked()
     step = max(1, arguments.memory // 10)
     points = []
     for done in range(step, arguments.memory + 1, step):
         seen = asyncio.run(load(service.port, requests, step, rate=0, connections=arguments.connections))
-        points.append({"requests": done, "errors": seen.errors, "mebibytes": service.mebibytes()})
+        points.append(
+            {
+                "requests": done,
+                "errors": seen.errors,
+                "mebibytes": service.mebibytes(),
+                "workers_replaced": service.renewals(),
+            }
+        )
         sys.stderr.write(f"{points[-1]}\n")
     return {"points": points}
 
@@ -234,11 +234,11 @@ def main() -> None:
     parser.add_argument("--memory", type=int, default=0, help="measure memory over so many requests instead")
     parser.add_argument("--out", type=Path, default=OUT)
     arguments = parser.parse_args()
-    known = traces()
+    key = "memory" if arguments.memory else "load"
+    known = [] if arguments.memory else list(islice(asked(), TRACES))
     service = Service()
     try:
-        key, measure = ("memory", memory) if arguments.memory else ("load", under_load)
-        result = measure(service, known, arguments)
+        result = memory(service, arguments) if arguments.memory else under_load(service, known, arguments)
     finally:
         service.stop()
     kept = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.out.exists() else {}

@@ -31,19 +31,23 @@ def serve(
     ] = None,
     max_body: Annotated[int, typer.Option("--max-body", min=1, help="Largest request, in bytes.")] = 8 * 1024 * 1024,
     arrival: Annotated[
-        float, typer.Option("--arrival", min=0.1, help="Seconds until all of a request is there.")
+        float, typer.Option("--arrival", min=0.1, help="Seconds for the head of a request, and for its body.")
     ] = 10.0,
     max_actions: Annotated[int, typer.Option("--max-actions", min=1, help="Most actions of a completion.")] = 512,
     patience: Annotated[float, typer.Option("--patience", min=0.1, help="Seconds that a completion may take.")] = 60.0,
     waiting: Annotated[int, typer.Option("--waiting", min=1, help="Most completions that wait.")] = 1024,
+    worker_memory: Annotated[
+        int, typer.Option("--worker-memory", min=1, help="MiB at which a process that verifies is replaced.")
+    ] = 512,
 ) -> None:
     """Verify over HTTP until told to stop. Without a token, only this machine can ask."""
-    missing = [name for name in ("fastapi", "uvicorn", "prometheus_client") if find_spec(name) is None]
+    missing = [name for name in ("fastapi", "uvicorn", "httptools", "prometheus_client") if find_spec(name) is None]
     if missing:
         fail(f"the service needs {', '.join(missing)}: pip install 'proof-r1-formal[serve]'")
     import uvicorn
 
     from proof_r1_formal.serve.app import Access, build
+    from proof_r1_formal.serve.connection import connection
     from proof_r1_formal.serve.limits import Limits, check_address
     from proof_r1_formal.serve.pool import START, Pool, PoolSettings
 
@@ -52,13 +56,18 @@ def serve(
     known = {} if problems is None else read_problem_file(problems, format).problems
     records = {key: encoded(problems or Path(), problem) for key, problem in known.items()}
     settings = PoolSettings(
-        workers or len(os.sched_getaffinity(0)), patience=patience, waiting=waiting, max_actions=max_actions
+        workers or len(os.sched_getaffinity(0)),
+        patience=patience,
+        waiting=waiting,
+        max_actions=max_actions,
+        memory=worker_memory,
     )
     app = build(Pool(settings), Access(token, records, Limits(max_body, arrival)))
     config = uvicorn.Config(
         app,
         host=host,
         port=port,
+        http=connection(arrival),
         access_log=False,
         server_header=False,
         limit_concurrency=CONNECTIONS,

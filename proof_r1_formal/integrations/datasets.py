@@ -11,8 +11,7 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.integrations.scoring import Row
 from proof_r1_formal.models.prompts import messages
 from proof_r1_formal.proof.report import TraceReport, encode
-from proof_r1_formal.rules.catalogue import catalogue
-from proof_r1_formal.serve.messages import RuleSystem
+from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -14,8 +14,7 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.integrations.scoring import Row, Scorer
 from proof_r1_formal.models.prompts import messages
 from proof_r1_formal.rewards import Scored
-from proof_r1_formal.rules.catalogue import catalogue
-from proof_r1_formal.serve.messages import RuleSystem
+from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[str]) -> dict[str, object]:

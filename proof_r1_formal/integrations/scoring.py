@@ -11,8 +11,8 @@ from proof_r1_formal.data.native import from_json
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rewards import RewardName, Scored, score
+from proof_r1_formal.rules.catalogue import RuleSystem
 from proof_r1_formal.serve.client import Client
-from proof_r1_formal.serve.messages import RuleSystem
 
 Row: TypeAlias = dict[str, object]
 """A row of a data set, as JSON can say it."""

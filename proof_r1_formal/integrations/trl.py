@@ -11,11 +11,11 @@ from typing import Protocol, TypeAlias
 
 from proof_r1_formal.integrations.scoring import Scorer
 from proof_r1_formal.rewards import RewardName
+from proof_r1_formal.rules.catalogue import RuleSystem
 from proof_r1_formal.serve.client import Client
-from proof_r1_formal.serve.messages import RuleSystem
 
-Completion: TypeAlias = str | Sequence[Mapping[str, str]]
-"""What TRL hands over: a text, or the messages that the model wrote."""
+Completion: TypeAlias = str | Sequence[Mapping[str, str | None]]
+"""What TRL hands over: a text, or the messages that the model wrote, which need not say anything."""
 
 
 class RewardFunction(Protocol):
@@ -45,4 +45,4 @@ def reward_function(
 
 
 def _text(completion: Completion) -> str:
-    return completion if isinstance(completion, str) else "".join([message["content"] for message in completion])
+    return completion if isinstance(completion, str) else "".join([message["content"] or "" for message in completion])

@@ -6,6 +6,7 @@ needs the library, as its classes are of its kinds.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -16,9 +17,8 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.integrations.scoring import Scorer
 from proof_r1_formal.models.prompts import contract, question
-from proof_r1_formal.rewards import RewardName, Scored
-from proof_r1_formal.rules.catalogue import catalogue
-from proof_r1_formal.serve.messages import RuleSystem
+from proof_r1_formal.rewards import RewardName
+from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 
 __all__ = ["ProofTaskset"]
 
@@ -41,17 +41,11 @@ class ProofTask(vf.Task[ProofData, vf.State, ProofTaskConfig]):
 
     @vf.reward
     async def proof(self, trace: vf.Trace) -> float:
-        """What the last reply earns."""
-        return self._scored(trace).reward
-
-    @vf.metric
-    async def right(self, trace: vf.Trace) -> float:
-        """Whether the right option is selected."""
-        return float(self._scored(trace).right)
-
-    def _scored(self, trace: vf.Trace) -> Scored:
-        [scored] = _scorer(self.config.reward, self.config.rules)([self.data.problem], [trace.last_reply])
-        return scored
+        """What the last reply earns; that the right option is selected is recorded as ``right``."""
+        scorer = _scorer(self.config.reward, self.config.rules)
+        [scored] = await asyncio.to_thread(scorer, [self.data.problem], [trace.last_reply])  # others go on meanwhile
+        trace.record_metric("right", float(scored.right))
+        return scored.reward
 
 
 class ProofTasksetConfig(vf.TasksetConfig):

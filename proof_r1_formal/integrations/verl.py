@@ -10,9 +10,8 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.integrations.scoring import Row, Scorer
 from proof_r1_formal.models.prompts import messages
 from proof_r1_formal.rewards import RewardName
-from proof_r1_formal.rules.catalogue import catalogue
+from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 from proof_r1_formal.serve.client import Client
-from proof_r1_formal.serve.messages import RuleSystem
 
 DATA_SOURCE = "proof-r1"
 """What the rows say of where they come from."""

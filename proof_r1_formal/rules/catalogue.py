@@ -5,6 +5,8 @@ Each schema is a theorem of the same name in ``theories/``. Several schemata of 
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Condition, Example, Rule, schema
 
@@ -183,6 +185,10 @@ TRAIN = Catalogue("train", _TRAIN, _TRAIN_ALIASES)
 """R_train: the nine rules of training on ProverQA."""
 FOLIO = Catalogue("folio", (*_TRAIN, *_QUANTIFIED), {**_TRAIN_ALIASES, **_FOLIO_ALIASES})
 """R_folio: R_train and seven rules about quantified formulas."""
+
+
+RuleSystem: TypeAlias = Literal["train", "folio"]
+"""The names of the catalogues."""
 
 
 def catalogue(name: str) -> Catalogue:

@@ -20,7 +20,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from proof_r1_formal import __version__
 from proof_r1_formal.integrations.openrlhf import completion_of, reply
 from proof_r1_formal.rewards import RewardName, Scored
-from proof_r1_formal.serve.limits import Limits, check_token, read_body
+from proof_r1_formal.rules.catalogue import RuleSystem
+from proof_r1_formal.serve.limits import RETRY, Limits, body_of, check_token
 from proof_r1_formal.serve.messages import (
     Certify,
     CertifyRequest,
@@ -37,7 +38,6 @@ from proof_r1_formal.serve.messages import (
     RefusalError,
     Refused,
     RewardRequest,
-    RuleSystem,
     Score,
     Trouble,
     Verify,
@@ -46,14 +46,12 @@ from proof_r1_formal.serve.messages import (
 )
 from proof_r1_formal.serve.metrics import MEDIA_TYPE, Metrics
 from proof_r1_formal.serve.openapi import described
-from proof_r1_formal.serve.pool import BusyError, Pool
+from proof_r1_formal.serve.pool import BusyError, Pool, TooManyError
 
 _T = TypeVar("_T")
 
 OPEN = "/healthz"
 """The path that needs no token."""
-RETRY = {"Retry-After": "1"}
-"""What a client that is turned away is told."""
 COMPLETIONS_OWN = frozenset({"too_many_actions", "too_slow", "failed"})
 """What can be wrong with a single completion; its reward is then 0, and the others' stand."""
 
@@ -93,67 +91,72 @@ def build(pool: Pool, access: Access) -> ASGIApp:
     app = _Application(title="proof-r1", version=__version__, lifespan=lifespan, redoc_url=None)
     app.secured = access.token is not None
 
-    async def body(request: Request, kind: type[_T]) -> _T:
-        return _decoded(await read_body(request, access.limits), kind)
+    @asynccontextmanager
+    async def body(request: Request, kind: type[_T]) -> AsyncIterator[_T]:
+        async with body_of(request, access.limits) as content:
+            yield _decoded(content, kind)
 
     def problem(raw: msgspec.Raw | bytes) -> bytes:
         """The record of a problem that is given, or named."""
         text = bytes(raw)
         if not text.startswith(b'"'):
             return text
-        return _named(msgspec.json.decode(text, type=str), access.problems)
+        return _named(_decoded(text, str), access.problems)
 
     async def outcomes(jobs: Sequence[Job]) -> list[Outcome]:
         try:
             return await pool.do(jobs)
         except BusyError:
             raise refusal(429, "busy", "too much waits already; try again", headers=RETRY) from None
+        except TooManyError:
+            message = f"{len(jobs)} completions; the service lets no more than {pool.settings.waiting} wait"
+            raise refusal(413, "too_large", message) from None
 
     @app.post("/v1/verify")
     async def verify(request: Request) -> Response:
         """Check every action of completions of one problem."""
-        asked = await body(request, VerifyRequest)
-        record = problem(asked.problem)
-        jobs = [
-            Verify(record, completion, sample, asked.rules, asked.evaluation)
-            for sample, completion in enumerate(asked.completions)
-        ]
-        reports = [_content(outcome) for outcome in await outcomes(jobs)]
+        async with body(request, VerifyRequest) as asked:
+            record = problem(asked.problem)
+            jobs = [
+                Verify(record, completion, sample, asked.rules, asked.evaluation)
+                for sample, completion in enumerate(asked.completions)
+            ]
+            reports = [_content(outcome) for outcome in await outcomes(jobs)]
         return _json(b'{"reports":[' + b",".join(reports) + b"]}")
 
     @app.post("/v1/certify")
     async def certify(request: Request) -> Response:
         """Make a theorem of a verified answer, and ask Lean's kernel about it."""
-        asked = await body(request, CertifyRequest)
-        job = Certify(problem(asked.problem), asked.completion, asked.rules, asked.kernel == "lean")
-        [outcome] = await outcomes([job])
+        async with body(request, CertifyRequest) as asked:
+            job = Certify(problem(asked.problem), asked.completion, asked.rules, asked.kernel == "lean")
+            [outcome] = await outcomes([job])
         return _json(_content(outcome))
 
     @app.post("/v1/report")
     async def report(request: Request) -> Response:
         """Make a page in HTML of completions and their proofs, as ``proof-r1 report`` does."""
-        asked = await body(request, PageRequest)
-        [outcome] = await outcomes([Page(problem(asked.problem), asked.completions, asked.rules)])
+        async with body(request, PageRequest) as asked:
+            [outcome] = await outcomes([Page(problem(asked.problem), asked.completions, asked.rules)])
         return Response(_content(outcome), media_type="text/html")
 
     @app.post("/v1/parse")
     async def parse(request: Request) -> Response:
         """Read a formula in any notation."""
-        asked = await body(request, ParseRequest)
-        [outcome] = await outcomes([Parse(asked.formula, asked.repair)])
+        async with body(request, ParseRequest) as asked:
+            [outcome] = await outcomes([Parse(asked.formula, asked.repair)])
         return _json(_content(outcome))
 
     @app.post("/get_reward")
     async def get_reward(request: Request, reward: RewardName = "sound", rules: RuleSystem = "train") -> Response:
         """Reward rollouts, as OpenRLHF asks a remote reward model to."""
-        asked = await body(request, RewardRequest)
-        if not len(asked.query) == len(asked.prompts) == len(asked.labels):
-            raise refusal(422, "unusable", "query, prompts and labels differ in length")
-        jobs = [
-            Score(_labelled(label, access.problems), _completion(query, prompt), rules, reward)
-            for query, prompt, label in zip(asked.query, asked.prompts, asked.labels, strict=True)
-        ]
-        return _json(_rewards(await outcomes(jobs)))
+        async with body(request, RewardRequest) as asked:
+            if not len(asked.query) == len(asked.prompts) == len(asked.labels):
+                raise refusal(422, "unusable", "query, prompts and labels differ in length")
+            jobs = [
+                Score(_labelled(label, access.problems), _completion(query, prompt), rules, reward)
+                for query, prompt, label in zip(asked.query, asked.prompts, asked.labels, strict=True)
+            ]
+            return _json(_rewards(await outcomes(jobs)))
 
     @app.get(OPEN)
     async def healthz() -> Response:
@@ -227,8 +230,9 @@ class _Gate:
 # -- requests ---------------------------------------------------------------------------------------------------------
 
 
-def _decoded(content: bytes, kind: type[_T]) -> _T:
+def _decoded(content: bytes | bytearray, kind: type[_T]) -> _T:
     try:
+        content.decode()  # msgspec does not look at what it leaves raw
         return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError as error:
         raise refusal(422, "bad_request", str(error)) from None

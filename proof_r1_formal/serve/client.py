@@ -11,6 +11,7 @@ import http.client
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Self, TypeVar
@@ -23,6 +24,7 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ServiceError
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.rewards import RewardName, Scored
+from proof_r1_formal.rules.catalogue import RuleSystem
 from proof_r1_formal.serve.messages import (
     MAX_COMPLETIONS,
     CertifyReply,
@@ -34,14 +36,13 @@ from proof_r1_formal.serve.messages import (
     ParseRequest,
     RewardReply,
     RewardRequest,
-    RuleSystem,
     VerifyReply,
     VerifyRequest,
 )
 
 _T = TypeVar("_T")
 
-_BUSY = 429
+_BUSY = (429, 503)
 _PAUSE = 1.0  # seconds until a busy service is asked again
 _OK = 200
 
@@ -53,12 +54,13 @@ class Client:
     Attributes:
         url: of the service.
         token: that it wants to see.
-        patience: seconds that a request may take, and that a busy service is asked again.
+        patience: seconds that a reply may take, and that a busy service is asked again. The service answers only when
+            the last completion of a request is done, and each may take as long as it allows (``--patience``).
     """
 
     url: str
     token: str | None = field(default=None, repr=False)
-    patience: float = 180.0
+    patience: float = 3600.0
     _idle: deque[http.client.HTTPConnection] = field(default_factory=deque, repr=False, compare=False)
 
     def __enter__(self) -> Self:
@@ -116,7 +118,10 @@ class Client:
 
         Raises:
             ServiceError: see :meth:`verify`.
+            ValueError: there are not as many problems as completions.
         """
+        if len(problems) != len(completions):
+            raise ValueError(f"{len(problems)} problems of {len(completions)} completions")
         labels = [to_json(problem) if isinstance(problem, Problem) else problem for problem in problems]
         path = f"/get_reward?reward={reward}&rules={rules}"
         scored: list[Scored] = []
@@ -169,10 +174,14 @@ class Client:
         Raises:
             ServiceError: the URL is none of a service.
         """
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(self.url)
+            host, port = parts.hostname, parts.port
+        except ValueError:  # of the port, or of brackets
+            host = None
+        if not host or parts.scheme not in ("http", "https"):
             raise ServiceError(self.url, 0, "no URL of a service; one looks like http://127.0.0.1:8765")
-        return parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+        return host, port or (443 if parts.scheme == "https" else 80)
 
     def _ask(self, path: str, request: msgspec.Struct | None, kind: type[_T]) -> _T:
         content = self._answer(path, request)
@@ -189,7 +198,7 @@ class Client:
         deadline = time.monotonic() + self.patience
         while True:
             response, content = self._exchange(path, body)
-            if response.status != _BUSY or time.monotonic() > deadline:
+            if response.status not in _BUSY or time.monotonic() > deadline:
                 break
             time.sleep(_PAUSE)
         if response.status == _OK:
@@ -203,17 +212,15 @@ class Client:
     def _exchange(self, path: str, body: bytes | None) -> tuple[http.client.HTTPResponse, bytes]:
         """A reply, over a connection that was kept; over a new one if the service has closed that meanwhile."""
         if (kept := self._kept()) is not None:
-            try:
+            with suppress(ConnectionError, http.client.HTTPException):
                 return self._talk(kept, path, body)
-            except (ConnectionError, http.client.HTTPException):
-                kept.close()
+        host, port = self.address
         secure = urlsplit(self.url).scheme == "https"
         make = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        fresh = make(*self.address, timeout=self.patience)
+        fresh = make(host, port, timeout=self.patience)
         try:
             return self._talk(fresh, path, body)
-        except (OSError, http.client.HTTPException) as error:
-            fresh.close()
+        except (ConnectionError, http.client.HTTPException) as error:
             raise ServiceError(self.url, 0, f"it does not answer: {error}") from error
 
     def _kept(self) -> http.client.HTTPConnection | None:
@@ -225,13 +232,26 @@ class Client:
     def _talk(
         self, connection: http.client.HTTPConnection, path: str, body: bytes | None
     ) -> tuple[http.client.HTTPResponse, bytes]:
+        """A reply over a connection, which is kept if there is one.
+
+        Raises:
+            ServiceError: it does not come in time, or there is no way to the service.
+            ConnectionError, HTTPException: the connection is not, or no longer, one to a service.
+        """
         headers = {"Content-Type": "application/json"}
         if self.token is not None:
             headers["Authorization"] = f"Bearer {self.token}"
         method = "GET" if body is None else "POST"
-        connection.request(method, f"{urlsplit(self.url).path.rstrip('/')}{path}", body, headers)
-        response = connection.getresponse()
-        content = response.read()
+        try:
+            connection.request(method, f"{urlsplit(self.url).path.rstrip('/')}{path}", body, headers)
+            response = connection.getresponse()
+            content = response.read()
+        except (ConnectionError, http.client.HTTPException):
+            connection.close()
+            raise
+        except OSError as error:
+            connection.close()
+            raise ServiceError(self.url, 0, f"it does not answer: {error}") from error
         self._idle.append(connection)
         return response, content
 

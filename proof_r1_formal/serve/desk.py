@@ -30,6 +30,7 @@ from proof_r1_formal.proof.report import encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import smtlib
 from proof_r1_formal.rewards import score
+from proof_r1_formal.rules.catalogue import RuleSystem
 from proof_r1_formal.serve.messages import (
     Certify,
     CertifyReply,
@@ -43,7 +44,6 @@ from proof_r1_formal.serve.messages import (
     Place,
     RefusalError,
     Refused,
-    RuleSystem,
     Score,
     Trouble,
     Verify,
@@ -111,7 +111,7 @@ class Desk:
     def _certify(self, problem: Problem, completion: str, rules: RuleSystem, *, by_kernel: bool) -> bytes:
         kernel = self._kernel() if by_kernel else None
         if by_kernel and kernel is None:
-            raise refusal(503, "no_kernel", f"there is no Lean here; {HINT}")
+            raise refusal(501, "no_kernel", f"there is no Lean here; {HINT}")
         asked = [Completion(problem_id=problem.id, completion=completion)]
         [(_, judged)] = certify_many(self._verifier(rules, True), {problem.id: problem}, asked, kernel)
         return msgspec.json.encode(_certified(problem, judged, kernel))

@@ -1,4 +1,4 @@
-"""What the service takes from a client: who may ask, what kind of body, how large, and how slowly.
+"""What the service takes from a client: who may ask, what kind of body, how large, how slowly, and how much at a time.
 
 What is against a limit is a :class:`~proof_r1_formal.serve.messages.RefusalError` with its HTTP status.
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 
 from fastapi import Request
@@ -16,18 +18,32 @@ from starlette.requests import ClientDisconnect
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.serve.messages import refusal
 
+HELD = 8
+"""How many bodies of the largest size are held at a time, or as many bytes of smaller ones."""
+RETRY = {"Retry-After": "1"}
+"""What a client that is turned away is told."""
+
+
+@dataclass(slots=True)
+class Held:
+    """The bytes of all requests that are being read or answered."""
+
+    bytes: int = 0
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a request may be.
+    """What a request may be, and all requests together.
 
     Attributes:
         body: bytes.
         arrival: seconds until all of the body is there.
+        held: what is held now.
     """
 
     body: int = 8 * 1024 * 1024
     arrival: float = 10.0
+    held: Held = field(default_factory=Held)
 
 
 def check_address(host: str, token: str | None) -> None:
@@ -65,32 +81,37 @@ def check_token(request: Request, token: str | None) -> None:
         )
 
 
-async def read_body(request: Request, limits: Limits) -> bytes:
-    """The body of a request that holds JSON.
+@asynccontextmanager
+async def body_of(request: Request, limits: Limits) -> AsyncIterator[bytearray]:
+    """The body of a request that holds JSON; it counts as held until the context is left.
 
     A body that is too large is read to its end and forgotten: a client that is still sending would see no reply.
 
     Raises:
-        RefusalError: 415 for another type, 413 if it is too large, 408 if it does not come in time.
+        RefusalError: 415 for another type, 413 if it is too large, 408 if it does not come in time, 429 if too much is
+            held already.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":  # a page in a browser can send other types anywhere without asking
         raise refusal(415, "wrong_type", "the body has to be application/json")
-    chunks: list[bytes] = []
-    size = 0
+    content, size = bytearray(), 0
     try:
-        async with asyncio.timeout(limits.arrival):
-            async for chunk in request.stream():
-                size += len(chunk)
-                if size > limits.body:
-                    chunks.clear()
-                else:
-                    chunks.append(chunk)
-    except TimeoutError:
-        message = f"the body did not arrive within {limits.arrival:g} s"
-        raise refusal(408, "slow_client", message, headers={"Connection": "close"}) from None
-    except ClientDisconnect:
-        raise refusal(400, "bad_request", "the client went away") from None
-    if size > limits.body:
-        raise refusal(413, "too_large", f"a body of {size} bytes; at most {limits.body} are read")
-    return b"".join(chunks)
+        try:
+            async with asyncio.timeout(limits.arrival):
+                async for chunk in request.stream():
+                    size += len(chunk)
+                    if size <= limits.body and limits.held.bytes + len(chunk) <= HELD * limits.body:
+                        limits.held.bytes += len(chunk)
+                        content += chunk
+        except TimeoutError:
+            message = f"the body did not arrive within {limits.arrival:g} s"
+            raise refusal(408, "slow_client", message, headers={"Connection": "close"}) from None
+        except ClientDisconnect:
+            raise refusal(400, "bad_request", "the client went away") from None
+        if size > limits.body:
+            raise refusal(413, "too_large", f"a body of {size} bytes; at most {limits.body} are read")
+        if size > len(content):
+            raise refusal(429, "busy", "too much is held already; try again", headers=RETRY)
+        yield content
+    finally:
+        limits.held.bytes -= len(content)

@@ -13,11 +13,10 @@ import msgspec
 
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.rewards import RewardName
+from proof_r1_formal.rules.catalogue import RuleSystem
 
 MAX_COMPLETIONS = 256
 """The most completions of one request."""
-
-RuleSystem: TypeAlias = Literal["train", "folio"]
 
 GivenProblem: TypeAlias = Annotated[
     msgspec.Raw,

@@ -42,7 +42,7 @@ class _Exchange:
 
 _EXCHANGES = {
     "/v1/verify": _Exchange(VerifyRequest, VerifyReply, errors=_ASKING),
-    "/v1/certify": _Exchange(CertifyRequest, CertifyReply, errors=_ASKING),
+    "/v1/certify": _Exchange(CertifyRequest, CertifyReply, errors=(*_ASKING, 501)),
     "/v1/report": _Exchange(PageRequest, media_type="text/html", errors=_ASKING),
     "/v1/parse": _Exchange(ParseRequest, ParseReply, errors=_ASKING),
     "/get_reward": _Exchange(RewardRequest, RewardReply, errors=_ASKING),

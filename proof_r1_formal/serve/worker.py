@@ -1,6 +1,6 @@
 """A worker process of the service: ``python -m proof_r1_formal.serve.worker MAX_ACTIONS``.
 
-In, on standard input: frames that hold jobs each. Out, on standard output: an empty frame when it is ready, then one
+In, on standard input: frames that hold a job each. Out, on standard output: an empty frame when it is ready, then one
 frame per job with its outcome, as soon as there is one. It ends when nobody asks any more.
 
 A frame is four bytes that say how long it is, then msgpack.
@@ -47,12 +47,11 @@ def main() -> None:
 
 
 def _work(source: BinaryIO, out: BinaryIO, desk: Desk) -> None:
-    jobs = msgspec.msgpack.Decoder(list[Job])
+    jobs: msgspec.msgpack.Decoder[Job] = msgspec.msgpack.Decoder(Job)
     outcomes = msgspec.msgpack.Encoder()
     write_frame(out, b"")
     while (frame := read_frame(source)) is not None:
-        for job in jobs.decode(frame):
-            write_frame(out, outcomes.encode(_done(desk, job)))
+        write_frame(out, outcomes.encode(_done(desk, jobs.decode(frame))))
 
 
 def _done(desk: Desk, job: Job) -> Outcome:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -22,38 +23,53 @@ _ADDRESS = re.compile(r"running on (http://\S+:(\d+))")
 
 @dataclass(frozen=True)
 class Running:
-    """A service that runs."""
+    """A service that runs, and what it has said so far."""
 
     process: subprocess.Popen[str]
     url: str
     port: int
     client: Client
+    said: list[str]
+    listener: Thread
 
     def workers(self) -> list[int]:
         """The ids of the worker processes."""
         own = self.process.pid
         return [int(child) for child in Path(f"/proc/{own}/task/{own}/children").read_text().split()]
 
+    def last_words(self) -> str:
+        """All that it said, when it has ended."""
+        self.process.wait(timeout=60)
+        self.listener.join()
+        return "".join(self.said)
+
 
 @contextmanager
 def running(*options: str) -> Iterator[Running]:
     command = [str(Path(sys.executable).with_name("proof-r1")), "serve", "--port", "0", *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    listener: Thread | None = None
     try:
         assert process.stderr is not None
-        said = []
+        said: list[str] = []
         for line in process.stderr:
             said.append(line)
             if found := _ADDRESS.search(line):
                 break
         else:
             pytest.fail("the service did not start: " + "".join(said))
+        listener = Thread(target=said.extend, args=[process.stderr])  # it would wait for a pipe that is full
+        listener.start()
         with Client(found[1]) as client:
-            yield Running(process, found[1], int(found[2]), client)
+            yield Running(process, found[1], int(found[2]), client, said, listener)
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        process.wait()
+        if listener is not None:
+            listener.join()
+        assert process.stderr is not None
+        process.stderr.close()
 
 
 @pytest.fixture(scope="session")

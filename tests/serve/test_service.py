@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import http.client
 import io
 import json
 import os
+import random
 import re
 import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -125,6 +128,9 @@ def test_what_its_document_says_is_so(service: Any, monkeypatch: pytest.MonkeyPa
         ("POST", "/v1/verify", b"", JSON, 400, "bad_request"),
         ("POST", "/v1/verify", b'{"problem":', JSON, 400, "bad_request"),
         ("POST", "/v1/verify", b"\xff\xfe", JSON, 400, "bad_request"),
+        ("POST", "/v1/verify", b'{"problem":"\xff","completions":["a"]}', JSON, 400, "bad_request"),
+        ("POST", "/v1/verify", b'{"problem":{"id":"\xff"},"completions":["a"]}', JSON, 400, "bad_request"),
+        ("POST", "/v1/verify", b'{"problem":"\\ud800\\u0041","completions":["a"]}', JSON, 400, "bad_request"),
         ("POST", "/v1/verify", b"[" * 1_000_000, JSON, 422, "bad_request"),
         ("POST", "/v1/verify", b'{"problem":' + b"[" * 100_000, JSON, 400, "bad_request"),
         ("POST", "/v1/verify", b'{"problem":"nobody","completions":["a"]}', JSON, 422, "unusable"),
@@ -198,6 +204,91 @@ def test_clients_that_are_slow_keep_nobody_else_waiting(start: Callable[..., Any
             assert b"slow_client" in reply.read()  # to the end: the service hangs up
 
 
+def test_clients_that_say_nothing_are_hung_up_on(start: Callable[..., Any]) -> None:
+    service = start("--arrival", "1")
+    silent = socket.create_connection(("127.0.0.1", service.port), timeout=60)
+    slow = socket.create_connection(("127.0.0.1", service.port), timeout=60)
+    slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n")
+    asks_again = socket.create_connection(("127.0.0.1", service.port), timeout=60)
+    asks_again.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /healthz HTTP/1.1\r\n")
+    assert service.client.health().status == "ok"
+    for connection, replies in ((silent, 0), (slow, 0), (asks_again, 1)):
+        with connection, connection.makefile("rb") as reply:
+            assert reply.read().count(b"HTTP/1.1 200") == replies  # to the end: the service hangs up
+
+
+@pytest.mark.parametrize(
+    "piece", [b"a" * 1000, b"a: b\r\n" * 100], ids=["one header without end", "headers without end"]
+)
+def test_heads_are_bounded(service: Any, piece: bytes) -> None:
+    sent = 0
+    with socket.create_connection(("127.0.0.1", service.port), timeout=60) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\nb: ")
+        with pytest.raises(ConnectionError):
+            while sent < 64 * 1024 * 1024:
+                connection.sendall(piece)
+                sent += len(piece)
+    assert service.client.health().status == "ok"
+
+
+def test_a_client_that_does_not_read_its_reply_is_hung_up_on(start: Callable[..., Any]) -> None:
+    service = start("--arrival", "1")
+    completion = base64.b64encode(random.Random(1).randbytes(5_500_000)).decode()  # so that the page is as large
+    body = json.dumps({"problem": json.loads(to_json(PROBLEMS[RIGHT.problem_id])), "completions": [completion]})
+    head = ["POST /v1/report HTTP/1.1", "Host: a", f"Content-Length: {len(body)}", "Content-Type: application/json"]
+    files = Path(f"/proc/{service.process.pid}/fd")
+    idle = len(list(files.iterdir()))
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(("127.0.0.1", service.port))
+        connection.sendall("\r\n".join([*head, "", body]).encode())
+        late = time.monotonic() + 30.0
+        while len(list(files.iterdir())) > idle:
+            assert time.monotonic() < late
+    assert service.client.health().status == "ok"
+
+
+def test_bodies_are_bounded_together(start: Callable[..., Any]) -> None:
+    service = start("--max-body", "1000")
+    [worker] = service.workers()
+    os.kill(worker, signal.SIGSTOP)
+    formula = "cat(" + "a" * 900 + ")"
+    body = json.dumps({"formula": formula}).encode()
+    with ThreadPoolExecutor(12) as threads:
+        replies = [threads.submit(asked, service.port, "POST", "/v1/parse", body) for _ in range(12)]
+        for _ in zip(range(4), as_completed(replies), strict=False):  # eight of the largest are held
+            pass
+        os.kill(worker, signal.SIGCONT)
+        statuses = [reply.result()[0] for reply in replies]
+    assert sorted(statuses) == [200] * 8 + [429] * 4
+    assert asked(service.port, "POST", "/v1/parse", body)[0] == 200
+
+
+def test_a_request_that_can_never_wait_is_not_told_to_try_again(start: Callable[..., Any]) -> None:
+    service = start("--waiting", "2")
+    with pytest.raises(ServiceError, match="no more than 2 wait") as error:
+        service.client.verify(PROBLEMS[RIGHT.problem_id], ["a"] * 3)
+    assert error.value.status == 413
+
+
+def test_a_lean_that_hangs_ends_with_its_worker(
+    start: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = tmp_path / "started"
+    lean = tmp_path / "lean"
+    says = f'[ "$1" = --version ] && exec echo "Lean (version 4.9.0)"\necho $$ > {started}\nexec sleep 1000\n'
+    lean.write_text(f"#!/bin/sh\n{says}")
+    lean.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    service = start("--patience", "4")
+    with pytest.raises(ServiceError, match="not done within 4 s"):
+        service.client.certify(PROBLEMS[RIGHT.problem_id], RIGHT.completion)
+    assert service.client.parse("cat(tom)").formula == "cat(tom)"  # when the worker has been replaced
+    stat = Path(f"/proc/{int(started.read_text())}/stat")
+    assert not stat.exists() or stat.read_text().rsplit(")")[-1].split()[0] == "Z"
+
+
 def test_a_worker_that_is_killed_costs_no_reply(start: Callable[..., Any]) -> None:
     service = start()
     [worker] = service.workers()
@@ -255,8 +346,7 @@ def test_who_waits_is_answered_before_it_ends(start: Callable[..., Any]) -> None
         service.process.send_signal(signal.SIGTERM)
         os.kill(worker, signal.SIGCONT)
         assert reply.result().formula == "cat(tom)"
-    said = service.process.communicate(timeout=60)[1]
-    assert "Application shutdown complete" in said
+    assert "Application shutdown complete" in service.last_words()
     assert not Path(f"/proc/{worker}").exists()
 
 

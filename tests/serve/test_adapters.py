@@ -1,0 +1,42 @@
+"""Adapters for trainers that have a service verify: they give what they give without one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from proof_r1_formal import Completion, read_completions, read_problems
+from proof_r1_formal.data.native import to_json
+from proof_r1_formal.integrations import verl
+from proof_r1_formal.integrations.scoring import Scorer
+from proof_r1_formal.integrations.trl import reward_function
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+PROBLEMS = read_problems(EXAMPLES / "problems.jsonl").problems
+COMPLETIONS = [c for c in read_completions(EXAMPLES / "completions.jsonl") if isinstance(c, Completion)]
+RECORDS = [to_json(PROBLEMS[c.problem_id]) for c in COMPLETIONS]
+TEXTS = [c.completion for c in COMPLETIONS]
+
+
+def test_scores_are_those_of_this_process(service: Any) -> None:
+    here = Scorer("answer")(RECORDS, TEXTS)
+    assert len({one.reward for one in here}) > 1
+    assert Scorer("answer", client=service.client)(RECORDS, TEXTS) == here
+    assert Scorer("answer", client=service.client)([c.problem_id for c in COMPLETIONS], TEXTS) == here
+
+
+def test_trl_and_verl_are_given_the_scores(service: Any) -> None:
+    here = Scorer()(RECORDS, TEXTS)
+    rewards = [one.reward for one in here]
+    chats = [[{"role": "assistant", "content": None}, {"role": "assistant", "content": text}] for text in TEXTS]
+    for client in (None, service.client):
+        function = reward_function("sound", client=client)
+        assert function(completions=TEXTS, problem=RECORDS) == rewards
+        assert function(completions=chats, problem=RECORDS) == rewards
+    for url in (None, service.url):
+        given = [verl.compute_score("", text, record, service=url) for text, record in zip(TEXTS, RECORDS, strict=True)]
+        assert [one["score"] for one in given] == rewards
+        assert [one["right"] for one in given] == [float(one.right) for one in here]
+    client = verl._scorer("sound", "train", service.url)._client  # which verl's workers keep to their end
+    assert client is not None
+    client.close()

@@ -1,0 +1,75 @@
+"""The client against servers that misbehave as a service might: they say what is scripted, then nothing."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from threading import Thread
+
+import pytest
+
+from proof_r1_formal.errors import ServiceError
+from proof_r1_formal.serve.client import Client
+
+HEALTH = b'{"status":"ok","version":"1","workers":1}'
+ServerOf = Callable[[Sequence[bytes]], str]
+
+
+def reply(status: str, content: bytes) -> bytes:
+    return f"HTTP/1.1 {status}\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content
+
+
+@pytest.fixture
+def server_of() -> Iterator[ServerOf]:
+    """Starts servers that give these replies on one connection, one per request; gives their URL."""
+    opened: list[tuple[socket.socket, Thread]] = []
+
+    def start(replies: Sequence[bytes]) -> str:
+        listener = socket.create_server(("127.0.0.1", 0))
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                for each in replies:
+                    connection.recv(65536)
+                    connection.sendall(each)
+                while connection.recv(65536):  # and is silent until the client hangs up
+                    pass
+
+        thread = Thread(target=serve)
+        thread.start()
+        opened.append((listener, thread))
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+    yield start
+    for listener, thread in opened:
+        thread.join()
+        listener.close()
+
+
+def test_no_reply_in_time_is_the_same_error_on_a_new_and_on_a_kept_connection(server_of: ServerOf) -> None:
+    for replies in ([], [reply("200 OK", HEALTH)]):
+        with Client(server_of(replies), patience=0.2) as client:
+            for _ in replies:
+                assert client.health().status == "ok"
+            with pytest.raises(ServiceError, match="does not answer: timed out"):
+                client.health()
+
+
+def test_a_service_that_is_full_is_asked_again(server_of: ServerOf) -> None:
+    full = [reply("503 Service Unavailable", b"Service Unavailable"), reply("429 Too Many Requests", b"{}")]
+    with Client(server_of([*full, reply("200 OK", HEALTH)])) as client:
+        assert client.health().status == "ok"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:many", "http://127.0.0.1:99999", "http://[::1", "127.0.0.1", "file:///a"]
+)
+def test_what_is_no_address_is_said_to_be_none(url: str) -> None:
+    with pytest.raises(ServiceError, match="no URL of a service"):
+        Client(url).health()
+
+
+def test_every_completion_has_its_problem() -> None:
+    with pytest.raises(ValueError, match="2 problems of 1 completions"):
+        Client("http://127.0.0.1:1").score(["a", "b"], ["c"])
