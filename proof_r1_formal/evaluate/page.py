@@ -157,7 +157,8 @@ def page(
         kernel: checks those certificates, if it is given.
 
     Raises:
-        DataError: a report is not of its completion, or was made under other rules than the verifier's.
+        DataError: a report is not of its completion, or was made under other rules or by another solver than the
+            verifier's.
         ProofR1Error: the page has not been built.
     """
     traces = list(traces)
@@ -229,6 +230,9 @@ def _require_same(verifier: Verifier, trace: Trace, report: TraceReport) -> None
     name = f"problem {report.problem_id}, sample {report.sample}"
     if report.rules != verifier.rules.title:
         problem = f"{name} was checked under the rules {report.rules!r}, not {verifier.rules.title!r}; name the same"
+        raise DataError("reports", problem)
+    if report.solver != (solver := verifier.oracle.solver.name):
+        problem = f"{name} was checked by {report.solver}, not {solver}; name the same, or verify again"
         raise DataError("reports", problem)
     if [action.span for action in trace.actions] != [step.span for step in report.actions]:
         raise DataError("reports", f"{name}: the report is of another completion; verify again")

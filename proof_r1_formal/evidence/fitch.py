@@ -115,21 +115,35 @@ def fitch(proof: Proof, premises: Sequence[tuple[str, Formula]]) -> tuple[Row, .
     Raises:
         ProofError: the proof is none.
     """
-    writer = _Writer(formula for _, formula in premises)
-    for name, formula in premises:
-        writer.add(signed(formula), name, text=show(formula))
-    writer.block(proof)
-    return tuple(writer.rows)
+    taken = set[str]().union(*[symbols(formula).functions for _, formula in premises])
+    while True:
+        writer = _Writer(taken)
+        for name, formula in premises:
+            writer.add(signed(formula), name, text=show(formula))
+        writer.block(proof)
+        if not writer.met & set(writer.constants.values()):
+            return tuple(writer.rows)
+        taken |= writer.met  # a line further down uses a name that was thought to be free
 
 
 class _Writer:
-    """The rows so far, and what holds at the current place."""
+    """The rows so far, and what holds at the current place.
 
-    def __init__(self, premises: Iterable[Formula]) -> None:
+    Args:
+        taken: names that constants of the package's own do not get.
+
+    Attributes:
+        rows: so far.
+        constants: the names of the package's own constants.
+        met: the names of others.
+    """
+
+    def __init__(self, taken: Iterable[str]) -> None:
         self.rows: list[Row] = []
+        self.constants: dict[str, str] = {}
+        self.met: set[str] = set()
         self._known: list[tuple[Signed, int]] = []  # what each line says, and the number that it is shown under
-        self._constants: dict[str, str] = {}
-        self._taken = set[str]().union(*[symbols(formula).functions for formula in premises])
+        self._taken = set(taken)
         self._numbers = count(1)
         self._depth = 0
 
@@ -230,11 +244,13 @@ class _Writer:
     def _names(self, functions: Iterable[str]) -> dict[str, str]:
         """A readable name for each of the package's own constants among the names."""
         for name in sorted(functions):
-            if name.startswith(_OWN) and name not in self._constants:
+            if not name.startswith(_OWN):
+                self.met.add(name)
+            elif name not in self.constants:
                 fresh = next(c for c in (f"c{n}" for n in count(1)) if c not in self._taken)
                 self._taken.add(fresh)
-                self._constants[name] = fresh
-        return self._constants
+                self.constants[name] = fresh
+        return self.constants
 
 
 def _symbol(says: Signed) -> str:

@@ -24,6 +24,7 @@ from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.solvers import get_solver
 
 ROOT = Path(__file__).resolve().parents[2]
 PROBLEMS = read_problems(ROOT / "examples" / "problems.jsonl").problems
@@ -118,12 +119,15 @@ def test_hostile_text_stays_inside_its_element(place: str) -> None:
     assert question == (HOSTILE if place == "question" else problem.question)
 
 
-def test_a_report_of_another_completion_or_other_rules_is_refused() -> None:
+def test_a_report_of_another_completion_or_by_other_rules_or_another_solver_is_refused() -> None:
     verifier, ((first, report), (second, _), *_) = examples()
     with pytest.raises(DataError, match="of another completion"):
         page(verifier, PROBLEMS, [(Completion(problem_id=second.problem_id, completion=second.completion), report)])
     with pytest.raises(DataError, match="under the rules 'train', not 'folio'"):
         page(Verifier(rules=FOLIO), PROBLEMS, [(first, report)])
+    z3 = Verifier(get_solver("z3"))
+    with pytest.raises(DataError, match=r"was checked by embedded .*, not z3 .*; name the same"):
+        page(z3, PROBLEMS, [(first, report)])
 
 
 def sources_hash() -> str:

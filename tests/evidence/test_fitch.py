@@ -99,3 +99,10 @@ def test_a_proof_by_cases_reads_as_expected() -> None:
     rows = rows_of(("A(a) ∨ B(a)", "A(a) → C(a)", "B(a) → C(a)"), "C(a)")
     assert rows[3] == Row(4, 1, "¬C(a)", "assumption")
     assert rows[-1] == Row(9, 0, "C(a)", "reductio ad absurdum", (), (4, 8))
+
+
+def test_a_name_that_only_the_conclusion_has_is_not_given_to_another_constant() -> None:
+    rows = rows_of(("∃x (q(x) ∧ r(x))",), "(q(c1) → ∃x q(x)) ∧ ∃x r(x)")
+    [witness] = [row for row in rows if "witness" in row.reason]
+    assert witness.text == "q(c2) ∧ r(c2)"
+    assert [row.text for row in rows if row.reason == "assumption"] == ["q(c1)"]
