@@ -10,7 +10,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -344,48 +343,6 @@ def test_a_refused_key_ends_the_run(follow: Follow, tmp_path: Path) -> None:
 
 
 # -- a model that is run ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def running(tiny_model: Path) -> Script:
-    """A script that runs a model of ``transformers`` for every request."""
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    model: Any = AutoModelForCausalLM.from_pretrained(tiny_model)
-    tokenizer: Any = AutoTokenizer.from_pretrained(tiny_model)
-    one_at_a_time = threading.Lock()
-
-    def act(body: Body) -> Act:
-        def write(handler: Handler) -> None:
-            text = "\n\n".join(message["content"] for message in body["messages"])
-            with one_at_a_time:
-                ids = tokenizer(text, return_tensors="pt")
-                found = model.generate(
-                    **ids, max_new_tokens=body["max_tokens"], do_sample=True, temperature=body["temperature"] or 1.0
-                )
-            handler.say(tokenizer.decode(found[0, ids["input_ids"].shape[1] :]), finish="length")
-
-        return write
-
-    return Script(act, names=("tiny",))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["direct", "logic-agent", "graph-of-verification"])
-def test_every_method_runs_against_a_server_of_a_model(
-    method: str, running: Script, follow: Follow, tmp_path: Path
-) -> None:
-    out = tmp_path / "c.jsonl"
-    result = sample(follow(running), out, "--k", "1", "--method", method, "--max-tokens", "6", "--repair")
-    assert result.exit_code == 0, result.output
-    found = read(out)
-    assert [one.problem_id for one in found] == list(KNOWN)
-    calls = {"direct": 1, "logic-agent": 6, "graph-of-verification": 3}[method]
-    for one in found:
-        assert one.completion
-        assert one.cost is not None
-        assert one.cost.calls == calls + 1  # noise needs repair
-        assert one.cost.tokens and one.cost.prompt_tokens and one.cost.seconds
 
 
 @pytest.mark.slow
