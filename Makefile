@@ -11,6 +11,7 @@
 # make mutants              docs/mutants.md anew: which faults planted in the trusted modules do the tests notice?
 # make fuzz SECONDS=600     so long for each reader of text from outside: bytes that it should not survive
 # make test-openrlhf        the engine openrlhf on CPUs, in .venv-openrlhf (make setup-openrlhf); `make test` does it, too
+# make engines             docs/engines.md anew: ten steps by each of the two engines
 # make experiment-tiny     docs/experiments anew: the methods compared on a model from scratch (resumes; JOBS=2 THREADS=1)
 # make test-integrations   the adapters for other trainers, with those trainers (an environment of its own)
 # make web     proof_r1_formal/web/report.html anew from its sources in web/ (needs node and npm)
@@ -22,7 +23,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo test tables bench bench-ray audit generation compare soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations experiment-tiny web page-tools docs wheel clean
+.PHONY: setup demo test tables bench bench-ray audit generation compare soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations engines experiment-tiny web page-tools docs wheel clean
 
 setup: .venv/.ready
 
@@ -106,6 +107,9 @@ INT_PIP := env -u PIP_CONSTRAINT $(INT)/python -m pip --disable-pip-version-chec
 
 test-integrations: .venv-integrations/.ready
 	$(INT)/python -m pytest -q -W default -m integration tests/integrations tests/serve
+
+engines: .venv/.tested .venv-openrlhf/.ready
+	$(BIN)/python -m training.experiments.engines --openrlhf $(ORL)/proof-r1
 
 experiment-tiny: .venv/.tested
 	$(BIN)/python -m training.experiments.tiny --jobs $(or $(JOBS),2) --threads $(or $(THREADS),1)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -76,7 +74,12 @@ def train(
     if engine == "openrlhf":
         if only_evaluate:
             fail("--evaluate is for the local engine; give it the model that OpenRLHF has trained (docs/cluster.md)")
-        _train_on_ray(settings, address, dry_run=dry_run, wait=wait)
+        if dry_run:
+            _show_for_ray(settings)
+        elif address is not None:
+            _submit(settings, address, wait=wait)
+        else:  # this process becomes the run, so that signals reach it
+            os.execv(sys.executable, [sys.executable, "-m", "training.openrlhf", "--config", str(config), *changes])
         return
 
     from training.local.display import Display
@@ -100,23 +103,17 @@ def train(
     say(f"{finished.step} steps; the model is in {finished.model}")
 
 
-def _train_on_ray(config: Config, address: str | None, *, dry_run: bool, wait: bool) -> None:
-    """Train with OpenRLHF: on a private cluster in this machine, or as a job on another."""
+def _show_for_ray(config: Config) -> None:
+    """What OpenRLHF would be given."""
     from training.config import write_config
+    from training.openrlhf.flags import command
 
-    if dry_run:
-        from training.openrlhf.flags import command
+    write(write_config(config))
+    write(shlex.join(command(config)))
 
-        write(write_config(config))
-        write(shlex.join(command(config)))
-        return
-    if address is None:
-        with TemporaryDirectory() as folder:
-            file = Path(folder) / "config.yaml"
-            file.write_text(write_config(config), encoding="utf-8")
-            # a process of its own: OpenRLHF's entry point takes over the one that it runs in
-            ended = subprocess.run([sys.executable, "-m", "training.openrlhf", "--config", str(file)], check=False)
-        raise typer.Exit(ended.returncode)
+
+def _submit(config: Config, address: str, *, wait: bool) -> None:
+    """Train with OpenRLHF as a job on a cluster."""
     from training.openrlhf.job import follow, submit
 
     job = submit(config, address)

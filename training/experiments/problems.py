@@ -14,10 +14,11 @@ from random import Random
 
 from proof_r1_formal import Catalogue, Completion, Problem, read_problems, write_problems
 from proof_r1_formal.data.completions import write_completions
-from proof_r1_formal.generate import generate_problems, summary
+from proof_r1_formal.data.problem import FALSE, TRUE
+from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
 from proof_r1_formal.generate.diversity import structural_key
 from proof_r1_formal.models.prompts import short_question
-from training.experiments.plan import HELD_OUT, Draw
+from training.experiments.plan import HELD_OUT, SEEN, Draw
 from training.experiments.slips import sloppy
 
 
@@ -49,6 +50,13 @@ def _drawn(parts: Iterable[Draw], reserved: set[bytes], workers: int) -> Iterato
     for part in parts:
         for generated in islice(generate_problems(part.settings, seen=reserved, workers=workers), part.count):
             yield in_order_of_use(generated.problem)
+
+
+def write_one_step(path: Path, *, count: int = 160) -> None:
+    """Write problems that one step solves, for models that are there only to show that everything runs."""
+    settings = GeneratorSettings(seed=77, steps=(1, 1), distractors=(0, 0), answers=(TRUE, FALSE), vocabulary=SEEN)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_problems(path, [in_order_of_use(one.problem) for one in islice(generate_problems(settings), count)])
 
 
 def in_order_of_use(problem: Problem) -> Problem:

@@ -6,9 +6,12 @@ cluster; otherwise it is on a private one in this machine that ends with the run
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import structs
@@ -22,6 +25,9 @@ from training.openrlhf import imitation, reinforcement
 from training.openrlhf.flags import check
 from training.openrlhf.reinforcement import JOB
 
+INTERRUPTED = 130
+"""Exit status of a run that was asked to stop."""
+
 
 def run(config: Config, display: Display) -> None:
     """Train.
@@ -34,42 +40,57 @@ def run(config: Config, display: Display) -> None:
         ProofR1Error: the configuration, or what it names, cannot be used.
     """
     cpu = without_gpu(config)
+    if cpu and cuda_is_there():
+        raise ConfigError("model.device", "not with the engine openrlhf: it uses the GPU of this machine; use auto")
     check(config, cpu=cpu)
     if JOB in os.environ and not Path(config.output).is_absolute():
         raise ConfigError(
             "output", "in a job, give an absolute path that all nodes share: a job's own folder goes with it"
         )
     config = structs.replace(config, output=str(Path(config.output).absolute()))  # workers may be elsewhere
-    file = claim(config)
-    if config.method == "sft":
-        imitation.start(config, file, display, cpu=cpu)
-    else:
-        reinforcement.start(config, display, cpu=cpu)
+    with claimed(config) as file:
+        if config.method == "sft":
+            imitation.start(config, file, display, cpu=cpu)
+        else:
+            reinforcement.start(config, display, cpu=cpu)
 
 
 def without_gpu(config: Config) -> bool:
     """Whether a run uses no GPU."""
     if config.model.device != "auto":
         return config.model.device == "cpu"
+    return not cuda_is_there()
+
+
+def cuda_is_there() -> bool:
+    """Whether this machine has a GPU."""
     import torch
 
-    return not torch.cuda.is_available()
+    there: bool = torch.cuda.is_available()
+    return there
 
 
-def claim(config: Config) -> Path:
-    """Write the configuration into the run's folder; returns the file.
+@contextmanager
+def claimed(config: Config) -> Iterator[Path]:
+    """The run's folder for this process alone; gives the file in it that holds the configuration.
 
     Raises:
-        ConfigError: the folder holds a run that shall not go on, or one that learns something else.
+        ConfigError: the folder holds a run that goes on now, that shall not go on, or that learns something else.
     """
-    file = Path(config.output) / "config.yaml"
-    if file.exists():
-        if not config.checkpoint.resume:
-            raise ConfigError("checkpoint.resume", f"{config.output} holds a run already; choose another output")
-        check_same_run(config, file.read_text(encoding="utf-8"))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(write_config(config), encoding="utf-8")
-    return file
+    folder = Path(config.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ConfigError("output", f"a run is going on in {folder}") from error
+        file = folder / "config.yaml"
+        if file.exists():
+            if not config.checkpoint.resume:
+                raise ConfigError("checkpoint.resume", f"{folder} holds a run already; choose another output")
+            check_same_run(config, file.read_text(encoding="utf-8"))
+        file.write_text(write_config(config), encoding="utf-8")
+        yield file
 
 
 def main() -> int:
@@ -84,6 +105,9 @@ def main() -> int:
     except ProofR1Error as error:
         display.say(str(error))
         return 2
+    except KeyboardInterrupt:
+        display.say("stopped; the same command goes on from the latest checkpoint")
+        return INTERRUPTED
     return 0
 
 

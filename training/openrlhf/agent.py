@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 from functools import cached_property
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import msgspec
 from openrlhf.trainer.ray import vllm_engine
 from openrlhf.utils.agent import SingleTurnAgentExecutor
+from transformers import AutoConfig
 
 from proof_r1_formal import Settings, TraceReport
 from proof_r1_formal.data.native import from_json
@@ -25,6 +26,12 @@ from training.openrlhf.cpu import ENGINE
 from training.openrlhf.data import Asked
 from training.openrlhf.undecorated import undecorated
 from training.pieces import TokenPieces
+
+if TYPE_CHECKING:
+    from vllm import SamplingParams
+
+NEVER = -100.0
+"""The lowest bias that an engine adds to a logit."""
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -79,16 +86,23 @@ class AgentExecutor(SingleTurnAgentExecutor):
         self._workers = Workers(settings, count=config.rollout.workers, patience=config.rollout.patience)
         self._workers.__enter__()  # for as long as the actor lives: its processes end when it is gone
         self._tokenizer = load_tokenizer(model)
+        self._outputs: int = AutoConfig.from_pretrained(model).vocab_size
 
     @cached_property
     def _pieces(self) -> TokenPieces:
         return TokenPieces(self._tokenizer.backend_tokenizer.to_str())
 
+    @cached_property
+    def _unspoken(self) -> dict[int, float]:
+        """What keeps the engine from outputs of the model that are no tokens: some models have more rows than words."""
+        words = self._tokenizer.get_vocab().values()
+        return dict.fromkeys(set(range(self._outputs)).difference(words), NEVER)
+
     async def execute(
         self,
         prompt: str,
         label: str,
-        sampling_params: object,
+        sampling_params: SamplingParams,
         max_length: int,
         hf_tokenizer: object,
         llm_engine: object,
@@ -99,6 +113,7 @@ class AgentExecutor(SingleTurnAgentExecutor):
         The tokenizer is the one of the model's ``tokenizer.json``: a class for a kind of model may read it otherwise.
         """
         del hf_tokenizer
+        sampling_params.logit_bias = self._unspoken or None
         response: Response = await super().execute(
             prompt, label, sampling_params, max_length, self._tokenizer, llm_engine, images
         )

@@ -15,7 +15,7 @@ import torch
 from openrlhf.trainer import ppo_trainer
 
 from proof_r1_formal import Completion
-from training.config import Config
+from training.config import Config, ConfigError
 from training.local.evaluation import evaluation_record, write_answers
 from training.local.logs import Log, Seconds
 from training.local.outcomes import step_record, write_rollouts
@@ -35,6 +35,7 @@ class State(TypedDict):
     data_loader_state_dict: dict[str, object]
     baselines: NotRequired[dict[str, float]]
     log: NotRequired[int]
+    items: NotRequired[int]
 
 
 class Controller(undecorated(ppo_trainer.PPOTrainer)):  # type: ignore[misc]
@@ -61,18 +62,19 @@ class Controller(undecorated(ppo_trainer.PPOTrainer)):  # type: ignore[misc]
 
     def fit(self, global_step: int = 0) -> None:
         """Train, from the start or from the latest checkpoint; see OpenRLHF."""
-        settings, scored = self._config.evaluation, self.eval_dataloader is not None
         state = self.init_checkpoint_states()
-        self._done = state["global_step"]
+        done, items = state["global_step"], self.strategy.items
+        if state.get("items", items) != items:
+            raise ConfigError(
+                "data.train", f"the run that is to go on had {state['items']} items, and these are {items}"
+            )
         if "baselines" in state:
             self.experience_maker.baselines = state["baselines"]
         board = self._config.tensorboard
-        with Log(self._folder, size=state.get("log", 0), step=self._done, tensorboard=board) as self._log:
-            if scored and settings.at_start and self._done == 0:
+        with Log(self._folder, size=state.get("log", 0), step=done, tensorboard=board) as self._log:
+            if self.eval_dataloader is not None and self._config.evaluation.at_start and done == 0:
                 self.evaluate(0)
             super().fit(global_step)
-            if scored and (settings.every == 0 or self._done % settings.every):
-                self.evaluate(self._done)
 
     def init_checkpoint_states(self) -> State:
         """Where the run is; at its start, too, if it was lost while its first checkpoint was written."""
@@ -82,12 +84,16 @@ class Controller(undecorated(ppo_trainer.PPOTrainer)):  # type: ignore[misc]
     def save_logs_and_checkpoints(
         self, global_step: int, logs_dict: dict[str, float] | None = None, client_states: State | None = None
     ) -> None:
-        """Tell of a step, and keep a checkpoint if it is time; see OpenRLHF for the arguments."""
-        told = logs_dict or {}
-        self._done = global_step
+        """Tell of a step, score the policy and keep a checkpoint if it is time; see OpenRLHF for the arguments."""
+        told, settings = logs_dict or {}, self._config.evaluation
+        last = global_step == self.strategy.steps
         self._tell(global_step, told)
-        state = {**(client_states or {}), "baselines": self.experience_maker.baselines, "log": self._log.size}
-        super().save_logs_and_checkpoints(global_step, told, state)
+        if self.eval_dataloader is not None and (last or (settings.every and global_step % settings.every == 0)):
+            self.evaluate(global_step)  # before the checkpoint, which ends the log for a run that goes on from it
+        if last:
+            self.args.ckpt.save_steps = 1  # there is one at the end
+        ours = {"baselines": self.experience_maker.baselines, "log": self._log.size, "items": self.strategy.items}
+        super().save_logs_and_checkpoints(global_step, told, {**(client_states or {}), **ours})
 
     def _tell(self, step: int, told: Mapping[str, float]) -> None:
         config, maker = self._config, self.experience_maker

@@ -14,17 +14,14 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
-import torch
-from msgspec import structs
 from transformers import PreTrainedTokenizerFast
 
 from proof_r1_formal import Problem, Settings
 from proof_r1_formal.data.native import to_json
 from training.config import Config, ConfigError
-from training.local import checkpoint
 from training.local.display import Display
 from training.local.imitation import is_verified
-from training.local.model import load_policy, load_tokenizer, save_model
+from training.local.model import load_tokenizer
 from training.local.order import Order, Position
 from training.local.tasks import (
     Demonstration,
@@ -38,6 +35,7 @@ from training.local.tasks import (
 )
 from training.local.trainer import starting_model
 from training.local.verification import Workers
+from training.merge import write_merged
 from training.openrlhf.flags import Place
 
 _T = TypeVar("_T")
@@ -98,7 +96,9 @@ def prepare(config: Config, display: Display) -> Prepared:
     tasks = _tasks(problems, tokenizer, config, display)
     place.prompts.parent.mkdir(parents=True, exist_ok=True)
     if config.method == "sft":
-        good = _verified(demonstrations(tasks, tokenizer, config), config, display)
+        good = _verified(
+            _short_enough(demonstrations(tasks, tokenizer, config), tokenizer, config, display), config, display
+        )
         taught = _in_order(good, config)
         _write(place.prompts, [_demonstration(one, tokenizer, config) for one in taught])
         return Prepared(model, len(good), len(taught) // config.batch.problems)
@@ -117,9 +117,7 @@ def _model(config: Config, problems: list[Problem]) -> Path:
         return start
     folder = Path(config.output) / "initial"
     if not folder.exists():
-        merged = load_policy(structs.replace(config.model, lora=None, device="cpu"), start, reference=False)
-        torch.nn.Module.to(merged.model, merged.dtype)
-        checkpoint.write_folder(folder, lambda new: save_model(merged, new))
+        write_merged(config.model, start, folder)
     return folder
 
 
@@ -143,6 +141,16 @@ def _in_order(items: Sequence[_T], config: Config) -> list[_T]:
         raise ConfigError("data.train", f"there are {len(items)} items to learn from, and a step takes {size}")
     chosen, _ = order.take(Position(), steps * size)
     return [items[item] for item in chosen]
+
+
+def _short_enough(
+    given: Sequence[Demonstration], tokenizer: PreTrainedTokenizerFast, config: Config, display: Display
+) -> list[Demonstration]:
+    """The demonstrations that end within the tokens of a response; OpenRLHF would teach the others to break off."""
+    longest = config.rollout.max_response_tokens - 1  # and the end
+    short = [one for one in given if len(tokenizer.encode(one.answer, add_special_tokens=False)) <= longest]
+    _tell(Counter({"its demonstration is too long": len(given) - len(short)}), display)
+    return short
 
 
 def _verified(given: Sequence[Demonstration], config: Config, display: Display) -> list[Demonstration]:

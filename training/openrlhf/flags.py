@@ -62,12 +62,13 @@ def check(config: Config, *, cpu: bool) -> None:
     refused = [
         ("model.dtype", config.model.dtype != "bfloat16", "OpenRLHF and its engines work in bfloat16"),
         ("model.threads", config.model.threads is not None, "Ray gives out the cores"),
+        ("checkpoint.keep", config.checkpoint.keep < 2, "OpenRLHF removes the oldest before it writes the next"),
         ("rollout.retries", config.rollout.retries > 0, "the order of problems is fixed before the run"),
         ("evaluation.seed", config.evaluation.seed != 0, "the engines have one seed, that of the run"),
         (
-            "batch",
+            "batch.mini",
             batch.mini * samples % (batch.micro * cluster.ranks) != 0,
-            f"the {batch.mini * samples} of a mini-batch are no multiple of what {cluster.ranks} ranks read at a time",
+            f"batch.micro={batch.micro} on {cluster.ranks} ranks does not divide its {batch.mini * samples} rollouts",
         ),
         ("cluster.together", cpu and cluster.together, "engines sleep on GPUs only"),
         ("cluster.attention", cpu and cluster.attention != "sdpa", "flash attention needs a GPU; use sdpa"),
@@ -143,7 +144,7 @@ def reinforcement(config: Config, model: Path | str, steps: int, *, cpu: bool) -
         "algo.kl.use_loss": True,  # so that those of the reference reach the loss
         "algo.kl.estimator": "k3",
         "algo.kl.init_coef": config.loss.kl_weight,
-        "eval.steps": config.evaluation.every or -1,
+        "eval.steps": -1,  # the controller sees to it
         "eval.temperature": config.evaluation.temperature,
         "eval.n_samples_per_prompt": config.evaluation.samples,
         "eval.dataset": place.evaluation if config.data.evaluation else None,
@@ -176,6 +177,8 @@ def imitation(config: Config, model: Path | str, steps: int) -> list[str]:
         "train.micro_batch_size": config.batch.micro,
         "train.max_epochs": 1,  # the file holds all epochs
         **_shared(config, place),
+        # in updates, and once at the end
+        "ckpt.save_steps": (config.checkpoint.every or steps) * updates_per_step(config),
         **_optimiser(config, steps, prefix=""),
     }
     return list(_words(flags))
@@ -202,7 +205,7 @@ def _shared(config: Config, place: Place) -> dict[str, object]:
         "train.seed": config.seed,
         "ckpt.output_dir": place.model,
         "ckpt.path": place.checkpoints,
-        "ckpt.save_steps": every * (updates_per_step(config) if config.method == "sft" else 1) or -1,
+        "ckpt.save_steps": every or -1,
         "ckpt.max_num": config.checkpoint.keep,
         "ckpt.load_enable": config.checkpoint.resume,
     }

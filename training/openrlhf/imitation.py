@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from proof_r1_formal import ProofR1Error
 from training.config import Config, ConfigError, read_config
 from training.local.display import Display
 from training.openrlhf.cpu import install
@@ -37,11 +38,15 @@ def start(config: Config, file: Path, display: Display, *, cpu: bool) -> None:
     from training.openrlhf.flags import imitation
 
     prepared = prepare(config, display)
+    if config.data.evaluation:
+        display.say("this engine scores nothing while it imitates: proof-r1 train --evaluate scores what comes out")
     flags = imitation(config, prepared.model, prepared.steps)
     launch = ["torch.distributed.run", "--standalone", "--nproc-per-node", str(config.cluster.gpus)]
-    subprocess.run(
-        [sys.executable, "-m", *launch, "-m", __name__, str(file), "cpu" if cpu else "gpu", *flags], check=True
+    ended = subprocess.run(
+        [sys.executable, "-m", *launch, "-m", __name__, str(file), "cpu" if cpu else "gpu", *flags], check=False
     )
+    if ended.returncode:
+        raise ProofR1Error(f"OpenRLHF's train_sft ended with status {ended.returncode}; what it said is above")
 
 
 def main() -> None:
@@ -56,7 +61,7 @@ def main() -> None:
     from training.openrlhf.tokenizer import get_tokenizer
 
     openrlhf.utils.get_tokenizer = get_tokenizer
-    openrlhf.utils.get_strategy = strategy_of(read_config(file), 0, cpu=cpu)
+    openrlhf.utils.get_strategy = strategy_of(read_config(file), 0, 0, cpu=cpu)
     sys.argv = [ENTRY, *flags]
     runpy.run_module(ENTRY, run_name="__main__")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ("proof_r1_formal", "training", "grammars", "theories")
 CONFIG = "config.yaml"
+AGAIN = 2.0
+"""Seconds before a log is asked for again."""
 ENTRY = ("python", "-m", "training.openrlhf", "--config", CONFIG)
 
 
@@ -73,17 +76,27 @@ def follow(job: str, address: str, show: Callable[[str], object]) -> None:
     Raises:
         JobError: it did not succeed, or there is no such job.
     """
+    from aiohttp import ClientError
+
     client = _client(address)
+    shown = 0
 
     async def tail() -> None:
+        nonlocal shown
+        seen = 0  # it tells all from the start again
         async for piece in client.tail_job_logs(job):
-            show(piece)
+            seen += len(piece)
+            if new := piece[max(0, len(piece) - max(0, seen - shown)) :]:
+                show(new)
+        shown = max(shown, seen)
 
     try:
         asyncio.run(tail())
-        info = client.get_job_info(job)
-    except RuntimeError as error:
-        raise JobError(f"{job}: {error}") from error
+        while not (info := client.get_job_info(job)).status.is_terminal():  # the connection was lost, the job was not
+            time.sleep(AGAIN)
+            asyncio.run(tail())
+    except (RuntimeError, OSError, ClientError) as error:
+        raise JobError(f"{job}: it cannot be followed any more, and may be going on: {error}") from error
     if info.status != "SUCCEEDED":
         ended = f"{job}: {info.status.lower()}: {info.message}"
         raise JobError(f"{ended}; the same command goes on from the latest checkpoint")
@@ -93,12 +106,14 @@ def stop(job: str, address: str) -> None:
     """Stop a job.
 
     Raises:
-        JobError: there is no such job.
+        JobError: there is no such job, or it has ended.
     """
     try:
-        _client(address).stop_job(job)
-    except RuntimeError as error:
+        stopping = _client(address).stop_job(job)
+    except (RuntimeError, OSError) as error:
         raise JobError(f"{job}: it cannot be stopped: {error}") from error
+    if not stopping:
+        raise JobError(f"{job}: it has ended already")
 
 
 def _client(address: str) -> JobSubmissionClient:

@@ -9,12 +9,17 @@ import os
 import runpy
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from training.config import Config
+from proof_r1_formal.cluster import PRIVATE
+from training.config import Config, ConfigError
 from training.local.display import Display
 from training.openrlhf.cpu import install
+
+if TYPE_CHECKING:
+    from training.openrlhf.data import Prepared
 
 ENTRY = "openrlhf.cli.train_ppo_ray"
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,19 +52,24 @@ def start(config: Config, display: Display, *, cpu: bool) -> None:
     Raises:
         ProofR1Error: what the configuration names cannot be used.
     """
+    if JOB not in os.environ:
+        if config.cluster.nodes > 1:
+            raise ConfigError("cluster.nodes", "several machines need a Ray cluster that they have joined: --address")
+        for name, value in PRIVATE.items():  # read when Ray is imported
+            os.environ.setdefault(name, value)
     if cpu:
         install()
     from training.openrlhf.data import prepare
     from training.openrlhf.flags import reinforcement
 
     prepared = prepare(config, display)
-    _compose(config, prepared.model, prepared.items, cpu=cpu)
+    _compose(config, prepared, cpu=cpu)
     _connect(config, cpu=cpu)
     sys.argv = [ENTRY, *reinforcement(config, prepared.model, prepared.steps, cpu=cpu)]
     runpy.run_module(ENTRY, run_name="__main__")
 
 
-def _compose(config: Config, model: Path, items: int, *, cpu: bool) -> None:
+def _compose(config: Config, prepared: Prepared, *, cpu: bool) -> None:
     """Put our parts into OpenRLHF."""
     import openrlhf.utils
     import ray
@@ -71,11 +81,11 @@ def _compose(config: Config, model: Path, items: int, *, cpu: bool) -> None:
     from training.openrlhf.controller import Controller
     from training.openrlhf.strategy import strategy_of
 
-    rollouts = rollout_actor(config, model, cpu=cpu)  # their base is what stands in OpenRLHF until now
+    rollouts = rollout_actor(config, prepared.model, cpu=cpu)  # their base is what stands in OpenRLHF until now
     ppo_trainer.PPOTrainer = ray.remote(Controller)
     ppo_actor.PolicyModelActor = ray.remote(num_gpus=1)(PolicyActor)
     vllm_engine.RolloutRayActor = ray.remote(rollouts)
-    openrlhf.utils.get_strategy = strategy_of(config, items, cpu=cpu)
+    openrlhf.utils.get_strategy = strategy_of(config, prepared.items, prepared.steps, cpu=cpu)
 
 
 def _connect(config: Config, *, cpu: bool) -> None:
@@ -100,3 +110,6 @@ def _connect(config: Config, *, cpu: bool) -> None:
         include_dashboard=False,
         runtime_env={**runtime, "env_vars": {**ENVIRONMENT, "PYTHONPATH": path}},
     )
+    there = int(ray.cluster_resources().get("GPU", 0))
+    if there < gpus:  # Ray would wait for more
+        raise ConfigError("cluster", f"it takes {gpus} GPUs, and this machine has {there}")

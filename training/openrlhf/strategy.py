@@ -20,9 +20,10 @@ class Strategy(DeepspeedStrategy):
         args: OpenRLHF's.
         config: of the run.
         items: that there are to learn from.
+        steps: that there will be.
     """
 
-    def __init__(self, args: Namespace, config: Config, items: int) -> None:
+    def __init__(self, args: Namespace, config: Config, items: int, steps: int) -> None:
         super().__init__(
             seed=args.train.seed,
             full_determinism=args.train.full_determinism_enable,
@@ -34,6 +35,7 @@ class Strategy(DeepspeedStrategy):
         )
         self.config = config
         self.items = items
+        self.steps = steps
 
     def setup_dataloader(
         self,
@@ -68,13 +70,14 @@ class CpuStrategy(Strategy):
         return made
 
 
-def strategy_of(config: Config, items: int, *, cpu: bool) -> Callable[[Namespace], Strategy]:
+def strategy_of(config: Config, items: int, steps: int, *, cpu: bool) -> Callable[[Namespace], Strategy]:
     """What takes the place of OpenRLHF's ``get_strategy``.
 
     Args:
         config: of the run.
         items: that there are to learn from.
+        steps: that there will be.
         cpu: whether it runs without GPUs.
     """
     kind = CpuStrategy if cpu else Strategy
-    return lambda args: kind(args, config, items)
+    return lambda args: kind(args, config, items, steps)

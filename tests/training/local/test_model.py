@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,14 @@ def test_adapters_are_saved_merged_and_restored(config: Config, tmp_path: Path) 
     merged = load_policy(structs.replace(model, warm_up=str(tmp_path / "adapter")), config.model.path)
     torch.testing.assert_close(scores(merged), scores(policy), rtol=1e-4, atol=1e-4)
     torch.testing.assert_close(scores(merged, reference=True), scores(policy), rtol=1e-4, atol=1e-4)
+    command = [sys.executable, "-m", "training.merge", "--model", config.model.path, "--dtype", "float32"]
+    command += ["--adapter", str(tmp_path / "adapter"), "--out", str(tmp_path / "merged")]
+    assert subprocess.run(command, check=False).returncode == 0
+    written = load_policy(config.model, tmp_path / "merged")
+    torch.testing.assert_close(scores(written), scores(policy), rtol=1e-4, atol=1e-4)
+    assert written.tokenizer.get_vocab() == policy.tokenizer.get_vocab()
+    again = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert again.returncode == 2 and "is there already" in again.stderr
     state = State(step=1, position=Position(), items=1, baselines={}, log=0, config="")
     save(tmp_path / "kept", state, policy, make_optimiser(policy, config.optimiser), keep=1)
     other = load_policy(model, config.model.path)

@@ -10,7 +10,6 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -18,54 +17,16 @@ import pytest
 HERE = find_spec("openrlhf") is not None
 collect_ignore_glob = ["engine.py", "rank.py"] if HERE else ["*.py"]
 
-ROOT = Path(__file__).resolve().parents[3]
-
-WARM_UP = """
-method: sft
-output: OUTPUT
-tensorboard: false
-model:
-  scratch: {vocabulary: 768, layers: 2, heads: 2, width: 64, hidden: 256}
-  lora: null
-  dtype: float32
-  device: cpu
-  threads: 1
-data: {train: [PROBLEMS], prompt: short, epochs: 1000, checked: false}
-rollout: {max_prompt_tokens: 192, max_response_tokens: 64}
-batch: {problems: 16, mini: 16, micro: 16}
-optimiser: {steps: 150, learning_rate: 5e-3, warm_up_steps: 20, betas: [0.9, 0.98]}
-evaluation: {every: 0, at_start: false}
-checkpoint: {every: 0}
-"""
-
-RUN = """
-method: proof_r1
-output: OUTPUT
-tensorboard: true
-model: {path: MODEL, lora: {rank: 8, alpha: 16}, device: cpu}
-data: {train: [PROBLEMS], evaluation: [PROBLEMS], prompt: short, epochs: 10}
-rollout:
-  {samples: 4, temperature: 1.0, top_p: 1.0, max_prompt_tokens: 192, max_response_tokens: 64, parallel: 32}
-batch: {problems: 4, mini: 4, micro: 4, epochs: 2}
-optimiser: {steps: 2, learning_rate: 1e-3}
-evaluation: {every: 0, at_start: false, problems: 8, samples: 1, temperature: 0.0, top_p: 1.0}
-checkpoint: {every: 1}
-cluster: {gpus: 1, engines: 1, together: false, memory: 0.1, attention: sdpa, packing: false}
-"""
+CONFIGS = Path(__file__).resolve().parents[3] / "training" / "experiments"
 
 
 @pytest.fixture(scope="session")
 def problems(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of problems that one step solves."""
-    from proof_r1_formal import write_problems
-    from proof_r1_formal.data.problem import FALSE, TRUE
-    from proof_r1_formal.generate import GeneratorSettings, generate_problems
-    from training.experiments.plan import SEEN
-    from training.experiments.problems import in_order_of_use
+    from training.experiments.problems import write_one_step
 
-    settings = GeneratorSettings(seed=77, steps=(1, 1), distractors=(0, 0), answers=(TRUE, FALSE), vocabulary=SEEN)
     path = tmp_path_factory.mktemp("problems") / "one-step.jsonl"
-    write_problems(path, [in_order_of_use(one.problem) for one in islice(generate_problems(settings), 160)])
+    write_one_step(path)
     return path
 
 
@@ -80,11 +41,11 @@ def warmed_up(tmp_path_factory: pytest.TempPathFactory, problems: Path) -> Path:
     from training.local.trainer import train
 
     torch.set_num_threads(1)
-    folder = tmp_path_factory.mktemp("warm-up")
-    file = folder / "config.yaml"
-    file.write_text(WARM_UP.replace("PROBLEMS", str(problems)).replace("OUTPUT", str(folder / "run")))
+    output = tmp_path_factory.mktemp("warm-up") / "run"
     with Display(Console(quiet=True)) as display:
-        finished = train(read_config(file), display)
+        finished = train(
+            read_config(CONFIGS / "engines-warm-up.yaml", [f"output={output}", f"data.train=[{problems}]"]), display
+        )
     assert finished.model is not None
     return finished.model
 
@@ -92,9 +53,14 @@ def warmed_up(tmp_path_factory: pytest.TempPathFactory, problems: Path) -> Path:
 @pytest.fixture
 def given(tmp_path: Path, problems: Path, warmed_up: Path) -> Path:
     """The configuration of two steps from that model, in a folder of its own."""
-    text = RUN.replace("MODEL", str(warmed_up)).replace("PROBLEMS", str(problems))
+    from training.config import read_config, write_config
+
+    places = [f"data.{name}=[{problems}]" for name in ("train", "evaluation")]
+    config = read_config(
+        CONFIGS / "engines-run.yaml", [f"output={tmp_path / 'run'}", f"model.path={warmed_up}", *places]
+    )
     file = tmp_path / "config.yaml"
-    file.write_text(text.replace("OUTPUT", str(tmp_path / "run")))
+    file.write_text(write_config(config))
     return file
 
 

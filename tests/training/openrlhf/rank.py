@@ -39,7 +39,7 @@ class Descent(CpuStrategy):
 def main() -> None:
     folder = Path(sys.argv[1])
     arguments, config, parts, model = torch.load(folder / "batch.pt", weights_only=False)
-    strategy = Descent(arguments, config, 1)
+    strategy = Descent(arguments, config, 1, 1)
     strategy.setup_distributed()
     actor = Actor(AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32))
     actor.packing_samples = False

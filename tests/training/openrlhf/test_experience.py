@@ -18,13 +18,14 @@ import pytest
 import torch
 from msgspec import structs
 
-from proof_r1_formal import Problem, catalogue, read_problems
+from proof_r1_formal import Problem, Settings, catalogue, read_problems
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.generate import summary
 from proof_r1_formal.models.prompts import short_question
 from training.config import Config, read_config
 from training.credit import Baselines
 from training.local.model import load_tokenizer
+from training.local.verification import nothing
 from training.methods import METHODS, credit_batch, rollout_of
 from training.openrlhf.cpu import install
 from training.openrlhf.data import Asked
@@ -85,13 +86,14 @@ class Case:
         return asyncio.run(all_of_them())
 
     def maker(self) -> ProofExperienceMaker:
-        strategy = CpuStrategy(self.arguments, self.config, len(self.problems))
+        strategy = CpuStrategy(self.arguments, self.config, len(self.problems), 1)
         return ProofExperienceMaker(None, None, None, None, None, strategy, SimpleNamespace(pad_token_id=0))
 
-    def experiences(self, maker: ProofExperienceMaker) -> list[Experience]:
+    def experiences(self, maker: ProofExperienceMaker, responses: Sequence[Response] | None = None) -> list[Experience]:
         """The batch with its advantages."""
+        responses = responses or self.responses()
         generator = SamplesGenerator(SimpleNamespace(args=self.arguments), None, None, None, None)
-        sampled = [generator._process_response_into_experience(one, max_len=256) for one in self.responses()]
+        sampled = [generator._process_response_into_experience(one, max_len=256) for one in responses]
         split = maker.split_rollout_samples(sampled)
         for experience in split:  # what the policy and the reference would say
             shape = experience.action_mask.shape
@@ -184,7 +186,19 @@ def test_baselines_move_and_can_be_put_back(case: Case) -> None:
     assert maker.made.surprise == pytest.approx(0.5)
 
 
-def test_a_completion_that_cannot_be_verified_costs_itself(case: Case) -> None:
-    hasty = structs.replace(case.config, rollout=structs.replace(case.config.rollout, patience=1e-6))
-    labels = [msgspec.json.decode(one["label"], type=Judged) for one in replace(case, config=hasty).responses()]
-    assert all("not verified within" in str(label.failure) and not label.report.actions for label in labels)
+def test_a_completion_that_could_not_be_verified_costs_itself(case: Case) -> None:
+    case = replace(case, config=structs.replace(case.config, method="grpo"))
+    responses = case.responses()
+    label = msgspec.json.decode(responses[0]["label"], type=Judged)
+    report = nothing(case.problems[0], 0, Settings())
+    lost = structs.replace(label, report=report, failure="not verified within 60 s")
+    responses[0]["label"] = msgspec.json.encode(lost).decode()
+    maker = case.maker()
+    earned = torch.cat([one.advantages.sum(-1) for one in case.experiences(maker, responses)])
+    assert maker.made is not None
+    first, *others = maker.made.groups[0]
+    assert not first.rollout.verified and all(one.rollout.verified for one in others)
+    assert earned[0] == 0.0
+    start = Baselines.start(catalogue(case.config.data.rules), case.config.credit)
+    alone = credit_batch(METHODS["grpo"], [[one.rollout for one in others]], start, case.config.credit)
+    assert earned[1:SAMPLES].tolist() == pytest.approx([sum(one.advantages) for one in alone.groups[0]])

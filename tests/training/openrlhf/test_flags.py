@@ -43,9 +43,16 @@ def test_openrlhf_reads_the_paper_as_it_is(parse: Parse) -> None:
     assert (told.actor.lr_scheduler, told.actor.lr_warmup_ratio) == ("constant_with_warmup", 0.0)
     assert (told.algo.kl.init_coef, told.algo.kl.use_loss) == (0.001, True)
     assert (told.ckpt.save_steps, told.ckpt.max_num, told.ckpt.load_enable) == (100, 2, True)
-    assert (told.eval.steps, told.eval.n_samples_per_prompt, told.eval.temperature) == (100, 3, 0.8)
+    assert (told.eval.steps, told.eval.n_samples_per_prompt, told.eval.temperature) == (-1, 3, 0.8)
     assert told.actor.gradient_checkpointing_enable is True
     assert told.critic.model_name_or_path is None
+
+
+@pytest.mark.parametrize("changes", [[], ["method=sft", "batch.micro=2"]])
+def test_the_commands_of_the_guide_are_not_refused(changes: list[str]) -> None:
+    config = read_config(CONFIGS / "paper.yaml", [*changes, "model.device=cuda"])
+    check(config, cpu=False)
+    assert command(config)
 
 
 @pytest.mark.parametrize("method", ["grpo", "prosfi", "proof_r1", "no_verification", "no_closure"])
@@ -57,6 +64,8 @@ def test_openrlhf_reads_imitation(parse: Parse, read: Callable[..., Config]) -> 
     told = parse(command(read("batch={problems: 8, mini: 4, micro: 2}", "checkpoint.every=5", method="sft")))
     assert (told.train.batch_size, told.train.micro_batch_size, told.train.max_epochs) == (4, 2, 1)
     assert told.ckpt.save_steps == 10  # OpenRLHF counts updates
+    last = parse(command(read("batch={problems: 8, mini: 4, micro: 2}", "checkpoint.every=0", method="sft")))
+    assert last.ckpt.save_steps == 2 * read().optimiser.steps
     assert told.data.input_template == "{}"
     assert told.max_norm == 1.0
 
@@ -78,6 +87,7 @@ def test_the_warm_up_has_its_length(rising: int, steps: int, read: Callable[...,
         ("model.dtype=float32", "bfloat16"),
         ("model.threads=1", "Ray"),
         ("rollout.retries=1", "order"),
+        ("checkpoint.keep=1", "oldest"),
         ("evaluation.seed=1", "seed"),
         ("batch.micro=5", "ranks"),
         ("cluster={gpus: 2, engines: 2, together: true, attention: sdpa, packing: false}", "sleep"),

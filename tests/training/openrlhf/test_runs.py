@@ -15,9 +15,10 @@ from peft import PeftModel
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
-from proof_r1_formal import Completion, read_completions, read_problems
+from proof_r1_formal import Completion, Verifier, read_completions, read_problems
 from proof_r1_formal.models.prompts import short_question
 from training.config import Config, ConfigError, read_config
+from training.credit import Baselines
 from training.local.logs import EvaluationRecord, StepRecord, read_log
 from training.local.model import load_tokenizer
 from training.openrlhf import job as jobs
@@ -37,7 +38,7 @@ def assert_learned(config: Config) -> None:
     told = steps(config)
     assert [one.step for one in told] == list(range(1, config.optimiser.steps + 1))
     for one in told:
-        assert one.mapped >= one.rollouts / 2
+        assert one.parsed > 0.5
         assert abs(one.vllm_kl) < 1e-2
         assert one.gradient_norm > 0.0
     weights = load_file(Path(config.output) / "model" / "adapter_model.safetensors")
@@ -71,13 +72,18 @@ def assert_saved(config: Config) -> None:
     policy = PeftModel.from_pretrained(base, str(Path(config.output) / "model"))
     tokenizer = load_tokenizer(Path(config.output) / "model")
     pieces = TokenPieces(tokenizer.backend_tokenizer.to_str())
-    same = 0
-    for answer in answers:
+
+    def written(answer: Completion) -> str:
         prompt = tokenizer.encode(short_question(problems[answer.problem_id]), add_special_tokens=False)
         limit = config.rollout.max_response_tokens
         ids = policy.generate(torch.tensor([prompt]), max_new_tokens=limit, do_sample=False)[0, len(prompt) :]
-        same += pieces.read(ids.tolist()).text == answer.completion
+        return pieces.read(ids.tolist()).text
+
+    same = sum([written(answer) == answer.completion for answer in answers])
     assert same >= len(answers) - 1  # two tokens can be as likely as each other in bfloat16
+    with policy.disable_adapter():
+        before = sum([written(answer) == answer.completion for answer in answers])
+    assert before < same - 1  # so the engine had the last weights
 
 
 def test_imitation(given: Path) -> None:
@@ -120,22 +126,51 @@ class Enough(Exception):  # noqa: N818 (it is no error: the log says what was wa
 
 
 def test_a_job_that_was_lost_goes_on_from_its_checkpoint(cluster: str, given: Path) -> None:
-    config = read_config(given, ["optimiser.steps=3"])
+    changes = ["optimiser.steps=3", "evaluation.every=1"]
+    config = read_config(given, changes)
+    train = [str(BIN / "proof-r1"), "train", "--engine", "openrlhf", "--address", cluster]
 
     def show(piece: str) -> None:
         if "Global step 2" in piece:  # so the checkpoint of step 1 is there
             raise Enough
 
-    first = jobs.submit(config, cluster)
+    command = [*train, "--no-wait", "--config", str(given), *changes]
+    first = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     with pytest.raises(Enough):
         jobs.follow(first, cluster, show)
-    jobs.stop(first, cluster)
+    subprocess.run([*train, "--stop", first], cwd=ROOT, check=True)
     with pytest.raises(jobs.JobError, match="stopped"):
         jobs.follow(first, cluster, lambda _: None)
-    done = jobs.submit(config, cluster)
-    jobs.follow(done, cluster, lambda _: None)
+    with pytest.raises(jobs.JobError, match="has ended"):
+        jobs.stop(first, cluster)
+    run = Path(config.output)
+    kept = [run / "log.jsonl", run / "rollouts" / "step-00000001.jsonl", run / "evaluations" / "step-00000001.jsonl"]
+    before = [path.read_bytes() for path in kept]
+    told: list[str] = []
+    jobs.follow(jobs.submit(config, cluster), cluster, told.append)
+    assert "Global step 1:" not in "".join(told)
+    log, *others = [path.read_bytes() for path in kept]
+    assert log.splitlines()[:2] == before[0].splitlines()[:2]  # the step and its evaluation, seconds and all
+    assert others == before[1:]
     assert_learned(config)
-    assert steps(config)[0].baselines != steps(config)[1].baselines
+    evaluated = [one.step for one in read_log(run / "log.jsonl") if isinstance(one, EvaluationRecord)]
+    assert evaluated == [1, 2, 3]
+    one, two, _ = steps(config)
+    assert one.baselines != two.baselines == pytest.approx(baselines_after(one, run / "rollouts", config))
+    told.clear()
+    jobs.follow(jobs.submit(config, cluster), cluster, told.append)
+    assert "Global step" not in "".join(told)  # it has ended, and stays as it is
+    assert (run / "log.jsonl").read_bytes().splitlines()[:2] == log.splitlines()[:2]
+    assert len(steps(config)) == 3
+
+
+def baselines_after(step: StepRecord, rollouts: Path, config: Config) -> dict[str, float]:
+    """The moving averages after the next step, from what was sampled in it."""
+    problems = read_problems(config.data.train[0]).problems
+    sampled = read_completions(rollouts / f"step-{step.step + 1:08}.jsonl")
+    verifier = Verifier(evaluation=False)
+    reports = [verifier.verify(problems[o.problem_id], o.completion) for o in sampled if isinstance(o, Completion)]
+    return dict(Baselines(step.baselines).after(reports, config.credit).averages)
 
 
 def test_the_plain_command_of_ray(cluster: str, given: Path) -> None:
