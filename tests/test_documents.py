@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import re
 import shutil
 import subprocess
@@ -209,6 +210,19 @@ def test_commands_in_sentences_exist(page: str) -> None:
         if not isinstance(command, typer.core.TyperGroup):
             known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
             assert set(re.findall(r"(?<=\s)--[a-z-]+", match[3])) <= known | {"--help"}, f"{page}: {match[0]}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_modules_classes_and_files_in_sentences_exist(page: str) -> None:
+    text = PAGES[page].read_text(encoding="utf-8")
+    package = ROOT / "proof_r1_formal"
+    modules = "|".join(path.stem for path in package.iterdir() if path.is_dir() and path.stem != "data")  # as settings
+    for match in re.finditer(rf"`((?:training|proof_r1_formal|{modules})(?:\.\w+)+)`", text):
+        name = match[1] if match[1].startswith(("training.", "proof_r1_formal.")) else f"proof_r1_formal.{match[1]}"
+        if name.rpartition(".")[2] not in ("py", "jsonl", "md"):
+            assert pkgutil.resolve_name(name), f"{page}: {match[0]}"
+    for match in re.finditer(rf"`((?:training|{modules})/[\w/]+\.(?:py|yaml))`", text):
+        assert (package / match[1]).exists() or (ROOT / match[1]).exists(), f"{page}: {match[0]}"
 
 
 def test_the_published_schema_is_that_of_the_reports() -> None:
