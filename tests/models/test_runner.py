@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.data.completions import Cost
 from proof_r1_formal.errors import DataError
-from proof_r1_formal.models.chat import CallError, Message, Model, ModelError, Reply, Sampling, ask_all
+from proof_r1_formal.models.chat import Asked, CallError, Message, Model, ModelError, Reply, Sampling, ask_all
 from proof_r1_formal.models.journal import Journal, Recorded
 from proof_r1_formal.models.runner import ATTEMPTS, LONGEST_PAUSE, Done, Failed, Patient, Task, run
 
@@ -439,6 +439,19 @@ def test_what_a_task_cost(tmp_path: Path) -> None:
     unknown = [script[0], Reply(text="", finish="stop", started=0, ended=0)]
     (done,), _ = do([Task("t", asking("a", "b"))], Scripted(iter(unknown)), tmp_path / "k")
     assert (done.cost.tokens, done.cost.prompt_tokens, done.cost.calls) == (None, None, 2)
+
+
+def test_what_else_a_task_takes_is_counted_once(tmp_path: Path) -> None:
+    """Four seconds of a call, and four of something else, one of which was at the same time."""
+
+    async def work(model: Asked) -> str:
+        text = await asking("a")(model)
+        model.worked(3.0, 7.0)
+        return text
+
+    reply = Reply(text="", finish="stop", started=0.0, ended=4.0)
+    (done,), _ = do([Task("t", work)], Scripted(iter([reply])), tmp_path / "j")
+    assert (done.cost.seconds, done.cost.calls) == (7.0, 1)
 
 
 def test_a_journal_is_json(tmp_path: Path) -> None:
