@@ -17,7 +17,7 @@ from transformers import AutoModelForCausalLM
 
 from proof_r1_formal import Completion, Verifier, read_completions, read_problems
 from proof_r1_formal.models.prompts import short_question
-from training.config import Config, ConfigError, read_config
+from training.config import Config, read_config
 from training.credit import Baselines
 from training.local.logs import EvaluationRecord, StepRecord, read_log
 from training.local.model import load_tokenizer
@@ -27,6 +27,10 @@ from training.pieces import TokenPieces
 ROOT = Path(__file__).resolve().parents[3]
 BIN = Path(sys.executable).parent
 pytestmark = pytest.mark.slow
+
+
+FASTER = ("optimiser.learning_rate=1.5e-2", "evaluation.problems=64")
+"""So that the policy answers otherwise after two steps."""
 
 
 def steps(config: Config) -> list[StepRecord]:
@@ -49,10 +53,11 @@ def assert_learned(config: Config) -> None:
 
 @pytest.mark.parametrize("method", ["proof_r1", "grpo", "prosfi"])
 def test_two_steps(method: str, given: Path) -> None:
-    command = [str(BIN / "proof-r1"), "train", "--engine", "openrlhf", "--config", str(given), f"method={method}"]
+    changes = [f"method={method}", *(FASTER if method == "proof_r1" else ())]
+    command = [str(BIN / "proof-r1"), "train", "--engine", "openrlhf", "--config", str(given), *changes]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    config = read_config(given, [f"method={method}"])
+    config = read_config(given, changes)
     assert_learned(config)
     if method == "proof_r1":
         assert any(one.baselines[rule] != 0.5 for one in steps(config) for rule in one.baselines)
@@ -80,10 +85,10 @@ def assert_saved(config: Config) -> None:
         return pieces.read(ids.tolist()).text
 
     same = sum([written(answer) == answer.completion for answer in answers])
-    assert same >= len(answers) - 1  # two tokens can be as likely as each other in bfloat16
     with policy.disable_adapter():
         before = sum([written(answer) == answer.completion for answer in answers])
-    assert before < same - 1  # so the engine had the last weights
+    assert same >= 0.9 * len(answers)  # two tokens can be as likely as each other in bfloat16
+    assert before < same - 4  # so the engine had the last weights
 
 
 def test_imitation(given: Path) -> None:
@@ -179,13 +184,3 @@ def test_the_plain_command_of_ray(cluster: str, given: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert_learned(read_config(given))
-
-
-def test_a_job_without_a_lasting_folder_is_refused(given: Path) -> None:
-    with pytest.raises(ConfigError, match="absolute"):
-        jobs.submit(read_config(given, ["output=out/run"]), "http://127.0.0.1:1")
-
-
-def test_without_a_cluster_it_says_so(given: Path) -> None:
-    with pytest.raises(jobs.JobError, match="no Ray cluster"):
-        jobs.submit(read_config(given), "http://127.0.0.1:1")

@@ -1,0 +1,73 @@
+"""Jobs without a cluster: what is refused, and a log that is followed over a lost connection."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from ray.dashboard.modules.job.common import JobInfo
+from ray.job_submission import JobStatus
+
+from training.config import ConfigError, read_config
+from training.openrlhf import job as jobs
+from training.openrlhf.__main__ import claimed
+
+
+class Connections:
+    """A cluster that lets go of who follows: each connection tells the log from its start, as far as it is written.
+
+    Args:
+        told: what comes over each connection, in pieces.
+        ends: how the job has ended after the last.
+    """
+
+    def __init__(self, told: list[list[str]], ends: JobStatus) -> None:
+        self._told: Iterator[list[str]] = iter(told)
+        self._left, self._ends = len(told), ends
+
+    async def tail_job_logs(self, job: str) -> AsyncIterator[str]:
+        self._left -= 1
+        for piece in next(self._told):
+            yield piece
+
+    def get_job_info(self, job: str) -> JobInfo:
+        return JobInfo(status=JobStatus.RUNNING if self._left else self._ends, entrypoint=job)
+
+
+def test_a_log_is_followed_over_lost_connections_and_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Connections([["one\n", "two"], ["one\n"], ["one\ntwo\n", "three\n"]], JobStatus.SUCCEEDED)
+    monkeypatch.setattr(jobs, "_client", lambda _: cluster)
+    monkeypatch.setattr(jobs, "AGAIN", 0.0)
+    shown: list[str] = []
+    jobs.follow("job", "http://127.0.0.1:1", shown.append)
+    assert shown == ["one\n", "two", "\n", "three\n"]
+
+
+def test_how_a_job_ended_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "_client", lambda _: Connections([[]], JobStatus.FAILED))
+    with pytest.raises(jobs.JobError, match=r"failed.*goes on from the latest checkpoint"):
+        jobs.follow("job", "http://127.0.0.1:1", print)
+
+
+def test_a_folder_has_one_run_at_a_time(given: Path) -> None:
+    config = read_config(given)
+    with claimed(config) as file:
+        assert read_config(file) == config
+        with pytest.raises(ConfigError, match="a run is going on"), claimed(config):
+            pass
+    with claimed(config):  # it goes on
+        pass
+    fresh = read_config(given, ["checkpoint.resume=false"])
+    with pytest.raises(ConfigError, match="holds a run already"), claimed(fresh):
+        pass
+
+
+def test_a_job_without_a_lasting_folder_is_refused(given: Path) -> None:
+    with pytest.raises(ConfigError, match="absolute"):
+        jobs.submit(read_config(given, ["output=out/run"]), "http://127.0.0.1:1")
+
+
+def test_without_a_cluster_it_says_so(given: Path) -> None:
+    with pytest.raises(jobs.JobError, match="no Ray cluster"):
+        jobs.submit(read_config(given), "http://127.0.0.1:1")
