@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proof_r1_formal.errors import DataError, ProofR1Error
-from proof_r1_formal.evaluate.assessment import Assessment
 from proof_r1_formal.evaluate.backends import slug
 from proof_r1_formal.evaluate.diagnosis import Diagnosis
-from proof_r1_formal.evaluate.measures import Group, Measure, StepOutcome
+from proof_r1_formal.evaluate.measures import Estimate, Group, Measure, StepOutcome
 from proof_r1_formal.evaluate.study import Key
 from proof_r1_formal.evaluate.study_tables import NO_RULE, Results, by_system, confusion_axes
 
@@ -44,16 +43,16 @@ class Point:
 
 
 def points(results: Results) -> tuple[Point, ...]:
-    """Accuracy (Avg@K) against RVR."""
+    """Accuracy (Avg@K) against RVR, where there are both."""
 
-    def point(key: Key, assessment: Assessment) -> Point:
-        scores = assessment.metrics.overall.scores
-        rvr, accuracy = scores[Measure.RVR], scores[Measure.AVG]
+    def point(key: Key, rvr: Estimate, accuracy: Estimate) -> Point:
         return Point(
             key, 100 * rvr.value, 100 * accuracy.value, 100 * (rvr.spread or 0.0), 100 * (accuracy.spread or 0.0)
         )
 
-    return tuple([point(key, assessment) for key, assessment in results.items()])
+    scores = {key: one.metrics.overall.scores for key, one in results.items()}
+    both = {key: (of[Measure.RVR], of[Measure.AVG]) for key, of in scores.items()}
+    return tuple([point(key, *of) for key, of in both.items() if all(score.is_defined for score in of)])
 
 
 def answer_shares(group: Group) -> dict[str, float]:
@@ -113,10 +112,11 @@ def draw(results: Results, folder: Path) -> tuple[Path, ...]:
     require_matplotlib()
     groups = {key: one.metrics.overall for key, one in results.items()}
     figures = {
-        "accuracy-rvr": _accuracy_against_rvr(points(results)),
         "shares": _shares(groups),
         "length-ratios": _ratios(length_ratios(results)),
     }
+    if shown := points(results):
+        figures["accuracy-rvr"] = _accuracy_against_rvr(shown)
     for number, (system, diagnosis) in enumerate(by_system(results).items(), 1):
         if diagnosis.confusion:
             figures[f"confusion-{number}-{slug(system)}"] = _confusion(system, diagnosis)
