@@ -77,7 +77,11 @@ class Opened:
         """Go to a trace and wait until it is shown."""
         self.page.evaluate("number => { location.hash = `#/trace/${number}`; }", number)
         expect(self.page.locator(f'.rows a[href="#/trace/{number}"][aria-current="page"]')).to_have_count(1)
-        expect(self.page.locator(".trace")).to_have_count(1)
+        self.shows(number)
+
+    def shows(self, number: int) -> None:
+        """Wait until a trace is shown."""
+        expect(self.page.locator(f'.trace[data-trace="{number}"]')).to_have_count(1)
 
 
 @pytest.fixture
@@ -193,14 +197,74 @@ def test_the_size_that_is_chosen_stays(opened: Opened) -> None:
 
 
 def test_a_certificate_can_be_copied(opened: Opened) -> None:
+    opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened.trace(0)
     card = opened.page.locator(".certificate")
     card.get_by_role("button", name="copy").click()
-    assert "theorem answer" in opened.page.evaluate("getSelection().toString()")
+    expect(card.locator(".copied button")).to_have_text("copied")
+    assert "theorem answer" in opened.page.evaluate("navigator.clipboard.readText()")
     card.get_by_role("button", name="Isabelle").click()
     expect(card.locator("pre")).to_contain_text("theory problem_garden_02fz1_0")
     opened.trace(6)
     expect(card).to_contain_text("Only an answer all of whose closure is verified has one.")
+
+
+def test_where_copying_is_forbidden_the_text_is_selected(opened: Opened) -> None:
+    opened.page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('forbidden')); }")
+    opened.trace(0)
+    card = opened.page.locator(".certificate")
+    card.get_by_role("button", name="copy").click()
+    expect(card.locator(".copied button")).to_have_text("selected: press Ctrl C")
+    assert "theorem answer" in opened.page.evaluate("getSelection().toString()")
+
+
+def opened_with(browser: Browser, folder: Path, completion: str) -> Opened:
+    """The page of one completion, which is shown."""
+    problem = read_problems(ROOT / "examples" / "problems.jsonl").problems["garden/1"]
+    verifier, path = Verifier(), folder / "report.html"
+    traces = [(Completion(problem_id=problem.id, completion=completion), verifier.verify(problem, completion))]
+    path.write_bytes(make_page(verifier, {problem.id: problem}, traces))
+    window = Opened(browser, path)
+    window.trace(0)
+    return window
+
+
+def test_a_trace_without_actions_says_so(browser: Browser, tmp_path: Path) -> None:
+    window = opened_with(browser, tmp_path, "<summary>[]</summary>")
+    expect(window.page.get_by_text("There is no action to draw.")).to_be_visible()
+    expect(window.page.locator(".step")).to_have_count(0)
+    window.page.get_by_role("button", name="h1").click()
+    expect(window.page.locator(".step h2")).to_have_text("h1")
+    assert window.said == []
+    window.context.close()
+
+
+def test_steps_of_a_trace_too_large_to_draw_are_reached_by_keyboard(browser: Browser, tmp_path: Path) -> None:
+    listed = [
+        {"id": f"s{n}", "dependencies": ["h1", "\ud83d"], "conclusion": f"p(a{n})", "rule": "none"} for n in range(200)
+    ]
+    window = opened_with(browser, tmp_path, f"<summary>{json.dumps(listed)}</summary>")
+    page = window.page
+    expect(page.get_by_text("The proof is too large to draw.")).to_be_visible()
+    expect(page.locator(".step h2")).to_have_text("s0")
+    page.locator(".completion mark").first.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".step h2")).to_have_text("s1")
+    expect(page.locator("mark[aria-pressed=true]")).to_have_attribute("data-action", "1")
+    assert window.said == []
+    window.context.close()
+
+
+def test_a_trace_that_is_damaged_is_said_to_be(browser: Browser, file: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "report.html"
+    text = file.read_text(encoding="utf-8")
+    damaged.write_text(re.sub('(id="traces-0">).{100}', r"\1" + "A" * 100, text), encoding="utf-8")
+    window = Opened(browser, damaged)
+    window.page.evaluate("location.hash = '#/trace/0'")
+    expect(window.page.get_by_text("This trace cannot be read")).to_be_visible()
+    assert window.said == []
+    window.context.close()
 
 
 def test_the_keyboard_is_enough(opened: Opened) -> None:
@@ -323,7 +387,7 @@ def test_axe_finds_no_serious_fault(browser: Browser, file: Path, size: Viewport
     for number in (None, 0, 3, 4, 6, 7):
         if number is not None:
             window.page.evaluate("number => { location.hash = `#/trace/${number}`; }", number)
-            expect(window.page.locator(".trace .where")).to_be_visible()
+            window.shows(number)  # a phone shows no list
         found = window.page.evaluate("axe.run()")
         serious = [
             f"{fault['id']}: {node['html'][:120]} {node['failureSummary']}"

@@ -36,7 +36,7 @@ export interface TraceRow {
 }
 
 export interface Estimate {
-  value: number;
+  value: number | null; // null: nothing was counted
   numerator: number;
   denominator: number;
   spread: number | null;

@@ -43,7 +43,7 @@ const WIDEST = 216;
 
 type Drawn = Omit<Node, "x" | "y" | "width" | "height">;
 
-/** The nodes and edges of a trace, laid out from the premises down to the answer; null if there are too many. */
+/** The nodes and edges of a trace, laid out from the premises down to the answer; null if there are none, or too many. */
 export function graphOf(problem: Problem, trace: Trace): Graph | null {
   const premises = new Map(problem.premises.map((premise) => [premise.id, premise]));
   const first = new Map<string, number>();
@@ -89,7 +89,7 @@ export function graphOf(problem: Problem, trace: Trace): Graph | null {
   });
 
   if (nodes.size > LARGEST) for (const [key, node] of nodes) if (!node.closure) nodes.delete(key);
-  return nodes.size > LARGEST ? null : placed([...nodes.values()], edges.filter((e) => nodes.has(e.from) && nodes.has(e.to)));
+  return nodes.size === 0 || nodes.size > LARGEST ? null : placed([...nodes.values()], edges.filter((e) => nodes.has(e.from) && nodes.has(e.to)));
 }
 
 function placed(nodes: Drawn[], edges: Omit<Edge, "path">[]): Graph {

@@ -55,7 +55,7 @@ function App() {
   const [filter, setFilter] = useState<Filter>(NO_FILTER);
   const [theme, setTheme] = useState<Theme>(rememberedTheme);
   const [read, setRead] = useState(document.readyState !== "loading");
-  const [loaded, setLoaded] = useState<{ number: number; trace: Trace } | null>(null);
+  const [loaded, setLoaded] = useState<{ number: number; trace: Trace | null } | null>(null);
   const search = useRef<HTMLInputElement>(null);
   const main = useRef<HTMLElement>(null);
   const help = useRef<HTMLDialogElement>(null);
@@ -76,7 +76,8 @@ function App() {
     const number = where.trace;
     if (number === null || !read) return;
     let wanted = true;
-    void load(number).then((trace) => wanted && setLoaded({ number, trace }));
+    const show = (trace: Trace | null) => wanted && setLoaded({ number, trace });
+    load(number).then(show, () => show(null));
     return () => {
       wanted = false;
     };
@@ -148,8 +149,10 @@ function App() {
           <Overview setFilter={setFilter} />
         ) : loaded === null ? (
           <p class="quiet nothing">reading …</p>
+        ) : loaded.trace === null ? (
+          <p class="quiet nothing">This trace cannot be read: the file is damaged, or the browser too old to unpack it.</p>
         ) : (
-          <TraceView key={loaded.number} row={index.traces[loaded.number]!} trace={loaded.trace} node={loaded.number === where.trace ? where.node : null} select={select} />
+          <TraceView key={loaded.number} number={loaded.number} row={index.traces[loaded.number]!} trace={loaded.trace} node={loaded.number === where.trace ? where.node : null} select={select} />
         )}
       </main>
       <dialog ref={help} aria-label="Keys" onClick={(event) => event.target === help.current && help.current?.close()}>

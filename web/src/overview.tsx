@@ -8,7 +8,8 @@ const isEstimate = (cell: unknown): cell is Estimate => typeof cell === "object"
 /** A score's name without its unit, and whether it is shown in percent. */
 const column = (name: string): [string, boolean] => (name.endsWith(" (%)") ? [name.slice(0, -4), true] : [name, false]);
 
-const round = (value: number, percent: boolean) => (percent ? (100 * value).toFixed(1) : value.toFixed(3));
+/** A score as text; there is none where nothing was counted. */
+const round = (value: number | null, percent: boolean) => (value === null ? "–" : percent ? (100 * value).toFixed(1) : value.toFixed(3));
 
 const SCORES: Record<string, string> = {
   Avg: "outputs whose answer is right",

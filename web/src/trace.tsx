@@ -8,30 +8,35 @@ import { graphOf } from "./layout";
 import { ModelView, StepView } from "./step";
 
 interface Props {
+  number: number;
   row: TraceRow;
   trace: Trace;
   node: string | null;
   select: (node: string) => void;
 }
 
-export function TraceView({ row, trace, node, select }: Props) {
+export function TraceView({ number, row, trace, node, select }: Props) {
   const problem = problemOf(row);
   const graph = useMemo(() => graphOf(problem, trace), [trace]);
   const shown = node ?? firstOf(trace);
   return (
-    <article class="trace">
+    <article class="trace" data-trace={number}>
       <Heading problem={problem} row={row} trace={trace} />
       <div class="columns">
         <div class="left">
           <section class="card graph-card" aria-label="Proof graph">
             <header><h2>Proof graph</h2><Legend /></header>
-            {graph === null ? <p class="quiet">The proof is too large to draw.</p> : <GraphView graph={graph} selected={shown} select={select} />}
+            {graph !== null ? (
+              <GraphView graph={graph} selected={shown} select={select} />
+            ) : (
+              <p class="quiet">{trace.steps.length === 0 ? "There is no action to draw." : "The proof is too large to draw."}</p>
+            )}
           </section>
           <Completion trace={trace} node={shown} select={select} />
           <Premises problem={problem} trace={trace} node={shown} select={select} />
         </div>
         <div class="right">
-          <Inspector problem={problem} trace={trace} node={shown} select={select} />
+          {shown !== null && <Inspector problem={problem} trace={trace} node={shown} select={select} />}
           <Certificate row={row} problem={problem} trace={trace} />
         </div>
       </div>
@@ -39,8 +44,9 @@ export function TraceView({ row, trace, node, select }: Props) {
   );
 }
 
-/** What is looked at first: the first step that fails, of those that the answer rests on, or else the answer. */
-function firstOf(trace: Trace): string {
+/** What is looked at first: the first step that fails, of those that the answer rests on, or else the answer, if any. */
+function firstOf(trace: Trace): string | null {
+  if (trace.steps.length === 0) return null;
   const counts = (step: Step) => step.report.in_closure || trace.closure.length === 0;
   const failing = trace.steps.findIndex((step) => step.report.signal < 1 && counts(step));
   return `a${failing >= 0 ? failing : trace.steps.length - 1}`;
@@ -89,7 +95,7 @@ function Legend() {
   );
 }
 
-function Completion({ trace, node, select }: { trace: Trace; node: string; select: (node: string) => void }) {
+function Completion({ trace, node, select }: { trace: Trace; node: string | null; select: (node: string) => void }) {
   const frame = useRef<HTMLPreElement>(null);
   useEffect(() => {
     const chosen = frame.current?.querySelector<HTMLElement>(".chosen");
@@ -107,9 +113,13 @@ function Completion({ trace, node, select }: { trace: Trace; node: string; selec
           return (
             <mark
               class={`${level.name}${report.in_closure ? "" : " outside"}${chosen ? " chosen" : ""}`}
+              role="button"
+              tabIndex={0}
+              aria-pressed={chosen}
               title={`${report.id ?? `action ${number + 1}`}: ${level.name}`}
               data-action={number}
               onClick={() => select(`a${number}`)}
+              onKeyDown={(event) => event.key === "Enter" && select(`a${number}`)}
             >
               {text}
             </mark>
@@ -120,7 +130,7 @@ function Completion({ trace, node, select }: { trace: Trace; node: string; selec
   );
 }
 
-function Premises({ problem, trace, node, select }: { problem: Problem; trace: Trace; node: string; select: (node: string) => void }) {
+function Premises({ problem, trace, node, select }: { problem: Problem; trace: Trace; node: string | null; select: (node: string) => void }) {
   return (
     <section class="card" aria-label="Premises">
       <header><h2>Premises</h2></header>
