@@ -53,7 +53,7 @@ from proof_r1_formal.resources import resource
 MAX_LENGTH = 20_000
 """The longest text that is read, in characters."""
 
-_CACHED_LENGTH = 2_000  # longer texts are not memoised, so that the memo stays small
+_CACHED_LENGTH = 200  # longer texts are rare, and not memoised: a formula takes some 70 bytes per character
 _CACHED_TEXTS = 1 << 15
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.errors import ParseError
-from proof_r1_formal.logic.parse import MAX_LENGTH, parse_formula
+from proof_r1_formal.logic.parse import MAX_LENGTH, _parse_cached, parse_formula
 from proof_r1_formal.logic.scopes import MAX_DEPTH
 from proof_r1_formal.logic.show import Notation, show
 from proof_r1_formal.logic.syntax import Atom, Eq, ForAll, Formula, Not, atom, const, var
@@ -339,3 +339,10 @@ def test_a_name_that_looks_like_prefix_notation_does_not_make_a_formula_prefix(n
 def test_a_name_that_starts_with_a_reserved_word(name: str, notation: Notation) -> None:
     for formula in (atom(name), atom("P", const(name)), ForAll(var(name), atom("P", var(name)))):
         assert parse_formula(show(formula, notation)) is formula
+
+
+def test_long_texts_are_not_remembered() -> None:
+    before = _parse_cached.cache_info().currsize
+    for number in range(10):
+        parse_formula(" & ".join(f"long{number}_{part}(tom)" for part in range(20)))
+    assert _parse_cached.cache_info().currsize == before
