@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn, TypeAlias, TypeVar
+from typing import Annotated, NoReturn, TypeVar
 
 import typer
 from rich.console import Console
@@ -26,6 +26,7 @@ from proof_r1_formal.data.completions import BadLine, Completion, read_completio
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.proof.verify import EvidenceLevel
+from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
 from proof_r1_formal.workers import PROCESSES, RAY
 
 OUT = Console(highlight=False)
@@ -34,9 +35,6 @@ ERR = Console(stderr=True, highlight=False)
 """Standard error, for what is said about it."""
 
 _T = TypeVar("_T")
-
-RuleSystem: TypeAlias = Literal["train", "folio"]
-"""The rule catalogues."""
 
 ProblemsOption = Annotated[Path, typer.Option("--problems", help="File of problems.", show_default=False)]
 CompletionsOption = Annotated[

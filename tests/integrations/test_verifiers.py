@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from proof_r1_formal import write_problems
+from proof_r1_formal.integrations.scoring import Scorer
+from proof_r1_formal.rewards import Scored
 
 pytest.importorskip("verifiers", reason="verifiers is not installed: make test-integrations")
 pytestmark = pytest.mark.integration
@@ -53,3 +57,27 @@ def test_a_task_rewards_what_the_model_answers(
     asyncio.run(task.score(trace))
     assert trace.reward == pytest.approx(reward)
     assert trace.metrics == {"right": right}
+
+
+def test_a_reply_is_verified_once_and_beside_the_event_loop(
+    taskset: Any, known: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import verifiers.v1 as vf
+
+    threads = []
+    verify = Scorer.__call__
+
+    def noted(self: Scorer, problems: Sequence[str], completions: Sequence[str]) -> list[Scored]:
+        threads.append(threading.current_thread())
+        return verify(self, problems, completions)
+
+    monkeypatch.setattr(Scorer, "__call__", noted)
+    task = next(iter(taskset))
+    trace = vf.Trace(
+        task=vf.TraceTask(type="ProofTask", data=task.data),
+        agent=vf.AgentInfo(config=vf.AgentConfig()),
+        root_reply=known[0].right,
+    )
+    asyncio.run(task.score(trace))
+    assert len(threads) == 1
+    assert threads[0] is not threading.main_thread()
