@@ -13,7 +13,7 @@
 # make test-openrlhf        the engine openrlhf on CPUs, in .venv-openrlhf (make setup-openrlhf); `make test` does it, too
 # make engines             docs/engines.md anew: ten steps by each of the two engines
 # make experiment-tiny     docs/experiments anew: the methods compared on a model from scratch (resumes; JOBS=2 THREADS=1)
-# make test-integrations   the adapters for other trainers, with those trainers (an environment of its own)
+# make test-integrations   the adapters for other trainers, with those trainers, in .venv-integrations; `make test` does it, too
 # make web     proof_r1_formal/web/report.html anew from its sources in web/ (needs node and npm)
 # make docs    the documentation site in out/site; a link that leads nowhere is an error
 # make wheel   the package as a wheel in dist/
@@ -46,6 +46,7 @@ test: .venv/.tested page-tools
 	$(BIN)/mypy
 	$(BIN)/pytest -q -n 2 -m 'not slow'
 	$(BIN)/pytest -q -n 2 -m slow
+	$(MAKE) test-integrations
 	$(MAKE) test-openrlhf
 
 # Of its own, as its pins are not those of everything else.
@@ -106,7 +107,7 @@ INT_PIP := env -u PIP_CONSTRAINT $(INT)/python -m pip --disable-pip-version-chec
 	touch $@
 
 test-integrations: .venv-integrations/.ready
-	$(INT)/python -m pytest -q -W default -m integration tests/integrations tests/serve
+	$(INT)/python -m pytest -q -W default -m integration tests/integrations tests/serve/test_openrlhf.py
 
 engines: .venv/.tested .venv-openrlhf/.ready
 	$(BIN)/python -m training.experiments.engines --openrlhf $(ORL)/proof-r1
