@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from peft import PeftModel
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
+from bench.cluster import descendants
 from proof_r1_formal import Completion, Verifier, read_completions, read_problems
 from proof_r1_formal.models.prompts import short_question
 from training.config import Config, read_config
@@ -98,6 +100,22 @@ def test_imitation(given: Path) -> None:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     weights = load_file(Path(read_config(given).output) / "model" / "adapter_model.safetensors")
     assert any(weight.abs().max() > 0.0 for name, weight in weights.items() if "lora_B" in name)
+
+
+def test_a_run_that_is_told_to_end_leaves_no_process_behind(given: Path) -> None:
+    command = [str(BIN / "proof-r1"), "train", "--engine", "openrlhf", "--config", str(given)]
+    log = Path(read_config(given).output) / "log.jsonl"
+    run = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while run.poll() is None and not (log.exists() and log.read_bytes()):
+        time.sleep(0.5)
+    started = [process for process, _ in descendants(run.pid)]
+    run.terminate()
+    assert run.wait(60) != 0
+    assert len(started) > 5
+    deadline = time.monotonic() + 60
+    while left := [process for process in started if Path(f"/proc/{process}").exists()]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.5)
 
 
 # -- jobs -------------------------------------------------------------------------------------------------------------
