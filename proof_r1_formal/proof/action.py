@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from json import JSONDecoder
-from typing import Any
+from typing import Any, TypeAlias
 
 from proof_r1_formal.errors import ParseError
 from proof_r1_formal.logic.parse import parse_formula
@@ -63,6 +63,24 @@ class Trace:
 
 def read_completion(text: str) -> Trace:
     """Read the actions of a completion; no text makes it raise."""
+    match _summary(text):
+        case Trace() as malformed:
+            return malformed
+        case elements:
+            return Trace(True, tuple([_action(span, value) for span, value in elements]))
+
+
+def count_actions(text: str) -> int:
+    """How many actions :func:`read_completion` finds, without reading what they say."""
+    match _summary(text):
+        case Trace(actions=actions):
+            return len(actions)
+        case elements:
+            return len(elements)
+
+
+def _summary(text: str) -> list[_Element] | Trace:
+    """The elements of the summary's array, or what stands for a summary that holds none."""
     after_think = _after_last(text, "</think>")
     opening = text.find("<summary>", after_think)
     if opening < 0:
@@ -72,10 +90,9 @@ def read_completion(text: str) -> Trace:
     if end < 0:
         return _malformed((start, len(text)), "the <summary> is not closed")
     try:
-        elements = _elements(text, *_unfenced(text, start, end))
+        return _elements(text, *_unfenced(text, start, end))
     except _NotAnArrayError as error:
         return _malformed((start, end), str(error))
-    return Trace(True, tuple([_action(span, value) for span, value in elements]))
 
 
 def _after_last(text: str, marker: str) -> int:
@@ -85,6 +102,10 @@ def _after_last(text: str, marker: str) -> int:
 
 def _malformed(span: tuple[int, int], problem: str) -> Trace:
     return Trace(False, (Action(span, findings=(Finding(Code.MALFORMED, problem),)),))
+
+
+_Element: TypeAlias = tuple[tuple[int, int], Any]
+"""The span of an element of the array, and its value."""
 
 
 # -- the array --------------------------------------------------------------------------------------------------------
@@ -116,13 +137,13 @@ def _unfenced(text: str, start: int, end: int) -> tuple[int, int]:
     return (start, end) if fence is None else fence.span(1)
 
 
-def _elements(text: str, start: int, end: int) -> list[tuple[tuple[int, int], Any]]:
+def _elements(text: str, start: int, end: int) -> list[_Element]:
     """The elements of the one array between ``start`` and ``end``, with their spans."""
     inside = text[:end]  # so that no value reaches past the end
     position = _skip_space(inside, start)
     if inside[position : position + 1] != "[":
         raise _NotAnArrayError("the summary does not start with '['")
-    elements: list[tuple[tuple[int, int], Any]] = []
+    elements: list[_Element] = []
     position = _skip_space(inside, position + 1)
     if inside[position : position + 1] != "]":
         while True:

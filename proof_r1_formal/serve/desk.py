@@ -23,7 +23,7 @@ from proof_r1_formal.evidence.lean import HINT, LeanKernel
 from proof_r1_formal.logic.parse import Repaired, parse_formula
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import Signature, mangle
-from proof_r1_formal.proof.action import read_completion
+from proof_r1_formal.proof.action import count_actions
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.certify import Judged, certify_many
 from proof_r1_formal.proof.report import encode
@@ -103,7 +103,7 @@ class Desk:
     def _check_actions(self, completion: str) -> None:
         if completion.count(",") < self._max_actions:  # it cannot have more, and counting commas costs nothing
             return
-        count = len(read_completion(completion).actions)
+        count = count_actions(completion)
         if count > self._max_actions:
             message = f"a completion of {count} actions; at most {self._max_actions} are checked"
             raise refusal(UNUSABLE, "too_many_actions", message)

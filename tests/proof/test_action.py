@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof_r1_formal.proof.action import Action, read_completion
+from proof_r1_formal.proof.action import Action, count_actions, read_completion
 from proof_r1_formal.proof.report import Code
 
 GOOD = {"id": "s1", "dependencies": ["h1"], "conclusion": "P a", "rule": "CONJUNCTION_ELIMINATION"}
@@ -46,6 +46,7 @@ def test_spans_are_exact_whatever_the_text(conclusions: list[str], before: str, 
 @given(st.text(alphabet=st.sampled_from('<summary>/think[]{}",:\\ \n`json0.5ééu'), max_size=60))
 def test_no_text_makes_it_raise(text: str) -> None:
     trace = read_completion(text)
+    assert count_actions(text) == len(trace.actions)
     for action in trace.actions:
         start, end = action.span
         assert 0 <= start <= end <= len(text)
@@ -142,4 +143,5 @@ def test_a_dependency_named_twice_counts_once() -> None:
 
 def test_ten_thousand_actions() -> None:
     items = ",".join(json.dumps({**GOOD, "id": f"s{n}"}) for n in range(10_000))
-    assert len(read_completion(f"<summary>[{items}]</summary>").actions) == 10_000
+    text = f"<summary>[{items}]</summary>"
+    assert len(read_completion(text).actions) == count_actions(text) == 10_000
