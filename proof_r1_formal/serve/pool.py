@@ -330,7 +330,7 @@ class _Process:
             raise self._gone()
 
     def mebibytes(self) -> float:
-        """The memory that it holds and shares with no file or other process.
+        """The memory that it holds and shares with no file or other process; 0 where the system does not say it.
 
         Raises:
             _GoneError: it died.
@@ -338,7 +338,8 @@ class _Process:
         try:
             _, resident, shared, *_ = Path(f"/proc/{self.child.pid}/statm").read_text(encoding="ascii").split()
         except OSError:
-            raise self._gone() from None
+            self.require_alive()
+            return 0.0
         return (int(resident) - int(shared)) * _PAGE / 2**20
 
     async def _frame(self) -> bytes:
