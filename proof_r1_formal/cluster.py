@@ -2,7 +2,7 @@
 
 In: a starter, a function and tasks, like ``workers``, whose engine ``ray`` this is. Out: the results. A worker is an
 actor that keeps what its starter made. When one dies, another is hired and the tasks that it held are given out again,
-up to ``ATTEMPTS`` times each; what it had sent back by then is not asked for again.
+up to ``ATTEMPTS`` times each, now to a worker that has nothing else; what it had sent back is not asked for again.
 
 An address is what ``ray.init`` takes: ``HOST:PORT``, ``auto`` for the cluster of this machine, ``local`` for a private
 one that has a processor per worker, listens on this machine only, has no dashboard, reports no usage, and ends with the
@@ -69,6 +69,11 @@ class _Job:
     task: object
     attempts: int = 0
     result: Future[Any] = field(default_factory=Future)
+
+    @property
+    def places(self) -> int:
+        """How many of a worker's places it takes: all, if it was lost, as that may have been its neighbour's fault."""
+        return PLACES if self.attempts else 1
 
 
 class ClusterWorkers:
@@ -138,10 +143,10 @@ class ClusterWorkers:
     def _give_out(self) -> None:
         while self._todo and self._load:
             actor, load = min(self._load.items(), key=lambda item: item[1])
-            if load >= PLACES:
+            if load + self._todo[0].places > PLACES:
                 return
             job = self._todo.popleft()
-            self._load[actor] += 1
+            self._load[actor] += job.places
             self._running[actor.run.remote(job.function, job.task)] = (actor, job)
 
     def _settle(self, reference: ObjectRef[Any]) -> None:
@@ -154,13 +159,13 @@ class ClusterWorkers:
         except RayTaskError as error:  # what the worker was given to do went wrong, in its own words
             if job is None:
                 raise error.cause from error
-            self._load[actor] -= 1
+            self._free(actor, job)
             job.result.set_exception(error.cause)
         except UnserializableException as error:
             lost = ProofR1Error(f"a worker failed, and its error cannot be read here: {error}")
             if job is None:
                 raise lost from error
-            self._load[actor] -= 1
+            self._free(actor, job)
             job.result.set_exception(lost)
         except RayError as error:
             self._replace(actor)
@@ -170,8 +175,12 @@ class ClusterWorkers:
                 self._load[actor] = 0
                 self._lost_in_starting = 0
             else:
-                self._load[actor] -= 1
+                self._free(actor, job)
                 job.result.set_result(value)
+
+    def _free(self, actor: ActorHandle[_Actor], job: _Job) -> None:
+        if actor in self._load:  # and has not died since
+            self._load[actor] -= job.places
 
     def _try_again(self, job: _Job | None, error: Exception) -> None:
         if job is None:

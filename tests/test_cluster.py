@@ -67,6 +67,16 @@ def die(number: int) -> int:
     return number
 
 
+def die_at_first(task: tuple[Path, int]) -> int:
+    """Kill the worker so many times; the file tells how often that was done."""
+    file, times = task
+    died = int(file.read_text()) if file.exists() else 0
+    if died < times:
+        file.write_text(f"{died + 1}")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return died
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     """A cluster of two nodes with a processor each, all on this machine."""
@@ -160,6 +170,12 @@ def test_what_goes_wrong_is_told_in_its_turn(engine: str) -> None:
         next(results)
     with pytest.raises(ProofR1Error, match=r"^not 7$"):
         list(in_order(work, range(3), 2, engine=engine, starter=partial(refuse, 7)))
+
+
+def test_a_task_answers_for_its_own_deaths_only(engine: str, tmp_path: Path) -> None:
+    deadly = ATTEMPTS - 1
+    tasks = [(tmp_path / "first", deadly), (tmp_path / "next", deadly - 1), (tmp_path / "last", 0)]
+    assert list(in_order(die_at_first, tasks, 1, engine=engine)) == [deadly, deadly - 1, 0]
 
 
 def test_wrong_use_is_told() -> None:
