@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,7 +29,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body: Body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.script.answer(body, self)
+        with suppress(ConnectionError):  # whoever asked has gone
+            self.script.answer(body, self)
 
     def send(self, status: int, text: str, body: bytes | None = None, **headers: str) -> None:
         """A whole answer: a text, or what is given in its place."""
