@@ -210,10 +210,12 @@ class Pool:
                 await self._news.wait()
             elif hand and len(self._line) <= others:  # which may have nothing to do
                 return
-            elif not (ticket := self._line.popleft()).outcome.done():
-                hand.append(ticket)
+            elif (ticket := self._line[0]).outcome.done():
+                self._line.popleft()
+            else:
+                process.send(ticket.job)  # if it cannot be, the job stays where it is, untried
+                hand.append(self._line.popleft())
                 self.counts.jobs += 1
-                process.send(ticket.job)
 
     async def _replacement(self) -> _Process:
         while True:
@@ -326,21 +328,21 @@ class _Process:
         Raises:
             _GoneError: it died.
         """
-        if self.child.returncode is not None:
+        if self.child.returncode is not None or self._pages() == (0, 0):  # the system knows before the event loop does
             raise self._gone()
 
     def mebibytes(self) -> float:
-        """The memory that it holds and shares with no file or other process; 0 where the system does not say it.
+        """The memory that it holds and shares with no file or other process; 0 where the system does not say it."""
+        resident, shared = self._pages() or (0, 0)
+        return (resident - shared) * _PAGE / 2**20
 
-        Raises:
-            _GoneError: it died.
-        """
+    def _pages(self) -> tuple[int, int] | None:
+        """The pages of memory that it holds, and those of them that it shares, if the system says it."""
         try:
             _, resident, shared, *_ = Path(f"/proc/{self.child.pid}/statm").read_text(encoding="ascii").split()
         except OSError:
-            self.require_alive()
-            return 0.0
-        return (int(resident) - int(shared)) * _PAGE / 2**20
+            return None
+        return int(resident), int(shared)
 
     async def _frame(self) -> bytes:
         try:
