@@ -156,17 +156,13 @@ class ClusterWorkers:
         actor, job = self._running.pop(reference)
         try:
             value = self._ray.get(reference)
-        except RayTaskError as error:  # what the worker was given to do went wrong, in its own words
+        except (RayTaskError, UnserializableException) as error:  # what the worker was given to do went wrong
+            unread = ProofR1Error(f"a worker failed, and its error cannot be read here: {error}")
+            cause = error.cause if isinstance(error, RayTaskError) else unread
             if job is None:
-                raise error.cause from error
+                raise cause from error
             self._free(actor, job)
-            job.result.set_exception(error.cause)
-        except UnserializableException as error:
-            lost = ProofR1Error(f"a worker failed, and its error cannot be read here: {error}")
-            if job is None:
-                raise lost from error
-            self._free(actor, job)
-            job.result.set_exception(lost)
+            job.result.set_exception(cause)
         except RayError as error:
             self._replace(actor)
             self._try_again(job, error)
@@ -208,12 +204,18 @@ class ClusterWorkers:
             self._start_one()
 
 
+def keep_private() -> None:
+    """See that a cluster which this process starts is a private one; it has no effect once Ray is imported."""
+    if "ray" not in sys.modules:
+        for name, value in PRIVATE.items():
+            os.environ.setdefault(name, value)
+
+
 def _connected(address: str | None, count: int) -> tuple[ModuleType, bool]:
     """Ray, connected to a cluster, and whether that was done here."""
     address = address or os.environ.get("RAY_ADDRESS") or LOCAL
-    if address == LOCAL and "ray" not in sys.modules:  # it is read when Ray is imported
-        for name, value in PRIVATE.items():
-            os.environ.setdefault(name, value)
+    if address == LOCAL:
+        keep_private()
     import ray
 
     if ray.is_initialized():

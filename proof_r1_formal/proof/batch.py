@@ -110,11 +110,9 @@ def verify_many(
         ProofR1Error: a completion names a problem that is not there, a worker died for good, or see
             :func:`proof_r1_formal.workers.hired` and :meth:`Settings.verifier`.
     """
-    settings = settings or Settings()
-    verifier = settings.verifier()  # here, too, so that a wrong setting is told at once and not by a dying worker
     if workers == 1 and engine == PROCESSES:
-        return _in_this_process(verifier, problems, completions)
-    return map(decode, _lines_of_workers(problems, completions, settings, workers, engine))
+        return _in_this_process((settings or Settings()).verifier(), problems, completions)
+    return map(decode, verify_to_lines(problems, completions, settings=settings, workers=workers, engine=engine))
 
 
 def verify_to_lines(
@@ -132,20 +130,10 @@ def verify_to_lines(
     Raises:
         ProofR1Error: see :func:`verify_many`.
     """
-    settings = settings or Settings()
-    verifier = settings.verifier()
     if workers == 1 and engine == PROCESSES:
-        return map(encode, _in_this_process(verifier, problems, completions))
-    return _lines_of_workers(problems, completions, settings, workers, engine)
-
-
-def _lines_of_workers(
-    problems: Mapping[str, Problem],
-    completions: Iterable[Completion],
-    settings: Settings,
-    workers: int,
-    engine: str,
-) -> Iterator[bytes]:
+        return map(encode, verify_many(problems, completions, settings=settings))
+    settings = settings or Settings()
+    settings.verifier()  # here, too, so that a wrong setting is told at once and not by a dying worker
     starter = partial(_start_worker, settings, dict(problems))
     size = CHUNK if engine == PROCESSES else CLUSTER_CHUNK
     chunks = map(pickle.dumps, _chunks(completions, size))  # here, as Ray's own pickling asks Python about each object

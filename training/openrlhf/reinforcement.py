@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from proof_r1_formal.cluster import PRIVATE
+from proof_r1_formal.cluster import keep_private
 from training.config import Config, ConfigError
 from training.local.display import Display
 from training.openrlhf.cpu import install
@@ -55,8 +55,7 @@ def start(config: Config, display: Display, *, cpu: bool) -> None:
     if JOB not in os.environ:
         if config.cluster.nodes > 1:
             raise ConfigError("cluster.nodes", "several machines need a Ray cluster that they have joined: --address")
-        for name, value in PRIVATE.items():  # read when Ray is imported
-            os.environ.setdefault(name, value)
+        keep_private()
     if cpu:
         install()
     from training.openrlhf.data import prepare
