@@ -149,6 +149,7 @@ def reinforcement(config: Config, model: Path | str, steps: int, *, cpu: bool) -
         "eval.n_samples_per_prompt": config.evaluation.samples,
         "eval.dataset": place.evaluation if config.data.evaluation else None,
         "ckpt.best_metric_key": "none",  # the latest ones are kept
+        "ckpt.save_steps": config.checkpoint.every or -1,  # and at the end, which the controller sees to
         **_shared(config, place),
         **_optimiser(config, steps, prefix="actor."),
         "actor.gradient_checkpointing_enable": config.model.gradient_checkpointing,
@@ -185,7 +186,7 @@ def imitation(config: Config, model: Path | str, steps: int) -> list[str]:
 
 
 def _shared(config: Config, place: Place) -> dict[str, object]:
-    cluster, lora, every = config.cluster, config.model.lora, config.checkpoint.every
+    cluster, lora = config.cluster, config.model.lora
     adapters: dict[str, object] = {"ds.lora.rank": 0}
     if lora is not None:
         adapters = {
@@ -205,7 +206,6 @@ def _shared(config: Config, place: Place) -> dict[str, object]:
         "train.seed": config.seed,
         "ckpt.output_dir": place.model,
         "ckpt.path": place.checkpoints,
-        "ckpt.save_steps": every or -1,
         "ckpt.max_num": config.checkpoint.keep,
         "ckpt.load_enable": config.checkpoint.resume,
     }
