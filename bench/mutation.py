@@ -54,10 +54,8 @@ TESTS: Mapping[str, tuple[str, ...]] = {
 
 SECONDS = 120.0
 """The time limit of one run of tests; a mutant that exceeds it is killed (as far as we know, it does not end)."""
-FAILED = 1
-"""Pytest's exit status when a test fails; others say that the tests did not run as they should."""
-NO_TESTS = 99
-"""The exit status when pytest itself breaks."""
+PASSED, FAILED = 100, 101
+"""The status of a run: 100 and pytest's own; 1, too, may be Python's, of a process that broke before."""
 
 
 # -- a copy of the project --------------------------------------------------------------------------------------------
@@ -68,6 +66,7 @@ class Sandbox:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._output = folder / "output.txt"
         for name in COPIED:
             source = ROOT / name
             if source.is_dir():
@@ -85,11 +84,11 @@ class Sandbox:
         compileall.compile_dir(folder / "proof_r1_formal", quiet=1)
 
     def run(self, module: str, text: str, tests: Sequence[str]) -> int | None:
-        """The exit status of the tests with the module's text replaced; None if they do not end in time."""
+        """The status of the tests with the module's text replaced; None if they do not end in time."""
         path = self._folder / module
         original = path.read_text(encoding="utf-8")
         path.write_text(text, encoding="utf-8")
-        process = _PROCESSES.Process(target=_run_tests, args=(self._folder, tests))
+        process = _PROCESSES.Process(target=_run_tests, args=(self._folder, self._output, tests))
         process.start()
         try:
             process.join(SECONDS)
@@ -101,28 +100,31 @@ class Sandbox:
             process.close()
             path.write_text(original, encoding="utf-8")
 
+    def output(self) -> str:
+        """What the last run wrote."""
+        return self._output.read_text(encoding="utf-8", errors="replace")
+
 
 _PROCESSES = multiprocessing.get_context("forkserver")  # what never changes is imported once, and not with each mutant
 _PROCESSES.set_forkserver_preload(["pytest", "hypothesis.strategies", "lark", "msgspec", "networkx", "typer", "z3"])
 
 
-def _run_tests(folder: Path, tests: Sequence[str]) -> None:
-    """End this process with the status of pytest."""
+def _run_tests(folder: Path, output: Path, tests: Sequence[str]) -> None:
+    """End this process with the status of the tests; what they write goes to a file."""
     os.setsid()
-    silence = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(silence, stream)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    written = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for stream in (1, 2):
+        os.dup2(written, stream)
     os.chdir(folder)
     sys.path.insert(0, str(folder))
     sys.dont_write_bytecode = True  # else a mutant of the same size and second might be taken for another
     import pytest
 
     options = ["-x", "-q", "-m", "not slow", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:doctest"]
-    status = NO_TESTS
-    try:
-        status = int(pytest.main([*options, "-o", "addopts=--import-mode=importlib", *[f"tests/{t}" for t in tests]]))
-    finally:
-        os._exit(status)
+    status = pytest.main([*options, "-o", "addopts=--import-mode=importlib", *[f"tests/{t}" for t in tests]])
+    sys.stdout.flush()
+    os._exit(PASSED + status)  # at once: some thread of a mutant may never end
 
 
 # -- mutants ----------------------------------------------------------------------------------------------------------
@@ -474,7 +476,7 @@ def campaign(modules: Sequence[str], processes: int, known: Path | None) -> list
             sandbox = free.get()
             status = sandbox.run(module, mutant.text, TESTS[module])
             free.put(sandbox)
-            fate = {None: "timeout", FAILED: "failed", 0: "survived"}.get(status, "broken")
+            fate = {None: "timeout", FAILED: "failed", PASSED: "survived"}.get(status, "broken")
             if fate == "survived":
                 sys.stderr.write(f"{module}:{mutant.line} {mutant.operator}\n- {mutant.old}\n+ {mutant.new}\n")
             elif known is not None:
@@ -485,8 +487,8 @@ def campaign(modules: Sequence[str], processes: int, known: Path | None) -> list
         sources = {module: (ROOT / module).read_text(encoding="utf-8") for module in modules}
         for module, source in sources.items():
             sandbox = free.get()
-            if sandbox.run(module, source, TESTS[module]) != 0:
-                raise SystemExit(f"the tests of {module} do not pass as it is")
+            if sandbox.run(module, source, TESTS[module]) != PASSED:
+                raise SystemExit(f"the tests of {module} do not pass as it is:\n{sandbox.output()}")
             free.put(sandbox)
         with ThreadPoolExecutor(processes) as pool:
             work = [(module, mutant) for module, source in sources.items() for mutant in mutants(source)]
