@@ -155,6 +155,12 @@ class LocalModel:
         return frozenset([token for token in known if token is not None])
 
 
+def not_loaded(what: str, path: Path | str, error: Exception) -> ModelError:
+    """What is said when ``transformers`` finds no model, tokenizer or adapter at a path."""
+    missing = "there is no such folder, and no model of that name was downloaded before"
+    return ModelError(f"{path}: the {what} cannot be loaded: {error if Path(path).is_dir() else missing}")
+
+
 def _load(folder: Path | str) -> tuple[_Writer, PreTrainedTokenizerBase]:
     if find_spec("torch") is None or find_spec("transformers") is None:
         raise ModelError("a model in a folder needs the extra train: pip install 'proof-r1-formal[train]'")
@@ -166,7 +172,7 @@ def _load(folder: Path | str) -> tuple[_Writer, PreTrainedTokenizerBase]:
         tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model = AutoModelForCausalLM.from_pretrained(folder, dtype="auto", local_files_only=True)
     except (OSError, ValueError) as error:
-        raise ModelError(f"{folder}: the model cannot be loaded: {error}") from error
+        raise not_loaded("model", folder, error) from error
     tokenizer.padding_side = "left"
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token

@@ -35,5 +35,7 @@ def test_a_chat_that_cannot_be_answered_fails_alone(tiny_model: Path, tmp_path: 
 
 
 def test_no_model_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="cannot be loaded"):
+    with pytest.raises(ModelError, match=r"cannot be loaded: (?!there is no)"):
         LocalModel(tmp_path)
+    with pytest.raises(ModelError, match="no such folder"):
+        LocalModel(tmp_path / "nothing")

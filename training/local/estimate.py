@@ -17,9 +17,10 @@ from tempfile import TemporaryDirectory
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
+from proof_r1_formal.models.local import not_loaded
 from training.config import Config, ConfigError
 from training.local.display import Display
-from training.local.model import ModelError, choose_device, load_tokenizer, make_model
+from training.local.model import choose_device, load_tokenizer, make_model
 from training.local.tasks import demonstrations, make_tasks, read_files, sample_texts
 from training.local.trainer import training_problems
 from training.methods import METHODS, Imitation
@@ -144,7 +145,7 @@ def _sizes(config: Config, folder: str | Path) -> tuple[int, int, int]:
         with torch.device("meta"):  # sizes without weights
             model = AutoModelForCausalLM.from_config(shape)
     except (OSError, ValueError) as error:
-        raise ModelError(f"{folder}: the model cannot be loaded: {error}") from error
+        raise not_loaded("model", folder, error) from error
     parameters = sum([parameter.numel() for parameter in model.parameters()])
     inputs, outputs = model.get_input_embeddings().weight, model.get_output_embeddings().weight
     embedding = 0 if inputs is outputs else inputs.numel()

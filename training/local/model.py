@@ -24,7 +24,8 @@ from transformers import (
     Qwen2ForCausalLM,
 )
 
-from proof_r1_formal import ProofR1Error
+from proof_r1_formal.models.chat import ModelError
+from proof_r1_formal.models.local import not_loaded
 from training.config import Lora, Model, Scratch
 from training.local.forward import positions
 from training.local.tokens import make_tokenizer
@@ -32,10 +33,6 @@ from training.pieces import TokenPieces
 
 CONTEXT = 8192
 """Positions of a model made from scratch; they cost nothing."""
-
-
-class ModelError(ProofR1Error):
-    """A model that cannot be used here: the message says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +158,7 @@ def load_policy(model: Model, path: Path | str, *, reference: bool = True) -> Po
             path, dtype=torch.float32 if model.lora is None else dtype, local_files_only=True
         )
     except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: the model cannot be loaded: {error}") from error
+        raise not_loaded("model", path, error) from error
     if model.warm_up is not None:
         base = _merged(base, model.warm_up)
     torch.nn.Module.to(base, device)
@@ -196,7 +193,7 @@ def load_tokenizer(path: Path | str) -> PreTrainedTokenizerFast:
     try:
         tokenizer: PreTrainedTokenizerFast = PreTrainedTokenizerFast.from_pretrained(path, local_files_only=True)
     except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: the tokenizer cannot be loaded: {error}") from error
+        raise not_loaded("tokenizer", path, error) from error
     return tokenizer
 
 
@@ -210,7 +207,7 @@ def _merged(base: PreTrainedModel, adapter: str) -> PreTrainedModel:
     try:
         merged: PreTrainedModel = PeftModel.from_pretrained(base, adapter, local_files_only=True).merge_and_unload()
     except (OSError, ValueError) as error:
-        raise ModelError(f"{adapter}: the adapter of the warm-up cannot be loaded: {error}") from error
+        raise not_loaded("adapter of the warm-up", adapter, error) from error
     return merged
 
 

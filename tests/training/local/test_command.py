@@ -41,7 +41,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     [
         (["batch.micro=0"], "batch.micro"),
         (["nonsense=1"], "nonsense"),
-        (["model.scratch=null", "model.path=/nowhere"], "cannot be loaded"),
+        (["model.scratch=null", "model.path=/nowhere"], "no such folder"),
         (["--engine", "other"], "other"),
     ],
 )

@@ -12,10 +12,11 @@ from msgspec import structs
 from peft import PeftModel
 from transformers import AutoModelForCausalLM
 
+from proof_r1_formal.models.chat import ModelError
 from training.config import Batch, Config, Lora, Optimiser, Scratch
 from training.local.checkpoint import State, restore, save
 from training.local.forward import Example, log_probs, rows_of
-from training.local.model import ModelError, Policy, load_policy, make_model, save_model
+from training.local.model import Policy, load_policy, make_model, save_model
 from training.local.order import Position
 from training.local.update import imitate, make_optimiser
 
@@ -108,7 +109,7 @@ def test_from_scratch_the_seed_decides(tmp_path: Path) -> None:
 
 def test_what_cannot_be_used_is_told(config: Config, tmp_path: Path) -> None:
     assert config.model.path is not None
-    with pytest.raises(ModelError, match="tokenizer cannot be loaded"):
+    with pytest.raises(ModelError, match="tokenizer cannot be loaded: there is no such folder"):
         load_policy(config.model, tmp_path / "nothing")
     with pytest.raises(ModelError, match="adapter of the warm-up"):
         load_policy(structs.replace(config.model, warm_up=str(tmp_path)), config.model.path)
