@@ -298,6 +298,11 @@ class Cluster(_Section, frozen=True):
         """Copies of the policy."""
         return self.nodes * self.gpus
 
+    @property
+    def devices(self) -> int:
+        """GPUs that policy and engines take."""
+        return self.ranks + (0 if self.together else self.engines * self.tensor_parallel)
+
 
 class Config(_Section, frozen=True):
     """A training run.

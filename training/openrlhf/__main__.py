@@ -40,9 +40,8 @@ def run(config: Config, display: Display) -> None:
         ProofR1Error: the configuration, or what it names, cannot be used.
     """
     cpu = without_gpu(config)
-    if cpu and cuda_is_there():
-        raise ConfigError("model.device", "not with the engine openrlhf: it uses the GPU of this machine; use auto")
     check(config, cpu=cpu)
+    check_machine(config, cpu=cpu)
     if JOB in os.environ and not Path(config.output).is_absolute():
         raise ConfigError(
             "output", "in a job, give an absolute path that all nodes share: a job's own folder goes with it"
@@ -59,15 +58,33 @@ def without_gpu(config: Config) -> bool:
     """Whether a run uses no GPU."""
     if config.model.device != "auto":
         return config.model.device == "cpu"
-    return not cuda_is_there()
+    return not gpus()
 
 
-def cuda_is_there() -> bool:
-    """Whether this machine has a GPU."""
+def check_machine(config: Config, *, cpu: bool) -> None:
+    """Whether this machine is one that the run can be on; a job's cluster is not looked at.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    here = gpus()
+    if cpu and here:
+        raise ConfigError("model.device", "not with the engine openrlhf: it uses the GPU of this machine; use auto")
+    if JOB in os.environ:
+        return
+    cluster = config.cluster
+    if cluster.nodes > 1:
+        raise ConfigError("cluster.nodes", "several machines need a Ray cluster that they have joined: --address")
+    needed = cluster.gpus if config.method == "sft" else cluster.devices
+    if not cpu and here < needed:  # Ray would wait for more
+        raise ConfigError("cluster", f"it takes {needed} GPUs, and this machine has {here}")
+
+
+def gpus() -> int:
+    """How many GPUs this machine has that PyTorch can use."""
     import torch
 
-    there: bool = torch.cuda.is_available()
-    return there
+    return torch.cuda.device_count() if torch.cuda.is_available() else 0
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from proof_r1_formal.cluster import keep_private
-from training.config import Config, ConfigError
+from training.config import Config
 from training.local.display import Display
 from training.openrlhf.cpu import install
 
@@ -53,8 +53,6 @@ def start(config: Config, display: Display, *, cpu: bool) -> None:
         ProofR1Error: what the configuration names cannot be used.
     """
     if JOB not in os.environ:
-        if config.cluster.nodes > 1:
-            raise ConfigError("cluster.nodes", "several machines need a Ray cluster that they have joined: --address")
         keep_private()
     if cpu:
         install()
@@ -98,8 +96,7 @@ def _connect(config: Config, *, cpu: bool) -> None:
         ray.init(runtime_env={**runtime, "env_vars": missing})  # it refuses a variable that is given twice
         return
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    cluster = config.cluster
-    gpus = cluster.ranks + (0 if cluster.together else cluster.engines * cluster.tensor_parallel)
+    gpus = config.cluster.devices
     # without GPUs, those of the cluster are names for places; each of them takes a core, which is a name, too
     ray.init(
         address="local",
@@ -109,6 +106,3 @@ def _connect(config: Config, *, cpu: bool) -> None:
         include_dashboard=False,
         runtime_env={**runtime, "env_vars": {**ENVIRONMENT, "PYTHONPATH": path}},
     )
-    there = int(ray.cluster_resources().get("GPU", 0))
-    if there < gpus:  # Ray would wait for more
-        raise ConfigError("cluster", f"it takes {gpus} GPUs, and this machine has {there}")

@@ -7,6 +7,7 @@ comes out is compared with what the actions earn, token by token.
 from __future__ import annotations
 
 import asyncio
+import shutil
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -38,11 +39,12 @@ from openrlhf.trainer.ppo_utils.experience import Experience  # noqa: E402 (only
 from openrlhf.trainer.ppo_utils.replay_buffer import NaiveReplayBuffer  # noqa: E402
 from openrlhf.trainer.ppo_utils.samples_generator import SamplesGenerator  # noqa: E402
 
-from training.openrlhf.agent import AgentExecutor, Judged, Response  # noqa: E402
+from training.openrlhf.agent import NEVER, AgentExecutor, Judged, Response  # noqa: E402
 from training.openrlhf.experience import UNITS, ProofExperienceMaker, rows_of  # noqa: E402
 from training.openrlhf.strategy import CpuStrategy  # noqa: E402
 
 SAMPLES = 4
+SAMPLING = {"max_tokens": 64, "logprobs": 1}
 GOOD, WRONG, CUT, SHORT = range(SAMPLES)
 
 
@@ -59,6 +61,12 @@ class FixedEngine:
         return SimpleNamespace(outputs=[SimpleNamespace(token_ids=ids, logprobs=chances, finish_reason="stop")])
 
 
+async def respond(agent: AgentExecutor, problem: Problem, engine: FixedEngine, sampling: SimpleNamespace) -> Response:
+    """What the agent makes of the next answer of the engine."""
+    label = msgspec.json.encode(Asked(to_json(problem), evaluation=False)).decode()
+    return await agent.execute(short_question(problem), label, sampling, 256, None, engine)
+
+
 @dataclass(frozen=True)
 class Case:
     """A batch of fixed rollouts, and the parts of OpenRLHF that it goes through."""
@@ -73,15 +81,10 @@ class Case:
         """What the agent returns."""
         agent = AgentExecutor(self.config, self.model)
         engine = FixedEngine(self.answers)
-        sampling = SimpleNamespace(max_tokens=64, logprobs=1)
 
         async def all_of_them() -> list[Response]:
-            asked = [
-                (short_question(problem), msgspec.json.encode(Asked(to_json(problem), evaluation=False)).decode())
-                for problem in self.problems
-                for _ in range(SAMPLES)
-            ]
-            return [await agent.execute(prompt, label, sampling, 256, None, engine) for prompt, label in asked]
+            asked = [problem for problem in self.problems for _ in range(SAMPLES)]
+            return [await respond(agent, problem, engine, SimpleNamespace(**SAMPLING)) for problem in asked]
 
         return asyncio.run(all_of_them())
 
@@ -184,6 +187,19 @@ def test_baselines_move_and_can_be_put_back(case: Case) -> None:
     assert maker.made is not None
     assert maker.made.mismatch == pytest.approx(0.0)
     assert maker.made.surprise == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_engines_are_kept_from_rows_of_the_model_that_are_no_tokens(rows: int, case: Case, tmp_path: Path) -> None:
+    words = len(load_tokenizer(case.model))
+    wider = shutil.copytree(case.model, tmp_path / "wider")
+    shape = msgspec.json.decode((wider / "config.json").read_bytes())
+    assert shape["vocab_size"] == words
+    (wider / "config.json").write_bytes(msgspec.json.encode({**shape, "vocab_size": words + rows}))
+    sampling = SimpleNamespace(**SAMPLING)
+    agent = AgentExecutor(case.config, wider)
+    asyncio.run(respond(agent, case.problems[0], FixedEngine(case.answers), sampling))
+    assert (sampling.logit_bias or {}) == {words + row: NEVER for row in range(rows)}
 
 
 def test_a_completion_that_could_not_be_verified_costs_itself(case: Case) -> None:

@@ -1,4 +1,4 @@
-"""Jobs without a cluster: what is refused, and a log that is followed over a lost connection."""
+"""Runs that are refused before they start, and the log of a job, followed over a lost connection."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from ray.dashboard.modules.job.common import JobInfo
 from ray.job_submission import JobStatus
+from rich.console import Console
 
 from training.config import ConfigError, read_config
+from training.local.display import Display
+from training.openrlhf import __main__ as start
 from training.openrlhf import job as jobs
-from training.openrlhf.__main__ import claimed
 
 
 class Connections:
@@ -52,20 +54,42 @@ def test_how_a_job_ended_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_folder_has_one_run_at_a_time(given: Path) -> None:
     config = read_config(given)
-    with claimed(config) as file:
+    with start.claimed(config) as file:
         assert read_config(file) == config
-        with pytest.raises(ConfigError, match="a run is going on"), claimed(config):
+        with pytest.raises(ConfigError, match="a run is going on"), start.claimed(config):
             pass
-    with claimed(config):  # it goes on
+    with start.claimed(config):  # it goes on
         pass
     fresh = read_config(given, ["checkpoint.resume=false"])
-    with pytest.raises(ConfigError, match="holds a run already"), claimed(fresh):
+    with pytest.raises(ConfigError, match="holds a run already"), start.claimed(fresh):
         pass
 
 
 def test_a_job_without_a_lasting_folder_is_refused(given: Path) -> None:
     with pytest.raises(ConfigError, match="absolute"):
         jobs.submit(read_config(given, ["output=out/run"]), "http://127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    ("here", "changes", "message"),
+    [
+        (1, ["model.device=cpu"], "use auto"),
+        (0, ["model.device=cuda"], "it takes 2 GPUs, and this machine has 0"),
+        (1, ["model.device=auto"], "it takes 2 GPUs, and this machine has 1"),
+        (
+            1,
+            ["model.device=auto", "method=sft", "cluster.gpus=2", "batch.micro=1"],
+            "it takes 2 GPUs, and this machine has 1",
+        ),
+        (8, ["model.device=auto", "cluster.nodes=2", "batch.micro=1"], "several machines"),
+    ],
+)
+def test_a_run_for_another_machine_is_refused(
+    here: int, changes: list[str], message: str, given: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(start, "gpus", lambda: here)
+    with Display(Console(quiet=True)) as display, pytest.raises(ConfigError, match=message):
+        start.run(read_config(given, changes), display)
 
 
 def test_without_a_cluster_it_says_so(given: Path) -> None:
