@@ -12,7 +12,8 @@ from typing import cast
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 MAX_HEAD = 64 * 1024
-"""Bytes of a request's headers, and of what comes of a head after the piece that it starts in."""
+"""Bytes of a request's headers, those after its body included, and of what comes of a head after the piece that it
+starts in."""
 
 
 class Connection(HttpToolsProtocol):

@@ -50,6 +50,16 @@ def asked(port: int, method: str, path: str, body: bytes | None = None, headers:
         connection.close()
 
 
+def metrics(service: Any) -> str:
+    """The page of counts."""
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+    try:
+        connection.request("GET", "/metrics")
+        return connection.getresponse().read().decode()
+    finally:
+        connection.close()
+
+
 # -- what it answers --------------------------------------------------------------------------------------------------
 
 
@@ -97,10 +107,7 @@ def test_rewards_in_the_shape_of_openrlhf(service: Any) -> None:
 def test_it_says_how_it_is(service: Any) -> None:
     assert (service.client.health().status, service.client.health().workers) == ("ok", 2)
     service.client.parse("cat(tom)")
-    connection = http.client.HTTPConnection("127.0.0.1", service.port)
-    connection.request("GET", "/metrics")
-    page = connection.getresponse().read().decode()
-    connection.close()
+    page = metrics(service)
     assert 'proof_r1_requests_total{route="/v1/parse",status="200"}' in page
     assert "proof_r1_workers 2.0" in page
 
@@ -211,24 +218,45 @@ def test_clients_that_say_nothing_are_hung_up_on(start: Callable[..., Any]) -> N
     slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n")
     asks_again = socket.create_connection(("127.0.0.1", service.port), timeout=60)
     asks_again.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /healthz HTTP/1.1\r\n")
-    assert service.client.health().status == "ok"
-    for connection, replies in ((silent, 0), (slow, 0), (asks_again, 1)):
+    asks_later = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+    asks_later.request("GET", "/healthz")
+    assert asks_later.getresponse().read()
+    asks_later.sock.sendall(b"GET /healthz HTTP/1.1\r\n")
+    for connection, replies in ((silent, 0), (slow, 0), (asks_again, 1), (asks_later.sock, 0)):
         with connection, connection.makefile("rb") as reply:
             assert reply.read().count(b"HTTP/1.1 200") == replies  # to the end: the service hangs up
 
 
-@pytest.mark.parametrize(
-    "piece", [b"a" * 1000, b"a: b\r\n" * 100], ids=["one header without end", "headers without end"]
+HEAD = b"GET /healthz HTTP/1.1\r\nHost: a\r\n"
+CHUNKS = (
+    b"POST /v1/parse HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
 )
-def test_heads_are_bounded(service: Any, piece: bytes) -> None:
+
+
+@pytest.mark.parametrize(
+    ("start", "piece"),
+    [(HEAD + b"a: ", b"a" * 1000), (HEAD, b"a: b\r\n" * 100), (CHUNKS, b"a: b\r\n" * 100)],
+    ids=["one header without end", "headers without end", "headers after the body"],
+)
+def test_heads_are_bounded(service: Any, start: bytes, piece: bytes) -> None:
     sent = 0
     with socket.create_connection(("127.0.0.1", service.port), timeout=60) as connection:
-        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\nb: ")
+        connection.sendall(start)
         with pytest.raises(ConnectionError):
             while sent < 64 * 1024 * 1024:
                 connection.sendall(piece)
                 sent += len(piece)
     assert service.client.health().status == "ok"
+
+
+def test_a_client_that_goes_away_is_no_error_of_the_service(start: Callable[..., Any]) -> None:
+    service = start()
+    with socket.create_connection(("127.0.0.1", service.port), timeout=60) as connection:
+        connection.sendall(b"POST /v1/parse HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{")
+    late = time.monotonic() + 30.0
+    while not (counted := re.findall(r'requests_total{route="/v1/parse",status="(\d+)"}', metrics(service))):
+        assert time.monotonic() < late
+    assert counted == ["400"]
 
 
 def test_a_client_that_does_not_read_its_reply_is_hung_up_on(start: Callable[..., Any]) -> None:
@@ -304,11 +332,7 @@ def test_a_worker_that_is_killed_costs_no_reply(start: Callable[..., Any]) -> No
 
 def _jobs(service: Any) -> bool:
     """Whether a job has been given to a worker."""
-    connection = http.client.HTTPConnection("127.0.0.1", service.port)
-    connection.request("GET", "/metrics")
-    page = connection.getresponse().read().decode()
-    connection.close()
-    return "proof_r1_jobs_total 0.0" not in page
+    return "proof_r1_jobs_total 0.0" not in metrics(service)
 
 
 def test_a_completion_that_takes_too_long_costs_itself(start: Callable[..., Any]) -> None:
