@@ -100,7 +100,9 @@ def test_rewards_in_the_shape_of_openrlhf(service: Any) -> None:
     assert status == 200
     assert reply["rewards"] == reply["scores"] == [1.0, 1.0, 0.0]
     assert reply["extra_logs"] == {"parsed": [1.0, 1.0, 0.0], "right": [1.0, 1.0, 0.0], "refused": [0.0, 0.0, 1.0]}
-    for wrong in ({"query": ["Why?"]}, {**body, "labels": labels[:2]}, {**body, "prompts": ["What?"] * 3}):
+    wrongs: list[dict[str, object]] = [{"query": ["Why?"]}]
+    wrongs += [{**body, "labels": labels[:2]}, {**body, "labels": ["{}"] * 3}, {**body, "prompts": ["What?"] * 3}]
+    for wrong in wrongs:
         assert asked(service.port, "POST", "/get_reward", json.dumps(wrong).encode())[0] == 422
 
 
@@ -176,7 +178,8 @@ def test_only_who_knows_the_token_may_ask(start: Callable[..., Any], tmp_path: P
     for wrong in (None, "0123456789abcdeg"):
         with Client(service.url, wrong) as client, pytest.raises(ServiceError, match="bearer token"):
             client.parse("cat(tom)")
-    assert asked(service.port, "GET", "/metrics", None, {})[0] == 401
+    for headers in ({}, {"Authorization": "Basic 0123456789abcdef"}):
+        assert asked(service.port, "GET", "/metrics", None, headers)[0] == 401
     assert asked(service.port, "GET", "/openapi.json", None, {})[0] == 401
     with Client(service.url, "0123456789abcdef") as client:
         assert client.parse("cat(tom)").formula == "cat(tom)"
