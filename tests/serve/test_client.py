@@ -63,11 +63,24 @@ def test_a_service_that_is_full_is_asked_again(server_of: ServerOf) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["http://127.0.0.1:many", "http://127.0.0.1:99999", "http://[::1", "127.0.0.1", "file:///a"]
+    "url",
+    ["http://127.0.0.1:many", "http://127.0.0.1:99999", "http://[::1", "127.0.0.1", "file:///a", "ftp://127.0.0.1"],
 )
 def test_what_is_no_address_is_said_to_be_none(url: str) -> None:
     with pytest.raises(ServiceError, match="no URL of a service"):
         Client(url).health()
+
+
+@pytest.mark.parametrize("status", ["200 OK", "404 Not Found"])
+def test_a_reply_of_something_else_is_shown(status: str, server_of: ServerOf) -> None:
+    page = reply(status, b"<html>")
+    with Client(server_of([page])) as client, pytest.raises(ServiceError, match="no service's: b'<html>'"):
+        client.health()
+
+
+def test_what_is_no_text_is_not_asked() -> None:
+    with pytest.raises(ServiceError, match="surrogate"):
+        Client("http://127.0.0.1:1").parse("\ud800")
 
 
 def test_every_completion_has_its_problem() -> None:

@@ -30,6 +30,7 @@ from proof_r1_formal.errors import ProofR1Error, ServiceError
 from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.serve.client import Client
 from proof_r1_formal.serve.limits import check_address
+from proof_r1_formal.serve.messages import MAX_COMPLETIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -104,6 +105,12 @@ def test_rewards_in_the_shape_of_openrlhf(service: Any) -> None:
     wrongs += [{**body, "labels": labels[:2]}, {**body, "labels": ["{}"] * 3}, {**body, "prompts": ["What?"] * 3}]
     for wrong in wrongs:
         assert asked(service.port, "POST", "/get_reward", json.dumps(wrong).encode())[0] == 422
+
+
+def test_more_completions_than_one_request_holds_are_scored(service: Any) -> None:
+    answers = [*["no proof"] * MAX_COMPLETIONS, RIGHT.completion]
+    scored = service.client.score([RIGHT.problem_id] * len(answers), answers)
+    assert [one.reward for one in scored] == [*[0.0] * MAX_COMPLETIONS, 1.0]
 
 
 def test_it_says_how_it_is(service: Any) -> None:
