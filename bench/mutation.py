@@ -88,6 +88,7 @@ class Sandbox:
         path = self._folder / module
         original = path.read_text(encoding="utf-8")
         path.write_text(text, encoding="utf-8")
+        self._output.write_text("")
         process = _PROCESSES.Process(target=_run_tests, args=(self._folder, self._output, tests))
         process.start()
         try:
@@ -113,7 +114,7 @@ def _run_tests(folder: Path, output: Path, tests: Sequence[str]) -> None:
     """End this process with the status of the tests; what they write goes to a file."""
     os.setsid()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    written = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    written = os.open(output, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(written, stream)
     os.chdir(folder)
