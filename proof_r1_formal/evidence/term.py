@@ -231,6 +231,6 @@ def renamed(
             case msgspec.Struct():
                 return type(value)(*[new(getattr(value, field)) for field in value.__struct_fields__])
             case _:
-                return rename(value, predicates or {}, functions or {}) if isinstance(value, Formula) else value
+                return rename(value, predicates, functions or {}) if isinstance(value, Formula) else value
 
     return tuple([new(line) for line in proof])

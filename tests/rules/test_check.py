@@ -171,6 +171,7 @@ NON_INSTANCES = [
     ("XOI", "A |- A ⊕ (B ∧ ¬B)"),
     ("XOI", "A; B ∨ ¬B |- A ⊕ (B ∧ ¬B)"),
     ("XOI", "A → C; B → C; A ∨ B; ¬D |- C ⊕ D"),  # a case split
+    ("XOI", "E; A → C; B → C; A ∨ B; ¬D |- (E ∧ C) ⊕ D"),
     ("XOI", "A ∨ B; A → C; B → C |- C ⊕ (¬C ∧ D)"),
     ("XOI", "D; A ∨ B; A → ¬C; B → ¬C |- D ⊕ C"),
     ("XOE", "A ∨ B; ¬A |- B"),
