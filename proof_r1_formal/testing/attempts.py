@@ -202,10 +202,22 @@ def _attempts(
         if isinstance(goal, Not):
             goal, answer = goal.body, GOAL_FALSE
         problem = Problem("drawn/1", _named(premises), three_way_options(goal), answer)
+        if not _tells_sorts(problem, [step.conclusion for step in builder.steps]):
+            reject()
         binding = Step(answer, (last.id,), last.conclusion, GOAL_BINDING)
         return Attempt(problem, (*builder.steps, *([binding] if catalogue.find(GOAL_BINDING) else [])))
 
     return attempts()
+
+
+def _tells_sorts(problem: Problem, conclusions: Sequence[Formula]) -> bool:
+    """Whether the problem has all sorts of the conclusions, and every symbol one sort in whatever company it is."""
+    whole = Signature.infer((*problem.formulas(), *conclusions))
+    known = problem.signature()
+    return set(whole.sorts) <= {ENTITY, *known.sorts} and all(
+        part.predicates.items() <= whole.predicates.items() and part.functions.items() <= whole.functions.items()
+        for part in (known, *[Signature.infer((*problem.formulas(), conclusion)) for conclusion in conclusions])
+    )
 
 
 _PLAIN = Signature(
