@@ -1,4 +1,4 @@
-"""The examples that Hypothesis gives a test are a matter of the test alone."""
+"""The examples that Hypothesis gives a test do not depend on the numbers and words of the modules that are loaded."""
 
 from __future__ import annotations
 
