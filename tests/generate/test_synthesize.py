@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
@@ -48,17 +48,24 @@ def rules_of(result: object) -> list[str]:
 # -- properties -------------------------------------------------------------------------------------------------------
 
 
-@given(valid_attempts(TRAIN))
-@settings(max_examples=150)
-def test_what_is_proved_is_proved_shortly(attempt: Attempt) -> None:
-    found = SHORT.prove(attempt.problem)
-    assume(isinstance(found, Proved))  # about one in a thousand, of nested ⊕ under negations, is not found
-    result = proved(found)
-    assert len(result.steps) <= len(attempt.steps)
-    assert result.answer == attempt.problem.answer
-    report = Verifier().verify(attempt.problem, summary(result.steps))  # by a verifier that has seen nothing
-    assert report == result.report
-    assert [action.signal for action in report.actions] == [1.0] * len(result.steps)
+def test_what_has_a_proof_is_proved_and_shortly_so() -> None:
+    given_up = []
+
+    @given(valid_attempts(TRAIN))
+    @settings(max_examples=150)
+    def prove(attempt: Attempt) -> None:
+        result = SHORT.prove(attempt.problem)
+        if not isinstance(result, Proved):  # of nested ⊕ under negations, one in a thousand is not found
+            given_up.append(attempt)
+            return
+        assert len(result.steps) <= len(attempt.steps)
+        assert result.answer == attempt.problem.answer
+        report = Verifier().verify(attempt.problem, summary(result.steps))  # by a verifier that has seen nothing
+        assert report == result.report
+        assert [action.signal for action in report.actions] == [1.0] * len(result.steps)
+
+    prove()
+    assert len(given_up) <= 5  # Hypothesis tries much the same several times
 
 
 @given(valid_attempts(FOLIO))
