@@ -44,7 +44,6 @@ ELSEWHERE = {
 """Pages that another test runs: page -> where."""
 NOT_RUN = {
     ("cluster.md", ""): "wants GPUs, a cluster and a model; tests/training/openrlhf runs the engine on CPUs",
-    ("README.md", "proof-r1 translate FILE"): "wants a file and a Ray cluster of the reader's; a service does not end",
     ("evaluation.md", "proof-r1 evaluate --study"): "tests/evaluate/test_evaluation_commands.py runs a study",
     ("evaluation.md", "proof-r1 review"): "wants a model; tests/evaluate/test_evaluation_commands.py has one",
     ("models.md", "pip install 'proof-r1-formal[models]'"): "wants an endpoint; tests/models has one",
