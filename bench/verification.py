@@ -1,7 +1,7 @@
 """Measures verification, and writes ``docs/performance.json``: ``python -m bench.verification FOLDER_OF_DATA``.
 
-Everything that is compared runs in one process and one run, interleaved trace by trace, so that the load of the machine
-falls on all alike. Times are CPU seconds of the process; a ratio is that of the medians over the rounds.
+All contestants of a comparison run in one call, each in a process of its own with empty caches, and take turns block by
+block. Times are CPU seconds; a ratio is that of the medians over the rounds.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import multiprocessing
 import os
 import platform
 import resource
@@ -16,12 +17,14 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib.metadata import version
 from itertools import cycle
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 from lark import Lark
 
@@ -42,6 +45,12 @@ from proof_r1_formal.solvers.base import Answer, Query, Solver
 from proof_r1_formal.solvers.oracle import Oracle
 
 Json = dict[str, Any]
+
+
+class Decides(Protocol):
+    """What answers queries."""
+
+    def decide(self, query: Query) -> Answer: ...
 
 
 def forget() -> None:
@@ -96,24 +105,52 @@ class RecordingVerifier(Verifier):
         return super()._justified(dependencies, conclusion)
 
 
-def interleaved(
-    enter: Callable[[], dict[str, Callable[[int], object]]], count: int, rounds: int
-) -> dict[str, list[float]]:
-    """CPU seconds per round of each contestant for the items 0 … count-1; every round starts cold, with new ones."""
-    seconds: dict[str, list[float]] = {}
+Contestant: TypeAlias = Callable[[], Callable[[int], object]]
+"""Makes what handles the item of a number; called once in the contestant's own process."""
+
+BLOCK = 30
+"""How many items a contestant handles before the next one has its turn."""
+
+
+def interleaved(contestants: dict[str, Contestant], count: int, rounds: int) -> dict[str, list[float]]:
+    """CPU seconds per round of each contestant for the items 0 … count-1.
+
+    Each contestant runs in a forked process of its own, whose caches start empty, so none profits from what another
+    computed. The contestants take turns, block by block, so the load of the machine falls on all alike.
+    """
+    seconds: dict[str, list[float]] = {name: [] for name in contestants}
+    context = multiprocessing.get_context("fork")
     for _ in range(rounds):
-        forget()
         gc.collect()
-        contestants = enter()
-        spent = dict.fromkeys(contestants, 0.0)
-        for item in range(count):
-            for name, run in contestants.items():
-                start = time.process_time()
-                run(item)
-                spent[name] += time.process_time() - start
-        for name, value in spent.items():
-            seconds.setdefault(name, []).append(value)
+        with ExitStack() as stack:
+            racing = {}
+            for name, contestant in contestants.items():
+                ours, theirs = context.Pipe()
+                process = context.Process(target=_handle_blocks, args=(theirs, contestant))
+                process.start()
+                theirs.close()
+                stack.callback(process.join)
+                racing[name] = stack.enter_context(ours)
+            spent = dict.fromkeys(contestants, 0.0)
+            for first in range(0, count, BLOCK):
+                for name, connection in racing.items():
+                    connection.send(range(first, min(first + BLOCK, count)))
+                    spent[name] += connection.recv()
+            for name, connection in racing.items():
+                connection.send(None)
+                seconds[name].append(spent[name])
     return seconds
+
+
+def _handle_blocks(connection: Connection[float, range | None], contestant: Contestant) -> None:
+    """Handle blocks of items until there is none, and send the CPU seconds of each block."""
+    forget()
+    handle = contestant()
+    while (block := connection.recv()) is not None:
+        start = time.process_time()
+        for item in block:
+            handle(item)
+        connection.send(time.process_time() - start)
 
 
 def compared(seconds: dict[str, list[float]], count: int, baseline: str) -> list[Json]:
@@ -139,19 +176,28 @@ def semantic_check(samples: list[Sample], rounds: int) -> Json:
         recording.verify(sample.problem, sample.completion)
     queries = recording.queries
 
-    def contestants() -> dict[str, Callable[[int], object]]:
-        fresh, shared, cvc5 = FreshZ3(), SharedZ3(), get_solver("cvc5")
-        remembering = Remembering(fresh.decide, "")
-        without, engine = EmbeddedSolver(cache=0), EmbeddedSolver()
-        return {
-            fresh.name: lambda item: fresh.decide(queries[item]),
-            shared.name: lambda item: shared.decide(queries[item]),
-            "cvc5, a fresh solver per query": lambda item: cvc5.decide(queries[item]),
-            "z3py, a fresh solver per query, exact cache": lambda item: remembering.decide(queries[item]),
-            "embedded, no cache, evidence checked": lambda item: confirm(queries[item], without.decide(queries[item])),
-            "embedded, evidence checked": lambda item: confirm(queries[item], engine.decide(queries[item])),
-        }
+    def deciding(make: Callable[[], Decides]) -> Contestant:
+        def contestant() -> Callable[[int], object]:
+            solver = make()
+            return lambda item: solver.decide(queries[item])
 
+        return contestant
+
+    def confirming(cache: int) -> Contestant:
+        def contestant() -> Callable[[int], object]:
+            engine = EmbeddedSolver(cache=cache)
+            return lambda item: confirm(queries[item], engine.decide(queries[item]))
+
+        return contestant
+
+    contestants = {
+        FreshZ3.name: deciding(FreshZ3),
+        SharedZ3.name: deciding(SharedZ3),
+        "cvc5, a fresh solver per query": deciding(lambda: get_solver("cvc5")),
+        "z3py, a fresh solver per query, exact cache": deciding(lambda: Remembering(FreshZ3().decide, "")),
+        "embedded, no cache, evidence checked": confirming(0),
+        "embedded, evidence checked": confirming(1 << 14),
+    }
     seconds = interleaved(contestants, len(queries), rounds)
     return {"queries": len(queries), "rows": compared(seconds, len(queries), FreshZ3.name)}
 
@@ -160,19 +206,27 @@ def four_way_check(samples: list[Sample], rounds: int) -> Json:
     """Whole traces through all four checks, against a verifier that sends every question to a fresh z3py solver."""
     baseline = f"every question to {FreshZ3.name}"
 
-    def contestants() -> dict[str, Callable[[int], object]]:
-        def every_question(solver: Solver) -> Verifier:
+    def verifying(make: Callable[[], Verifier]) -> Contestant:
+        def contestant() -> Callable[[int], object]:
+            verifier = make()
+            return lambda item: verifier.verify(samples[item].problem, samples[item].completion)
+
+        return contestant
+
+    def every_question(make: Callable[[], Solver]) -> Contestant:
+        def verifier() -> Verifier:
+            solver = make()
             return ForgetfulVerifier(solver, EveryQuestion(solver))
 
-        verifiers = {
-            baseline: every_question(FreshZ3()),
-            f"{baseline}, exact cache": every_question(Remembering(FreshZ3().decide, "z3")),
-            f"every question to {SharedZ3.name}": every_question(SharedZ3()),
-            "ours, nothing remembered": ForgetfulVerifier(EmbeddedSolver(cache=0)),
-            "ours": Verifier(),
-        }
-        return {name: partial(_verify, verifier, samples) for name, verifier in verifiers.items()}
+        return verifying(verifier)
 
+    contestants = {
+        baseline: every_question(FreshZ3),
+        f"{baseline}, exact cache": every_question(lambda: Remembering(FreshZ3().decide, "z3")),
+        f"every question to {SharedZ3.name}": every_question(SharedZ3),
+        "ours, nothing remembered": verifying(lambda: ForgetfulVerifier(EmbeddedSolver(cache=0))),
+        "ours": verifying(Verifier),
+    }
     seconds = interleaved(contestants, len(samples), rounds)
     oracle = EveryQuestion(FreshZ3())
     counting = ForgetfulVerifier(oracle.solver, oracle)
@@ -183,10 +237,6 @@ def four_way_check(samples: list[Sample], rounds: int) -> Json:
         "questions_per_action": round(oracle.questions / _actions(samples), 2),
         "rows": compared(seconds, len(samples), baseline),
     }
-
-
-def _verify(verifier: Verifier, samples: list[Sample], item: int) -> None:
-    verifier.verify(samples[item].problem, samples[item].completion)
 
 
 def _actions(samples: list[Sample]) -> int:
