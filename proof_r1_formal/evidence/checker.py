@@ -8,13 +8,14 @@ bound variables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, assert_never
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from proof_r1_formal.errors import CatalogueError, ProofError, SignatureError
 from proof_r1_formal.evidence.term import (
     FALSUM,
+    TRUTH_TABLES,
     Absurd,
     Apply,
     Arbitrary,
@@ -36,12 +37,11 @@ from proof_r1_formal.evidence.term import (
     Witness,
     signed,
 )
-from proof_r1_formal.logic.pattern import Lambda, Substitution, instance
+from proof_r1_formal.logic.pattern import Lambda, Substitution, instance, require_letters
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     ENTITY,
-    And,
     App,
     Atom,
     Bottom,
@@ -50,14 +50,11 @@ from proof_r1_formal.logic.syntax import (
     Exists,
     ForAll,
     Formula,
-    Iff,
     Implies,
-    Or,
     Quantified,
     Term,
     Top,
     Var,
-    Xor,
 )
 from proof_r1_formal.logic.transform import (
     alpha_normal,
@@ -70,22 +67,8 @@ from proof_r1_formal.logic.transform import (
 MAX_DEPTH = 200
 """How deep blocks may be nested."""
 
-_OPERATIONS: Mapping[type[Connective], Callable[[bool, bool], bool]] = {
-    And: lambda x, y: x and y,
-    Or: lambda x, y: x or y,
-    Xor: lambda x, y: x != y,
-    Implies: lambda x, y: y or not x,
-    Iff: lambda x, y: x == y,
-}
-TRUTH_TABLES = {
-    kind: tuple([(x, y, holds(x, y)) for x in (False, True) for y in (False, True)])
-    for kind, holds in _OPERATIONS.items()
-}
-"""Connective -> its rows (left, right, whole)."""
-
-
-_proved = WeakSet[Theorem]()
-"""Theorems whose proofs were checked in this process."""
+_proved = WeakKeyDictionary[Theorem, frozenset[str]]()
+"""Theorems whose proofs were checked in this process -> the names of the variables that they quantify."""
 
 
 # -- the checker ------------------------------------------------------------------------------------------------------
@@ -122,7 +105,8 @@ class _Checker:
         self.used: set[int] = set()
         self._premises = len(premises)
         self._lines = [signed(formula) for formula in premises]
-        self._functions = set[str]().union(*[symbols(f).functions for f in (*premises, conclusion)])
+        self._given = frozenset[str]().union(*[symbols(f).functions for f in (*premises, conclusion)])
+        self._functions = set(self._given)
         self._depth = 0
         self._signature: Signature | None = None
         self._sorts: dict[str, str] = {}
@@ -250,7 +234,8 @@ class _Checker:
         return part if sign else part.opposite()
 
     def _new(self, constant: App, quantified: Quantified) -> App:
-        if not isinstance(constant, App) or constant.arguments or constant.function in self._functions:
+        is_plain = isinstance(constant, App) and not constant.arguments and constant.sort is None
+        if not is_plain or constant.function in self._functions:
             raise ProofError(f"{constant.function if isinstance(constant, App) else constant!r} is no new constant")
         self._functions.add(constant.function)
         self._sorts[constant.function] = quantified.variable.sort
@@ -259,25 +244,32 @@ class _Checker:
     def _term(self, term: Term, quantified: Quantified) -> Term:
         """The term, if it is ground and of the sort of the quantifier's variable; a new constant is of any one sort."""
         self._note(term)
-        sort = quantified.variable.sort
-        if self._signature is not None and self._sort(term, sort) != sort:
+        if self._sort(term, quantified.variable.sort) != quantified.variable.sort:
             raise ProofError("a term is not of the sort of the variable")
         return term
 
     def _sort(self, term: Term, wanted: str) -> str:
-        assert isinstance(term, App) and self._signature is not None
-        type_ = self._signature.functions.get(term.function)
-        if type_ is None:
-            if term.arguments:
-                raise ProofError("a proof cannot bring in functions")
-            return self._sorts.setdefault(term.function, wanted)
-        if len(term.arguments) != len(type_.arguments):
+        """The sort of a ground term. A constant that the claim does not have gets the sort wanted of it first."""
+        assert isinstance(term, App)
+        if term.arguments and term.function not in self._given:
+            raise ProofError("a proof cannot bring in functions")
+        if self._signature is None:
+            places, sort = (ENTITY,) * len(term.arguments), ENTITY
+        elif term.function in self._given:
+            type_ = self._signature.functions[term.function]
+            places, sort = type_.arguments, type_.result
+        else:
+            places, sort = (), self._sorts.setdefault(term.function, wanted)
+        if len(places) != len(term.arguments):
             raise ProofError("a term has another number of arguments")
-        if tuple([self._sort(a, s) for a, s in zip(term.arguments, type_.arguments, strict=True)]) != type_.arguments:
+        if any(self._sort(a, s) != s for a, s in zip(term.arguments, places, strict=True)):
             raise ProofError("a term has an argument of another sort")
-        return type_.result
+        if term.sort not in (None, sort):
+            raise ProofError("a term names another sort than its own")
+        return sort
 
     def _note(self, term: Term) -> None:
+        """Take the names of a term's constants; a term has no variables."""
         for part in subterms(term):
             if isinstance(part, Var):
                 raise ProofError("a term has a variable")
@@ -288,8 +280,14 @@ class _Checker:
     def _formula(self, formula: Formula) -> Formula:
         if free_variables(formula):
             raise ProofError("a formula has a free variable")
-        self._functions |= symbols(formula).functions
+        self._bring_in(formula)
         return alpha_normal(formula)
+
+    def _bring_in(self, formula: Formula) -> None:
+        """Take the names of a formula's constants; where the claim has one sort, it has no other."""
+        if self._signature is None and not symbols(formula).sorts <= {ENTITY}:
+            raise ProofError("a formula has a sort that the premises and the conclusion do not have")
+        self._functions |= symbols(formula).functions
 
     def _quantified(self, formula: Formula) -> Quantified:
         normal = self._formula(formula)
@@ -305,32 +303,36 @@ class _Checker:
         raise ProofError("no instance of Leibniz's law")
 
     def _apply(self, theorem: Theorem, substitution: Substitution, premises: tuple[int, ...]) -> Signed:
-        binders = _binders(theorem)
-        if any(variable.sort != ENTITY for variable in binders):
-            raise ProofError("a theorem is stated about the default sort")
-        sorts = {ENTITY for variable in binders if not isinstance(substitution.get(variable.name), Var)}
-        for name, value in substitution.items():
+        """The conclusion of an instance of a theorem.
+
+        Everything that the instance brings in is closed: formulas have no free variables but their holes, terms have
+        no variables. The letters of a theorem differ from its bound variables. So nothing can be captured, and every
+        line of a proof is a closed formula.
+        """
+        values = dict(substitution)
+        binders = _proved.get(theorem)
+        if binders is None:
+            binders = _proved[theorem] = _prove(theorem)
+        sorts = {ENTITY for name in binders if not isinstance(values.get(name), Var)}
+        for name, value in values.items():
             match value:
                 case Lambda(variables, body):
-                    if not free_variables(body) <= set(variables):
+                    if value.free:
                         raise ProofError("a formula with holes has other free variables")
-                    self._functions |= symbols(body).functions
+                    self._bring_in(body)
                     sorts.update([variable.sort for variable in variables])
                 case Var():
-                    if value.name != name or Var(name, ENTITY) not in binders:
+                    if value.name != name or name not in binders:
                         raise ProofError("of a theorem's variables only the sort may change")
                     sorts.add(value.sort)
                 case term:
                     self._note(term)
-                    sorts |= {ENTITY} if self._signature is None else {self._sort(term, ENTITY)}
+                    sorts.add(self._sort(term, ENTITY))
         if len(sorts) > 1:
             raise ProofError("a theorem is used with more than one sort")
-        if theorem not in _proved:
-            check(theorem.proof, theorem.premises, theorem.conclusion)
-            _proved.add(theorem)
         try:
-            wanted = [signed(instance(pattern, substitution)) for pattern in theorem.premises]
-            shown = signed(instance(theorem.conclusion, substitution))
+            wanted = [signed(instance(pattern, values)) for pattern in theorem.premises]
+            shown = signed(instance(theorem.conclusion, values))
         except CatalogueError as error:
             raise ProofError(str(error)) from error
         if [self._line(number) for number in premises] != wanted:
@@ -338,10 +340,24 @@ class _Checker:
         return shown
 
 
-def _binders(theorem: Theorem) -> set[Var]:
-    """The variables that a theorem's patterns quantify."""
+def _prove(theorem: Theorem) -> frozenset[str]:
+    """The names of the variables that a theorem's patterns quantify.
+
+    Raises:
+        ProofError: its proof does not hold; or its patterns have another sort than the default one, or use a name in
+            two ways.
+    """
     patterns = (*theorem.premises, theorem.conclusion)
-    return {part.variable for pattern in patterns for part in subformulas(pattern) if isinstance(part, Quantified)}
+    try:
+        require_letters(patterns)
+    except CatalogueError as error:
+        raise ProofError(f"the theorem {theorem.name}: {error}") from error
+    parts = [part for pattern in patterns for part in subformulas(pattern)]
+    variables = {part.variable for part in parts if isinstance(part, Quantified)}
+    if any(variable.sort != ENTITY for variable in variables):
+        raise ProofError("a theorem is stated about the default sort")
+    check(theorem.proof, theorem.premises, theorem.conclusion)
+    return frozenset([variable.name for variable in variables])
 
 
 def _rows(formula: Connective, known: Sequence[Signed]) -> list[tuple[bool, bool, bool]]:

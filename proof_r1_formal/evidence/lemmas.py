@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence.checker import TRUTH_TABLES
-from proof_r1_formal.evidence.term import Signed, signed
+from proof_r1_formal.evidence.term import TRUTH_TABLES, Signed, signed
 from proof_r1_formal.logic.syntax import App, Atom, Connective, Eq, Formula, Implies, Not, Term
 
 # -- truth tables -----------------------------------------------------------------------------------------------------

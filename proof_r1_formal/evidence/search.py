@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proof_r1_formal.evidence.checker import TRUTH_TABLES
 from proof_r1_formal.evidence.tableau import BudgetSpentError, Fact, Scope, Tableau
 from proof_r1_formal.evidence.term import (
     FALSUM,
+    TRUTH_TABLES,
     Absurd,
     Arbitrary,
     Block,

@@ -16,9 +16,9 @@ from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Literal, TypeAlias
 
-from proof_r1_formal.evidence.checker import TRUTH_TABLES
 from proof_r1_formal.evidence.term import (
     FALSUM,
+    TRUTH_TABLES,
     Contradiction,
     Eliminate,
     Generalise,

@@ -17,7 +17,7 @@ contradiction shows anything. ``evidence.checker`` says what is a proof.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -26,15 +26,19 @@ import msgspec
 from proof_r1_formal.logic.pattern import Lambda
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
+    And,
     App,
     Bottom,
     Connective,
     Formula,
+    Iff,
     Implies,
     Not,
+    Or,
     Quantified,
     Term,
     Top,
+    Xor,
 )
 from proof_r1_formal.logic.transform import alpha_normal, rename, rename_term
 
@@ -62,6 +66,19 @@ def signed(formula: Formula) -> Signed:
 
 FALSUM = Signed(BOTTOM, True)
 """What a contradiction says."""
+
+_OPERATIONS: Mapping[type[Connective], Callable[[bool, bool], bool]] = {
+    And: lambda x, y: x and y,
+    Or: lambda x, y: x or y,
+    Xor: lambda x, y: x != y,
+    Implies: lambda x, y: y or not x,
+    Iff: lambda x, y: x == y,
+}
+TRUTH_TABLES = {
+    kind: tuple([(x, y, holds(x, y)) for x in (False, True) for y in (False, True)])
+    for kind, holds in _OPERATIONS.items()
+}
+"""Connective -> its rows (left, right, whole)."""
 
 
 # -- lines ------------------------------------------------------------------------------------------------------------

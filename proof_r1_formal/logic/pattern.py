@@ -1,16 +1,19 @@
 """Patterns: formulas read as schemes, and the instances they have.
 
 A pattern is an ordinary formula whose predicates stand for formulas (``A``, or ``A(x)`` for a formula in which x may
-occur) and whose constants stand for terms. ``∀x (A(x) → B(x))`` and ``A(t)`` are patterns.
+occur) and whose constants stand for terms. ``∀x (A(x) → B(x))`` and ``A(t)`` are patterns. One substitution serves
+several patterns, so each name has one use in all of them: predicate of one arity, constant or bound variable.
+:func:`require_letters` checks this.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from proof_r1_formal.errors import CatalogueError
+from proof_r1_formal.logic.symbols import Use, symbols
 from proof_r1_formal.logic.syntax import (
     And,
     App,
@@ -29,15 +32,23 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.logic.transform import substitute
+from proof_r1_formal.logic.transform import free_variables, fresh_variable, subformulas, substitute, subterms
 
 
 @dataclass(frozen=True, slots=True)
 class Lambda:
-    """A formula with holes: what a pattern variable with arguments stands for."""
+    """A formula with holes: what a pattern variable with arguments stands for.
+
+    A variable that is there twice names the last of its holes, as in ``λx. λx. body``.
+    """
 
     variables: tuple[Var, ...]
     body: Formula
+
+    @property
+    def free(self) -> frozenset[Var]:
+        """The variables that occur free and are no holes."""
+        return free_variables(self.body).difference(self.variables)
 
 
 Substitution: TypeAlias = Mapping[str, Lambda | Term]
@@ -47,16 +58,57 @@ Names of bound variables may stand for other variables.
 """
 
 
+def require_letters(patterns: Iterable[Formula]) -> None:
+    """Refuse patterns that use a name in two ways, as one substitution could not tell the uses apart.
+
+    Raises:
+        CatalogueError: a name is two of: predicate, constant, function, bound variable; or has two arities.
+    """
+    uses: dict[str, Use | None] = {}  # None for a bound variable
+    for pattern in patterns:
+        bound = [part.variable.name for part in subformulas(pattern) if isinstance(part, ForAll | Exists)]
+        for name, use in (*symbols(pattern).uses, *[(name, None) for name in bound]):
+            if uses.setdefault(name, use) != use:
+                raise CatalogueError(f"patterns use {name!r} in two ways; give each use a name of its own")
+
+
 def instance(pattern: Formula, substitution: Substitution) -> Formula:
     """The formula that the pattern is under the substitution.
+
+    No variable is captured: a quantifier of the pattern binds the places where the pattern has its variable, and
+    nothing inside what the substitution brings in. A quantifier whose name is free in a value, or is taken by a
+    quantifier around it, gets a fresh name. So the instance is closed if the pattern and all values are, and in every
+    structure it has the truth value of the pattern in which predicates and constants mean what they stand for.
 
     Raises:
         CatalogueError: the pattern has a variable that the substitution does not bind.
     """
-    return _instance(pattern, substitution, {})
+    return _instance(pattern, substitution, {}, _free(pattern, substitution))
 
 
-def _instance(pattern: Formula, substitution: Substitution, bound: Mapping[Var, Var]) -> Formula:
+def _free(pattern: Formula, substitution: Substitution) -> frozenset[Var]:
+    """The variables that are free in what the pattern's predicates and constants stand for."""
+    free = frozenset[Var]()
+    for name, (kind, _) in symbols(pattern).uses:
+        match substitution.get(name):
+            case Lambda() as function if kind == "predicate":
+                free |= function.free
+            case (Var() | App()) as term if kind == "constant":
+                free = free.union([part for part in subterms(term) if isinstance(part, Var)])
+            case _:
+                pass  # not bound, or of another kind: _instance says so
+    return free
+
+
+def _instance(pattern: Formula, substitution: Substitution, bound: Mapping[Var, Var], taken: frozenset[Var]) -> Formula:
+    """An instance of a part of a pattern.
+
+    Args:
+        pattern: the part.
+        substitution: as given.
+        bound: variables that the pattern binds around the part -> their names in the instance, all different.
+        taken: these names, and the variables that are free in the values.
+    """
     match pattern:
         case Atom(name, arguments):
             function = substitution.get(name)
@@ -65,13 +117,15 @@ def _instance(pattern: Formula, substitution: Substitution, bound: Mapping[Var, 
             values = [_instance_term(argument, substitution, bound) for argument in arguments]
             return substitute(function.body, dict(zip(function.variables, values, strict=True)))
         case Not(body):
-            return Not(_instance(body, substitution, bound))
+            return Not(_instance(body, substitution, bound, taken))
         case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return type(pattern)(_instance(left, substitution, bound), _instance(right, substitution, bound))
+            return type(pattern)(
+                _instance(left, substitution, bound, taken), _instance(right, substitution, bound, taken)
+            )
         case ForAll(variable, body) | Exists(variable, body):
             named = substitution.get(variable.name)
-            actual = named if isinstance(named, Var) else variable
-            return type(pattern)(actual, _instance(body, substitution, {**bound, variable: actual}))
+            actual = fresh_variable(named if isinstance(named, Var) else variable, taken)
+            return type(pattern)(actual, _instance(body, substitution, {**bound, variable: actual}, taken | {actual}))
         case Top() | Bottom() | Eq():
             raise CatalogueError(f"a pattern cannot contain {type(pattern).__name__}")
     assert_never(pattern)

@@ -32,7 +32,7 @@ from proof_r1_formal.logic.syntax import (
     conjunction,
     disjunction,
 )
-from proof_r1_formal.logic.transform import conjuncts, disjuncts, free_variables, regrouped
+from proof_r1_formal.logic.transform import conjuncts, disjuncts, free_variables, fresh_variable, instantiate, regrouped
 
 MAX_OPERANDS = 10
 """Conjunctions and disjunctions of more operands are not split; :func:`matches` tells its caller through
@@ -92,8 +92,9 @@ def _match(
             if isinstance(formula, type(pattern)):
                 known = substitution.setdefault(variable.name, formula.variable)
                 if isinstance(known, Var) and known.sort == formula.variable.sort:
-                    inner = (*bound, (variable, formula.variable))
-                    yield from _match(body, formula.body, inner, substitution, skipped)
+                    actual = fresh_variable(formula.variable, {v for _, v in bound})  # ∃x ∀x R(x,x) is ∃y ∀x R(x,x)
+                    inside = formula.body if actual is formula.variable else instantiate(formula, actual)
+                    yield from _match(body, inside, (*bound, (variable, actual)), substitution, skipped)
         case Top() | Bottom() | Eq():
             raise CatalogueError(f"a pattern cannot contain {type(pattern).__name__}")
         case _:

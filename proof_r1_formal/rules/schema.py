@@ -14,6 +14,7 @@ from pathlib import Path
 
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.pattern import require_letters
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import Formula
 
@@ -166,6 +167,10 @@ def _require_bound(catalogue: str, schema: Schema) -> None:
     Principal patterns are matched, and so is the conclusion of a ``SYNTACTIC`` schema; all other letters for formulas
     must stand there. One letter for a term may be left open: it is tried with every term.
     """
+    try:
+        require_letters((*schema.principal, *schema.minor, schema.conclusion))
+    except CatalogueError as error:
+        raise CatalogueError(f"catalogue {catalogue}: schema {schema.name!r}: {error}") from error
     matched = (*schema.principal, *([schema.conclusion] if Condition.SYNTACTIC in schema.conditions else ()))
     bound = {name for pattern in matched for name, _ in symbols(pattern).uses}
     uses = [use for pattern in (*schema.minor, schema.conclusion) for use in symbols(pattern).uses]

@@ -340,6 +340,18 @@ def test_rejected(text: str, proof: Proof, message: str) -> None:
 
 
 RELATION = Lambda((X, Y), atom("R", X, Y))
+LIKES = Lambda((Y, X), atom("likes", Y, X))
+SAME_LETTER = Theorem("a letter and a variable x", (f("∀x A(x)"),), f("A(x)"), (Instance(0, const("x")),))
+SAME_LETTER_INSIDE = Theorem(
+    "a letter x under a quantifier of x",
+    (Exists(Y, atom("B", Y, const("x"))),),
+    Exists(Y, ForAll(X, atom("B", Y, const("x")))),
+    (
+        Witness(0, A),
+        Arbitrary(ForAll(X, atom("B", A, const("x"))), B, (Repeat(1),)),
+        Generalise(Exists(Y, ForAll(X, atom("B", Y, const("x")))), 2, A),
+    ),
+)
 PERSON = Var("x", "Person")
 SAME_NAME = Theorem(
     "one name of two sorts",
@@ -351,6 +363,13 @@ PEOPLE = Lambda((Var("u", "Person"), Var("v", "Person")), atom("R", Var("u", "Pe
 ALL_ARE_ONE_PERSON = Lambda((X,), ForAll(Var("y", "Person"), Eq(X, Var("y", "Person"))))
 ALL_ARE_ONE = Lambda((PERSON,), ForAll(Y, Eq(PERSON, Y)))
 UNSOUND: dict[str, tuple[str, Proof]] = {
+    "a letter of a theorem becomes the variable that the theorem binds": (
+        "∀x ∃y likes(y,x) ⊢ ∃y ∀x likes(y,x)",
+        (
+            Apply(SAME_LETTER, {"A": Lambda((X,), Exists(Y, atom("likes", Y, X))), "x": X}, (0,)),
+            Apply(SAME_LETTER_INSIDE, {"B": LIKES, "x": X}, (1,)),
+        ),
+    ),
     "two variables of a theorem become one": (
         "∀x ∃y R(x,y) ⊢ ∃x R(x,x)",
         (
@@ -431,6 +450,39 @@ def test_a_sort_of_the_conclusion_alone_counts() -> None:
     with pytest.raises(ProofError, match="not of the sort"):
         check(proof, premises, conclusion)
     check(proof, [f("∀x:Person ∀y:Person x = y")], conclusion)
+
+
+@pytest.mark.parametrize(
+    "theorem",
+    [
+        SAME_LETTER,
+        SAME_LETTER_INSIDE,
+        Theorem("a predicate and a constant", (f("A(t)"), atom("t")), atom("t"), (Repeat(1),)),
+        Theorem("a predicate and a variable", (f("∀x A(x)"), atom("x")), atom("x"), (Repeat(1),)),
+        Theorem("two arities", (f("A(t)"), atom("A")), atom("A"), (Repeat(1),)),
+    ],
+    ids=lambda theorem: theorem.name,
+)
+def test_a_theorem_uses_each_name_in_one_way(theorem: Theorem) -> None:
+    with pytest.raises(ProofError, match="in two ways"):
+        check((Apply(theorem, {}, ()),), *claim("p ⊢ p"))
+
+
+def test_a_proof_brings_in_no_sort_and_no_sorted_constant() -> None:
+    """Each would be harmless here, and the checker of bundles refuses it, too."""
+    person = App("a", (), "Person")
+    for line in (
+        Generalise(f("∃x:Person P(x)"), 0, A),
+        Apply(SELF, {"A": Lambda((), f("∃x:Person P(x)"))}, ()),
+        Generalise(f("∃x P(x)"), 0, person),
+        Generalise(f("∃x P(x)"), 0, App("g", (A,))),
+    ):
+        with pytest.raises(ProofError, match=r"sort|functions"):
+            check((line, Repeat(0)), *claim("P(a) ⊢ P(a)"))
+    with pytest.raises(ProofError, match="new constant"):
+        check((Witness(0, App("c", (), "Person")), Repeat(0)), *claim("∃x:Person P(x) ⊢ ∃x:Person P(x)"))
+    with pytest.raises(ProofError, match="names another sort"):
+        check((Instance(0, App("a", (), "Dog")), Repeat(0)), *claim("∀x:Person P(x); P(a) ⊢ ∀x:Person P(x)"))
 
 
 def test_theorems_are_stated_about_the_default_sort() -> None:
@@ -529,7 +581,7 @@ USES: dict[str, tuple[str, Block]] = {
     "premise": ("Q(c)", ()),
     "within a term of a premise": ("Q(f(c))", ()),
     "term of an instance": ("∀x Q(x)", (Instance(1, C),)),
-    "within a term of an instance": ("∀x Q(x)", (Instance(1, fa(C)),)),
+    "within a term of an instance": ("∀x Q(f(x))", (Instance(1, fa(C)),)),
     "term of a generalisation": ("q", (Generalise(f("∃x q"), 1, C),)),
     "witness": ("∃x Q(x)", (Witness(1, C),)),
     "reflexivity": ("q", (Reflexivity(C),)),

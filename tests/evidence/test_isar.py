@@ -22,13 +22,22 @@ from hypothesis import assume, given, settings
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.evidence.certificate import Certificate, CertifiedStep
-from proof_r1_formal.evidence.checker import TRUTH_TABLES, check
+from proof_r1_formal.evidence.checker import check
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.evidence.isar import isar_theory
 from proof_r1_formal.evidence.lemmas import lemma_of_elimination, lemma_of_introduction
 from proof_r1_formal.evidence.schemata import instance_proof
 from proof_r1_formal.evidence.search import find_proof
-from proof_r1_formal.evidence.term import Absurd, Contradiction, Instance, Proof, Repeat, Suppose, Witness
+from proof_r1_formal.evidence.term import (
+    TRUTH_TABLES,
+    Absurd,
+    Contradiction,
+    Instance,
+    Proof,
+    Repeat,
+    Suppose,
+    Witness,
+)
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.signature import FunctionType, Signature, mangle, unmangle
