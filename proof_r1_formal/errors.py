@@ -65,7 +65,7 @@ def _rebuild_parse_error(text: str, offset: int, problem: str, expected: tuple[s
 
 
 class SignatureError(ProofR1Error):
-    """One name used in two ways (two arities, two sorts, or as predicate and as function)."""
+    """A predicate, or a function or constant, used in two ways (two arities or two sorts)."""
 
     def __init__(self, name: str, first: str, second: str) -> None:
         self.name = name

@@ -28,7 +28,7 @@ def rules(
     if rule is None:
         OUT.print(display.rules(known))
         return
-    found = known.find(rule.upper().replace(" ", "_"), aliases=True)
+    found = known.find(rule, aliases=True)
     if found is None:
         fail(f"there is no rule {rule!r} in the catalogue {known.name}; 'proof-r1 rules' lists them")
     OUT.print(display.rule(found))

@@ -414,5 +414,9 @@ def _quantifier(formula: Formula) -> str | None:
 
 def _interprets(model: Structure, formula: Formula) -> bool:
     occurring = symbols(formula)
-    named = model.predicates.keys() | model.functions.keys()
-    return named >= {name for name, _ in occurring.uses} and model.domains.keys() >= occurring.sorts
+    predicates = {name for name, (kind, _) in occurring.uses if kind == "predicate"}
+    return (
+        model.predicates.keys() >= predicates
+        and model.functions.keys() >= occurring.functions
+        and model.domains.keys() >= occurring.sorts
+    )

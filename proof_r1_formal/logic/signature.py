@@ -2,6 +2,9 @@
 
 In: formulas. Out: a :class:`Signature`, or a :class:`SignatureError` that names both uses of a symbol that clash.
 
+Predicates and terms are two namespaces: ``Tiger(Tiger)`` has a predicate and a constant of one name, which have nothing
+to do with each other. Functions and constants are one namespace.
+
 Sorts are inferred: variables declare one. Every argument place, constant and function result takes the sort of what
 meets it; what meets nothing sorted is of the default sort. ``likes(x, rome)`` under ``∀x:Person`` makes the first place
 of ``likes`` a Person. What is inferred from many formulas is written into one by :meth:`SignatureBuilder.sorted`.
@@ -12,10 +15,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from proof_r1_formal.errors import SignatureError
-from proof_r1_formal.logic.symbols import symbols
+from proof_r1_formal.logic.symbols import Use, symbols
 from proof_r1_formal.logic.syntax import ENTITY, App, Atom, Eq, Exists, ForAll, Formula, Term, Var
 from proof_r1_formal.logic.transform import map_terms, subformulas
 
@@ -47,7 +50,7 @@ class Signature:
         """Collect the symbols of ``formulas``.
 
         Raises:
-            SignatureError: a name is used with two arities, with two sorts, or as predicate and as function.
+            SignatureError: a predicate, or a function or constant, is used with two arities or with two sorts.
         """
         builder = SignatureBuilder()
         for formula in formulas:
@@ -55,10 +58,19 @@ class Signature:
         return builder.signature()
 
 
+_Symbol: TypeAlias = tuple[bool, str]
+"""Whether it is a predicate, and its name."""
+
+
+def _symbol(name: str, use: Use) -> _Symbol:
+    return use[0] == "predicate", name
+
+
 class SignatureBuilder:
     """Collects symbols formula by formula: union-find over the sorted places of symbols.
 
-    A place is ``(symbol, index)``; index -1 is the result of a function. As long as all variables are of the default
+    A place is ``(symbol, index)``, a symbol being ``(whether it is a predicate, name)``; index -1 is the result of a
+    function. As long as all variables are of the default
     sort, so is every place, and nothing is united.
 
     Attributes:
@@ -67,7 +79,7 @@ class SignatureBuilder:
 
     def __init__(self) -> None:
         self._formulas: dict[Formula, None] = {}
-        self._uses: dict[str, tuple[str, int]] = {}  # name -> (kind, arity)
+        self._uses: dict[_Symbol, Use] = {}
         self.one_sort = True
         self._parent: dict[object, object] = {}
         self._sort: dict[object, str] = {}
@@ -82,7 +94,7 @@ class SignatureBuilder:
         if formula in self._formulas or (
             self.one_sort
             and symbols(formula).sorts <= {ENTITY}
-            and all(self._uses.get(name) == use for name, use in symbols(formula).uses)
+            and all(self._uses.get(_symbol(name, use)) == use for name, use in symbols(formula).uses)
         ):
             return self
         copy = SignatureBuilder()
@@ -105,7 +117,7 @@ class SignatureBuilder:
             return
         self._formulas[formula] = None
         for name, use in symbols(formula).uses:
-            first = self._uses.setdefault(name, use)
+            first = self._uses.setdefault(_symbol(name, use), use)
             if first != use:
                 raise SignatureError(name, _described(*first), _described(*use))
         if not self.one_sort:
@@ -119,7 +131,7 @@ class SignatureBuilder:
         for part in subformulas(formula):
             match part:
                 case Atom(predicate, arguments):
-                    self._arguments(predicate, arguments)
+                    self._arguments((True, predicate), arguments)
                 case Eq(left, right):
                     self._unify(self._place(left), self._place(right), "=")
                 case ForAll(variable, _) | Exists(variable, _):
@@ -127,9 +139,9 @@ class SignatureBuilder:
                 case _:
                     pass
 
-    def _arguments(self, symbol: str, arguments: tuple[Term, ...]) -> None:
+    def _arguments(self, symbol: _Symbol, arguments: tuple[Term, ...]) -> None:
         for index, argument in enumerate(arguments):
-            self._unify((symbol, index), self._place(argument), symbol)
+            self._unify((symbol, index), self._place(argument), symbol[1])
 
     def _place(self, term: Term) -> object:
         match term:
@@ -139,10 +151,11 @@ class SignatureBuilder:
                 self._sorts.setdefault(sort)
                 return place
             case App(function, arguments):
-                self._arguments(function, arguments)
+                self._arguments((False, function), arguments)
+                result = ((False, function), -1)
                 if term.sort is not None:
-                    self._unify(self._place(Var("", term.sort)), (function, -1), function)
-                return (function, -1)
+                    self._unify(self._place(Var("", term.sort)), result, function)
+                return result
         assert_never(term)
 
     def _find(self, place: object) -> object:
@@ -168,14 +181,15 @@ class SignatureBuilder:
         """What was collected, places without a sort being of the default sort."""
         predicates: dict[str, tuple[str, ...]] = {}
         functions: dict[str, FunctionType] = {}
-        for name, (kind, arity) in self._uses.items():
-            sorts = tuple([self._sort_of((name, index)) for index in range(arity)])
-            if kind == "predicate":
+        for (is_predicate, name), (_, arity) in self._uses.items():
+            symbol = (is_predicate, name)
+            sorts = tuple([self._sort_of((symbol, index)) for index in range(arity)])
+            result = () if is_predicate else (self._sort_of((symbol, -1)),)
+            if is_predicate:
                 predicates[name] = sorts
             else:
-                functions[name] = FunctionType(sorts, self._sort_of((name, -1)))
-            for sort in (*sorts, *([functions[name].result] if name in functions else [])):
-                self._sorts.setdefault(sort)
+                functions[name] = FunctionType(sorts, *result)
+            self._sorts.update(dict.fromkeys((*sorts, *result)))
         return Signature(predicates, functions, tuple(self._sorts) or (ENTITY,))
 
     def sorted(self, formula: Formula) -> Formula:
@@ -189,7 +203,7 @@ class SignatureBuilder:
         def named(term: Term) -> Term:
             if isinstance(term, Var):
                 return term
-            return App(term.function, tuple(map(named, term.arguments)), self._sort_of((term.function, -1)))
+            return App(term.function, tuple(map(named, term.arguments)), self._sort_of(((False, term.function), -1)))
 
         return map_terms(formula, named)
 

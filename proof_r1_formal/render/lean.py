@@ -104,11 +104,12 @@ def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
     '∀ (s_Entity : Type) (p_A : s_Entity → Prop) (f_t : s_Entity), (∀ x_x : s_Entity, (p_A x_x)) → (p_A f_t)'
     """
     signature = Signature.infer((*premises, conclusion))
+    kinds = dict.fromkeys((name, kind) for part in (*premises, conclusion) for name, (kind, _) in symbols(part).uses)
     variables = [
         f"({predicate_name(name)} : {_arrows(signature.predicates[name], 'Prop')})"
-        if name in signature.predicates
+        if kind == "predicate"
         else f"({function_name(name)} : {_function_type(signature.functions[name])})"
-        for name in pattern_variables(premises, conclusion)
+        for name, kind in kinds
     ]
     quantified = any(symbols(part).sorts for part in (*premises, conclusion))
     first_order = quantified or bool(signature.functions) or any(signature.predicates.values())

@@ -6,6 +6,7 @@ bound variable is not free.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -148,17 +149,38 @@ class Catalogue:
         for alias, target in self.aliases.items():
             if target not in names:
                 raise CatalogueError(f"catalogue {self.name}: alias {alias!r} names no rule of it ({target!r})")
+        known: dict[str, tuple[str, str]] = {}
+        for spelled, target in (*zip(names, names, strict=True), *self.aliases.items()):
+            other, meant = known.setdefault(_spelling(spelled), (spelled, target))
+            if meant != target:
+                raise CatalogueError(
+                    f"catalogue {self.name}: {other!r} and {spelled!r} name two rules, but differ in case, blanks, "
+                    "'-' and '_' only; rename one"
+                )
 
     @cached_property
     def _by_name(self) -> dict[str, Rule]:
         return {rule.name: rule for rule in self.rules}
 
+    @cached_property
+    def _by_spelling(self) -> dict[str, Rule]:
+        spelled = {**self.aliases, **{rule.name: rule.name for rule in self.rules}}
+        return {_spelling(name): self._by_name[target] for name, target in spelled.items()}
+
     def find(self, name: str, *, aliases: bool = False) -> Rule | None:
-        """The rule of that canonical name (or alias, if allowed); None if there is none."""
+        """The rule of that canonical name; None if there is none.
+
+        Args:
+            name: as written.
+            aliases: whether aliases count too, and any spelling: case, blanks, ``-`` and ``_`` make no difference.
+        """
         rule = self._by_name.get(name)
-        if rule is None and aliases:
-            rule = self._by_name.get(self.aliases.get(name, ""))
-        return rule
+        return self._by_spelling.get(_spelling(name)) if rule is None and aliases else rule
+
+
+def _spelling(name: str) -> str:
+    """The name without case, blanks, ``-`` and ``_``: spellings of one name have this in common."""
+    return re.sub(r"[\s_-]+", "", name).casefold()
 
 
 def _require_bound(catalogue: str, schema: Schema) -> None:

@@ -135,6 +135,8 @@ def signatures(
 ) -> Signature:
     """Signatures with at least one predicate. A sort may be without constants.
 
+    A predicate and a constant or function may have one name: they are different symbols.
+
     Args:
         symbols: names of sorts, predicates and functions; plain ones if None.
         max_sorts: 1 gives the default sort alone.
@@ -150,10 +152,14 @@ def signatures(
     predicates = draw(st.lists(st.lists(sort, max_size=max_arity), min_size=1, max_size=max_predicates))
     constants = draw(st.lists(sort, max_size=max_constants))
     functions = draw(st.lists(st.tuples(st.lists(sort, min_size=1, max_size=max_arity), sort), max_size=max_functions))
-    count = len(predicates) + len(constants) + len(functions)
-    unused = iter(draw(st.lists(named, min_size=count, max_size=count, unique=True)))
+
+    def names(among: SearchStrategy[str], count: int) -> list[str]:
+        return draw(st.lists(among, min_size=count, max_size=count, unique=True))
+
+    predicate_names = names(named, len(predicates))
+    unused = iter(names(named | st.sampled_from(predicate_names), len(constants) + len(functions)))
     return Signature(
-        {next(unused): tuple(arguments) for arguments in predicates},
+        {name: tuple(arguments) for name, arguments in zip(predicate_names, predicates, strict=True)},
         {next(unused): FunctionType((), result) for result in constants}
         | {next(unused): FunctionType(tuple(arguments), result) for arguments, result in functions},
         sorts,

@@ -223,7 +223,7 @@ def test_a_yes_without_a_proof_is_unsupported_in_reports() -> None:
         (Query((), atom("p", var("x"))), "variable 'x' is free"),
         (ask("p(a)", "p(a, b)"), "'p' is used as a predicate of 1 argument and as a predicate of 2 arguments"),
         (ask("∀x:A p(x)", "∀x:B p(x)"), "'p' is used as taking sort A and as taking sort B"),
-        (ask("p(q) ∧ q", "p(q)"), "'q' is used as a constant and as a predicate of 0 arguments"),
+        (ask("p(f(f))", "q"), "'f' is used as a function of 1 argument and as a constant"),
     ],
 )
 def test_what_is_no_query_is_unsupported_in_its_own_names(query: Query, detail: str) -> None:

@@ -416,3 +416,7 @@ def test_the_catalogues_of_the_method() -> None:
     aliased = TRAIN.find("MODUS_PONENS", aliases=True)
     assert aliased is not None
     assert aliased.name == "IMPLICATION_ELIMINATION"
+    for spelled in ("modus ponens", "Modus-Ponens", " Implication  Elimination ", "implication_elimination"):
+        assert TRAIN.find(spelled, aliases=True) is aliased
+        assert TRAIN.find(spelled) is None
+    assert TRAIN.find("modus", aliases=True) is None

@@ -21,6 +21,8 @@ def rule(*schemata: Schema, name: str = "MINE") -> Rule:
         ((rule(PLAIN), rule(PLAIN)), {}, "rule 'MINE' is there twice"),
         ((rule(PLAIN), rule(PLAIN, name="OTHER")), {}, "schema 'plain' is there twice"),
         ((rule(PLAIN),), {"M": "OTHER"}, "alias 'M' names no rule"),
+        ((rule(PLAIN), rule(name="OTHER")), {"mi ne": "OTHER"}, "'MINE' and 'mi ne' name two rules"),
+        ((rule(schema("s", "A(A)", "", "A(A)")),), {}, "patterns use 'A' in two ways"),
         ((rule(schema("s", "", "A", "A ∨ B")),), {}, "nothing says what A, B stands for"),
         ((rule(schema("s", "A → B", "C", "B")),), {}, "nothing says what C stands for"),
         ((rule(schema("s", "∀x ∀y A(x,y)", "", "A(t,u)")),), {}, "nothing says what t, u stands for"),

@@ -71,7 +71,7 @@ def nested_terms(depth: int) -> Formula:
         (Query((), atom("p", App("f", (var("y"),)))), "variable 'y' is free"),
         (Query((parse_formula("∀x p(x)"),), atom("p", Var("x", "Other"))), "variable 'x' is free"),
         (ask("p(a)", "p(a, b)"), "'p' is used as a predicate of 1 argument and as a predicate of 2 arguments"),
-        (ask("p(q)", "q"), "'q' is used as a constant and as a predicate of 0 arguments"),
+        (ask("p(f(f))", "q"), "'f' is used as a function of 1 argument and as a constant"),
         (ask("∀x:A p(x)", "∀x:B p(x)"), "'p' is used as taking sort A and as taking sort B"),
         (Query((), nested_negations(MAX_DEPTH + 1)), "a formula is nested deeper than 300"),
         (Query((nested_terms(5_000),), atom("p", const("a"))), "a formula is nested deeper than 300"),

@@ -1,0 +1,130 @@
+"""A predicate and a constant of one name are two symbols, from the file of a problem to the bundle and its checker."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.evaluate.bundle import bundle, encode
+from proof_r1_formal.evaluate.local_check import local_checks
+from proof_r1_formal.evaluate.page import page
+from proof_r1_formal.evidence.fitch import fitch
+from proof_r1_formal.evidence.kernel import theorem_of
+from proof_r1_formal.evidence.lean import LeanKernel
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.signature import FunctionType, Signature
+from proof_r1_formal.logic.syntax import ENTITY
+from proof_r1_formal.proof.certify import certify, certify_many
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.render import isabelle, smtlib, tptp
+from proof_r1_formal.render import lean as lean_text
+from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import Entailed, Query, Refuted, is_countermodel
+
+PROGRAM = Path(__file__).parents[2] / "check_bundle.py"
+PREMISES = ("∀x (Tiger(x) → Cat(x))", "Tiger(Tiger)", "Cat(Tiger) → Rome")
+FORMULAS = tuple(map(parse_formula, (*PREMISES, "Rome ∧ Near(Rome, Tiger)")))
+ENTAILED = Query(FORMULAS[:2], parse_formula("Cat(Tiger)"))
+REFUTED = Query(FORMULAS[:3], FORMULAS[3])
+STEPS = [
+    {"id": "s1", "dependencies": ["h1", "h2"], "conclusion": "Cat(Tiger)", "rule": "IMPLICATION_ELIMINATION"},
+    {"id": "s2", "dependencies": ["h2", "h3"], "conclusion": "Rome ∧ Rome(Rome)", "rule": "MODUS_TOLLENS"},
+    {"id": "h_goal_true", "dependencies": ["s1"], "conclusion": "Cat(Tiger)", "rule": "GOAL_BINDING"},
+]
+TEXT = f"<summary>{json.dumps(STEPS)}</summary>"
+
+
+@pytest.fixture
+def problem(tmp_path: Path) -> Problem:
+    """The problem as its reader makes it of a record like those of FOLIO."""
+    record = {
+        "premises": ["Tigers are cats.", "Tiger is a tiger.", "It rains in Rome if Tiger is a cat."],
+        "premises-FOL": PREMISES,
+        "conclusion": "Tiger is a cat.",
+        "conclusion-FOL": "Cat(Tiger)",
+        "label": "True",
+    }
+    path = tmp_path / "tiger.jsonl"
+    path.write_text(json.dumps(record), "utf-8")
+    found = read_problems(path)
+    assert not found.rejected
+    (known,) = found.problems.values()
+    return known
+
+
+def test_a_signature_has_both() -> None:
+    signature = Signature.infer(FORMULAS)
+    entity = FunctionType((), ENTITY)
+    assert signature.predicates == {"Tiger": (ENTITY,), "Cat": (ENTITY,), "Rome": (), "Near": (ENTITY, ENTITY)}
+    assert signature.functions == {"Tiger": entity, "Rome": entity}
+
+
+def test_the_two_have_sorts_of_their_own() -> None:
+    signature = Signature.infer([parse_formula("∀x:Animal (Tiger(x) ∧ near(Tiger))"), parse_formula("near(x(Tiger))")])
+    assert signature.predicates == {"Tiger": ("Animal",), "near": (ENTITY,)}
+    assert signature.functions == {"Tiger": FunctionType((), ENTITY), "x": FunctionType((ENTITY,), ENTITY)}
+
+
+@pytest.mark.parametrize("name", ["embedded", "z3", "cvc5"])
+def test_solvers_tell_them_apart(name: str) -> None:
+    solver = get_solver(name)
+    assert isinstance(solver.decide(ENTAILED), Entailed)
+    answer = solver.decide(REFUTED)
+    assert isinstance(answer, Refuted) and answer.model is not None
+    assert is_countermodel(REFUTED, answer.model)
+
+
+def test_each_notation_has_two_symbols() -> None:
+    assert "(declare-fun p_Tiger (s_Entity) Bool)\n" in smtlib.script(FORMULAS)
+    assert "(declare-fun f_Tiger () s_Entity)\n" in smtlib.script(FORMULAS)
+    assert "p_Tiger(f_Tiger)" in tptp.problem(ENTAILED)
+    assert "(p_Tiger : s_Entity → Prop) (p_Cat : s_Entity → Prop) (f_Tiger : s_Entity)" in lean_text.entailment(
+        ENTAILED.dependencies, ENTAILED.conclusion
+    )
+    assert '"(p_Tiger f_Tiger)"' in isabelle.query_theory(ENTAILED, "T")
+    assert lean_text.schema_statement([parse_formula("A(A)")], parse_formula("A(A)")) == (
+        "∀ (s_Entity : Type) (p_A : s_Entity → Prop) (f_A : s_Entity), (p_A f_A) → (p_A f_A)"
+    )
+
+
+def test_lean_accepts_the_proof_and_the_countermodel(lean: LeanKernel) -> None:
+    solver = get_solver("embedded")
+    theorems = [theorem_of(query, solver.decide(query)) for query in (ENTAILED, REFUTED)]
+    assert all(judgement.accepted for judgement in lean.check([theorem for theorem in theorems if theorem is not None]))
+    assert None not in theorems
+
+
+def test_proofs_are_written_for_people() -> None:
+    answer = get_solver("embedded").decide(ENTAILED)
+    assert isinstance(answer, Entailed) and answer.proof is not None
+    rows = fitch(answer.proof, [("h1", FORMULAS[0]), ("h2", FORMULAS[1])])
+    assert [row.text for row in rows][-2:] == ["Tiger(Tiger) → Cat(Tiger)", "Cat(Tiger)"]
+
+
+def test_certificates_bundles_and_the_page_hold_both(problem: Problem, tmp_path: Path, lean: LeanKernel) -> None:
+    verifier = Verifier(evaluation=True)
+    completion = Completion(problem_id=problem.id, completion=TEXT)
+    certification = certify(verifier, problem, TEXT)
+    assert [action.semantic for action in certification.report.actions] == [True, False, True]
+    assert certification.report.answer_correct
+    assert [check.question is not None for check in local_checks(problem, TEXT)] == [True, True, True]
+    assert certification.certificate is not None, certification.reason
+    [(_, judged)] = certify_many(verifier, {problem.id: problem}, [completion], lean)
+    assert judged.is_theorem, list(judged.faults())
+    file = tmp_path / "bundle.json"
+    file.write_bytes(encode(bundle(verifier, {problem.id: problem}, [(completion, certification.report)])))
+    command = [sys.executable, "-I", "-S", str(PROGRAM), str(file)]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    shown = page(verifier, {problem.id: problem}, [(completion, certification.report)])
+    index = re.search(rb'id="index">(.*?)</script>', shown, re.DOTALL)
+    assert index is not None
+    assert json.loads(index[1])["traces"][0]["verified"]
