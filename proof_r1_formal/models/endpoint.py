@@ -7,11 +7,13 @@ connection; a stream that ends before the reply does is an error, not a short re
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -21,12 +23,15 @@ from typing import TYPE_CHECKING, Self
 from proof_r1_formal.models.chat import CallError, Message, ModelError, Reply, Sampling
 
 if TYPE_CHECKING:
+    import httpx2
     from openai import APIStatusError, AsyncOpenAI
 
 NO_KEY = "none"
 """What is sent where no key is needed."""
 SHOWN = 300
 """So much of what an endpoint says about an error is passed on."""
+DRAINED = 0.1
+"""Seconds that an endpoint has to end a stream of which all has been said, so that the connection can be used again."""
 _UNUSABLE = frozenset({401, 404})
 """Statuses that every call would get: the key is refused, there is no such model or address."""
 _PASSING = frozenset({408, 409, 425, 429})
@@ -77,6 +82,7 @@ class Endpoint:
 
     async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
         """See :class:`~proof_r1_formal.models.chat.Model`."""
+        import httpx2
         import openai
 
         fields: dict[str, object] = {
@@ -97,14 +103,18 @@ class Endpoint:
         started = time.time()
         try:
             stream = await self._client.post(
-                "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
+                "/chat/completions",
+                body=body,
+                options={"headers": {"Accept-Encoding": "identity"}},
+                cast_to=object,
+                stream=True,
+                stream_cls=openai.AsyncStream[object],
             )
-            async with stream:
-                async for chunk in stream:
-                    written.add(chunk)
+            async with _body(stream.response) as chunks:
+                await _read(chunks, written)
         except openai.APIStatusError as error:
             raise self._refused(error) from None
-        except (openai.OpenAIError, ValueError, RecursionError) as error:  # a connection that breaks, or nonsense
+        except (openai.OpenAIError, httpx2.HTTPError, ValueError, RecursionError) as error:  # it breaks, or nonsense
             if written.finish is None:  # whatever comes behind a whole reply does no harm
                 cause = error.__cause__ or error
                 raise CallError(self._said(f"no whole reply: {error} ({type(cause).__name__})"), again=True) from None
@@ -179,6 +189,77 @@ def seconds_to_wait(header: str | None, now: datetime) -> float | None:
 # -- streams ----------------------------------------------------------------------------------------------------------
 
 
+@asynccontextmanager
+async def _body(response: httpx2.Response) -> AsyncIterator[AsyncIterator[bytes]]:
+    """The bytes of a response, which is closed at the end.
+
+    The client reads through several nested generators. One that is left in the middle is closed by the garbage
+    collector, possibly while another one runs it. Reading on after the connection is closed ends each of them.
+
+    Raises:
+        ValueError: the body is compressed, which was not asked for.
+    """
+    import httpx2
+
+    chunks = response.aiter_raw()
+    try:
+        if encoding := response.headers.get("content-encoding"):
+            raise ValueError(f"the body is compressed ({encoding}), which was not asked for")
+        yield chunks
+    finally:
+        await response.aclose()
+        with suppress(httpx2.HTTPError, httpx2.StreamError):
+            async for _ in chunks:
+                pass
+
+
+async def _read(chunks: AsyncIterator[bytes], written: _Written) -> None:
+    """Read a stream until it says that it is over, or ends."""
+    events = _Events()
+    async for chunk in chunks:
+        for data in events.add(chunk):
+            if data.startswith(b"[DONE]"):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(DRAINED):
+                        async for _ in chunks:
+                            pass
+                return
+            written.add(json.loads(data.decode()))
+
+
+@dataclass(slots=True)
+class _Events:
+    """Server-sent events, of which only the data counts. https://html.spec.whatwg.org/multipage/server-sent-events.html
+
+    Attributes:
+        line: the pieces of the line that has not ended yet.
+        data: the lines of data of the event that has not ended yet.
+        returned: the last byte was a carriage return, which a line feed may follow.
+    """
+
+    line: list[bytes] = field(default_factory=list)
+    data: list[bytes] = field(default_factory=list)
+    returned: bool = False
+
+    def add(self, chunk: bytes) -> Iterator[bytes]:
+        """The data of each event that ends in these bytes, in order."""
+        if self.returned:
+            chunk = chunk.removeprefix(b"\n")
+        self.returned = chunk.endswith(b"\r")
+        for piece in chunk.splitlines(keepends=True):
+            self.line.append(piece)
+            if not piece.endswith((b"\n", b"\r")):
+                continue
+            line = b"".join(self.line).rstrip(b"\r\n")
+            self.line.clear()
+            name, _, value = line.partition(b":")
+            if name == b"data":
+                self.data.append(value.removeprefix(b" "))
+            elif not line and self.data:
+                yield b"\n".join(self.data)
+                self.data.clear()
+
+
 @dataclass(slots=True)
 class _Written:
     """A reply as far as it has come. Endpoints differ in what they leave out, so nothing is taken for granted."""
@@ -193,11 +274,13 @@ class _Written:
         """Note a chunk.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is none, or says that something went wrong.
             CallError: it holds no text but something else.
         """
         if not isinstance(chunk, dict):
             raise ValueError("a chunk of the stream is no object")
+        if error := chunk.get("error"):
+            raise ValueError(error["message"] if isinstance(error, dict) and "message" in error else error)
         if isinstance(usage := chunk.get("usage"), dict):
             self.tokens = _count(usage.get("completion_tokens"))
             self.prompt_tokens = _count(usage.get("prompt_tokens"))

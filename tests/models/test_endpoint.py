@@ -8,11 +8,15 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proof_r1_formal.models.chat import CallError, Message, ModelError, Reply, Sampling
-from proof_r1_formal.models.endpoint import Endpoint, only_model, seconds_to_wait
+from proof_r1_formal.models.endpoint import Endpoint, _Events, only_model, seconds_to_wait
+from tests.leaks import Abandoned, watched_loops
 from tests.models.scripted import Act, Handler, Script, saying
 
 CHAT: list[Message] = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "Is Tom a cat?"}]
@@ -112,6 +116,68 @@ def test_silence_is_a_call_to_make_again(follow: Follow) -> None:
     finally:
         over.set()
     assert caught.value.again
+
+
+def test_a_stream_that_is_cancelled_in_the_middle_is_closed(follow: Follow) -> None:
+    begun, over = threading.Event(), threading.Event()
+
+    def stalls(handler: Handler) -> None:
+        torn(handler)
+        begun.set()
+        over.wait(60)
+
+    async def work(url: str) -> None:
+        async with Endpoint(url, "tiny") as endpoint:
+            asking = asyncio.ensure_future(endpoint.reply(CHAT, Sampling(0.5, 0.9, 64)))
+            await asyncio.to_thread(begun.wait, 60)
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+
+    url = follow(Script(lambda _: stalls))
+    try:
+        with watched_loops() as abandoned:
+            asyncio.run(work(url))
+    finally:
+        over.set()
+    assert abandoned == Abandoned()
+
+
+def test_a_stream_that_is_over_but_does_not_end_is_closed(follow: Follow) -> None:
+    over = threading.Event()
+
+    def stalls(handler: Handler) -> None:
+        handler.stream(WHOLE, "[DONE]")
+        over.wait(60)
+
+    url = follow(Script(lambda _: stalls))
+    try:
+        with watched_loops() as abandoned:
+            assert ask(url).text == "yes"
+    finally:
+        over.set()
+    assert abandoned == Abandoned()
+
+
+LINES = st.sampled_from(["data: a", "data:b", "data", ": note", "event: x", "id: 1", "", "", "é"])
+
+
+@given(st.lists(LINES, max_size=12), st.sampled_from(["\n", "\r\n", "\r"]), st.data())
+def test_events_are_the_same_however_their_bytes_arrive(said: list[str], end: str, data: st.DataObject) -> None:
+    stream = "".join(line + end for line in said).encode()
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
+    pieces = [stream[start:end] for start, end in pairwise([0, *cuts, len(stream)])]
+    expected: list[bytes] = []
+    event: list[str] = []
+    for line in said:
+        name, _, value = line.partition(":")
+        if name == "data":
+            event.append(value.strip())
+        elif not line and event:
+            expected.append("\n".join(event).encode())
+            event = []
+    events = _Events()
+    assert [found for piece in pieces for found in events.add(piece)] == expected
 
 
 def test_nobody_there_is_a_call_to_make_again(follow: Follow) -> None:

@@ -17,8 +17,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import assert_never
 
@@ -103,6 +102,7 @@ class LogicAgent:
     rules: Catalogue
     sampling: Sampling
     solver: Solver
+    _solving: asyncio.Lock = field(default_factory=asyncio.Lock, init=False, repr=False, compare=False)
 
     async def solve(self, problem: Problem, model: Asked) -> str:
         """See :class:`~proof_r1_formal.models.agents.Agent`."""
@@ -122,7 +122,8 @@ class LogicAgent:
         read = None if written is None else read_formulas(written)
         if read is None:
             return Finding(view, Outcome.UNREADABLE, None)
-        outcome, started, ended = await asyncio.get_running_loop().run_in_executor(_SOLVING, _timed, self.solver, *read)
+        async with self._solving:  # in a thread, so that replies can come meanwhile; one, as no solver is made for more
+            outcome, started, ended = await asyncio.to_thread(_timed, self.solver, *read)
         model.worked(started, ended)
         return Finding(view, outcome, written)
 
@@ -187,9 +188,6 @@ def read_formulas(written: dict[str, object]) -> tuple[tuple[Formula, ...], Form
 
 
 # -- deduction --------------------------------------------------------------------------------------------------------
-
-_SOLVING = ThreadPoolExecutor(1, "solver")
-"""Where solvers work, so that replies can come meanwhile; one thread, as no solver is made for more."""
 
 
 def _timed(solver: Solver, premises: tuple[Formula, ...], position: Formula) -> tuple[Outcome, float, float]:
