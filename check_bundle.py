@@ -60,8 +60,8 @@ PROGRESS = {"TAUTOLOGY", "REPEATS_CONCLUSION", "RESTATES_DEPENDENCY", "PROGRESS_
 EXCLUDED = ("unknown problem id", "second output for the same problem and sample", "inconsistent premises",
             "label is Uncertain (counted apart)", "no reference answer (Avg, Pass, right and verified)",
             "no reference proof (RGD, length ratio)", "no response length (response length)")
-MEASURES = ("Avg", "Pass", "FVR", "RVR", "RGD", "Right and verified", "Right and rule-verified", "Parsed",
-            "Length ratio", "Response length")
+MEASURES = ("Avg", "Pass", "FVR", "Strict FVR", "RVR", "Strict RVR", "RGD", "Right and verified",
+            "Right and rule-verified", "Parsed", "Length ratio", "Response length")
 DERIVED = {"UNPARSABLE_CONCLUSION", "DUPLICATE_ID", "UNUSED_DEPENDENCY", "RULE_UNTRUSTED_DEPENDENCY",
            *list(OUTCOMES)[10:]}
 # fmt: on
@@ -466,7 +466,7 @@ class Trace:
             schema, lacking = not codes.keys() & SCHEMA, [name for name in names if name not in state]
             allowed = RULE | PROGRESS | DERIVED if schema else SCHEMA
             action["findings"].claim(codes.keys() <= allowed, f"only {', '.join(sorted(allowed))} are expected")
-            expected, ids = Counter({"DUPLICATE_ID": int(step["id"] in seen)}), {step["id"] for step in self.steps}
+            expected = Counter({"DUPLICATE_ID": int(step["id"] in seen)})
             fields = [step["id"], step["declared_rule"], step["conclusion"], formula, *names]
             action.claim(not malformed or {*fields} == {None}, "nothing is known of what is not parsed")
             if not malformed:
@@ -476,7 +476,7 @@ class Trace:
                 action["formula"].claim(formula is not None or not schema, "a formula is expected")
             entailed, lines = None, set(range(len(names)))
             if schema:
-                expected.update("UNTRUSTED_DEPENDENCY" if name in ids else "MISSING_DEPENDENCY" for name in lacking)
+                expected.update("UNTRUSTED_DEPENDENCY" if name in seen else "MISSING_DEPENDENCY" for name in lacking)
                 expected["RULE_UNTRUSTED_DEPENDENCY"] = not (lacking or codes["UNKNOWN_RULE"] or trusted >= {*names})
             if schema and not lacking:
                 entailed, lines = evidence.decide(action["evidence"], [state[name] for name in names], formula)
@@ -564,15 +564,16 @@ class Trace:
         if reference is not None:
             row["RGD"] = (abs(math.log(max(1, len(inside) - 1) / max(1, reference))), 1)
             row["Length ratio"] = (max(0, len(inside) - 1), reference)
-        cascade = {"MISSING_DEPENDENCY", "UNTRUSTED_DEPENDENCY"}
+        cascade = {"UNTRUSTED_DEPENDENCY"}
         levels = {
             "FVR": (["semantic"], cascade),
             "RVR": (["semantic", "rule"], cascade | {"RULE_UNTRUSTED_DEPENDENCY"}),
         }
         for name, (needed, codes) in levels.items() if self.data["parsed"] else ():
-            stands = [all(step["verdicts"][level] for level in needed) for step in self.steps]
-            counts = [ok or not codes & {*step["findings"]} for ok, step in zip(stands, self.steps, strict=True)]
-            row[name] = (sum(stands), sum(counts))
+            holds = sum(all(step["verdicts"][level] for level in needed) for step in self.steps)
+            found = [{*step["findings"]} for step in self.steps]
+            row[name] = (holds, sum("MISSING_DEPENDENCY" in of or not codes & of for of in found))
+            row[f"Strict {name}"] = (holds, len(self.steps))
         return row
 
 
@@ -589,6 +590,7 @@ def evaluation(problems: Sequence[Problem], traces: Sequence[Trace]) -> dict[tup
     left_out = [0, 0, len(traces) - len(scored) - len(asides), len(asides)]
     left_out += [sum(name not in row for row in rows.values()) for name in ("Avg", "RGD", "Response length")]
     number: dict[tuple[str | int, ...], Any] = {("samples",): most, ("length_unit",): "characters"}
+    number["eligibility",] = "own-fault"
     number |= {} if problems else {("difficulties",): {}}
     number |= {("excluded", reason): count for reason, count in zip(EXCLUDED, left_out, strict=True)}
     known = {name for trace in scored for name, verdicts in trace.rules() if verdicts["schema"]}

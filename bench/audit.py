@@ -41,7 +41,8 @@ all actions.
 
 The *rates* are FVR and RVR (`evaluate/metrics.py`) with the checks of entailment, of rules and of progress done by one
 backend, each replaying the states that come of its own verdicts. What comparing two formulas in a few fixed structures
-settles, no backend is asked, whichever it is.
+settles, no backend is asked, whichever it is. Their denominators leave out what the method's reference implementation
+leaves out (`--eligibility reference` of `proof-r1 evaluate`).
 
 `golden` are the 450 reference proofs, `corrupted` 900 variants of them (wrong conclusions, dependencies, ids, fields
 and rules), `warm-up` 56 trajectories; nothing was sampled. Every query has the solvers' default budget of steps, and at

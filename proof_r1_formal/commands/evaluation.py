@@ -40,7 +40,7 @@ from proof_r1_formal.evaluate.assessment import Assessment, assess
 from proof_r1_formal.evaluate.diagnosis import misnamed_record
 from proof_r1_formal.evaluate.examine import Examined, examine_many
 from proof_r1_formal.evaluate.figures import draw, require_matplotlib
-from proof_r1_formal.evaluate.measures import LEAST_RESAMPLES, Sample
+from proof_r1_formal.evaluate.measures import LEAST_RESAMPLES, Eligibility, Sample
 from proof_r1_formal.evaluate.metrics_tables import metrics_tables
 from proof_r1_formal.evaluate.selection import Candidate
 from proof_r1_formal.evaluate.selection import best as best_of
@@ -69,6 +69,10 @@ def evaluate(
     workers: WorkersOption = 1,
     ray: RayOption = None,
     bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for confidence intervals.")] = 0,
+    eligibility: Annotated[
+        Eligibility,
+        typer.Option("--eligibility", help="Leave only cascades out of FVR and RVR, or what the reference leaves out."),
+    ] = "own-fault",
     json: Annotated[Path | None, typer.Option("--json", help="Also write the tables as JSON.")] = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Also write the tables as Markdown.")] = None,
     latex: Annotated[Path | None, typer.Option("--latex", help="Also write the tables as LaTeX.")] = None,
@@ -88,7 +92,7 @@ def evaluate(
     if 0 < bootstrap < LEAST_RESAMPLES:
         fail(f"--bootstrap: an interval takes at least {LEAST_RESAMPLES} resamples")
     settings = Settings(solver=solver, rules=rules, answers=answers)
-    assessor = _Assessor(settings, workers, engine(ray), bootstrap, diagnoses=diagnosis is not None)
+    assessor = _Assessor(settings, workers, engine(ray), bootstrap, eligibility, diagnoses=diagnosis is not None)
     match problems, completions, study:
         case Path(), Path(), None:
             known = read_problem_file(problems, format)
@@ -155,6 +159,7 @@ class _Assessor:
     workers: int
     engine: str
     resamples: int
+    eligibility: Eligibility
     diagnoses: bool
     skipped: list[str] = field(default_factory=list)
     diagnosed: list[str] = field(default_factory=list)
@@ -182,6 +187,7 @@ class _Assessor:
             failures=[(one.problem_id, one.sample) for one in read_failures(beside(completions, "failures"))],
             rules=catalogue(rules),
             seen=seen,
+            eligibility=self.eligibility,
             resamples=self.resamples,
         )
         if found.failures:

@@ -199,7 +199,7 @@ def _verified(known: ProblemSet, samples: Samples, settings: Settings, workers: 
 
 
 def _comparison(known: ProblemSet, before: list[TraceReport], after: list[TraceReport]) -> Table:
-    measures = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR)
+    measures = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR)
     rows: list[tuple[Cell, ...]] = []
     for name, reports in (("before", before), ("after", after)):
         scores = evaluate_metrics(known.problems, reports).overall.scores

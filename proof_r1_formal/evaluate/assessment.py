@@ -17,7 +17,7 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.evaluate.diagnosis import Diagnosis
 from proof_r1_formal.evaluate.estimates import estimates
 from proof_r1_formal.evaluate.examine import Examined
-from proof_r1_formal.evaluate.measures import INVALID_RULE, Estimate, Measure, Metrics, Row, Sample
+from proof_r1_formal.evaluate.measures import INVALID_RULE, Eligibility, Estimate, Measure, Metrics, Row, Sample
 from proof_r1_formal.evaluate.metrics import Evaluation
 from proof_r1_formal.evaluate.outputs import rule_name, step_parts
 from proof_r1_formal.evaluate.selection import Chosen, Selection
@@ -40,12 +40,14 @@ class StepScores:
 
     Attributes:
         steps: in parsed outputs.
-        fvr, rvr: as in ``Measure``, over these steps.
+        fvr, strict_fvr, rvr, strict_rvr: as in ``Measure``, over these steps.
     """
 
     steps: int
     fvr: Estimate
+    strict_fvr: Estimate
     rvr: Estimate
+    strict_rvr: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ def assess(
     failures: Iterable[Sample] = (),
     rules: Catalogue = TRAIN,
     seen: Catalogue = TRAIN,
+    eligibility: Eligibility = "own-fault",
     resamples: int = 0,
     seed: int = 0,
 ) -> Assessment:
@@ -106,10 +109,10 @@ def assess(
         failures: samples for which the model is said to have given no completion.
         rules: by which the completions were verified.
         seen: the rules that training had.
-        resamples, seed: for bootstrap intervals; see :class:`~proof_r1_formal.evaluate.metrics.Evaluation`.
+        eligibility, resamples, seed: see :func:`~proof_r1_formal.evaluate.metrics.evaluate_metrics`.
     """
-    whole = Evaluation(problems, lengths=lengths)
-    groups = {group: _RuleGroupTally() for group in RuleGroup}
+    whole = Evaluation(problems, lengths=lengths, eligibility=eligibility)
+    groups = {group: _RuleGroupTally(eligibility) for group in RuleGroup}
     diagnosis = Diagnosis()
     selection = Selection()
     answered: set[Sample] = set()
@@ -146,19 +149,21 @@ def _group_of(step: StepReport, rules: Catalogue, seen: Catalogue) -> RuleGroup:
 class _RuleGroupTally:
     """What the steps of one rule group add up to."""
 
-    def __init__(self) -> None:
+    def __init__(self, eligibility: Eligibility) -> None:
+        self._eligibility: Eligibility = eligibility
         self._steps = 0
         self._rows: dict[Sample, Row] = {}
 
     def add(self, sample: Sample, steps: Sequence[StepReport]) -> None:
         """Count the steps of an output that are in the group; there may be none."""
         self._steps += len(steps)
-        self._rows[sample] = step_parts(steps)
+        self._rows[sample] = step_parts(steps, eligibility=self._eligibility)
 
     def scores(self, resamples: int, rng: random.Random) -> StepScores:
         """The result."""
-        scores = estimates(self._rows, measures=(Measure.FVR, Measure.RVR), resamples=resamples, rng=rng)
-        return StepScores(self._steps, scores[Measure.FVR], scores[Measure.RVR])
+        measures = (Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR)
+        scores = estimates(self._rows, measures=measures, resamples=resamples, rng=rng)
+        return StepScores(self._steps, *[scores[measure] for measure in measures])
 
 
 def _costs(costs: Iterable[Cost]) -> Costs:

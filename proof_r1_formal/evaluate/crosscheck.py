@@ -152,7 +152,7 @@ def crosscheck(
             with closing(told(reports, f"all checks, {backend.name}", total)) as source:
                 for name, chosen in systems.items():
                     of_system = {c.problem_id: problems[c.problem_id] for c in chosen}
-                    metrics[name] = evaluate_metrics(of_system, islice(source, len(chosen)))
+                    metrics[name] = evaluate_metrics(of_system, islice(source, len(chosen)), eligibility="reference")
             return metrics
 
         answers = {backend.name: answers_of(index, backend) for index, backend in enumerate(backends)}

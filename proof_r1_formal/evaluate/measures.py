@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 INVALID_RULE = "INVALID_RULE"
 """The bucket of steps that name no known rule."""
@@ -16,14 +16,24 @@ CONFIDENCE = 0.95
 LEAST_RESAMPLES = 40
 """There is no interval of fewer: at each end at least one has to be cut off."""
 
+Eligibility: TypeAlias = Literal["own-fault", "reference"]
+"""Which failed steps the denominators of FVR and RVR leave out.
+
+``own-fault`` leaves out a step that depends on an earlier action that was not admitted. It counts a step with a
+dependency that names nothing, the step itself or a later action. ``reference`` leaves out both, as the method's
+reference implementation does: there a step that cites a name that does not exist is in no denominator.
+"""
+
 
 class Measure(StrEnum):
     """A score; see the members' comments for its two sums."""
 
     AVG = "Avg"  # right answers / outputs with a reference answer
     PASS = "Pass"  # problems with a right answer among the samples / problems with a reference answer
-    FVR = "FVR"  # entailed steps / steps of parsed outputs that do not fail by a dependency
-    RVR = "RVR"  # entailed steps that are instances of their rule / likewise, at the level of rules
+    FVR = "FVR"  # entailed steps / eligible steps of parsed outputs, see Eligibility
+    STRICT_FVR = "Strict FVR"  # entailed steps / steps of parsed outputs
+    RVR = "RVR"  # entailed steps that are instances of their rule / eligible steps, at the level of rules
+    STRICT_RVR = "Strict RVR"  # entailed steps that are instances of their rule / steps of parsed outputs
     RGD = "RGD"  # |log(generated steps / reference steps)|, each at least 1 / outputs with a reference proof
     VERIFIED = "Right and verified"  # right answers whose closure is entailed / outputs with a reference answer
     RULE_VERIFIED = "Right and rule-verified"  # and whose closure's steps are instances of their rules
@@ -140,12 +150,14 @@ class Metrics:
 
     Attributes:
         samples: K.
+        eligibility: which failed steps FVR and RVR leave out.
         length_unit: what RESPONSE_LENGTH counts.
         difficulties: in the order in which the problems first name them.
         excluded: a count for every reason, zeros included.
     """
 
     samples: int
+    eligibility: Eligibility
     length_unit: str
     overall: Group
     difficulties: dict[str, Group]

@@ -25,6 +25,7 @@ from proof_r1_formal.data.problem import UNCERTAIN, Problem
 from proof_r1_formal.evaluate.estimates import estimates
 from proof_r1_formal.evaluate.measures import (
     INVALID_RULE,
+    Eligibility,
     Exclusion,
     Group,
     Measure,
@@ -47,17 +48,18 @@ def evaluate_metrics(
     *,
     lengths: Mapping[Sample, int] | None = None,
     length_unit: str = "characters",
+    eligibility: Eligibility = "own-fault",
     resamples: int = 0,
     seed: int = 0,
 ) -> Metrics:
     """Compute all metrics in one pass over the reports.
 
     Args:
-        problems, lengths, length_unit: see :class:`Evaluation`.
+        problems, lengths, length_unit, eligibility: see :class:`Evaluation`.
         reports: in any order.
         resamples, seed: see :meth:`Evaluation.metrics`.
     """
-    evaluation = Evaluation(problems, lengths=lengths, length_unit=length_unit)
+    evaluation = Evaluation(problems, lengths=lengths, length_unit=length_unit, eligibility=eligibility)
     for report in reports:
         evaluation.add(report)
     return evaluation.metrics(resamples=resamples, seed=seed)
@@ -70,6 +72,7 @@ class Evaluation:
         problems: by id; reports on other problems are counted as excluded.
         lengths: length of each completion in ``length_unit``; looked up as its report passes.
         length_unit: ``characters``, or ``tokens`` if the caller has a tokenizer.
+        eligibility: which failed steps FVR and RVR leave out.
     """
 
     def __init__(
@@ -78,10 +81,12 @@ class Evaluation:
         *,
         lengths: Mapping[Sample, int] | None = None,
         length_unit: str = "characters",
+        eligibility: Eligibility = "own-fault",
     ) -> None:
         self._problems = problems
         self._lengths = lengths
         self._length_unit = length_unit
+        self._eligibility: Eligibility = eligibility
         self._required = _REQUIRED if lengths is None else _REQUIRED | {Measure.RESPONSE_LENGTH: Exclusion.NO_LENGTH}
         self._tallies = {problem.difficulty: _Tally() for problem in problems.values()}
         self._excluded = Counter(dict.fromkeys(Exclusion, 0))
@@ -107,7 +112,7 @@ class Evaluation:
             tally.add_uncertain(report)
             return False
         length = None if self._lengths is None else self._lengths.get(sample)
-        row = output_row(report, reference_length(problem), length)
+        row = output_row(report, reference_length(problem), length, eligibility=self._eligibility)
         tally.add(report, row)
         self._excluded.update(reason for measure, reason in self._required.items() if measure not in row)
         return True
@@ -140,6 +145,7 @@ class Evaluation:
 
         return Metrics(
             samples=samples,
+            eligibility=self._eligibility,
             length_unit=self._length_unit,
             overall=group(overall, absent.total(), f"{seed}"),
             difficulties={name: group(tally, absent[name], f"{seed}/{name}") for name, tally in self._tallies.items()},

@@ -6,12 +6,20 @@ In: :class:`~proof_r1_formal.evaluate.measures.Metrics`. Out: tables with a row 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from proof_r1_formal.evaluate.measures import Exclusion, Group, Measure, Metrics, StepOutcome
 from proof_r1_formal.evaluate.tables import Cell, Column, Style, Table
 
-SCORES = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.RGD)
+SCORES = (
+    Measure.AVG,
+    Measure.PASS,
+    Measure.FVR,
+    Measure.STRICT_FVR,
+    Measure.RVR,
+    Measure.STRICT_RVR,
+    Measure.RGD,
+)
 """The measures of the main table."""
 ANSWERS = (Measure.VERIFIED, Measure.RULE_VERIFIED, Measure.LENGTH_RATIO)
 """Those that say what stands behind the answers."""
@@ -124,15 +132,14 @@ def _score_column(measure: Measure, samples: str, length_unit: str) -> Column:
     match measure:
         case Measure.AVG | Measure.PASS:
             return Column(f"{measure}@{samples} (%)", Style.PERCENT, "more")
-        case Measure.FVR | Measure.RVR | Measure.PARSED | Measure.VERIFIED | Measure.RULE_VERIFIED:
-            return Column(f"{measure} (%)", Style.PERCENT, "more")
         case Measure.RGD:
             return Column(f"{measure}", Style.RATIO, "less")
         case Measure.LENGTH_RATIO:
             return Column(f"{measure}", Style.RATIO)
         case Measure.RESPONSE_LENGTH:
             return Column(f"{measure} ({length_unit})", Style.LENGTH)
-    assert_never(measure)
+        case _:
+            return Column(f"{measure} (%)", Style.PERCENT, "more")
 
 
 def _rules(group: Group) -> Table:

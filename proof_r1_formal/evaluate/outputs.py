@@ -9,12 +9,12 @@ import math
 from collections.abc import Sequence
 
 from proof_r1_formal.data.problem import Problem, ReferenceStep
-from proof_r1_formal.evaluate.measures import INVALID_RULE, Measure, Row, StepOutcome
+from proof_r1_formal.evaluate.measures import INVALID_RULE, Eligibility, Measure, Row, StepOutcome
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 
-_CASCADE = frozenset({StepOutcome.UNTRUSTED_DEPENDENCY, StepOutcome.MISSING_DEPENDENCY})
-_RULE_CASCADE = frozenset({Code.RULE_UNTRUSTED_DEPENDENCY, Code.UNTRUSTED_DEPENDENCY, Code.MISSING_DEPENDENCY})
+_CASCADE = frozenset({Code.UNTRUSTED_DEPENDENCY})
+_RULE_CASCADE = _CASCADE | {Code.RULE_UNTRUSTED_DEPENDENCY}
 
 
 def step_outcome(step: StepReport) -> StepOutcome:
@@ -38,24 +38,28 @@ def is_rule_verified(step: StepReport) -> bool:
     return step.schema and step.semantic and step.rule
 
 
-def _is_rule_cascade(step: StepReport) -> bool:
-    """Whether the step fails at the level of rules because a dependency does not stand there."""
-    if not step.schema or is_rule_verified(step):
-        return False
-    return any(finding.code in _RULE_CASCADE for finding in step.findings)
+def _is_eligible(step: StepReport, cascade: frozenset[Code], eligibility: Eligibility) -> bool:
+    """Whether a denominator counts the step: it has none of the findings of a cascade, or a fault of its own."""
+    codes = {finding.code for finding in step.findings}
+    if Code.MISSING_DEPENDENCY in codes:
+        return eligibility == "own-fault"
+    return not codes & cascade
 
 
-def output_row(report: TraceReport, reference: int | None, length: int | None) -> Row:
+def output_row(
+    report: TraceReport, reference: int | None, length: int | None, *, eligibility: Eligibility = "own-fault"
+) -> Row:
     """The parts of an output; a score that it does not take part in is absent.
 
     Args:
         report: on the output.
         reference: length of the reference proof, see :func:`reference_length`; None without one.
         length: of the response, if it is known.
+        eligibility: which failed steps FVR and RVR leave out.
     """
     row: Row = {Measure.PARSED: (report.parsed, 1)}
     if report.parsed:
-        row |= step_parts(report.actions)
+        row |= step_parts(report.actions, eligibility=eligibility)
     if report.answer_correct is not None:
         row |= _answer_parts(report)
     if reference is not None:
@@ -65,14 +69,15 @@ def output_row(report: TraceReport, reference: int | None, length: int | None) -
     return row
 
 
-def step_parts(steps: Sequence[StepReport]) -> Row:
+def step_parts(steps: Sequence[StepReport], *, eligibility: Eligibility = "own-fault") -> Row:
     """What steps of a parsed output add to the scores of steps."""
-    outcomes = [step_outcome(step) for step in steps]
-    inferred = sum(outcome not in _CASCADE for outcome in outcomes)
-    instances = sum(not _is_rule_cascade(step) for step in steps)
+    entailed = sum(step.schema and step.semantic for step in steps)
+    instances = sum(map(is_rule_verified, steps))
     return {
-        Measure.FVR: (outcomes.count(StepOutcome.VERIFIED), inferred),
-        Measure.RVR: (sum(map(is_rule_verified, steps)), instances),
+        Measure.FVR: (entailed, sum(_is_eligible(step, _CASCADE, eligibility) for step in steps)),
+        Measure.STRICT_FVR: (entailed, len(steps)),
+        Measure.RVR: (instances, sum(_is_eligible(step, _RULE_CASCADE, eligibility) for step in steps)),
+        Measure.STRICT_RVR: (instances, len(steps)),
     }
 
 

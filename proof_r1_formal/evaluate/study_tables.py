@@ -122,13 +122,23 @@ def detail_tables(chosen: Results) -> Iterator[Table]:
 
 _AssessmentColumns: TypeAlias = Mapping[Column, Callable[[Assessment], Cell]]
 
+
+def _rule_group_columns(group: RuleGroup) -> _AssessmentColumns:
+    def percent(name: str) -> Column:
+        return Column(f"{group}: {name} (%)", Style.PERCENT, "more")
+
+    return {
+        Column(f"{group}: steps", Style.COUNT): lambda one: one.rule_groups[group].steps,
+        percent("FVR"): lambda one: one.rule_groups[group].fvr,
+        percent("Strict FVR"): lambda one: one.rule_groups[group].strict_fvr,
+        percent("RVR"): lambda one: one.rule_groups[group].rvr,
+        percent("Strict RVR"): lambda one: one.rule_groups[group].strict_rvr,
+    }
+
+
 _RULE_GROUPS: _AssessmentColumns = {
-    Column("seen: steps", Style.COUNT): lambda one: one.rule_groups[RuleGroup.SEEN].steps,
-    Column("seen: FVR (%)", Style.PERCENT, "more"): lambda one: one.rule_groups[RuleGroup.SEEN].fvr,
-    Column("seen: RVR (%)", Style.PERCENT, "more"): lambda one: one.rule_groups[RuleGroup.SEEN].rvr,
-    Column("unseen: steps", Style.COUNT): lambda one: one.rule_groups[RuleGroup.UNSEEN].steps,
-    Column("unseen: FVR (%)", Style.PERCENT, "more"): lambda one: one.rule_groups[RuleGroup.UNSEEN].fvr,
-    Column("unseen: RVR (%)", Style.PERCENT, "more"): lambda one: one.rule_groups[RuleGroup.UNSEEN].rvr,
+    **_rule_group_columns(RuleGroup.SEEN),
+    **_rule_group_columns(RuleGroup.UNSEEN),
     Column("no known rule: steps", Style.COUNT): lambda one: one.rule_groups[RuleGroup.INVALID].steps,
 }
 _COSTS: _AssessmentColumns = {
@@ -159,8 +169,8 @@ def _systems(title: str, chosen: Results, columns: _AssessmentColumns) -> Table:
 
 
 def _across(datasets: Iterable[str], results: Results) -> Table:
-    """Accuracy, FVR and RVR of every system on every data set."""
-    measures = (Measure.AVG, Measure.FVR, Measure.RVR)
+    """Accuracy, FVR and RVR, eligible and strict, of every system on every data set."""
+    measures = (Measure.AVG, Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR)
     systems = list(dict.fromkeys((key.backbone, key.method) for key in results))
 
     def cells(backbone: str, method: str) -> Iterator[Cell]:

@@ -113,7 +113,7 @@ FAILURES: Mapping[Flaw, Failure] = MappingProxyType(
         Flaw.DROPPED_DEPENDENCY: Failure(_NOT_ENTAILED, Code.NOT_ENTAILED),
         Flaw.OTHER_DEPENDENCY: Failure(_NOT_ENTAILED, Code.NOT_ENTAILED),
         Flaw.UNKNOWN_DEPENDENCY: Failure(_NOT_ENTAILED, Code.MISSING_DEPENDENCY),
-        Flaw.LATER_DEPENDENCY: Failure(_NOT_ENTAILED, Code.UNTRUSTED_DEPENDENCY),
+        Flaw.LATER_DEPENDENCY: Failure(_NOT_ENTAILED, Code.MISSING_DEPENDENCY),
         Flaw.NEGATED_CONCLUSION: Failure(_NOT_ENTAILED, Code.NOT_ENTAILED),
         Flaw.OTHER_RULE: Failure(frozenset({"rule"}), Code.NO_RULE_MATCH),
         Flaw.SKIPPED_STEP: Failure(frozenset({"rule"}), Code.NO_RULE_MATCH),

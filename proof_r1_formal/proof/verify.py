@@ -230,7 +230,6 @@ class _Run:
         self._admitted = AdmittedConclusions()
         self._rule_budget = TRACE_BUDGET
         self._seen_ids = set(prepared.premises)
-        self._all_ids = {action.id for action in trace.actions}
         self._terminal = self._terminal_index()
         self.entailments: list[tuple[Query, Answer]] = []
 
@@ -342,13 +341,7 @@ class _Run:
     def _entailment_check(self, action: Action, formula: Formula, verdict: _Verdict) -> Answer | None:
         """Whether the admitted dependencies entail the conclusion; None if a dependency is not admitted."""
         lacking = [name for name in action.dependencies if name not in self._semantic_state]
-        for name in lacking:
-            if name in self._all_ids:
-                problem = f"dependency {name!r} is not admitted before this action"
-                verdict.findings.append(Finding(Code.UNTRUSTED_DEPENDENCY, problem, (name,)))
-            else:
-                problem = f"dependency {name!r} names no premise and no action"
-                verdict.findings.append(Finding(Code.MISSING_DEPENDENCY, problem, (name,)))
+        verdict.findings.extend([self._unresolved(action, name) for name in lacking])
         if lacking:
             return None
         dependencies = tuple([self._semantic_state[name] for name in action.dependencies])
@@ -373,6 +366,14 @@ class _Run:
                 problem = f"whether the dependencies entail the conclusion stayed undecided ({reason}: {detail})"
                 verdict.findings.append(Finding(Code.UNDECIDED, problem))
         return answer
+
+    def _unresolved(self, action: Action, name: str) -> Finding:
+        """Why a dependency does not resolve: an earlier action is not admitted, or there is no such earlier action."""
+        if name == action.id:
+            return Finding(Code.MISSING_DEPENDENCY, f"dependency {name!r} is this action itself", (name,))
+        if name in self._seen_ids:
+            return Finding(Code.UNTRUSTED_DEPENDENCY, f"the earlier action {name!r} is not admitted", (name,))
+        return Finding(Code.MISSING_DEPENDENCY, f"{name!r} names no premise and no earlier action", (name,))
 
     def _rule_check(
         self, action: Action, formula: Formula, answer: Answer | None, verdict: _Verdict, *, terminal: bool

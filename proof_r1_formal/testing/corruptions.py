@@ -69,7 +69,7 @@ class Corruption(StrEnum):
 FINDINGS: Mapping[Corruption, Code] = MappingProxyType(
     {
         Corruption.UNKNOWN_DEPENDENCY: Code.MISSING_DEPENDENCY,
-        Corruption.FORWARD_REFERENCE: Code.UNTRUSTED_DEPENDENCY,
+        Corruption.FORWARD_REFERENCE: Code.MISSING_DEPENDENCY,
         Corruption.TOO_MANY_DEPENDENCIES: Code.TOO_MANY_DEPENDENCIES,
         Corruption.UNKNOWN_RULE: Code.UNKNOWN_RULE,
         Corruption.NEGATED_CONCLUSION: Code.NOT_ENTAILED,

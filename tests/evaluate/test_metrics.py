@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from proof_r1_formal.data.problem import Problem, ReferenceStep, three_way_options
+from proof_r1_formal import verify
+from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, three_way_options
 from proof_r1_formal.evaluate.measures import INVALID_RULE, Exclusion, Measure, Metrics, RuleCounts, StepOutcome
 from proof_r1_formal.evaluate.metrics import evaluate_metrics
 from proof_r1_formal.evaluate.metrics_tables import metrics_tables
@@ -98,7 +99,7 @@ REPORTS = [
     report("a", 1, "vnu", right=False),  # no    1 of 2, cascade 1  2 / 2
     report("b", 0, "vXrrR"),  # yes   4 of 4 entailed    2 / 2; as rules 1 of 3, cascade 1
     report("b", 1, "p", right=False, parsed=False),  # not parsed: generated 0 / 2
-    report("c", 0, "vmv"),  # yes   2 of 2, cascade 1  2 / 3
+    report("c", 0, "vmv"),  # yes   2 of 3             2 / 3
     report("c", 1, "?dv"),  # yes   1 of 3             2 / 3
 ]
 
@@ -110,10 +111,12 @@ def test_worked_example() -> None:
     # right: a0, b0, c0, c1 of six outputs; every problem has a right answer
     assert (scores[Measure.AVG].numerator, scores[Measure.AVG].denominator) == (4, 6)
     assert scores[Measure.PASS].value == 1
-    # entailed: 3 + 1 + 4 + 2 + 1 = 11 of 3 + 2 + 4 + 2 + 3 = 14 steps that do not fail by a dependency
-    assert (scores[Measure.FVR].numerator, scores[Measure.FVR].denominator) == (11, 14)
-    # instances: 3 + 1 + 1 + 2 + 1 = 8 of 3 + 2 + 3 + 2 + 3 = 13
-    assert (scores[Measure.RVR].numerator, scores[Measure.RVR].denominator) == (8, 13)
+    # entailed: 3 + 1 + 4 + 2 + 1 = 11 of 3 + 2 + 4 + 3 + 3 = 15 steps that are no cascade, of 16 in all
+    assert (scores[Measure.FVR].numerator, scores[Measure.FVR].denominator) == (11, 15)
+    assert (scores[Measure.STRICT_FVR].numerator, scores[Measure.STRICT_FVR].denominator) == (11, 16)
+    # instances: 3 + 1 + 1 + 2 + 1 = 8 of 3 + 2 + 3 + 3 + 3 = 14, of 16 in all
+    assert (scores[Measure.RVR].numerator, scores[Measure.RVR].denominator) == (8, 14)
+    assert (scores[Measure.STRICT_RVR].numerator, scores[Measure.STRICT_RVR].denominator) == (8, 16)
     # |ln(2/2)| twice, |ln(2/2)| for b0, |ln(1/2)| for b1, |ln(2/3)| twice, over six outputs
     assert scores[Measure.RGD].value == pytest.approx((math.log(2) + 2 * math.log(1.5)) / 6)
     # the closures of a0 and b0 are entailed, that of a0 also by rules; c0 and c1 rest on steps that are not
@@ -133,6 +136,36 @@ def test_worked_example() -> None:
         StepOutcome.UNDECIDED: 1,
     }
     assert {name: group.problems for name, group in metrics.difficulties.items()} == {"easy": 2, "hard": 1}
+
+
+def test_the_reference_leaves_out_every_dependency_that_does_not_resolve() -> None:
+    metrics = evaluate_metrics(PROBLEMS, REPORTS, eligibility="reference")
+    scores = metrics.overall.scores
+    assert metrics.eligibility == "reference"
+    # c0's second step cites a name that does not exist: in no denominator there, in both by default
+    assert (scores[Measure.FVR].numerator, scores[Measure.FVR].denominator) == (11, 14)
+    assert (scores[Measure.RVR].numerator, scores[Measure.RVR].denominator) == (8, 13)
+    assert (scores[Measure.STRICT_FVR].denominator, scores[Measure.STRICT_RVR].denominator) == (16, 16)
+
+
+FAULTY_PREMISES = ("P(a)", "P(a) → Q(a)")
+
+
+@pytest.mark.parametrize("name", ["nothing", "s2", "h_goal_true", "h_goal_false"])
+def test_a_leap_cannot_leave_the_denominators_by_what_it_cites(name: str) -> None:
+    """A wrong step counts in FVR and RVR whether it cites what is there or nothing, itself or a later action."""
+    premises = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(FAULTY_PREMISES, 1)])
+    case = Problem("p", premises, three_way_options(parse_formula("R(a)")), "h_goal_true")
+    scored = {}
+    for cites in (["s1"], ["s1", name]):
+        steps = [("s1", ["h1", "h2"], "Q(a)", RULE), ("s2", cites, "R(a)", RULE)]
+        steps.append(("h_goal_true", ["s2"], "R(a)", "GOAL_BINDING"))
+        keys = ("id", "dependencies", "conclusion", "rule")
+        array = json.dumps([dict(zip(keys, of, strict=True)) for of in steps], ensure_ascii=False)
+        scores = evaluate_metrics({"p": case}, [verify(case, f"<summary>{array}</summary>")]).overall.scores
+        measures = (Measure.FVR, Measure.RVR, Measure.STRICT_FVR, Measure.STRICT_RVR)
+        scored[tuple(cites)] = [(scores[of].numerator, scores[of].denominator) for of in measures]
+    assert scored["s1",] == scored["s1", name] == [(1, 2), (1, 2), (1, 3), (1, 3)]
 
 
 def test_an_answer_without_closure_is_right_but_not_verified() -> None:
@@ -174,8 +207,8 @@ def test_where_nothing_is_counted_there_is_no_score() -> None:
     assert not any(score.is_defined or score.interval for score in metrics.overall.scores.values())
     assert metrics.overall.absent == 3
     scores = metrics_tables(metrics)[0]
-    assert "| overall | – | – | – | – | – |" in to_markdown(scores)
-    assert r"overall & – & – & – & – & – \\" in to_latex(scores)
+    assert "| overall | – | – | – | – | – | – | – |" in to_markdown(scores)
+    assert r"overall & – & – & – & – & – & – & – \\" in to_latex(scores)
     row = json.loads(to_json([scores]))[0]["rows"][-1]
     assert row["RGD"] == {"value": None, "numerator": 0, "denominator": 0, "spread": None, "interval": None}
     assert list(csv.reader(io.StringIO(to_csv(scores))))[-1][1] == ""
@@ -229,6 +262,10 @@ def test_numerators_and_denominators(reports: list[TraceReport]) -> None:
     for measure in (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.VERIFIED, Measure.PARSED):
         assert 0 <= scores[measure].numerator <= scores[measure].denominator
     assert scores[Measure.FVR].numerator >= scores[Measure.RVR].numerator
+    assert scores[Measure.STRICT_FVR].denominator == scores[Measure.STRICT_RVR].denominator
+    for eligible, strict in ((Measure.FVR, Measure.STRICT_FVR), (Measure.RVR, Measure.STRICT_RVR)):
+        assert scores[eligible].numerator == scores[strict].numerator
+        assert scores[eligible].denominator <= scores[strict].denominator
     assert scores[Measure.VERIFIED].numerator >= scores[Measure.RULE_VERIFIED].numerator
     for measure in (Measure.AVG, Measure.FVR, Measure.RVR):
         groups = metrics.difficulties.values()
@@ -261,7 +298,7 @@ def test_bootstrap_intervals_leave_out_the_tails() -> None:
 def test_a_resample_without_anything_to_count_is_no_score_of_zero() -> None:
     """Three of 20 problems have a step to count, and all are verified: the share is 100 % wherever there is one."""
     problems = {f"p{n}": problem(f"p{n}") for n in range(20)}
-    reports = [report(name, 0, "v" if n < 3 else "m") for n, name in enumerate(problems)]
+    reports = [report(name, 0, "v" if n < 3 else "u") for n, name in enumerate(problems)]
     fvr = evaluate_metrics(problems, reports, resamples=500).overall.scores[Measure.FVR]
     assert (fvr.numerator, fvr.denominator, fvr.interval) == (3, 3, (1.0, 1.0))
     few = evaluate_metrics(problems, reports, resamples=39).overall.scores[Measure.FVR]
@@ -314,12 +351,13 @@ def test_json_keeps_the_parts_of_a_score() -> None:
     tables = json.loads(to_json(metrics_tables(evaluate_metrics(PROBLEMS, REPORTS))))
     overall = tables[0]["rows"][-1]
     assert overall["difficulty"] == "overall"
-    assert (overall["FVR (%)"]["numerator"], overall["FVR (%)"]["denominator"]) == (11, 14)
+    assert (overall["FVR (%)"]["numerator"], overall["FVR (%)"]["denominator"]) == (11, 15)
 
 
 def test_all_formats_show_the_same_numbers() -> None:
     table = metrics_tables(evaluate_metrics(PROBLEMS, REPORTS))[0]
     for text in (to_markdown(table), to_latex(table)):
-        assert "78.6" in text  # FVR, 11 of 14
-        assert "61.5" in text  # RVR, 8 of 13
+        assert "73.3" in text  # FVR, 11 of 15
+        assert "68.8" in text  # strict FVR, 11 of 16
+        assert "57.1" in text  # RVR, 8 of 14
         assert "100.0" in text  # Pass@2

@@ -19,6 +19,7 @@ from proof_r1_formal.evaluate.assessment import Assessment, RuleGroup, assess
 from proof_r1_formal.evaluate.examine import examine_many
 from proof_r1_formal.evaluate.figures import answer_shares, draw, length_ratios, points, step_shares
 from proof_r1_formal.evaluate.measures import Estimate, Measure
+from proof_r1_formal.evaluate.metrics_tables import SCORES
 from proof_r1_formal.evaluate.study import Key, read_study
 from proof_r1_formal.evaluate.study_tables import detail_tables, diagnosis_tables, study_tables
 from proof_r1_formal.evaluate.tables import Column, Mark, Style, Table, ranked, to_csv, to_json, to_latex, to_markdown
@@ -109,16 +110,15 @@ def test_csv_holds_every_number_and_survives_any_name() -> None:
 def test_the_main_table_has_the_scores_of_each_system_with_the_best_marked(results: dict[Key, Assessment]) -> None:
     main = table(results, "Main results: garden")
     assert [column.name for column in main.columns] == [
-        "backbone", "method", "K", "Avg@K (%)", "Pass@K (%)", "FVR (%)", "RVR (%)", "RGD",
+        "backbone", "method", "K", "Avg@K (%)", "Pass@K (%)",
+        "FVR (%)", "Strict FVR (%)", "RVR (%)", "Strict RVR (%)", "RGD",
     ]  # fmt: skip
     for row, key in zip(main.rows, [Key("garden", "small", "all"), Key("garden", "small", "first")], strict=True):
         expected = results[key].metrics.overall.scores
         assert row[2] == f"{results[key].metrics.samples}"
-        assert row[3:] == tuple(
-            expected[measure] for measure in (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.RGD)
-        )
+        assert row[3:] == tuple(expected[measure] for measure in SCORES)
     # Every first sample is right and verified; of all samples some are not.
-    assert [main.marks[1, column] for column in (3, 5, 6)] == [Mark.BEST] * 3
+    assert [main.marks[1, column] for column in (3, 5, 6, 7, 8)] == [Mark.BEST] * 5
     assert main.marks[0, 3] is Mark.SECOND
     assert not {(0, 4), (1, 4)} & set(main.marks)  # Pass@3 and Pass@1 are not the same score
 
@@ -134,7 +134,7 @@ def test_pass_is_compared_among_those_with_as_many_samples(results: dict[Key, As
 def test_across_data_sets_a_system_without_completions_has_a_gap(results: dict[Key, Assessment]) -> None:
     across = table(results, "Across data sets")
     assert across.rows[1][:2] == ("small", "first")
-    assert across.rows[1][5:] == (None, None, None)
+    assert across.rows[1][7:] == (None,) * 5
     assert json.loads(to_json([across]))[0]["rows"][1]["elsewhere: Avg (%)"] is None
 
 
@@ -173,14 +173,14 @@ def test_rule_groups_are_by_the_rule_that_the_step_itself_declares() -> None:
         if PROBLEMS[one.problem_id].answer != "h_goal_uncertain"
     )
     assert sum(group.steps for group in groups.values()) == sum(counts.steps for counts in overall.rules.values())
-    for name, measure in (("fvr", Measure.FVR), ("rvr", Measure.RVR)):
-        parts = [getattr(group, name) for group in groups.values()]
+    for measure in (Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR):
+        parts = [getattr(group, measure.name.lower()) for group in groups.values()]
         assert sum(part.numerator for part in parts) == overall.scores[measure].numerator
         assert sum(part.denominator for part in parts) == overall.scores[measure].denominator
     assert groups[RuleGroup.UNSEEN].rvr.value == 0  # none is an instance of the new name
     assert groups[RuleGroup.UNSEEN].fvr.value > 0
     (shown,) = [one for one in detail_tables({Key("d", "", "m"): changed}) if one.title.startswith("Rules seen")]
-    assert shown.rows[0][4] == groups[RuleGroup.UNSEEN].steps
+    assert shown.rows[0][6] == groups[RuleGroup.UNSEEN].steps
 
 
 def test_names_of_rules_that_steps_without_a_form_make_up_are_no_unseen_rules() -> None:

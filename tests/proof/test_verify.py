@@ -79,8 +79,8 @@ def test_what_is_entailed_but_no_instance_serves_entailment_but_not_rules() -> N
     [
         ("nothing", Code.MISSING_DEPENDENCY),
         ("h_goal_true", Code.MISSING_DEPENDENCY),
-        ("s2", Code.UNTRUSTED_DEPENDENCY),
-        ("s3", Code.UNTRUSTED_DEPENDENCY),
+        ("s2", Code.MISSING_DEPENDENCY),
+        ("s3", Code.MISSING_DEPENDENCY),
         ("s1", Code.UNTRUSTED_DEPENDENCY),
     ],
 )

@@ -14,8 +14,10 @@ const round = (value: number | null, percent: boolean) => (value === null ? "–
 const SCORES: Record<string, string> = {
   Avg: "outputs whose answer is right",
   Pass: "problems with a right answer among the samples",
-  FVR: "steps that are entailed",
-  RVR: "steps that are instances of their rule",
+  FVR: "steps that are entailed; steps that rest on a rejected one are left out",
+  "Strict FVR": "steps that are entailed, of all steps",
+  RVR: "steps that are instances of their rule; steps that rest on a rejected one are left out",
+  "Strict RVR": "steps that are instances of their rule, of all steps",
   RGD: "distance of proof lengths from the reference proofs’; less is better",
   "Right and verified": "answers that are right, with all that they rest on entailed",
 };
