@@ -53,9 +53,9 @@ def completion(data: bytes) -> None:
 def _same_as_json(text: str, trace: Trace) -> None:
     if trace.actions:
         start, end = trace.actions[0].span[0], trace.actions[-1].span[1]
-        assert len(json.loads(f"[{text[start:end]}]")) == len(trace.actions), "elements were lost"
+        assert len(json.loads(f"[{text[start:end]}]", parse_int=float)) == len(trace.actions), "elements were lost"
     for action in trace.actions:
-        element = json.loads(text[slice(*action.span)])
+        element = json.loads(text[slice(*action.span)], parse_int=float)
         if action.findings:
             continue
         assert sorted(element) == sorted(FIELDS)

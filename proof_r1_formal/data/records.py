@@ -7,11 +7,13 @@ What cannot be read as records at all is a :class:`~proof_r1_formal.errors.DataE
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NoReturn, TypeAlias
 
 from proof_r1_formal.errors import DataError
+from proof_r1_formal.unicode import is_text
 
 MAX_NESTING = 64
 """The deepest nesting of arrays and objects that is read."""
@@ -32,8 +34,8 @@ class JsonObject:
 
     def repeated(self) -> tuple[str, ...]:
         """The keys that occur more than once, in order."""
-        names = [name for name, _ in self.members]
-        return tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
+        counts = Counter([name for name, _ in self.members])
+        return tuple([name for name, count in counts.items() if count > 1])
 
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | JsonObject | None
@@ -188,24 +190,35 @@ def _read_line(number: int, line: str) -> Record | Broken:
         return Broken(number, error.problem)
 
 
+_Place: TypeAlias = "tuple[_Place, str | int] | None"
+"""A key or position and the place that it is in; None for the record itself."""
+
+
 def checked(line: int, value: Json) -> Record | Broken:
-    """The record, unless it is nested too deeply or holds what is no text and could not be written again."""
-    stack: list[tuple[Json, int]] = [(value, 0)]
+    """The record, unless it is nested too deeply or holds a string that is no text and cannot be written again."""
+    stack: list[tuple[Json, int, _Place]] = [(value, 0, None)]
     while stack:
-        current, depth = stack.pop()
+        current, depth, place = stack.pop()
         if depth > MAX_NESTING:
             return Broken(line, f"not read: arrays or objects are nested deeper than {MAX_NESTING}")
         match current:
-            case str() if not _is_text(current):
-                return Broken(line, "not read: a text holds half of a surrogate pair, which is no character")
+            case str() if not is_text(current):
+                return Broken(line, f"not read: half of a surrogate pair, which is no character, in {_path(place)}")
             case list():
-                stack.extend((item, depth + 1) for item in current)
+                stack.extend([(item, depth + 1, (place, index)) for index, item in enumerate(current)])
             case JsonObject(members):
-                stack.extend((part, depth + 1) for member in members for part in member)
+                if half := next((key for key, _ in members if not is_text(key)), None):
+                    return Broken(line, f"not read: half of a surrogate pair in the key {half!r} of {_path(place)}")
+                stack.extend([(member, depth + 1, (place, key)) for key, member in members])
             case _:
                 pass
     return Record(line, value)
 
 
-def _is_text(text: str) -> bool:
-    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
+def _path(place: _Place) -> str:
+    """A place as text: ``premises[0].text``."""
+    keys: list[str] = []
+    while place is not None:
+        place, key = place
+        keys.append(f"[{key}]" if isinstance(key, int) else f".{key}")
+    return "".join(reversed(keys)).removeprefix(".") or "the record"

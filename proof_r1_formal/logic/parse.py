@@ -319,6 +319,8 @@ _DESCRIPTIONS = {
 
 def _unexpected_character(text: str, offset: int) -> str:
     char = text[offset : offset + 1]
+    if char == '"':
+        return "a name in quotes that is empty, does not end, or holds a control character or half of a surrogate pair"
     shown = repr(char) if char.isprintable() else f"U+{ord(char):04X}"
     return f"unexpected character {shown}"
 
@@ -374,7 +376,8 @@ def _repair_step(text: str, error: ParseError) -> tuple[str, str] | None:
             surplus.append(offset)
             depth = 0
     if surplus:
-        kept = "".join(char for offset, char in enumerate(text) if offset not in set(surplus))
+        dropped = set(surplus)
+        kept = "".join(char for offset, char in enumerate(text) if offset not in dropped)
         return kept, f"dropped {len(surplus)} surplus ')'"
     if depth > 0:
         return text + ")" * depth, f"added {depth} missing ')' at the end"

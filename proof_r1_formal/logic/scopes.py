@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -68,20 +69,27 @@ class Scopes(Bounds):
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
         tokens = self._bounded(stream)
-        binders = [i for i, token in enumerate(tokens) if token.type == "BINDER"]
-        if not binders:
+        if not any(token.type == "BINDER" for token in tokens):
             yield from tokens
             return
         closing, group_end = _groups(tokens)
         ends: dict[int, int] = {}
         far: dict[int, int] = {}
-        for index in reversed(binders):  # inner and later quantifiers first
+        free: dict[str, list[int]] = {}  # where each name stands outside quantifiers that bind it; from the right
+        for index in reversed(range(len(tokens))):  # inner and later quantifiers first
+            if tokens[index].type == "NAME":
+                free.setdefault(unquoted(tokens[index].value), []).append(index)
+            if tokens[index].type != "BINDER":
+                continue
             binder = read_binder(tokens[index].value)
             end = _complete(tokens, index + 1, closing, ends)
-            if binder.far or _occurs(binder.names, tokens, end, group_end[index], ends):
+            if binder.far or any(_stands(free.get(name, []), end, group_end[index]) for name in binder.names):
                 end = group_end[index]
                 far[index] = end
             ends[index] = end
+            for name in binder.names:
+                while free.get(name) and free[name][-1] < end:
+                    free[name].pop()
         opened = [0] * (len(tokens) + 1)
         for end in far.values():
             opened[end] += 1
@@ -143,18 +151,10 @@ def _application_end(tokens: list[Token], index: int, closing: dict[int, int]) -
     return index
 
 
-def _occurs(names: frozenset[str], tokens: list[Token], start: int, end: int, ends: dict[int, int]) -> bool:
-    """Whether one of ``names`` stands between ``start`` and ``end`` outside quantifiers that bind it again."""
-    index = start
-    while index < end:
-        token = tokens[index]
-        if token.type == "BINDER" and names <= read_binder(token.value).names:
-            index = ends[index]
-            continue
-        if token.type == "NAME" and unquoted(token.value) in names:
-            return True
-        index += 1
-    return False
+def _stands(indices: list[int], start: int, end: int) -> bool:
+    """Whether one of ``indices``, the largest first, lies between ``start`` and ``end``."""
+    after = bisect_right(indices, -start, key=lambda index: -index)
+    return after > 0 and indices[after - 1] < end
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,23 +4,28 @@ In: the text of a completion: free text, then ``<summary>[ … ]</summary>``. Ou
 the problem; what only the problem can tell (ids that clash, symbols that clash) is found by ``proof.verify``.
 
 The summary is the first one after the last ``</think>``; its array may stand in a Markdown fence. It is *parsed* if it
-is closed and holds one JSON array and nothing else. Elements are read one at a time, so each keeps its span.
+is closed and holds one JSON array and nothing else. Elements are read one at a time, so each keeps its span. The work
+is linear in the text, and what is read depends on the text alone: ``check_bundle.py`` reads it again by the same rule.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
-from json import JSONDecoder
+from json import JSONDecodeError, JSONDecoder
 from typing import Any, TypeAlias
 
 from proof_r1_formal.errors import ParseError
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.proof.report import Code, Finding
+from proof_r1_formal.unicode import is_text
 
 MAX_DEPENDENCIES = 4
 """The most distinct dependencies that an action may declare."""
+MAX_NESTING = 64
+"""The deepest nesting of arrays and objects in an element of the summary's array."""
 
 FIELDS = ("id", "dependencies", "conclusion", "rule")
 
@@ -126,15 +131,29 @@ def _refuse_constant(name: str) -> Any:
     raise _NotAnArrayError(f"{name} is not JSON")
 
 
-_DECODER = JSONDecoder(object_pairs_hook=lambda pairs: _Object(tuple(pairs)), parse_constant=_refuse_constant)
-_SURROGATE = re.compile("[\ud800-\udfff]")
+def _number(_: str) -> None:
+    """Numbers are not converted: no field holds one, and Python's limit on their length depends on its settings."""
+
+
+_DECODER = JSONDecoder(
+    object_pairs_hook=lambda pairs: _Object(tuple(pairs)),
+    parse_int=_number,
+    parse_float=_number,
+    parse_constant=_refuse_constant,
+)
 _SPACE = re.compile(r"[ \t\r\n]*")
-_FENCE = re.compile(r"\s*```[A-Za-z0-9]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*", re.DOTALL)
+_FENCE = "```"
 
 
 def _unfenced(text: str, start: int, end: int) -> tuple[int, int]:
-    fence = _FENCE.fullmatch(text, start, end)
-    return (start, end) if fence is None else fence.span(1)
+    """What stands between the first and the last line of a Markdown fence, if there is one around everything."""
+    inside = text[start:end]
+    first, last = end - len(inside.lstrip()), start + len(inside.rstrip()) - len(_FENCE)
+    body = text.find("\n", first, end) + 1
+    if not (text.startswith(_FENCE, first, end) and text.startswith(_FENCE, last, end) and 0 < body <= last):
+        return start, end
+    language = text[first + len(_FENCE) : body - 1].removesuffix("\r").rstrip(" \t")
+    return (body, last) if language == "" or (language.isascii() and language.isalnum()) else (start, end)
 
 
 def _elements(text: str, start: int, end: int) -> list[_Element]:
@@ -169,12 +188,30 @@ def _skip_space(text: str, position: int) -> int:
 
 def _value(text: str, position: int) -> tuple[Any, int]:
     try:
-        return _DECODER.raw_decode(text, position)
+        value, stop = _DECODER.raw_decode(text, position)
     except RecursionError:
-        raise _NotAnArrayError("a JSON value is nested too deeply") from None
-    except ValueError as error:  # JSONDecodeError among them, and integers too long to convert
-        where = f" at character {error.pos} of the completion" if hasattr(error, "pos") else ""
-        raise _NotAnArrayError(f"no JSON value{where}") from None
+        raise _NotAnArrayError(_TOO_DEEP) from None
+    except JSONDecodeError as error:
+        raise _NotAnArrayError(f"no JSON value at character {error.pos} of the completion") from None
+    brackets = text.count("[", position, stop) + text.count("{", position, stop)
+    if brackets > MAX_NESTING and _nesting(value) > MAX_NESTING:
+        raise _NotAnArrayError(_TOO_DEEP)
+    return value, stop
+
+
+def _nesting(value: Any) -> int:
+    """How many arrays and objects are nested in each other, at the deepest place."""
+    deepest, stack = 0, [(value, 1)]
+    while stack:
+        current, depth = stack.pop()
+        if isinstance(current, list | _Object):
+            deepest = max(deepest, depth)
+            inside = current if isinstance(current, list) else [part for _, part in current.pairs]
+            stack += [(part, depth + 1) for part in inside]
+    return deepest
+
+
+_TOO_DEEP = f"a JSON value is nested deeper than {MAX_NESTING} levels"
 
 
 # -- one element ------------------------------------------------------------------------------------------------------
@@ -185,8 +222,8 @@ def _action(span: tuple[int, int], value: Any) -> Action:
         return Action(span, findings=(Finding(Code.NOT_AN_OBJECT, "the element is no JSON object"),))
     fields = dict(reversed(value.pairs))  # of a repeated key, the first value
     findings: list[Finding] = []
-    keys = [key for key, _ in value.pairs]
-    findings += [Finding(Code.DUPLICATE_KEY, f"field {k!r} is there twice") for k in fields if keys.count(k) > 1]
+    counts = Counter([key for key, _ in value.pairs])
+    findings += [Finding(Code.DUPLICATE_KEY, f"field {k!r} is there twice") for k in fields if counts[k] > 1]
     findings += [Finding(Code.MISSING_FIELD, f"field {k!r} is missing") for k in FIELDS if k not in fields]
     findings += [
         Finding(Code.EXTRA_FIELD, f"field {k!r} is not one of {', '.join(FIELDS)}") for k in fields if k not in FIELDS
@@ -208,13 +245,15 @@ def _text(fields: dict[str, Any], key: str, findings: list[Finding]) -> str | No
     if _is_text(value):
         return str(value)
     if key in fields:
-        findings.append(Finding(Code.WRONG_TYPE, f"field {key!r} must be a non-empty string"))
+        findings.append(Finding(Code.WRONG_TYPE, f"field {key!r} must be {_WANTED}"))
     return None
 
 
 def _is_text(value: object) -> bool:
-    """Whether it is a string that says something and can be written as UTF-8 (no unpaired surrogate)."""
-    return isinstance(value, str) and value != "" and not _SURROGATE.search(value)
+    return isinstance(value, str) and value != "" and is_text(value)
+
+
+_WANTED = "a non-empty string without halves of surrogate pairs"
 
 
 def _dependencies(fields: dict[str, Any], findings: list[Finding]) -> tuple[str, ...]:
@@ -222,7 +261,7 @@ def _dependencies(fields: dict[str, Any], findings: list[Finding]) -> tuple[str,
     listed = value if isinstance(value, list) else []
     names = tuple(dict.fromkeys(name for name in listed if _is_text(name)))
     if not isinstance(value, list) or not all(map(_is_text, value)):
-        findings.append(Finding(Code.WRONG_TYPE, "field 'dependencies' must be a list of non-empty strings"))
+        findings.append(Finding(Code.WRONG_TYPE, f"field 'dependencies' must be a list, each item {_WANTED}"))
     if len(names) > MAX_DEPENDENCIES:
         problem = f"{len(names)} dependencies are declared; at most {MAX_DEPENDENCIES} are allowed"
         findings.append(Finding(Code.TOO_MANY_DEPENDENCIES, problem))

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 from fastapi import FastAPI, Request, Response
@@ -47,6 +48,7 @@ from proof_r1_formal.serve.messages import (
 from proof_r1_formal.serve.metrics import MEDIA_TYPE, Metrics
 from proof_r1_formal.serve.openapi import described
 from proof_r1_formal.serve.pool import BusyError, Pool, TooManyError
+from proof_r1_formal.unicode import is_text
 
 _T = TypeVar("_T")
 
@@ -232,12 +234,40 @@ class _Gate:
 
 def _decoded(content: bytes | bytearray, kind: type[_T]) -> _T:
     try:
-        content.decode()  # msgspec does not look at what it leaves raw
-        return msgspec.json.decode(content, type=kind)
+        text = content.decode()  # msgspec does not look at what it leaves raw
+        try:
+            return msgspec.json.decode(content, type=kind)
+        except msgspec.ValidationError:
+            raise
+        except msgspec.DecodeError:  # it refuses escapes of half of a surrogate pair, which a completion may hold
+            return msgspec.convert(_tolerantly_decoded(text), kind)
     except msgspec.ValidationError as error:
         raise refusal(422, "bad_request", str(error)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise refusal(400, "bad_request", f"the body is no JSON: {error}") from None
+
+
+def _tolerantly_decoded(text: str) -> object:
+    """The value of a body whose strings may hold halves of surrogate pairs; a problem is left raw.
+
+    Raises:
+        ValueError: it is no JSON, or an object has a key twice.
+    """
+    body = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_constant)
+    if isinstance(body, dict) and "problem" in body:
+        body["problem"] = msgspec.Raw(json.dumps(body["problem"]).encode("ascii"))
+    return body
+
+
+def _without_repeats(members: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(members)
+    if len(found) < len(members):
+        raise ValueError(f"a key occurs twice in an object with the keys {', '.join(map(repr, found))}")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
 
 
 def _named(name: str, problems: Mapping[str, bytes]) -> bytes:
@@ -248,6 +278,8 @@ def _named(name: str, problems: Mapping[str, bytes]) -> bytes:
 
 
 def _labelled(label: str, problems: Mapping[str, bytes]) -> bytes:
+    if not is_text(label):
+        raise refusal(422, "unusable", "a label holds half of a surrogate pair")
     return label.encode() if label.lstrip().startswith("{") else _named(label, problems)
 
 

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -191,10 +192,7 @@ class Client:
             raise ServiceError(self.url, _OK, _strange(content)) from None
 
     def _answer(self, path: str, request: msgspec.Struct | None) -> bytes:
-        try:
-            body = None if request is None else msgspec.json.encode(request)
-        except UnicodeEncodeError:
-            raise ServiceError(self.url, 0, "not asked: a text holds half of a surrogate pair") from None
+        body = None if request is None else _encoded(request)
         deadline = time.monotonic() + self.patience
         while True:
             response, content = self._exchange(path, body)
@@ -256,6 +254,18 @@ class Client:
         return response, content
 
 
+def _encoded(request: msgspec.Struct) -> bytes:
+    """The request as JSON; halves of surrogate pairs become escapes."""
+    try:
+        return msgspec.json.encode(request)
+    except UnicodeEncodeError:
+        members = {
+            name: json.loads(bytes(value)) if isinstance(value, msgspec.Raw) else msgspec.to_builtins(value)
+            for name, value in msgspec.structs.asdict(request).items()
+        }
+        return json.dumps(members).encode("ascii")
+
+
 def _strange(content: bytes) -> str:
     return f"a reply that is no service's: {content[:100]!r}"
 
@@ -263,4 +273,5 @@ def _strange(content: bytes) -> str:
 def _given(problem: Problem | str) -> msgspec.Raw:
     if isinstance(problem, Problem):
         return msgspec.Raw(to_json(problem).encode())
-    return msgspec.Raw(problem.encode() if problem.lstrip().startswith("{") else msgspec.json.encode(problem))
+    record = problem if problem.lstrip().startswith("{") else json.dumps(problem)
+    return msgspec.Raw(record.encode(errors="backslashreplace"))  # half of a surrogate pair becomes its escape

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import pickle
 import signal
 import sys
 from collections import deque
@@ -309,7 +310,7 @@ class _Process:
             _GoneError: it died.
         """
         self.require_alive()
-        frame = msgspec.msgpack.encode(job)
+        frame = pickle.dumps(job)
         try:
             self.requests.write(HEADER.pack(len(frame)) + frame)
         except (ConnectionError, RuntimeError):  # the latter is how uvloop says that the pipe is closed

@@ -3,12 +3,14 @@
 In, on standard input: frames that hold a job each. Out, on standard output: an empty frame when it is ready, then one
 frame per job with its outcome, as soon as there is one. It ends when nobody asks any more.
 
-A frame is four bytes that say how long it is, then msgpack.
+A frame is four bytes that hold its length, then an outcome in msgpack or a pickled job: a completion may hold half of a
+surrogate pair, which msgpack cannot encode.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import struct
 import sys
 import traceback
@@ -47,11 +49,10 @@ def main() -> None:
 
 
 def _work(source: BinaryIO, out: BinaryIO, desk: Desk) -> None:
-    jobs: msgspec.msgpack.Decoder[Job] = msgspec.msgpack.Decoder(Job)
     outcomes = msgspec.msgpack.Encoder()
     write_frame(out, b"")
     while (frame := read_frame(source)) is not None:
-        write_frame(out, outcomes.encode(_done(desk, jobs.decode(frame))))
+        write_frame(out, outcomes.encode(_done(desk, pickle.loads(frame))))
 
 
 def _done(desk: Desk, job: Job) -> Outcome:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proof_r1_formal.proof.action import Action, count_actions, read_completion
@@ -81,7 +82,8 @@ def test_a_markdown_fence_is_taken_off(fence: str) -> None:
         ("<summary>[NaN]</summary>", "[NaN]"),
         ("<summary>[Infinity]</summary>", "[Infinity]"),
         ('<summary>["a\nb"]</summary>', '["a\nb"]'),
-        ("<summary>[1" + "0" * 5000 + "]</summary>", "[1" + "0" * 5000 + "]"),
+        ("<summary>[" + "[" * 65 + "]" * 65 + "]</summary>", "[" + "[" * 65 + "]" * 65 + "]"),
+        ('<summary>[{"a":' + "[" * 64 + "]" * 64 + "}]</summary>", '[{"a":' + "[" * 64 + "]" * 64 + "}]"),
     ],
 )
 def test_what_is_not_parsed_is_one_malformed_action_over_its_span(text: str, inside: str) -> None:
@@ -95,6 +97,27 @@ def test_what_is_not_parsed_is_one_malformed_action_over_its_span(text: str, ins
 def test_deep_json_is_malformed() -> None:
     trace = read_completion(f"<summary>{'[' * 100_000}</summary>")
     assert not trace.parsed
+
+
+@pytest.mark.parametrize("value", ["[" * 63 + "]" * 63, "1" + "0" * 5000, "1e999", f"[{'[],' * 100}[]]"])
+def test_what_is_read_does_not_depend_on_limits_of_python(value: str) -> None:
+    assert codes(one(value)) == [Code.NOT_AN_OBJECT]
+    assert codes(one(json.dumps(GOOD)[:-1] + f', "id": {value}' + "}")) == [Code.DUPLICATE_KEY]
+
+
+_FENCE = re.compile(r"\s*```[A-Za-z0-9]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*", re.DOTALL)
+"""A Markdown fence around everything, as one pattern; a match of it takes quadratic time."""
+
+
+@given(st.text(alphabet=st.sampled_from("```` \t\r\n\u2003j9é[]"), max_size=14))
+@example("```\n```")
+@example("```json\n[]``````")
+@example("\n```j9 \t\r\n[]\r\n \t```\u2003")
+def test_a_fence_is_what_the_pattern_says(inside: str) -> None:
+    whole = f"<summary>{inside}</summary>"
+    fence = _FENCE.fullmatch(inside)
+    plain = f"<summary>{inside if fence is None else fence[1]}</summary>"
+    assert read_completion(whole).parsed == read_completion(plain).parsed
 
 
 @pytest.mark.parametrize(

@@ -78,11 +78,6 @@ def test_a_reply_of_something_else_is_shown(status: str, server_of: ServerOf) ->
         client.health()
 
 
-def test_what_is_no_text_is_not_asked() -> None:
-    with pytest.raises(ServiceError, match="surrogate"):
-        Client("http://127.0.0.1:1").parse("\ud800")
-
-
 def test_every_completion_has_its_problem() -> None:
     with pytest.raises(ValueError, match="2 problems of 1 completions"):
         Client("http://127.0.0.1:1").score(["a", "b"], ["c"])

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal import Completion, read_completions, read_problems, verify
@@ -70,6 +70,47 @@ def test_verdicts_over_http_are_those_of_the_library(service: Any) -> None:
         expected = tuple(verify(problem, text, sample=sample) for sample, text in enumerate(texts))
         for given_as in (problem, to_json(problem), problem_id):
             assert service.client.verify(given_as, texts) == expected
+
+
+HALF = '<summary>[{"id": "s1", "dependencies": ["h1"], "conclusion": "\\"\\\\ud800\\"(a)", "rule": "X"}]</summary>'
+
+
+@settings(max_examples=30)
+@given(st.lists(st.text(st.characters(exclude_categories=())), min_size=1, max_size=3))
+@example([HALF, "\ud800", f"<think>\udfff</think>{HALF}", '<summary>[{"id": "\ud800"}]</summary>'])
+def test_no_completion_text_makes_a_request_fail(service: Any, texts: list[str]) -> None:
+    problem = PROBLEMS[RIGHT.problem_id]
+    expected = tuple(verify(problem, text, sample=sample) for sample, text in enumerate([*texts, RIGHT.completion]))
+    for given_as in (problem, RIGHT.problem_id):
+        assert service.client.verify(given_as, [*texts, RIGHT.completion]) == expected
+    assert service.client.score([problem] * len(texts), texts)
+    assert service.client.certify(problem, texts[0], kernel="none").report == expected[0]
+    assert "<html" in service.client.report(problem, texts)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b'{"problem": "garden/1", "completions": ["\\ud800"]}', 200),
+        (b'{"problem": "garden/1", "completions": ["\\ud800"], "rules": "\\ud800"}', 400),
+        (b'{"problem": {"id": "\\ud800"}, "completions": ["a"]}', 422),
+        (b'{"problem": "\\ud800", "completions": ["a"]}', 422),
+        (b'{"problem": "a", "problem": "\\ud800", "completions": ["a"]}', 400),
+        (b'{"problem": "garden/1", "completions": ["\\ud800", NaN]}', 400),
+        (b'{"problem": "garden/1", "completions": ["\\ud800"', 400),
+        (b'["\\ud800"]', 422),
+        (b'{"problem": ' + b"[" * 100_000 + b'"\\ud800"', 400),
+    ],
+)
+def test_halves_of_surrogate_pairs_are_refused_outside_of_completions(service: Any, body: bytes, status: int) -> None:
+    found, reply = asked(service.port, "POST", "/v1/verify", body)
+    assert found == status
+    assert ("error" in reply) == (status != 200)
+
+
+def test_a_label_with_half_of_a_surrogate_pair_is_refused(service: Any) -> None:
+    body = b'{"query": ["a"], "prompts": [""], "labels": ["{\\ud800}"]}'
+    assert asked(service.port, "POST", "/get_reward", body)[0] == 422
 
 
 def test_a_certificate_is_checked_by_lean(service: Any, lean: LeanKernel) -> None:
