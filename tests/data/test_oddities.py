@@ -129,7 +129,7 @@ def test_no_file_makes_a_reader_raise_anything_else(tmp_path: Path, content: byt
         (f'{{"id": {"9" * 5000}}}', "not read: Exceeds the limit (4300 digits)"),
         (line(PROVERQA).replace("Bo is", "Bo\0is"), "not JSON: Invalid control character"),
         (f'{{"e": {"[" * 100}{"]" * 100}}}', "not read: arrays or objects are nested deeper than 64"),
-        (line(PROVERQA).replace("Bo is", "Bo\\udc00is"), "not read: a text holds half of a surrogate pair"),
+        (line(PROVERQA).replace("Bo is", "Bo\\udc00is"), "not read: half of a surrogate pair"),
         (line(PROVERQA, id=True), "'id' must be a whole number or a non-empty text; it is a truth value"),
         (line(PROVERQA, id="\0"), "the id 'set/\\x00' holds a control character"),
         (line(PROVERQA, conclusion_fol="smi\0les(Bo)"), "the goal (conclusion_fol): unexpected character U+0000"),
