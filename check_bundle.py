@@ -28,8 +28,8 @@ VERDICTS = {"schema": bool, "semantic": bool, "rule": bool, "progress": bool}
 ACTION = {"span": [int, int], "id": (str,), "dependencies": [str], "declared_rule": (str,), "conclusion": (str,),
           "formula": (list,), "verdicts": VERDICTS, "signal": float, "findings": [str], "evidence": (dict,)}
 TRACE = {"problem": str, "sample": int, "completion": str, "parsed": bool, "actions": [ACTION], "answer": (str,),
-         "binding": (dict,), "uncertain": ({"goal": (dict,), "negation": (dict,)},), "closure": [str],
-         "used_closure": [str]}
+         "binding": (dict,), "uncertain": ({"goal": (dict,), "negation": (dict,)},), "verified": bool,
+         "rule_verified": bool, "closure": [str], "used_closure": [str]}
 BUNDLE = {"format": str, "made_by": {str: str}, "problems": [PROBLEM], "traces": [TRACE], "metrics": dict}
 STRUCTURE = {"domains": {str: int}, "predicates": {str: [[int]]}, "functions": {str: [[[int], int]]}}
 LINES: dict[str, dict[str, Any]] = {
@@ -55,7 +55,7 @@ OUTCOMES = {  # the first of these codes that a step has says what became of it
     "UNDECIDED": "other: undecided", "NOT_ENTAILED": "not entailed",
 }
 SCHEMA, FORM = set(list(OUTCOMES)[:10]), set(list(OUTCOMES)[4:10])
-RULE = {"RULE_UNTRUSTED_DEPENDENCY", "UNKNOWN_RULE", "NO_RULE_MATCH", "RULE_UNDECIDED", "BINDING_MISMATCH"}
+RULE = {"RULE_UNTRUSTED_DEPENDENCY", "UNKNOWN_RULE", "NO_RULE_MATCH", "RULE_UNDECIDED"}
 PROGRESS = {"TAUTOLOGY", "REPEATS_CONCLUSION", "RESTATES_DEPENDENCY", "PROGRESS_UNDECIDED"}
 EXCLUDED = ("unknown problem id", "second output for the same problem and sample", "inconsistent premises",
             "label is Uncertain (counted apart)", "no reference answer (Avg, Pass, right and verified)",
@@ -63,7 +63,7 @@ EXCLUDED = ("unknown problem id", "second output for the same problem and sample
 MEASURES = ("Avg", "Pass", "FVR", "Strict FVR", "RVR", "Strict RVR", "RGD", "Right and verified",
             "Right and rule-verified", "Parsed", "Length ratio", "Response length")
 DERIVED = {"UNPARSABLE_CONCLUSION", "DUPLICATE_ID", "UNUSED_DEPENDENCY", "RULE_UNTRUSTED_DEPENDENCY",
-           *list(OUTCOMES)[10:]}
+           "BINDING_MISMATCH", *list(OUTCOMES)[10:]}
 # fmt: on
 
 
@@ -408,7 +408,8 @@ class Problem:
         self.labels = {None: "", **{option["id"]: option["label"] for option in self.data["options"]}}
         node["answer"].claim(self.data["answer"] in self.labels, "the answer is no option")
         self.is_uncertain = self.labels[self.data["answer"]] == "Uncertain"
-        self.is_inconsistent = evidence.decide(node["consistency"], [*self.premises.values()], BOTTOM)[0] is True
+        contradictory = evidence.decide(node["consistency"], [*self.premises.values()], BOTTOM)[0]
+        self.is_inconsistent, self.is_consistent = contradictory is True, contradictory is False
 
 
 def is_well_formed(action: Node, completion: str) -> bool:
@@ -459,6 +460,7 @@ class Trace:
             same = evidence.decide(node["binding"], [], question)[0]
         selected = answer == last["id"] if by_id else answer is None or same
         node["answer"].claim(selected, "the last action or the binding says otherwise")
+        binds = by_id and same is True
         self.is_open = self._openness(node["uncertain"], evidence)
         state, trusted, seen, used = dict(problem.premises), {*problem.premises}, {*problem.premises}, list[list[str]]()
         for index, (action, formula) in enumerate(zip(node["actions"].items(), formulas, strict=True)):
@@ -484,16 +486,16 @@ class Trace:
                 expected[code] = entailed is not True or len(lines) < len(names)
             asked = schema and not lacking
             action["evidence"].claim(asked or step["evidence"] is None, "evidence is given for what is not asked")
+            mismatch = schema and index == self.terminal and not binds
+            expected["BINDING_MISMATCH"] = mismatch
             stated = Counter({code: count for code, count in codes.items() if code in DERIVED})
             action["findings"].claim(stated == +expected, f"expected are {dict(+expected)}")
             binding = step["declared_rule"] == "GOAL_BINDING" and index == self.terminal
-            progress = (by_id and same is True) if binding else not codes.keys() & PROGRESS
-            mismatch = binding and schema and not progress
-            action["findings"].claim(not binding or ("BINDING_MISMATCH" in codes) == mismatch, "it binds, or does not")
+            progress = not mismatch and (binding or not codes.keys() & PROGRESS)
             verdicts = {
                 "schema": schema,
                 "semantic": entailed is True,
-                "rule": asked and not codes.keys() & RULE,
+                "rule": asked and not codes.keys() & RULE and not (binding and mismatch),
                 "progress": schema and progress,
             }
             action["findings"].claim(entailed is not False or not verdicts["rule"], "what is refuted is under no rule")
@@ -508,6 +510,17 @@ class Trace:
             used.append([names[number] for number in sorted(lines)])
         self.inside = self._closure(node["closure"], [step["dependencies"] for step in self.steps])
         self._closure(node["used_closure"], used)
+        self._verified(node, binds)
+
+    def _verified(self, node: Node, binds: bool) -> None:
+        """The answer is verified if the terminal action states it, the premises have a model, and its closure holds."""
+        closure = [self.steps[index]["verdicts"] for index in self.inside]
+        stated = binds and self.problem.is_consistent and self.steps[-1]["verdicts"]["schema"]
+        for key, verdict in (("verified", "semantic"), ("rule_verified", "rule")):
+            holds = all(verdicts["semantic"] and verdicts[verdict] for verdicts in closure)
+            if self.is_open is not None:
+                holds = self.is_open == "verified" and key == "verified"
+            node[key].claim(node.value[key] == (stated and holds), f"{stated and holds} is expected")
 
     def _openness(self, node: Node, evidence: Evidence) -> str | None:
         """For a trace that answers Uncertain, whether the premises leave the goal open."""
@@ -550,20 +563,16 @@ class Trace:
 
     def row(self) -> dict[str, tuple[float, float]]:
         """What the trace adds to the numerator and to the denominator of each score but Pass."""
-        inside, reference = (
-            [self.steps[index]["verdicts"] for index in self.inside],
-            self.problem.data["reference_length"],
-        )
+        inside, reference = len(self.inside), self.problem.data["reference_length"]
         row: dict[str, tuple[float, float]] = {"Response length": (len(self.data["completion"]), 1)}
         row["Parsed"] = (int(self.data["parsed"]), 1)
         if self.problem.data["answer"] is not None:
             right = self.data["answer"] == self.problem.data["answer"]
-            sound = right and bool(inside) and all(verdicts["semantic"] for verdicts in inside)
-            row["Avg"], row["Right and verified"] = (int(right), 1), (int(sound), 1)
-            row["Right and rule-verified"] = (int(sound and all(verdicts["rule"] for verdicts in inside)), 1)
+            row["Avg"], row["Right and verified"] = (int(right), 1), (int(right and self.data["verified"]), 1)
+            row["Right and rule-verified"] = (int(right and self.data["rule_verified"]), 1)
         if reference is not None:
-            row["RGD"] = (abs(math.log(max(1, len(inside) - 1) / max(1, reference))), 1)
-            row["Length ratio"] = (max(0, len(inside) - 1), reference)
+            row["RGD"] = (abs(math.log(max(1, inside - 1) / max(1, reference))), 1)
+            row["Length ratio"] = (max(0, inside - 1), reference)
         cascade = {"UNTRUSTED_DEPENDENCY"}
         levels = {
             "FVR": (["semantic"], cascade),
@@ -612,7 +621,8 @@ def evaluation(problems: Sequence[Problem], traces: Sequence[Trace]) -> dict[tup
             if trace.problem in of:
                 counts["uncertain", "outputs"] += 1
                 counts["uncertain", "right"] += trace.data["answer"] == trace.problem.data["answer"]
-                counts.update([("uncertain", trace.is_open)] if trace.is_open else [])
+                if trace.is_open is not None:
+                    counts["uncertain", trace.is_open] += trace.data["verified"] or trace.is_open != "verified"
         number |= {(*group, *path): count for path, count in counts.items()}
         number |= {} if any(path[0] == "rules" for path in counts) else {(*group, "rules"): {}}
         for measure in MEASURES:

@@ -26,12 +26,17 @@ def answer_reward(report: TraceReport) -> float:
 
 
 def sound_answer_reward(report: TraceReport) -> float:
-    """1.0 for the right answer with every step entailed, 0.3 for the right answer, 0.1 for a summary that is read."""
+    """1.0 for a right and verified answer without a false step, 0.3 for a right answer, 0.1 for a summary that is read.
+
+    Every action must be entailed, also one that the answer does not rest on; the definition of a verified answer
+    covers the terminal action, which is not entailed where the answer is Uncertain.
+    """
     if not report.parsed:
         return 0.0
     if not report.answer_correct:
         return 0.1
-    return 1.0 if all(step.semantic for step in report.actions) else 0.3
+    sound = report.verified and all(step.semantic for step in report.actions if not step.terminal)
+    return 1.0 if sound else 0.3
 
 
 def mean_signal(report: TraceReport) -> float:

@@ -168,6 +168,8 @@ def _trace(verifier: Verifier, problem: Problem, completion: str, report: TraceR
         "answer": report.answer,
         "binding": binding,
         "uncertain": uncertain,
+        "verified": report.verified,
+        "rule_verified": report.rule_verified,
         "closure": list(report.closure),
         "used_closure": list(report.used_closure),
     }

@@ -22,6 +22,7 @@ from proof_r1_formal.evaluate.measures import INVALID_RULE
 from proof_r1_formal.evaluate.outputs import rule_name
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.proof.action import Action
+from proof_r1_formal.proof.answer import states
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match
@@ -124,7 +125,7 @@ def _alternatives(
     # Rules are sound, so only what entails the conclusion can be the dependencies of an instance.
     entailing = [of for of in subsets if isinstance(verifier.oracle.entails(formulas[of], conclusion), Entailed)]
     for rule in verifier.rules.rules:
-        if rule.name == GOAL_BINDING and not _binds(verifier, problem, action, conclusion):
+        if rule.name == GOAL_BINDING and not states(conclusion, problem.option(action.id), verifier.oracle):
             continue
         least: list[tuple[str, ...]] = []
         for of in entailing:  # the small ones first
@@ -133,11 +134,6 @@ def _alternatives(
             if _is_instance(verifier, rule, formulas[of], conclusion, terminal):
                 least.append(of)
                 yield Alternative(rule.name, of)
-
-
-def _binds(verifier: Verifier, problem: Problem, action: Action, conclusion: Formula) -> bool:
-    option = problem.option(action.id)
-    return option is not None and isinstance(verifier.oracle.equivalent(conclusion, option.formula), Entailed)
 
 
 def _is_instance(

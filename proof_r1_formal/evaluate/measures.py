@@ -35,8 +35,8 @@ class Measure(StrEnum):
     RVR = "RVR"  # entailed steps that are instances of their rule / eligible steps, at the level of rules
     STRICT_RVR = "Strict RVR"  # entailed steps that are instances of their rule / steps of parsed outputs
     RGD = "RGD"  # |log(generated steps / reference steps)|, each at least 1 / outputs with a reference proof
-    VERIFIED = "Right and verified"  # right answers whose closure is entailed / outputs with a reference answer
-    RULE_VERIFIED = "Right and rule-verified"  # and whose closure's steps are instances of their rules
+    VERIFIED = "Right and verified"  # right and verified answers / outputs with a reference answer
+    RULE_VERIFIED = "Right and rule-verified"  # right and rule-verified answers / the same
     PARSED = "Parsed"  # outputs that are parsed / outputs
     LENGTH_RATIO = "Length ratio"  # generated steps / reference steps, over outputs with a reference proof
     RESPONSE_LENGTH = "Response length"  # length of the outputs / outputs whose length is given
@@ -107,7 +107,7 @@ class UncertainCounts:
 
     Attributes:
         right: outputs that answer Uncertain.
-        verified: both countermodels were found.
+        verified: both countermodels were found, and the answer is verified.
         refuted: the premises do entail the goal or its negation.
         undecided: neither is known.
     """

@@ -182,7 +182,7 @@ class _Tally:
         """Count an output on a problem whose label is Uncertain."""
         self.uncertain.update(outputs=1, right=int(report.answer_correct is True))
         if report.uncertain is not None:
-            self.uncertain[report.uncertain] += 1
+            self.uncertain[report.uncertain] += report.verified or report.uncertain != "verified"
 
     def merge(self, other: _Tally) -> None:
         """Count what ``other`` has counted; the two share no problem."""

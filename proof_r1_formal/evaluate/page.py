@@ -84,8 +84,7 @@ class TraceRow(msgspec.Struct, omit_defaults=True):
     Attributes:
         problem: its place in the list of problems.
         steps: a digit for each action: its signal as 0 to 3, and 4 more if the answer rests on it.
-        verified: whether the closure is not empty and all its actions are entailed, or two countermodels confirm that
-            the answer is Uncertain.
+        verified: whether the answer is verified, as in ``TraceReport``.
         codes, rules: of its findings and actions, without repeats.
     """
 
@@ -239,13 +238,11 @@ def _require_same(verifier: Verifier, trace: Trace, report: TraceReport) -> None
 
 
 def _row(number: int, report: TraceReport) -> TraceRow:
-    closure = [step for step in report.actions if step.in_closure]
-    entailed = bool(closure) and report.answer is not None and all(step.semantic for step in closure)
     return TraceRow(
         problem=number,
         sample=report.sample,
         parsed=report.parsed,
-        verified=entailed if report.uncertain is None else report.uncertain == "verified",
+        verified=report.verified,
         steps="".join(f"{_LEVELS.get(step.signal, 0) + 4 * step.in_closure}" for step in report.actions),
         answer=report.answer,
         correct=report.answer_correct,

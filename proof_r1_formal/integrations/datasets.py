@@ -56,8 +56,8 @@ def completions_dataset(completions: Iterable[Completion], reports: Iterable[Tra
 
     Args:
         completions: at least one.
-        reports: on them, in their order: ``answer``, ``right``, the ``signals`` of the actions and the whole ``report``
-            in JSON.
+        reports: on them, in their order: ``answer``, ``right``, ``verified``, the ``signals`` of the actions and the
+            whole ``report`` in JSON.
 
     Raises:
         ValueError: there are more of one than of the other.
@@ -76,6 +76,7 @@ def _said(report: TraceReport) -> Row:
     return {
         "answer": report.answer,
         "right": report.answer_correct,
+        "verified": report.verified,
         "signals": [step.signal for step in report.actions],
         "report": encode(report).decode(),
     }

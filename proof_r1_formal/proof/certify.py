@@ -1,9 +1,8 @@
 """From a verified trace to a certificate of its answer.
 
 In: a verifier, a problem and a completion. Out: the report, and a certificate or the reason why there is none. There is
-one exactly if an option is selected, the closure of the terminal action is entailed step by step with proofs, the last
-step says the option's own formula, and the premises have a model; or if the selected option is Uncertain and two
-countermodels show that it is.
+one exactly if the answer is verified (see ``proof.answer``) and its evidence is complete: a proof of every step in the
+closure and a model of the premises; or, for an answer Uncertain, the two countermodels.
 """
 
 from __future__ import annotations
@@ -175,20 +174,19 @@ def certify_verified(verifier: Verifier, problem: Problem, completion: str, repo
 
 
 def _certificate(verifier: Verifier, problem: Problem, trace: Trace, report: TraceReport) -> AnyCertificate:
+    if not report.verified:
+        raise _NoCertificateError("; ".join([finding.message for finding in report.findings]))
     option = problem.option(report.answer)
-    if option is None:
-        raise _NoCertificateError("no option is selected")
+    assert option is not None
     premises = {premise.id: premise.formula for premise in problem.premises}
     if option.label == UNCERTAIN:
         return OpenCertificate(
             premises,
             option.formula,
-            _countermodel(verifier, tuple(premises.values()), option.formula, "the premises entail the goal"),
-            _countermodel(verifier, tuple(premises.values()), Not(option.formula), "the premises refute the goal"),
+            _countermodel(verifier, tuple(premises.values()), option.formula),
+            _countermodel(verifier, tuple(premises.values()), Not(option.formula)),
         )
-    if not report.closure:
-        raise _NoCertificateError("there is no terminal action")
-    model = _countermodel(verifier, tuple(premises.values()), BOTTOM, "the premises contradict each other")
+    model = _countermodel(verifier, tuple(premises.values()), BOTTOM)
     steps = _steps(verifier, premises, trace, report)
     last = steps[-1]
     if not alpha_equivalent(last.formula, option.formula):
@@ -201,12 +199,10 @@ def _certificate(verifier: Verifier, problem: Problem, trace: Trace, report: Tra
     return Certificate(premises, option.formula, tuple(steps), model)
 
 
-def _countermodel(verifier: Verifier, premises: tuple[Formula, ...], conclusion: Formula, entailed: str) -> Structure:
+def _countermodel(verifier: Verifier, premises: tuple[Formula, ...], conclusion: Formula) -> Structure:
     match verifier.justify(premises, conclusion).answer:
         case Refuted(model) if model is not None:
             return model
-        case Entailed():
-            raise _NoCertificateError(entailed)
         case _:
             raise _NoCertificateError("no model of the premises was found")
 
@@ -218,8 +214,7 @@ def _steps(verifier: Verifier, premises: dict[str, Formula], trace: Trace, repor
     for action, step in zip(trace.actions, report.actions, strict=True):
         if not step.in_closure:
             continue
-        if not step.semantic or action.id is None or action.formula is None:
-            raise _NoCertificateError(f"step {action.id or 'without an id'} is not verified")
+        assert action.id is not None and action.formula is not None, "the answer is verified"
         dependencies = tuple([known[name] for name in action.dependencies])
         proof = _proof(verifier, action, step, dependencies, action.formula)
         if proof is None:

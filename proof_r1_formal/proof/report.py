@@ -45,6 +45,12 @@ class Code(StrEnum):
     RESTATES_DEPENDENCY = "RESTATES_DEPENDENCY"
     BINDING_MISMATCH = "BINDING_MISMATCH"
     PROGRESS_UNDECIDED = "PROGRESS_UNDECIDED"
+    # answer
+    NO_BINDING = "NO_BINDING"
+    INCONSISTENT_PREMISES = "INCONSISTENT_PREMISES"
+    NOT_UNCERTAIN = "NOT_UNCERTAIN"
+    UNVERIFIED_STEP = "UNVERIFIED_STEP"
+    UNRULED_STEP = "UNRULED_STEP"
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -53,7 +59,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     Attributes:
         code: what it is about.
         message: a sentence for people.
-        dependencies: the dependencies it is about, if it is about some.
+        dependencies: ids of the dependencies (of an action) or of the actions (of an answer) that it is about.
     """
 
     code: Code
@@ -147,6 +153,9 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
         used_closure: the same along the dependencies that checked proofs use (declared ones where there is no proof).
         consistency: whether the premises have a model.
         uncertain: for a trace that selects the Uncertain option, whether two countermodels confirm it; else None.
+        verified: whether the answer is verified, see :func:`~proof_r1_formal.proof.answer.answer_findings`.
+        rule_verified: whether also every action of its closure is an instance of its rule.
+        findings: why the answer is not verified, or not rule-verified.
         rules: name of the rule catalogue.
         solver: name of the solver.
     """
@@ -161,6 +170,9 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
     used_closure: tuple[str, ...]
     consistency: Literal["consistent", "inconsistent", "undecided"]
     uncertain: Literal["verified", "refuted", "undecided"] | None
+    verified: bool
+    rule_verified: bool
+    findings: tuple[Finding, ...]
     rules: str
     solver: str
 

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import structs
 
-from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
+from proof_r1_formal.data.problem import UNCERTAIN, Problem
 from proof_r1_formal.errors import SignatureError, SolverError
 from proof_r1_formal.evidence.confirm import Confirmed, Evidence, confirm
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
@@ -25,6 +25,15 @@ from proof_r1_formal.logic.show import show, show_term
 from proof_r1_formal.logic.signature import SignatureBuilder
 from proof_r1_formal.logic.syntax import Formula, Not, Var
 from proof_r1_formal.proof.action import Action, Trace, read_completion
+from proof_r1_formal.proof.answer import (
+    Consistency,
+    Openness,
+    answer_findings,
+    binding_findings,
+    is_verified,
+    selected_option,
+    terminal_index,
+)
 from proof_r1_formal.proof.closure import Closure, closure_of
 from proof_r1_formal.proof.progress import AdmittedConclusions, progress_findings
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport, TraceReport
@@ -172,7 +181,7 @@ class _Prepared:
         return conclusions_with_sorts(read_completion(completion), self.symbols)
 
     @cached_property
-    def consistency(self) -> Literal["consistent", "inconsistent", "undecided"]:
+    def consistency(self) -> Consistency:
         match self._oracle.inconsistent(tuple(self.premises.values())):
             case Refuted():
                 return "consistent"
@@ -181,7 +190,7 @@ class _Prepared:
             case Unknown():
                 return "undecided"
 
-    def uncertain(self, goal: Formula) -> Literal["verified", "refuted", "undecided"]:
+    def uncertain(self, goal: Formula) -> Openness:
         """Whether the premises leave the goal open: verified by a countermodel to it and one to its negation."""
         premises = tuple(self.premises.values())
         answers = (self._oracle.entails(premises, goal), self._oracle.entails(premises, Not(goal)))
@@ -207,6 +216,11 @@ class _Verdict:
     used: tuple[str, ...] | None = None
 
     @property
+    def mismatched(self) -> bool:
+        """Whether it is the terminal action, and does not state the option that it names."""
+        return any(finding.code is Code.BINDING_MISMATCH for finding in self.findings)
+
+    @property
     def signal(self) -> float:
         if not self.schema:
             return MALFORMED
@@ -230,16 +244,8 @@ class _Run:
         self._admitted = AdmittedConclusions()
         self._rule_budget = TRACE_BUDGET
         self._seen_ids = set(prepared.premises)
-        self._terminal = self._terminal_index()
+        self._terminal = terminal_index(prepared.problem, trace)
         self.entailments: list[tuple[Query, Answer]] = []
-
-    def _terminal_index(self) -> int | None:
-        actions = self._trace.actions
-        if not self._trace.parsed or not actions:
-            return None
-        last = actions[-1]
-        binds = last.rule == GOAL_BINDING or self._problem.option(last.id) is not None
-        return len(actions) - 1 if binds else None
 
     def report(self, sample: int) -> TraceReport:
         """Check the actions in order and put the report together."""
@@ -270,7 +276,12 @@ class _Run:
             )
             for index, (action, verdict) in enumerate(zip(self._trace.actions, verdicts, strict=True))
         )
-        option = self._selected_option()
+        by_formula = self._verifier.evaluation
+        option = selected_option(self._problem, self._trace, self._oracle, by_formula=by_formula)
+        is_uncertain = option is not None and option.label == UNCERTAIN
+        uncertain = self._prepared.uncertain(option.formula) if option is not None and is_uncertain else None
+        consistency = self._prepared.consistency
+        findings = answer_findings(option, steps, consistency, uncertain)
         reference = self._problem.answer
         return TraceReport(
             problem_id=self._problem.id,
@@ -281,27 +292,17 @@ class _Run:
             actions=steps,
             closure=self._names(closure),
             used_closure=self._names(closure_of(premises, used, self._terminal)),
-            consistency=self._prepared.consistency,
-            uncertain=self._prepared.uncertain(option.formula) if option and option.label == UNCERTAIN else None,
+            consistency=consistency,
+            uncertain=uncertain,
+            verified=is_verified(findings),
+            rule_verified=not findings and not is_uncertain,
+            findings=findings,
             rules=self._verifier.rules.title,
             solver=self._oracle.solver.name,
         )
 
     def _names(self, closure: Closure) -> tuple[str, ...]:
         return (*closure.premises, *[self._trace.actions[index].id or "" for index in closure.actions])
-
-    def _selected_option(self) -> Option | None:
-        """The option of the terminal action's id; in evaluation, failing that, the one the last conclusion states."""
-        if not self._trace.parsed or not self._trace.actions:
-            return None
-        last = self._trace.actions[-1]
-        if self._terminal is not None and (option := self._problem.option(last.id)) is not None:
-            return option
-        if self._verifier.evaluation and last.formula is not None:
-            for option in self._problem.options:
-                if isinstance(self._oracle.equivalent(last.formula, option.formula), Entailed):
-                    return option
-        return None
 
     # -- one action ---------------------------------------------------------------------------------------------------
 
@@ -312,6 +313,8 @@ class _Run:
             return verdict
         terminal = index == self._terminal
         answer = self._entailment_check(action, action.formula, verdict)
+        if terminal:
+            verdict.findings.extend(binding_findings(self._problem, action.id, action.formula, self._oracle))
         matched = self._rule_check(action, action.formula, answer, verdict, terminal=terminal)
         self._progress_check(action, action.formula, matched, verdict, terminal=terminal)
         if verdict.semantic:
@@ -400,7 +403,7 @@ class _Run:
         self._rule_budget = max(0, self._rule_budget - spent)
         match result:
             case Match() as matched:
-                if rule.name == GOAL_BINDING and not self._binds(action, formula, verdict):
+                if rule.name == GOAL_BINDING and verdict.mismatched:
                     return None
                 verdict.rule = True
                 principal = tuple([action.dependencies[anchor.dependency] for anchor in matched.principal])
@@ -415,21 +418,11 @@ class _Run:
                 verdict.findings.append(Finding(Code.RULE_UNDECIDED, f"{rule.name}: {reason}"))
         return None
 
-    def _binds(self, action: Action, formula: Formula, verdict: _Verdict) -> bool:
-        """Whether the action's id is an option's and its conclusion is that option's formula."""
-        option = self._problem.option(action.id)
-        if option is not None and isinstance(self._oracle.equivalent(formula, option.formula), Entailed):
-            return True
-        if not any(finding.code is Code.BINDING_MISMATCH for finding in verdict.findings):
-            problem = f"{action.id!r} is no option" if option is None else f"the conclusion is not that of {option.id}"
-            verdict.findings.append(Finding(Code.BINDING_MISMATCH, problem))
-        return False
-
     def _progress_check(
         self, action: Action, formula: Formula, matched: Match | None, verdict: _Verdict, *, terminal: bool
     ) -> None:
         if terminal and action.rule == GOAL_BINDING:  # it restates by nature
-            verdict.progress = self._binds(action, formula, verdict)
+            verdict.progress = not verdict.mismatched
             return
         exempt = None
         if matched is not None and action.rule == QUANTIFIER_NEGATION:
@@ -437,7 +430,7 @@ class _Run:
         known = {name: self._semantic_state[name] for name in action.dependencies if name in self._semantic_state}
         findings = progress_findings(formula, known, self._admitted, self._oracle, exempt=exempt)
         verdict.findings.extend(findings)
-        verdict.progress = not findings
+        verdict.progress = not findings and not verdict.mismatched
 
 
 # -- plain data for reports -------------------------------------------------------------------------------------------

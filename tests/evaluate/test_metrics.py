@@ -22,9 +22,11 @@ from proof_r1_formal.evaluate.metrics import evaluate_metrics
 from proof_r1_formal.evaluate.metrics_tables import metrics_tables
 from proof_r1_formal.evaluate.tables import to_csv, to_json, to_latex, to_markdown, to_rich
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.proof.answer import answer_findings, is_verified
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
 
 RULE = "IMPLICATION_ELIMINATION"
+TRUE = three_way_options(parse_formula("A"))[0]
 
 
 def problem(name: str, difficulty: str = "easy", answer: str | None = "h_goal_true", steps: int | None = 2) -> Problem:
@@ -34,7 +36,7 @@ def problem(name: str, difficulty: str = "easy", answer: str | None = "h_goal_tr
     return Problem(name, (), three_way_options(parse_formula("A")), answer, "", difficulty, proofs)
 
 
-def step(kind: str, *, terminal: bool = False, inside: bool = True) -> StepReport:
+def step(kind: str, *, name: str = "s", terminal: bool = False, inside: bool = True) -> StepReport:
     """``v`` verified, ``r`` entailed but no instance, ``n`` not entailed, ``u`` untrusted, ``R`` untrusted as a rule,
     ``m`` missing dependency, ``p`` unparsable, ``d`` duplicate id, ``?`` undecided."""
     codes = {
@@ -50,7 +52,7 @@ def step(kind: str, *, terminal: bool = False, inside: bool = True) -> StepRepor
     }[kind]
     schema, semantic, rule = kind not in "pd", kind in "vrR", kind == "v"
     return StepReport(
-        id="s",
+        id=name,
         span=(0, 1),
         declared_rule="GOAL_BINDING" if terminal else RULE,
         dependencies=(),
@@ -74,18 +76,24 @@ def report(name: str, sample: int, kinds: str, *, right: bool = True, parsed: bo
         letter = letters.pop(0)
         inside = letter != "X"
         letter = letter if inside else letters.pop(0)
-        steps.append(step(letter, terminal=not letters, inside=inside))
+        name_of_step = "s" if letters or not right else TRUE.id
+        steps.append(step(letter, name=name_of_step, terminal=not letters and inside, inside=inside))
+    option = TRUE if right else None
+    findings = answer_findings(option, steps, "consistent", None)
     return TraceReport(
         problem_id=name,
         sample=sample,
         parsed=parsed,
-        answer="h_goal_true" if right else None,
+        answer=None if option is None else option.id,
         answer_correct=right,
         actions=tuple(steps),
         closure=(),
         used_closure=(),
         consistency="consistent",
         uncertain=None,
+        verified=is_verified(findings),
+        rule_verified=not findings,
+        findings=findings,
         rules="train",
         solver="none",
     )

@@ -65,6 +65,9 @@ def rollout(*actions: StepReport, right: bool = True, parsed: bool = True) -> Tr
         used_closure=(),
         consistency="consistent",
         uncertain=None,
+        verified=False,
+        rule_verified=False,
+        findings=(),
         rules="train",
         solver="embedded",
     )

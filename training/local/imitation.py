@@ -109,7 +109,7 @@ class ImitationLearner:
         if not self._config.data.checked:
             return True
         if item in self._asked:
-            self._passed[item] = is_verified(self._asked.pop(item).result().report)
+            self._passed[item] = is_flawless(self._asked.pop(item).result().report)
         return self._passed[item]
 
     def _example(self, item: int) -> Example:
@@ -120,7 +120,7 @@ class ImitationLearner:
         return Example(one.task.prompt, (*answer, *end))
 
 
-def is_verified(report: TraceReport) -> bool:
-    """Whether an answer is right and all its actions pass all checks, for premises that can all be true."""
-    right = report.answer_correct is True and report.consistency != "inconsistent"
+def is_flawless(report: TraceReport) -> bool:
+    """Whether the answer is right and verified, and all actions pass all checks."""
+    right = report.answer_correct is True and report.verified
     return right and all(action.signal == 1.0 for action in report.actions)

@@ -244,6 +244,9 @@ def nothing(problem: Problem, sample: int, settings: Settings) -> TraceReport:
         used_closure=(),
         consistency="undecided",
         uncertain=None,
+        verified=False,
+        rule_verified=False,
+        findings=(),
         rules=settings.rules,
         solver=settings.solver,
     )

@@ -20,7 +20,7 @@ from proof_r1_formal import Problem, Settings
 from proof_r1_formal.data.native import to_json
 from training.config import Config, ConfigError
 from training.local.display import Display
-from training.local.imitation import is_verified
+from training.local.imitation import is_flawless
 from training.local.model import load_tokenizer
 from training.local.order import Order, Position
 from training.local.tasks import (
@@ -160,7 +160,7 @@ def _verified(given: Sequence[Demonstration], config: Config, display: Display) 
     settings = Settings(rules=config.data.rules, evaluation=False)
     with Workers(settings, count=config.rollout.workers, patience=config.rollout.patience) as workers:
         checks = [workers.verify(one.task.problem, one.answer) for one in given]
-        good = [one for one, check in zip(given, checks, strict=True) if is_verified(check.result().report)]
+        good = [one for one, check in zip(given, checks, strict=True) if is_flawless(check.result().report)]
     _tell(Counter({"a check of the demonstration fails": len(given) - len(good)}), display)
     return good
 

@@ -10,7 +10,7 @@ from msgspec import structs
 from proof_r1_formal import Problem, Settings
 from proof_r1_formal.models.prompts import contract, question, short_question
 from training.config import Config
-from training.local.imitation import is_verified
+from training.local.imitation import is_flawless
 from training.local.model import Policy
 from training.local.tasks import Task, answer_text, demonstrations, make_tasks, prompt_text, sample_texts, trainable
 
@@ -44,7 +44,7 @@ def test_answers_are_verified_and_fit_their_prompt(
             opened, plain_prompt = "…<think>\n", "…"
             answer = answer_text(problem, number, data, plain_prompt)
             assert answer.startswith("<summary>" if prompt == "short" else "<think>\n")
-            assert is_verified(verifier.verify(problem, answer))
+            assert is_flawless(verifier.verify(problem, answer))
             after = answer_text(problem, number, data, opened)
             assert after.startswith("<think>") == (prompt == "full" and thinking == "explicit")
 

@@ -31,7 +31,7 @@ from training.config import Config, ConfigError, Lora, write_config
 from training.credit import Baselines
 from training.local import reinforcement
 from training.local.display import Display
-from training.local.imitation import ImitationLearner, is_verified
+from training.local.imitation import ImitationLearner, is_flawless
 from training.local.logs import EvaluationRecord, ImitationRecord, Record, Seconds, StepRecord, read_log
 from training.local.model import Policy, load_policy
 from training.local.reinforcement import ReinforcementLearner
@@ -224,7 +224,7 @@ def test_only_verified_demonstrations_are_learned(policy: Policy, config: Config
             learner = ImitationLearner(policy, optimiser, given, settings, workers)
             record, again = learner.step(1, (0, 1, 2), (0, 1, 2), epoch=0, rate=1e-3)
         assert (record.demonstrations, record.left_out, again) == (learned, 3 - learned, ())
-    assert is_verified(Settings(evaluation=False).verifier().verify(task.problem, summary(proof)))
+    assert is_flawless(Settings(evaluation=False).verifier().verify(task.problem, summary(proof)))
 
 
 def _misnamed(proof: Sequence[ReferenceStep]) -> str:

@@ -1,0 +1,123 @@
+"""The answer of a trace: which action states it, which option it selects, and whether it is verified.
+
+This module holds the one definition of a verified answer. ``TraceReport.verified``, ``rule_verified`` and ``findings``
+carry it; metrics, rewards, certificates, bundles, pages and trainers read those fields and decide nothing themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
+
+from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
+from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.proof.action import Trace
+from proof_r1_formal.proof.report import Code, Finding, StepReport
+from proof_r1_formal.rules.schema import GOAL_BINDING
+from proof_r1_formal.solvers.base import Entailed
+from proof_r1_formal.solvers.oracle import Oracle
+
+Consistency: TypeAlias = Literal["consistent", "inconsistent", "undecided"]
+Openness: TypeAlias = Literal["verified", "refuted", "undecided"]
+
+
+def terminal_index(problem: Problem, trace: Trace) -> int | None:
+    """Index of the terminal action: the last one, if its rule is GOAL_BINDING or its id is an option's."""
+    if not trace.parsed or not trace.actions:
+        return None
+    last = trace.actions[-1]
+    binds = last.rule == GOAL_BINDING or problem.option(last.id) is not None
+    return len(trace.actions) - 1 if binds else None
+
+
+def selected_option(problem: Problem, trace: Trace, oracle: Oracle, *, by_formula: bool) -> Option | None:
+    """The option with the id of the last action.
+
+    Args:
+        problem: with its sorts written into the formulas, as in :meth:`Verifier.read`.
+        trace: likewise.
+        oracle: compares formulas.
+        by_formula: for evaluation: where the id is no option's, select the first option whose formula is equivalent to
+            the last conclusion. Such an answer may be right, but it is never verified.
+    """
+    if not trace.parsed or not trace.actions:
+        return None
+    last = trace.actions[-1]
+    named = problem.option(last.id)
+    if named is not None or not by_formula or last.formula is None:
+        return named
+    return next((option for option in problem.options if states(last.formula, option, oracle)), None)
+
+
+def states(conclusion: Formula, option: Option | None, oracle: Oracle) -> bool:
+    """Whether there is an option, and the conclusion is logically equivalent to its formula (without the premises)."""
+    return option is not None and isinstance(oracle.equivalent(conclusion, option.formula), Entailed)
+
+
+def binding_findings(
+    problem: Problem, action_id: str | None, conclusion: Formula, oracle: Oracle
+) -> tuple[Finding, ...]:
+    """Why a terminal action does not state the formula of the option that its id names; empty if it does."""
+    option = problem.option(action_id)
+    if states(conclusion, option, oracle):
+        return ()
+    message = f"{action_id!r} is no option" if option is None else f"the conclusion is not that of {option.id}"
+    return (Finding(Code.BINDING_MISMATCH, message),)
+
+
+def answer_findings(
+    option: Option | None, steps: Iterable[StepReport], consistency: Consistency, uncertain: Openness | None
+) -> tuple[Finding, ...]:
+    """Why the answer is not verified, or not rule-verified.
+
+    An answer is verified if the terminal action has the id of an option and states its formula, the premises have a
+    model, and every action of the closure is entailed by its dependencies. It is rule-verified if each of them is also
+    an instance of its rule. No action can show an answer Uncertain: it is verified by ``uncertain`` in place of the
+    closure, and never rule-verified. A closure without premises needs no condition: what follows from nothing is valid.
+
+    Args:
+        option: that is selected.
+        steps: the reports on all actions.
+        consistency: of the premises.
+        uncertain: whether two countermodels confirm the answer Uncertain; None for other answers.
+    """
+    steps = tuple(steps)
+    if option is None:
+        return (Finding(Code.NO_BINDING, "no option is selected"),)
+    terminal = next((step for step in steps if step.terminal), None)
+    if terminal is None or terminal.id != option.id:
+        return (Finding(Code.NO_BINDING, f"{option.id} is selected by its formula, and by no action of its id"),)
+    return tuple(_answer_findings(option, terminal, [s for s in steps if s.in_closure], consistency, uncertain))
+
+
+def _answer_findings(
+    option: Option,
+    terminal: StepReport,
+    closure: list[StepReport],
+    consistency: Consistency,
+    uncertain: Openness | None,
+) -> Iterator[Finding]:
+    if not terminal.schema or any(finding.code is Code.BINDING_MISMATCH for finding in terminal.findings):
+        yield Finding(Code.BINDING_MISMATCH, f"the terminal action does not state the formula of {option.id}")
+    if consistency == "inconsistent":
+        yield Finding(Code.INCONSISTENT_PREMISES, "the premises contradict each other, so everything follows from them")
+    elif consistency == "undecided":
+        yield Finding(Code.UNDECIDED, "whether the premises have a model stayed undecided")
+    if option.label == UNCERTAIN:
+        if uncertain == "refuted":
+            yield Finding(Code.NOT_UNCERTAIN, "the premises entail the goal or its negation")
+        elif uncertain != "verified":
+            yield Finding(Code.UNDECIDED, "whether the premises leave the goal open stayed undecided")
+    elif failing := _names(step for step in closure if not step.semantic):
+        yield Finding(Code.UNVERIFIED_STEP, f"not entailed: {', '.join(failing)}", failing)
+    elif failing := _names(step for step in closure if not step.rule):
+        yield Finding(Code.UNRULED_STEP, f"not an instance of its rule: {', '.join(failing)}", failing)
+
+
+def _names(steps: Iterable[StepReport]) -> tuple[str, ...]:
+    return tuple([step.id or "an action without an id" for step in steps])
+
+
+def is_verified(findings: Iterable[Finding]) -> bool:
+    """Whether an answer with these :func:`answer_findings` is verified."""
+    return all(finding.code is Code.UNRULED_STEP for finding in findings)
