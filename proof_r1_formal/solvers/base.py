@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from operator import gt
-from typing import Protocol, TypeAlias, assert_never
+from typing import Protocol, TypeAlias
 
 from proof_r1_formal.errors import SignatureError, StructureError
 from proof_r1_formal.evidence.term import Proof
@@ -19,22 +18,8 @@ from proof_r1_formal.logic.signature import FunctionType, Signature
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     ENTITY,
-    And,
-    App,
-    Atom,
-    Bottom,
-    Eq,
-    Exists,
-    ForAll,
     Formula,
-    Iff,
-    Implies,
     Not,
-    Or,
-    Term,
-    Top,
-    Var,
-    Xor,
 )
 
 MAX_DEPTH = 300
@@ -209,33 +194,9 @@ def checked_signature(query: Query) -> Signature | Unknown:
 def flaw_of(query: Query) -> Unknown | None:
     """Why a formula of the query is none that a solver can take; None if all can be taken."""
     for formula in (*query.dependencies, query.conclusion):
-        if flaw := _flaw(formula):
-            return Unknown(Reason.UNSUPPORTED, flaw)
+        if formula.height > MAX_DEPTH:
+            return Unknown(Reason.UNSUPPORTED, f"a formula is nested deeper than {MAX_DEPTH}")
+        if formula.free:
+            name = min(variable.name for variable in formula.free)
+            return Unknown(Reason.UNSUPPORTED, f"variable {name!r} is free")
     return None
-
-
-@lru_cache(maxsize=1 << 14)
-def _flaw(formula: Formula) -> str:
-    """What no solver takes about one formula; empty if there is nothing."""
-    stack: list[tuple[Formula | Term, frozenset[Var], int]] = [(formula, frozenset(), 1)]
-    while stack:
-        part, bound, depth = stack.pop()
-        if depth > MAX_DEPTH:
-            return f"a formula is nested deeper than {MAX_DEPTH}"
-        match part:
-            case Top() | Bottom():
-                pass
-            case Var():
-                if part not in bound:
-                    return f"variable {part.name!r} is free"
-            case Atom(_, arguments) | App(_, arguments):
-                stack.extend((argument, bound, depth + 1) for argument in arguments)
-            case Not(body):
-                stack.append((body, bound, depth + 1))
-            case ForAll(variable, body) | Exists(variable, body):
-                stack.append((body, bound | {variable}, depth + 1))
-            case (Eq() | And() | Or() | Xor() | Implies() | Iff()) as pair:
-                stack += ((pair.left, bound, depth + 1), (pair.right, bound, depth + 1))
-            case _:
-                assert_never(part)
-    return ""

@@ -10,7 +10,6 @@ formulas have a common model exactly if their ground instances have one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import TypeAlias
 
 from proof_r1_formal.logic.signature import Signature
@@ -32,9 +31,9 @@ from proof_r1_formal.logic.syntax import (
     Top,
     Var,
     Xor,
+    once,
 )
 from proof_r1_formal.logic.transform import (
-    free_variables,
     functions_within,
     instantiate,
     subformulas,
@@ -121,7 +120,7 @@ class Grounding:
                 if isinstance(formula, ForAll) == sign:
                     self.terms.setdefault(variable.sort, {})
                     return [(body, sign)]
-                if free_variables(formula):
+                if formula.free:
                     raise OutsideError("∃ in the scope of ∀, once negations are moved inward")
                 return [(instantiate(formula, self._witness(formula, sign)), sign)]
             case Implies(left, right):
@@ -158,7 +157,7 @@ class Grounding:
         return App(name, ())
 
 
-@lru_cache(maxsize=1 << 14)
+@once
 def _length(formula: Formula) -> int:
     """How many symbols it has, terms included."""
     return sum(1 for _ in subformulas(formula)) + sum(1 for _ in terms(formula))
