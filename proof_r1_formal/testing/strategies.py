@@ -15,8 +15,10 @@ back. Everything shrinks: towards plain names, few symbols, small domains, atoms
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 from itertools import product
+from typing import TypeVar
 
 from hypothesis import reject
 from hypothesis import strategies as st
@@ -94,6 +96,8 @@ _HOSTILE = (
 )
 
 
+_T = TypeVar("_T")
+_BOOLEANS = st.booleans()
 _LETTERS = ("x", "y", "z", "x1", "x_1", "X", "u", "v", "w", "t")
 _TRUTH: tuple[Formula, ...] = (TOP, BOTTOM)
 _BINARY: tuple[type[Connective], ...] = (And, Or, Implies, Iff, Xor)
@@ -103,12 +107,14 @@ _QUANTIFIERS: tuple[type[Quantified], ...] = (ForAll, Exists)
 # -- names and signatures ---------------------------------------------------------------------------------------------
 
 
+@cache
 def plain_names() -> SearchStrategy[str]:
     """Names that no notation has to quote: ``is_kind``, ``Bob``, ``c3``."""
     regular = st.from_regex(r"[a-zA-Z][a-z0-9_]{0,5}", fullmatch=True).filter(lambda name: name.lower() not in WORDS)
     return st.sampled_from(_PLAIN) | regular
 
 
+@cache
 def hostile_names() -> SearchStrategy[str]:
     """Names that a notation or a target system may trip over: quotes, keywords, operators, digits first, any Unicode.
 
@@ -122,9 +128,7 @@ def names() -> SearchStrategy[str]:
     return plain_names() | hostile_names()
 
 
-@st.composite
 def signatures(
-    draw: DrawFn,
     *,
     symbols: SearchStrategy[str] | None = None,
     max_sorts: int = 2,
@@ -132,7 +136,7 @@ def signatures(
     max_arity: int = 2,
     max_constants: int = 3,
     max_functions: int = 1,
-) -> Signature:
+) -> SearchStrategy[Signature]:
     """Signatures with at least one predicate. A sort may be without constants.
 
     A predicate and a constant or function may have one name: they are different symbols.
@@ -145,25 +149,76 @@ def signatures(
         max_constants: over all sorts.
         max_functions: of at least one argument.
     """
-    named = plain_names() if symbols is None else symbols
-    others = st.lists(named.filter(lambda name: name != ENTITY), max_size=max_sorts - 1, unique=True)
-    sorts = (ENTITY, *draw(others))
-    sort = st.sampled_from(sorts)
-    predicates = draw(st.lists(st.lists(sort, max_size=max_arity), min_size=1, max_size=max_predicates))
-    constants = draw(st.lists(sort, max_size=max_constants))
-    functions = draw(st.lists(st.tuples(st.lists(sort, min_size=1, max_size=max_arity), sort), max_size=max_functions))
-
-    def names(among: SearchStrategy[str], count: int) -> list[str]:
-        return draw(st.lists(among, min_size=count, max_size=count, unique=True))
-
-    predicate_names = names(named, len(predicates))
-    unused = iter(names(named | st.sampled_from(predicate_names), len(constants) + len(functions)))
-    return Signature(
-        {name: tuple(arguments) for name, arguments in zip(predicate_names, predicates, strict=True)},
-        {next(unused): FunctionType((), result) for result in constants}
-        | {next(unused): FunctionType(tuple(arguments), result) for arguments, result in functions},
-        sorts,
+    return _signatures(
+        plain_names() if symbols is None else symbols,
+        max_sorts,
+        max_predicates,
+        max_arity,
+        max_constants,
+        max_functions,
     )
+
+
+@lru_cache(64)  # a strategy costs more to make than to draw from
+def _signatures(
+    named: SearchStrategy[str],
+    max_sorts: int,
+    max_predicates: int,
+    max_arity: int,
+    max_constants: int,
+    max_functions: int,
+) -> SearchStrategy[Signature]:
+    others = st.lists(named.filter(lambda name: name != ENTITY), max_size=max_sorts - 1, unique=True)
+
+    @cache
+    def several(count: int) -> SearchStrategy[list[str]]:
+        return st.lists(named, min_size=count, max_size=count, unique=True)
+
+    @cache
+    def kinds(
+        sorts: int,
+    ) -> tuple[SearchStrategy[list[list[int]]], SearchStrategy[list[int]], SearchStrategy[list[tuple[list[int], int]]]]:
+        """Predicates, constants and functions over sorts that are known by their numbers."""
+        sort = st.sampled_from(range(sorts))
+        function = st.tuples(st.lists(sort, min_size=1, max_size=max_arity), sort)
+        return (
+            st.lists(st.lists(sort, max_size=max_arity), min_size=1, max_size=max_predicates),
+            st.lists(sort, max_size=max_constants),
+            st.lists(function, max_size=max_functions),
+        )
+
+    @st.composite
+    def drawn(draw: DrawFn) -> Signature:
+        sorts = (ENTITY, *draw(others))
+        of_predicates, of_constants, of_functions = kinds(len(sorts))
+        predicates, constants, functions = draw(of_predicates), draw(of_constants), draw(of_functions)
+        predicate_names = draw(several(len(predicates)))
+        needed = len(constants) + len(functions)
+        reused = named | _one_of(tuple(predicate_names))
+        names = iter(draw(st.lists(reused, min_size=needed, max_size=needed, unique=True)))
+        return Signature(
+            {
+                name: tuple([sorts[number] for number in arguments])
+                for name, arguments in zip(predicate_names, predicates, strict=True)
+            },
+            {next(names): FunctionType((), sorts[result]) for result in constants}
+            | {
+                next(names): FunctionType(tuple([sorts[number] for number in arguments]), sorts[result])
+                for arguments, result in functions
+            },
+            sorts,
+        )
+
+    return drawn()
+
+
+_sampled = lru_cache(4096)(st.sampled_from)
+
+
+def _one_of(options: tuple[_T, ...]) -> SearchStrategy[_T]:
+    """One of a few values; a strategy costs more to make than to draw from."""
+    made: SearchStrategy[_T] = _sampled(options)
+    return made
 
 
 # -- terms and formulas -----------------------------------------------------------------------------------------------
@@ -198,7 +253,7 @@ class _Levels:
         self.sorts = self._heads[-1].keys()
 
     def term(self, draw: DrawFn, sort: str, depth: int) -> Term:
-        head, arguments = draw(st.sampled_from(self._heads[depth - 1][sort]))
+        head, arguments = draw(_one_of(tuple(self._heads[depth - 1][sort])))
         if isinstance(head, Var):
             return head
         return App(head, tuple([self.term(draw, s, depth - 1) for s in arguments]))
@@ -227,60 +282,62 @@ def formulas(
         )
     taken = {*signature.predicates, *signature.functions}
     if variables is None:
-        variables = st.sampled_from(_LETTERS)
-    binders = st.builds(Var, variables.filter(lambda name: name not in taken), st.sampled_from(signature.sorts))
-    return st.integers(1, max_size).flatmap(lambda size: _formulas(signature, equality, binders, free, size))
+        variables = _one_of(_LETTERS)
+    binders = st.builds(Var, variables.filter(lambda name: name not in taken), _one_of(signature.sorts))
+    sized = _Formulas(signature, equality, binders)
+    return _between(1, max_size).flatmap(lambda size: sized(free, size))
+
+
+class _Formulas:
+    """The strategies for formulas of each size in each scope: one for each node, so it can shrink to a node below."""
+
+    def __init__(self, signature: Signature, equality: bool, binders: SearchStrategy[Var]) -> None:
+        self._signature = signature
+        self._equality = equality
+        self._binders = binders
+        self._made: dict[tuple[tuple[Var, ...], int], SearchStrategy[Formula]] = {}
+
+    def __call__(self, scope: tuple[Var, ...], size: int) -> SearchStrategy[Formula]:
+        """Formulas of a size with free variables in ``scope``."""
+        if (scope, size) not in self._made:
+            self._made[scope, size] = _formula(self, scope, size)
+        return self._made[scope, size]
+
+    def draw(self, draw: DrawFn, scope: tuple[Var, ...], size: int) -> Formula:
+        if size > 1:
+            match draw(_one_of(_COMPOUND if size > 2 else _COMPOUND[:3])):
+                case "not":
+                    return Not(draw(self(scope, size - 1)))
+                case "quantified":
+                    quantifier, variable = draw(_one_of(_QUANTIFIERS)), draw(self._binders)
+                    hidden = tuple([v for v in scope if v.name != variable.name])
+                    return quantifier(variable, draw(self((variable, *hidden), size - 1)))
+            connective, left = draw(_one_of(_BINARY)), draw(_between(1, size - 2))
+            return connective(draw(self(scope, left)), draw(self(scope, size - 1 - left)))
+        levels = _Levels(self._signature, scope, 2)
+        predicates = [name for name, sorts in self._signature.predicates.items() if levels.sorts >= set(sorts)]
+        simple = ["atom"] * 3 if predicates else []
+        match draw(_one_of((*simple, *(["="] if self._equality and levels.sorts else []), "truth"))):
+            case "atom":
+                predicate = draw(_one_of(tuple(predicates)))
+                return Atom(predicate, tuple([levels.term(draw, s, 2) for s in self._signature.predicates[predicate]]))
+            case "=":
+                sort = draw(_one_of(tuple(sorted(levels.sorts))))
+                return Eq(levels.term(draw, sort, 2), levels.term(draw, sort, 2))
+        return draw(_one_of(_TRUTH))
+
+
+_COMPOUND = ("not", "quantified", "quantified", "binary", "binary", "binary")
 
 
 @st.composite
-def _formulas(
-    draw: DrawFn,
-    signature: Signature,
-    equality: bool,
-    binders: SearchStrategy[Var],
-    scope: tuple[Var, ...],
-    size: int,
-) -> Formula:
-    """Formulas of a size with free variables in ``scope``. One strategy per node: a node can shrink to one below it."""
+def _formula(draw: DrawFn, formulas: _Formulas, scope: tuple[Var, ...], size: int) -> Formula:
+    return formulas.draw(draw, scope, size)
 
-    def below(scope: tuple[Var, ...], size: int) -> Formula:
-        return draw(_formulas(signature, equality, binders, scope, size))
 
-    def atom() -> Formula:
-        predicate = draw(st.sampled_from(predicates))
-        return Atom(predicate, tuple([levels.term(draw, s, 2) for s in signature.predicates[predicate]]))
-
-    def equation() -> Formula:
-        sort = draw(st.sampled_from(sorted(levels.sorts)))
-        return Eq(levels.term(draw, sort, 2), levels.term(draw, sort, 2))
-
-    def truth() -> Formula:
-        return draw(st.sampled_from(_TRUTH))
-
-    def negation() -> Formula:
-        return Not(below(scope, size - 1))
-
-    def binary() -> Formula:
-        connective = draw(st.sampled_from(_BINARY))
-        left = draw(st.integers(1, size - 2))
-        return connective(below(scope, left), below(scope, size - 1 - left))
-
-    def quantified() -> Formula:
-        quantifier, variable = draw(st.sampled_from(_QUANTIFIERS)), draw(binders)
-        hidden = tuple([v for v in scope if v.name != variable.name])
-        return quantifier(variable, below((variable, *hidden), size - 1))
-
-    levels = _Levels(signature, scope, 2)
-    predicates = [name for name, sorts in signature.predicates.items() if levels.sorts >= set(sorts)]
-    kinds: list[Callable[[], Formula]] = []
-    if size == 1:
-        kinds += [atom, atom, atom] if predicates else []
-        kinds += [equation] if equality and levels.sorts else []
-        kinds += [truth]
-    else:
-        kinds += [negation, quantified, quantified]
-        kinds += [binary, binary, binary] if size >= 3 else []
-    return draw(st.sampled_from(kinds))()
+@cache
+def _between(least: int, most: int) -> SearchStrategy[int]:
+    return st.integers(least, most)
 
 
 # -- structures and queries -------------------------------------------------------------------------------------------
@@ -289,7 +346,7 @@ def _formulas(
 @st.composite
 def structures(draw: DrawFn, signature: Signature, *, max_elements: int = 3) -> Structure:
     """Structures that interpret everything in ``signature``, each sort by 1 to ``max_elements`` elements."""
-    domains = {sort: draw(st.integers(1, max_elements)) for sort in signature.sorts}
+    domains = {sort: draw(_between(1, max_elements)) for sort in signature.sorts}
 
     def tuples(sorts: tuple[str, ...]) -> list[tuple[Element, ...]]:
         return list(product(*[range(domains[sort]) for sort in sorts]))
@@ -297,11 +354,11 @@ def structures(draw: DrawFn, signature: Signature, *, max_elements: int = 3) -> 
     return Structure(
         domains,
         {
-            name: frozenset(row for row in tuples(sorts) if draw(st.booleans()))
+            name: frozenset(row for row in tuples(sorts) if draw(_BOOLEANS))
             for name, sorts in signature.predicates.items()
         },
         {
-            name: {row: draw(st.integers(0, domains[kind.result] - 1)) for row in tuples(kind.arguments)}
+            name: {row: draw(_between(0, domains[kind.result] - 1)) for row in tuples(kind.arguments)}
             for name, kind in signature.functions.items()
         },
     )

@@ -5,12 +5,16 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import time
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
+from hypothesis.errors import DeadlineExceeded, FailedHealthCheck
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.logic.parse import parse_formula
@@ -180,7 +184,29 @@ def test_a_bug_that_accepts_too_much_shrinks_too() -> None:
 # -- the document -----------------------------------------------------------------------------------------------------
 
 
-def test_the_code_of_the_document_prints_what_it_says() -> None:
+@pytest.fixture
+def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hypothesis as a reader has it, but with fixed examples, on a machine that is a hundred times slower."""
+    before = settings.get_current_profile_name()
+    settings.register_profile(
+        "reader", settings(), derandomize=True, database=None, deadline=timedelta(seconds=0.2), suppress_health_check=()
+    )
+    settings.load_profile("reader")
+    clock = time.perf_counter
+    monkeypatch.setattr(time, "perf_counter", lambda: 100.0 * clock())
+    yield
+    settings.load_profile(before)
+
+
+@pytest.mark.usefixtures("reader")
+def test_a_slow_machine_is_told_from_a_fast_one_without_the_settings_of_the_document() -> None:
+    """So that the next test can fail."""
+    with pytest.raises((FailedHealthCheck, DeadlineExceeded)):
+        given(valid_attempts())(lambda attempt: None)()
+
+
+@pytest.mark.usefixtures("reader")
+def test_the_code_of_the_document_prints_what_it_says_on_any_machine() -> None:
     match = re.search(
         r"```python\n(.*?)```\n\nprints\n\n(.*?)\n\nHypothesis", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL
     )
