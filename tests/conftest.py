@@ -18,6 +18,20 @@ settings.load_profile("deterministic")
 # order of the tests, and with any edit; tests/test_examples.py sees to it that this is the way to stop it.
 providers._get_local_constants = lambda: providers._local_constants
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="run the exhaustive forms of tests, too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out exhaustive forms, unless they are asked for; the slow tests come last."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+    if not config.getoption("--long"):
+        left_out = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -32,7 +32,6 @@ from proof_r1_formal.logic.syntax import (
     Top,
     Var,
     Xor,
-    once,
 )
 
 WIDTH = 128
@@ -75,7 +74,7 @@ class _TooLargeError(Exception):
     """The formula is beyond the bounds of cheap evaluation."""
 
 
-@once
+@lru_cache(maxsize=1 << 16)
 def fingerprint(formula: Formula) -> Fingerprint:
     """The fingerprint of a closed formula."""
     single = _truth(formula, {}, None)

@@ -35,7 +35,7 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.logic.transform import instantiate, subformulas, terms
+from proof_r1_formal.logic.transform import free_variables, instantiate, subformulas, terms
 
 Notation: TypeAlias = Literal["unicode", "ascii", "juxtaposed", "prefix"]
 
@@ -199,7 +199,7 @@ def _separated(formula: Formula) -> Formula:
     bound = {part.variable.name for part in subformulas(formula) if isinstance(part, Quantified)}
     if not bound:
         return formula
-    taken = {t.function for t in terms(formula) if isinstance(t, App)} | {v.name for v in formula.free}
+    taken = {t.function for t in terms(formula) if isinstance(t, App)} | {v.name for v in free_variables(formula)}
     taken |= {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}
     if bound.isdisjoint(taken) and not _is_misread(formula, {}):
         return formula

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from proof_r1_formal.logic.syntax import App, Atom, Bottom, Eq, Exists, ForAll, Formula, Not, Term, Top, Var, once
+from proof_r1_formal.logic.syntax import App, Atom, Bottom, Eq, Exists, ForAll, Formula, Not, Term, Top, Var
 
 Use: TypeAlias = tuple[Literal["predicate", "function", "constant"], int]
 """A way to use a name: what for, and with how many arguments."""
@@ -28,7 +29,7 @@ class Symbols(NamedTuple):
     equality: bool
 
 
-@once
+@lru_cache(maxsize=1 << 16)
 def symbols(formula: Formula) -> Symbols:
     """What occurs in the formula."""
     uses: dict[tuple[str, Use], None] = {}

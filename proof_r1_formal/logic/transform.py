@@ -29,14 +29,11 @@ from proof_r1_formal.logic.syntax import (
     Xor,
     conjunction,
     disjunction,
-    once,
 )
 
 Substitution: TypeAlias = Mapping[Var, Term]
 
 _CACHE = 1 << 16
-_INSTANCES = 1 << 10
-"""How many instances a quantified formula keeps."""
 
 
 # -- traversal --------------------------------------------------------------------------------------------------------
@@ -84,7 +81,7 @@ def subterms(root: Term) -> Iterator[Term]:
             stack.extend(reversed(term.arguments))
 
 
-@once
+@lru_cache(maxsize=_CACHE)
 def functions_within(term: Term) -> tuple[str, ...]:
     """The names of the functions of a term, constants among them (repeats included)."""
     return tuple([part.function for part in subterms(term) if isinstance(part, App)])
@@ -100,6 +97,23 @@ def constants(formula: Formula) -> tuple[App, ...]:
     return tuple(dict.fromkeys(t for t in terms(formula) if isinstance(t, App) and not t.arguments))
 
 
+@lru_cache(maxsize=_CACHE)
+def free_variables(formula: Formula) -> frozenset[Var]:
+    """The variables that occur free."""
+    match formula:
+        case Top() | Bottom():
+            return frozenset()
+        case Atom() | Eq():
+            return frozenset(t for t in terms(formula) if isinstance(t, Var))
+        case Not(body):
+            return free_variables(body)
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return free_variables(left) | free_variables(right)
+        case ForAll(variable, body) | Exists(variable, body):
+            return free_variables(body) - {variable}
+    assert_never(formula)
+
+
 # -- substitution and alpha-equivalence -------------------------------------------------------------------------------
 
 
@@ -108,14 +122,16 @@ def substitute_term(term: Term, substitution: Substitution) -> Term:
     match term:
         case Var():
             return substitution.get(term, term)
+        case App(_, ()):
+            return term
         case App(_, arguments):
-            return term.on(tuple([substitute_term(a, substitution) for a in arguments])) if term.free else term
+            return term.on(tuple([substitute_term(a, substitution) for a in arguments]))
     assert_never(term)
 
 
 def substitute(formula: Formula, substitution: Substitution) -> Formula:
     """The formula with free variables replaced, bound variables renamed where they would capture."""
-    if formula.free.isdisjoint(substitution):
+    if not substitution:
         return formula
     match formula:
         case Top() | Bottom():
@@ -129,25 +145,23 @@ def substitute(formula: Formula, substitution: Substitution) -> Formula:
         case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
             return type(formula)(substitute(left, substitution), substitute(right, substitution))
         case ForAll(variable, body) | Exists(variable, body):
-            inner = {v: t for v, t in substitution.items() if v in formula.free}
-            incoming = frozenset[Var]().union(*[t.free for t in inner.values()])
+            free = free_variables(formula)
+            inner = {v: t for v, t in substitution.items() if v in free}
+            if not inner:
+                return formula
+            incoming = {v for t in inner.values() for v in subterms(t) if isinstance(v, Var)}
             if variable in incoming:
-                renamed = fresh_variable(variable, incoming | body.free)
+                renamed = fresh_variable(variable, incoming | free_variables(body))
                 body = substitute(body, {variable: renamed})
                 variable = renamed
             return type(formula)(variable, substitute(body, inner))
     assert_never(formula)
 
 
+@lru_cache(maxsize=_CACHE)
 def instantiate(formula: Quantified, term: Term) -> Formula:
     """The body of a quantified formula with ``term`` for its variable."""
-    known = formula.memo.get("instances")
-    if known is None or len(known) >= _INSTANCES:
-        known = formula.memo["instances"] = {}
-    found: Formula | None = known.get(term)
-    if found is None:
-        found = known[term] = substitute(formula.body, {formula.variable: term})
-    return found
+    return substitute(formula.body, {formula.variable: term})
 
 
 @lru_cache(maxsize=_CACHE)
@@ -222,7 +236,22 @@ def fresh_variable(variable: Var, taken: frozenset[Var] | set[Var]) -> Var:
     return Var(f"{variable.name}{number}", variable.sort)
 
 
-@once
+@lru_cache(maxsize=_CACHE)
+def quantifier_depth(formula: Formula) -> int:
+    """How deep quantifiers are nested; 0 without any."""
+    match formula:
+        case Top() | Bottom() | Atom() | Eq():
+            return 0
+        case Not(body):
+            return quantifier_depth(body)
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return max(quantifier_depth(left), quantifier_depth(right))
+        case ForAll(_, body) | Exists(_, body):
+            return 1 + quantifier_depth(body)
+    assert_never(formula)
+
+
+@lru_cache(maxsize=_CACHE)
 def alpha_normal(formula: Formula) -> Formula:
     """The formula with each bound variable named by the depth of quantifiers below it.
 
@@ -230,7 +259,7 @@ def alpha_normal(formula: Formula) -> Formula:
     instances by ground terms. The names (``␣0``, ``␣1``, …) cannot be written in any grammar of the package, so they
     capture nothing.
     """
-    return _alpha_normal(formula, {}) if formula.quantifiers else formula
+    return _alpha_normal(formula, {}) if quantifier_depth(formula) else formula
 
 
 def _alpha_normal(formula: Formula, renaming: dict[Var, Term]) -> Formula:
@@ -244,7 +273,7 @@ def _alpha_normal(formula: Formula, renaming: dict[Var, Term]) -> Formula:
         case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
             return type(formula)(_alpha_normal(left, renaming), _alpha_normal(right, renaming))
         case ForAll(variable, body) | Exists(variable, body):
-            bound = Var(f"␣{body.quantifiers}", variable.sort)
+            bound = Var(f"␣{quantifier_depth(body)}", variable.sort)
             return type(formula)(bound, _alpha_normal(body, {**renaming, variable: bound}))
     assert_never(formula)
 
@@ -280,7 +309,7 @@ def _operands(formula: Formula, connective: type[And] | type[Or]) -> tuple[Formu
     return tuple(operands)
 
 
-@once
+@lru_cache(maxsize=_CACHE)
 def regrouped(formula: Formula) -> Formula:
     """A representative up to bound names and up to regrouping and reordering of ∧ and of ∨, at every depth.
 
@@ -306,7 +335,7 @@ def _regrouped(formula: Formula) -> Formula:
     assert_never(formula)
 
 
-@once
+@lru_cache(maxsize=_CACHE)
 def _order(formula: Formula) -> str:
     """A text that orders formulas the same way in every process."""
     match formula:
@@ -374,7 +403,8 @@ def skolemise(formula: Formula, *, prefix: str = "sk") -> Formula:
             case ForAll(variable, body):
                 return ForAll(variable, walk(body, (*(v for v in universal if v is not variable), variable)))
             case Exists(_, body):
-                arguments = tuple([v for v in universal if v in part.free])
+                free = free_variables(part)
+                arguments = tuple([v for v in universal if v in free])
                 return walk(instantiate(part, App(f"␣{prefix}{next(counter)}", arguments)), universal)
             case _:
                 return part

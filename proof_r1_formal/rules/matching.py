@@ -32,7 +32,7 @@ from proof_r1_formal.logic.syntax import (
     conjunction,
     disjunction,
 )
-from proof_r1_formal.logic.transform import conjuncts, disjuncts, fresh_variable, instantiate, regrouped
+from proof_r1_formal.logic.transform import conjuncts, disjuncts, free_variables, fresh_variable, instantiate, regrouped
 
 MAX_OPERANDS = 10
 """Conjunctions and disjunctions of more operands are not split; :func:`matches` tells its caller through
@@ -124,7 +124,7 @@ def _bind(
     if len(variables) != len(arguments):
         raise CatalogueError(f"a pattern that is matched may apply {name!r} to bound variables only")
     foreign = {v for _, v in bound} - set(variables)
-    if foreign and not foreign.isdisjoint(formula.free):
+    if foreign and not foreign.isdisjoint(free_variables(formula)):
         return None
     new = Lambda(variables, formula)
     known = substitution.get(name)

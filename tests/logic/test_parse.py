@@ -23,12 +23,22 @@ from proof_r1_formal.testing import strategies
 NOTATIONS: tuple[Notation, ...] = get_args(Notation)
 
 
-@pytest.mark.slow
-@settings(max_examples=10_000)
-@given(strategies.formulas())
-def test_what_is_shown_reads_back_in_every_notation(formula: Formula) -> None:
+def reads_back(formula: Formula) -> None:
     for notation in NOTATIONS:
         assert parse_formula(show(formula, notation)) is formula
+
+
+@settings(max_examples=1_000)
+@given(strategies.formulas())
+def test_what_is_shown_reads_back_in_every_notation(formula: Formula) -> None:
+    reads_back(formula)
+
+
+@pytest.mark.long
+@settings(max_examples=100_000)
+@given(strategies.formulas())
+def test_what_is_shown_reads_back_in_every_notation_of_many_formulas(formula: Formula) -> None:
+    reads_back(formula)
 
 
 @given(st.text(max_size=40) | st.text(alphabet="∀∃x.y ,:PQ(ab)∧∨⊕→↔¬=~&|->\"'\\", max_size=60))

@@ -1,0 +1,46 @@
+"""Which tests ``make check`` runs."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from bench.changed import differing, files_of
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_a_module_has_the_files_of_its_name_and_those_of_its_room_that_import_it() -> None:
+    found = files_of(ROOT, ["proof_r1_formal/evidence/checker.py"])
+    assert {"tests/evidence/test_checker.py", "tests/evidence/test_checker_corruptions.py"} <= set(found)
+    assert "tests/logic/test_parse.py" not in found
+    assert files_of(ROOT, ["training/credit.py"])[0].startswith("tests/training/")
+
+
+def test_a_test_is_its_own_and_a_fixture_is_of_those_beside_it() -> None:
+    assert files_of(ROOT, ["tests/logic/test_parse.py", "README.md", "tests/logic/test_deleted.py"]) == [
+        "tests/logic/test_parse.py"
+    ]
+    beside = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "models").glob("test_*.py")}
+    assert set(files_of(ROOT, ["tests/models/scripted.py"])) == beside
+
+
+def test_what_differs_is_committed_edited_or_new(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        names = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", "-C", str(tmp_path), *names, *arguments], check=True, capture_output=True)
+
+    def write(name: str, text: str) -> None:
+        (tmp_path / name).write_text(text)
+
+    git("init", "-b", "main")
+    for name in ("kept", "edited", "committed"):
+        write(name, "before")
+    git("add", ".")
+    git("commit", "-m", "one")
+    git("checkout", "-b", "work")
+    write("committed", "after")
+    git("commit", "-a", "-m", "two")
+    write("edited", "after")
+    write("new", "after")
+    assert differing(tmp_path) == ["committed", "edited", "new"]
