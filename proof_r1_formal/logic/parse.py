@@ -3,31 +3,37 @@
 In: text in any notation of the design (Unicode, ASCII, LaTeX, juxtaposition, S-expressions). Out: a closed formula, or
 a :class:`~proof_r1_formal.errors.ParseError` that says where, what was expected, and shows a caret.
 
-Three stages: the lexer splits the text into tokens; ``logic.scopes`` makes the reach of every quantifier explicit
-with parentheses; the LALR parser builds a tree, which :class:`_Resolver` turns into a formula, deciding which
-names are variables. Input is bounded (length, tokens, nesting), so no text can exhaust time or the stack.
+Four stages: the lexer splits the text into tokens; ``logic.readings`` refuses those with two plausible readings;
+``logic.scopes`` makes the reach of every quantifier explicit with parentheses; the LALR parser builds a tree, which
+:class:`_Resolver` turns into a formula, deciding which names are variables. Input is bounded (length, tokens, nesting),
+so no text can exhaust time or the stack.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache, reduce
+from itertools import pairwise
 from typing import Any, Literal, overload
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
 from proof_r1_formal.errors import ParseError
+from proof_r1_formal.logic.readings import (
+    AmbiguousError,
+    is_universal,
+    require_no_list_marker,
+    unquoted,
+)
+from proof_r1_formal.logic.repair import QUOTED, Repaired, ScopeError, TwoReadingsError, repaired
 from proof_r1_formal.logic.scopes import (
+    INSERTED,
     MAX_DEPTH,
-    UNIVERSAL,
-    Bounds,
-    Scopes,
+    InfixTokens,
+    PrefixTokens,
     TooMuchError,
     read_binder,
-    unquoted,
 )
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
@@ -57,14 +63,6 @@ _CACHED_LENGTH = 200  # longer texts are rare, and not memoised: a formula takes
 _CACHED_TEXTS = 1 << 15
 
 
-@dataclass(frozen=True, slots=True)
-class Repaired:
-    """A formula and what was changed in its text so that it parses (nothing: the text was fine)."""
-
-    formula: Formula
-    repairs: tuple[str, ...]
-
-
 @overload
 def parse_formula(text: str, *, repair: Literal[False] = False) -> Formula: ...
 @overload
@@ -75,10 +73,11 @@ def parse_formula(text: str, *, repair: bool = False) -> Formula | Repaired:
     Args:
         text: a formula in infix or prefix notation.
         repair: also accept unbalanced parentheses, names outside the scope of their quantifier (they are closed over by
-            ∀) and trailing junk, and return what was repaired. For noisy datasets; never for scoring a model.
+            ∀), and punctuation or a remark behind the formula, and return what was repaired. For noisy datasets; never
+            for scoring a model.
 
     Raises:
-        ParseError: the text is no formula (with ``repair``: and cannot be repaired).
+        ParseError: the text is not a formula, or has two plausible readings (with ``repair``: and cannot be repaired).
 
     >>> parse_formula("∀x (cat(x) → animal(x))") is parse_formula("(forall y (-> (cat y) (animal y)))")
     False
@@ -87,8 +86,8 @@ def parse_formula(text: str, *, repair: bool = False) -> Formula | Repaired:
     >>> parse_formula("(cat(tom)", repair=True).repairs
     ("added 1 missing ')' at the end",)
     """
-    if repair:
-        return _repaired(text)
+    if repair and len(text) <= MAX_LENGTH:
+        return repaired(text, parse_formula)
     return _parse_cached(text) if len(text) <= _CACHED_LENGTH else _parse(text)
 
 
@@ -102,8 +101,10 @@ def _parse(text: str) -> Formula:
         raise ParseError(text, MAX_LENGTH, f"a formula of {len(text)} characters; at most {MAX_LENGTH} are read")
     if not text.strip():
         raise ParseError(text, 0, "an empty formula")
-    prefix = _LOOKS_PREFIX.search(_QUOTED.sub('""', text)) is not None  # a name may hold anything
+    unnamed = QUOTED.sub('""', text)  # a name may hold anything
+    prefix = unnamed.lstrip().startswith("(") and _LOOKS_PREFIX.search(unnamed) is not None
     try:
+        require_no_list_marker(text)
         tree = _parser("prefix" if prefix else "infix").parse(text)
     except UnexpectedCharacters as error:
         raise ParseError(
@@ -111,6 +112,8 @@ def _parse(text: str) -> Formula:
         ) from None
     except UnexpectedToken as error:
         raise _unexpected_token(text, error) from None
+    except AmbiguousError as error:
+        raise TwoReadingsError(text, error.offset, error.problem) from None
     except TooMuchError as error:
         raise ParseError(text, error.token.start_pos or 0, str(error)) from None
     except UnexpectedEOF:
@@ -120,16 +123,16 @@ def _parse(text: str) -> Formula:
 
 # An opening parenthesis directly before a binary operator, or a quantifier with its variables in parentheses.
 _LOOKS_PREFIX = re.compile(
-    r"\(\s*(?:(?:and|or|xor|implies|iff|distinct)(?!\w)|[∧∨⊕→↔=≠]|->|<->|(?:forall|exists|all|some|∀|∃)\s*\()"
+    r"""(?<![\w"'’])\(\s*(?:(?ai:and|or|xor|implies|iff)(?!\w)|(?ai:distinct)\s+[\w(]|[∧∨⊕→↔=≠]|->|<->
+    |(?ai:forall|exists|all|some|∀|∃)\s*\()""",
+    re.VERBOSE,
 )
-# A name in quotes, or one that does not end: what follows an opening quote always matches, so the work is linear.
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*\\?(?:"|\Z)', re.DOTALL)
 
 
 @cache
 def _parser(notation: Literal["infix", "prefix"]) -> Lark:
     grammar = (resource("grammars") / f"{notation}.lark").read_text(encoding="utf-8")
-    postlex = Scopes() if notation == "infix" else Bounds()
+    postlex = InfixTokens() if notation == "infix" else PrefixTokens()
     return Lark(grammar, parser="lalr", lexer="basic", postlex=postlex, maybe_placeholders=False)
 
 
@@ -143,11 +146,11 @@ _BINARY: dict[str, type[And] | type[Or] | type[Xor] | type[Implies] | type[Iff]]
     "iff": Iff,
 }
 _CHAIN: dict[str, type[And] | type[Or] | type[Xor] | type[Implies] | type[Iff]] = {
-    **dict.fromkeys(("and", "AND", "∧"), And),
-    **dict.fromkeys(("or", "OR", "∨"), Or),
-    **dict.fromkeys(("xor", "XOR", "⊕"), Xor),
-    **dict.fromkeys(("implies", "IMPLIES", "->", "=>", "→"), Implies),
-    **dict.fromkeys(("iff", "IFF", "<->", "<=>", "↔"), Iff),
+    **dict.fromkeys(("and", "∧"), And),
+    **dict.fromkeys(("or", "∨"), Or),
+    **dict.fromkeys(("xor", "⊕"), Xor),
+    **dict.fromkeys(("implies", "->", "=>", "→"), Implies),
+    **dict.fromkeys(("iff", "<->", "<=>", "↔"), Iff),
 }
 
 
@@ -163,7 +166,7 @@ class _Resolver:
         formula = self._formula(tree, {}, 0)
         for name in self._constants:
             if name in self._bound:
-                raise _ScopeError(
+                raise ScopeError(
                     self._text,
                     self._constants[name].start_pos or 0,
                     f"{name!r} stands outside the scope of its quantifier",
@@ -176,12 +179,13 @@ class _Resolver:
             raise ParseError(self._text, _start(tree), f"a formula nested deeper than {MAX_DEPTH} levels")
         parts: list[Any] = tree.children
         rule = str(tree.data)
-        if rule == "application":
+        if rule in ("application", "enclosed"):
             return self._application(parts, scope, depth)
         if rule in _BINARY:
             return _BINARY[rule](self._formula(parts[0], scope, depth + 1), self._formula(parts[1], scope, depth + 1))
         if rule == "chain" and len(parts) == 3:  # one frame per level, so that the deepest formula fits the stack
-            connective = _CHAIN[parts[0].value]
+            connective = _CHAIN[parts[0].value.lower()]
+            self._require_separate(parts)
             return connective(self._formula(parts[1], scope, depth + 1), self._formula(parts[2], scope, depth + 1))
         match rule:
             case "not_":
@@ -213,7 +217,7 @@ class _Resolver:
             binder = read_binder(parts[0].value)
             quantifier, variables = binder.quantifier, binder.variables
         else:
-            quantifier = ForAll if parts[0] in UNIVERSAL else Exists
+            quantifier = ForAll if is_universal(parts[0].value) else Exists
             variables = _prefix_variables(parts[1])
         self._bound.update(v.name for v in variables)
         inner = {**scope, **{v.name: v for v in variables}}
@@ -224,7 +228,8 @@ class _Resolver:
 
     def _chain(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
         """An S-expression of three or more operands: → nests to the right, everything else to the left."""
-        connective = _CHAIN[parts[0].value]
+        connective = _CHAIN[parts[0].value.lower()]
+        self._require_separate(parts)
         deepest = depth + len(parts) - 2
         if deepest > MAX_DEPTH:
             raise ParseError(self._text, parts[0].start_pos, f"a formula nested deeper than {MAX_DEPTH} levels")
@@ -232,6 +237,18 @@ class _Resolver:
         if connective is Implies:
             return reduce(lambda right, left: Implies(left, right), reversed(operands))
         return reduce(connective, operands)
+
+    def _require_separate(self, parts: list[Any]) -> None:
+        """Refuse ``(and P (a))``, which may be meant as a conjunction of one application."""
+        for part, following in pairwise(parts[1:]):
+            if part.data == "application" and len(part.children) == 1 and following.data == "enclosed":
+                name, inside = part.children[0], following.children[0]
+                raise TwoReadingsError(
+                    self._text,
+                    name.start_pos,
+                    f"'{name} ({inside})' may be the propositions {str(name)!r} and {str(inside)!r}, written without "
+                    f"parentheses, or the predicate {str(name)!r} of {str(inside)!r}, written '({name} {inside})'",
+                )
 
     def _arguments(self, parts: list[Any], scope: dict[str, Var], depth: int) -> tuple[Term, ...]:
         head = parts[0]
@@ -243,12 +260,15 @@ class _Resolver:
         for part in parts[1:]:
             if part.data == "group":
                 if len(part.children) != 1:
-                    raise ParseError(
-                        self._text, _start(part) or head.end_pos, "one argument in parentheses was expected"
-                    )
+                    offset = _start(part) if part.children else self._empty_parentheses(head.end_pos)
+                    raise ParseError(self._text, offset, "one argument in parentheses was expected")
                 part = part.children[0]
             arguments.append(self._term(part, scope, depth + 1))
         return tuple(arguments)
+
+    def _empty_parentheses(self, start: int) -> int:
+        found = re.compile(r"\(\s*\)").search(self._text, start)
+        return start if found is None else found.start()
 
     def _term(self, tree: Tree[Token], scope: dict[str, Var], depth: int) -> Term:
         if depth > MAX_DEPTH:
@@ -289,14 +309,6 @@ def _start(tree: Tree[Token]) -> int:
 # -- errors -----------------------------------------------------------------------------------------------------------
 
 
-class _ScopeError(ParseError):
-    """A name outside the scope of its quantifier; ``name`` for the repair."""
-
-    def __init__(self, text: str, offset: int, problem: str, name: str) -> None:
-        super().__init__(text, offset, problem)
-        self.name = name
-
-
 _DESCRIPTIONS = {
     "_LPAR": "'('",
     "_RPAR": "')'",
@@ -327,62 +339,11 @@ def _unexpected_character(text: str, offset: int) -> str:
 
 def _unexpected_token(text: str, error: UnexpectedToken) -> ParseError:
     token: Token = error.token
-    offset = token.start_pos if token.start_pos is not None and token.type != "$END" else len(text)
+    ends = token.type == "$END" or token.value == INSERTED
+    offset = len(text) if ends else token.start_pos or 0
     names = set(error.accepts or error.expected)
     if "_NOT" not in names:  # a term is expected: that `true` is a name there needs no mention
         names -= {"TOP", "BOTTOM"}
     expected = tuple(sorted({_DESCRIPTIONS.get(name, name) for name in names}))
-    found = "the formula ends too early" if token.type == "$END" else f"unexpected {str(token.value)[:40]!r}"
+    found = "the formula ends too early" if ends else f"unexpected {str(token.value)[:40]!r}"
     return ParseError(text, offset, found, expected=expected)
-
-
-# -- repair -----------------------------------------------------------------------------------------------------------
-
-_MAX_REPAIRS = 8
-_JUNK = " \t\r\n.,;:"
-_OPERATOR = re.compile(r"[¬~!∧&⊕^∨|→⇒↔⇔≡<>=≠∀∃∈()\\]")  # what must not be dropped with words behind a formula
-
-
-def _repaired(text: str) -> Repaired:
-    """Parse, repairing the text step by step; the error of the unrepaired text if that does not lead anywhere."""
-    repairs: list[str] = []
-    current = text
-    first_error: ParseError | None = None
-    for _ in range(_MAX_REPAIRS):
-        try:
-            return Repaired(parse_formula(current), tuple(repairs))
-        except ParseError as error:
-            first_error = first_error or error
-            step = _repair_step(current, error)
-            if step is None:
-                break
-            current, what = step
-            repairs.append(what)
-    assert first_error is not None
-    raise first_error
-
-
-def _repair_step(text: str, error: ParseError) -> tuple[str, str] | None:
-    if isinstance(error, _ScopeError):
-        name = json.dumps(error.name)
-        return f"∀{name} ({text})", f"closed the formula over {error.name!r}, which stands outside its quantifier"
-    stripped = text.rstrip(_JUNK)
-    if stripped != text.rstrip():
-        return stripped, f"dropped {text[len(stripped) :].strip()!r} at the end"
-    depth, surplus = 0, []
-    for offset, char in enumerate(text):
-        depth += (char == "(") - (char == ")")
-        if depth < 0:
-            surplus.append(offset)
-            depth = 0
-    if surplus:
-        dropped = set(surplus)
-        kept = "".join(char for offset, char in enumerate(text) if offset not in dropped)
-        return kept, f"dropped {len(surplus)} surplus ')'"
-    if depth > 0:
-        return text + ")" * depth, f"added {depth} missing ')' at the end"
-    head, tail = text[: error.location.offset].rstrip(), text[error.location.offset :]
-    complete = head and head.count("(") == head.count(")")
-    if complete and tail.strip() and not _OPERATOR.search(tail):
-        return head, f"dropped {tail.strip()[:60]!r} at the end"
-    return None

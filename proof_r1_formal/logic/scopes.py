@@ -2,11 +2,11 @@
 
 In: the tokens of the lexer. Out: the tokens for the parser, in which a quantifier that reaches further than the next
 complete formula has parentheses around its scope, so that ``grammars/infix.lark`` can let every quantifier bind tight.
+Tokens with two plausible readings are refused on the way (``logic.readings``).
 """
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -16,6 +16,13 @@ from functools import lru_cache
 from lark import Token
 from lark.lark import PostLex
 
+from proof_r1_formal.logic.readings import (
+    Scope,
+    is_universal,
+    require_one_reading,
+    require_prefix_notation,
+    unquoted,
+)
 from proof_r1_formal.logic.syntax import ENTITY, Exists, ForAll, Var
 
 MAX_TOKENS = 5_000
@@ -24,28 +31,40 @@ MAX_DEPTH = 256
 """The deepest nesting of connectives, quantifiers, terms and parentheses."""
 
 
-class Bounds(PostLex):
-    """Lets tokens through as they are, after counting them and the depth of their parentheses."""
+INSERTED = ""
+"""The text of a ``)`` that stands at the end of the formula although nobody wrote it."""
 
-    always_accept = ()
+
+class PrefixTokens(PostLex):
+    """Lets the tokens of prefix notation through, after counting them and the depth of their parentheses."""
+
+    always_accept = ("GLUED", "CALL")  # kept by the lexer although no rule of the grammar has them
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        yield from self._bounded(stream)
+        tokens = bounded(stream)
+        require_prefix_notation(tokens)
+        yield from tokens
 
-    def _bounded(self, stream: Iterator[Token]) -> list[Token]:
-        tokens: list[Token] = []
-        depth = 0
-        for token in stream:
-            if len(tokens) == MAX_TOKENS:
-                raise TooMuchError(token, f"more than {MAX_TOKENS} tokens")
-            if token.type == "_LPAR":
-                depth += 1
-                if depth > MAX_DEPTH:
-                    raise TooMuchError(token, f"parentheses nested deeper than {MAX_DEPTH}")
-            elif token.type == "_RPAR":
-                depth -= 1
-            tokens.append(token)
-        return tokens
+
+def bounded(stream: Iterator[Token]) -> list[Token]:
+    """The tokens, counted, and so is the depth of their parentheses.
+
+    Raises:
+        TooMuchError: there are too many.
+    """
+    tokens: list[Token] = []
+    depth = 0
+    for token in stream:
+        if len(tokens) == MAX_TOKENS:
+            raise TooMuchError(token, f"more than {MAX_TOKENS} tokens")
+        if token.type == "_LPAR":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise TooMuchError(token, f"parentheses nested deeper than {MAX_DEPTH}")
+        elif token.type == "_RPAR":
+            depth -= 1
+        tokens.append(token)
+    return tokens
 
 
 class TooMuchError(Exception):
@@ -60,47 +79,58 @@ _APPLICATION = frozenset({"NAME", "CALL", "_LPAR"})
 _EQUALITY = frozenset({"_EQ", "_NEQ"})
 
 
-class Scopes(Bounds):
+class InfixTokens(PostLex):
     """Makes the reach of quantifiers explicit: a far-reaching one gets parentheses around its scope.
 
     A quantifier takes the shortest complete formula to its right. It reaches to the end of its parentheses if it is
     written with a dot or comma, or if its variable would otherwise be free further right inside them.
     """
 
+    always_accept = ("GLUED",)
+
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        tokens = self._bounded(stream)
-        if not any(token.type == "BINDER" for token in tokens):
-            yield from tokens
-            return
-        closing, group_end = _groups(tokens)
-        ends: dict[int, int] = {}
-        far: dict[int, int] = {}
-        free: dict[str, list[int]] = {}  # where each name stands outside quantifiers that bind it; from the right
-        for index in reversed(range(len(tokens))):  # inner and later quantifiers first
-            if tokens[index].type == "NAME":
-                free.setdefault(unquoted(tokens[index].value), []).append(index)
-            if tokens[index].type != "BINDER":
-                continue
-            binder = read_binder(tokens[index].value)
-            end = _complete(tokens, index + 1, closing, ends)
-            if binder.far or any(_stands(free.get(name, []), end, group_end[index]) for name in binder.names):
-                end = group_end[index]
-                far[index] = end
-            ends[index] = end
-            for name in binder.names:
-                while free.get(name) and free[name][-1] < end:
-                    free[name].pop()
+        tokens = bounded(stream)
+        ends, far = _reaches(tokens)
+        scopes = {i: Scope(tokens[i].value, read_binder(tokens[i].value).written, end) for i, end in ends.items()}
+        require_one_reading(tokens, scopes)
         opened = [0] * (len(tokens) + 1)
         for end in far.values():
             opened[end] += 1
         for index, token in enumerate(tokens):
             for _ in range(opened[index]):
-                yield Token.new_borrow_pos("_RPAR", ")", token)
+                yield Token.new_borrow_pos("_RPAR", token.value, token)
             yield token
             if index in far:
                 yield Token.new_borrow_pos("_LPAR", "(", token)
+        if sum((token.type == "_LPAR") - (token.type == "_RPAR") for token in tokens) > 0:
+            return  # these are no place for them: the formula ends inside parentheses
         for _ in range(opened[len(tokens)]):
-            yield Token.new_borrow_pos("_RPAR", ")", tokens[-1])
+            yield Token.new_borrow_pos("_RPAR", INSERTED, tokens[-1])
+
+
+def _reaches(tokens: list[Token]) -> tuple[dict[int, int], dict[int, int]]:
+    """For each quantifier the index behind its scope, and the same for those only that need parentheses for it."""
+    ends: dict[int, int] = {}
+    far: dict[int, int] = {}
+    if not any(token.type == "BINDER" for token in tokens):
+        return ends, far
+    closing, group_end = _groups(tokens)
+    free: dict[str, list[int]] = {}  # where each name stands outside quantifiers that bind it; from the right
+    for index in reversed(range(len(tokens))):  # inner and later quantifiers first
+        if tokens[index].type == "NAME":
+            free.setdefault(unquoted(tokens[index].value), []).append(index)
+        if tokens[index].type != "BINDER":
+            continue
+        binder = read_binder(tokens[index].value)
+        end = _complete(tokens, index + 1, closing, ends)
+        if binder.far or any(_stands(free.get(name, []), end, group_end[index]) for name in binder.names):
+            end = group_end[index]
+            far[index] = end
+        ends[index] = end
+        for name in binder.names:
+            while free.get(name) and free[name][-1] < end:
+                free[name].pop()
+    return ends, far
 
 
 def _groups(tokens: list[Token]) -> tuple[dict[int, int], list[int]]:
@@ -111,10 +141,14 @@ def _groups(tokens: list[Token]) -> tuple[dict[int, int], list[int]]:
     open_at: list[int] = []
     members: list[list[int]] = [[]]
     for index, token in enumerate(tokens):
-        if token.type == "_RPAR" and open_at:
-            closing[open_at.pop()] = index
-            for member in members.pop():
+        if token.type == "_RPAR":
+            for member in members[-1]:
                 group_end[member] = index
+            if open_at:
+                closing[open_at.pop()] = index
+                members.pop()
+            else:  # a surplus one
+                members[-1] = []
         members[-1].append(index)
         if token.type == "_LPAR":
             open_at.append(index)
@@ -159,15 +193,15 @@ def _stands(indices: list[int], start: int, end: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Binder:
-    """A quantifier with its variables; ``far``: written with a dot or comma."""
+    """A quantifier with its variables, also as written; ``far``: with a dot or comma behind them."""
 
     quantifier: type[ForAll] | type[Exists]
     variables: tuple[Var, ...]
+    written: tuple[str, ...]
     names: frozenset[str]
     far: bool
 
 
-UNIVERSAL = ("∀", "\\forall", "forall", "all", "FORALL", "ALL")
 _BINDER_PART = re.compile(
     r"""("(?:[^"\\]|\\.)+"|\w(?:\w|['’])*)(?:(?:\s|\\[,;:! ])*:(?:\s|\\[,;:! ])*("(?:[^"\\]|\\.)+"|\w(?:\w|['’])*))?"""
 )
@@ -179,14 +213,8 @@ def read_binder(text: str) -> Binder:
     """The quantifier and variables of a BINDER token."""
     word = _QUANTIFIER.match(text)
     assert word is not None, text
-    variables = tuple(
-        Var(unquoted(part[1]), unquoted(part[2]) if part[2] else ENTITY)
-        for part in _BINDER_PART.finditer(text, word.end())
-    )
-    quantifier: type[ForAll] | type[Exists] = ForAll if word[0] in UNIVERSAL else Exists
-    return Binder(quantifier, variables, frozenset(v.name for v in variables), text[-1] in ".,")
-
-
-def unquoted(name: str) -> str:
-    """The name of a NAME token, which may be written in quotes."""
-    return str(json.loads(name)) if name[0] == '"' else str(name)
+    parts = list(_BINDER_PART.finditer(text, word.end()))
+    variables = tuple([Var(unquoted(part[1]), unquoted(part[2]) if part[2] else ENTITY) for part in parts])
+    quantifier: type[ForAll] | type[Exists] = ForAll if is_universal(word[0]) else Exists
+    written = tuple([part[1] for part in parts])
+    return Binder(quantifier, variables, written, frozenset(v.name for v in variables), text[-1] in ".,")

@@ -15,6 +15,14 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
+from proof_r1_formal.logic.readings import (
+    LOOK_ALIKES,
+    PROSE_ANYWHERE,
+    PROSE_FIRST,
+    PROSE_INSIDE,
+    RESERVED_WORDS,
+    SIMPLE_VARIABLE,
+)
 from proof_r1_formal.logic.syntax import (
     ENTITY,
     And,
@@ -35,15 +43,15 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.logic.transform import free_variables, instantiate, subformulas, terms
+from proof_r1_formal.logic.transform import free_variables, instantiate, subformulas, subterms, terms
 
 Notation: TypeAlias = Literal["unicode", "ascii", "juxtaposed", "prefix"]
 
-WORDS = ("not", "and", "or", "xor", "implies", "iff", "forall", "all", "exists", "some", "true", "false")
-"""Words that the grammars reserve, in lower and in upper case."""
+WORDS = frozenset({*RESERVED_WORDS, "distinct"})
+"""Words that a grammar reserves, in any case."""
 
-# A reserved word ends where its letters do: ``iff'`` is read as a word and a quote, ``iffy`` is a name.
-_NO_WORD = rf"(?!(?:{'|'.join((*WORDS, *[word.upper() for word in WORDS]))})(?!\w))"
+# A reserved word ends where its letters do: ``iff'`` may be a word and a quote, ``iffy`` is a name.
+_NO_WORD = rf"(?!(?ai:{'|'.join(sorted(WORDS))})(?!\w))"
 _PLAIN_NAME = re.compile(rf"{_NO_WORD}\w(?:\w|['’]|-(?=\w))*")  # one with a dot might be read as the end of ``∀x y.``
 _PLAIN_BINDER = re.compile(rf"{_NO_WORD}\w(?:\w|['’])*")
 
@@ -114,7 +122,7 @@ def _infix(formula: Formula, symbols: _Symbols, strength: int, *, last: bool) ->
             return symbols.bottom
         case Atom(predicate, arguments):
             if symbols.juxtaposed and arguments:
-                return " ".join([_name(predicate), *[_argument(a) for a in arguments]])
+                return " ".join([_head(predicate, arguments), *[_argument(a) for a in arguments]])
             return show_term(App(predicate, arguments))
         case Eq(left, right):
             return f"{show_term(left)} {symbols.equality} {show_term(right)}"
@@ -137,14 +145,20 @@ def _infix(formula: Formula, symbols: _Symbols, strength: int, *, last: bool) ->
         case ForAll(variable, body) | Exists(variable, body):
             word = symbols.forall if isinstance(formula, ForAll) else symbols.exists
             sort = "" if variable.sort == ENTITY else f":{_binder(variable.sort)}"
-            text = f"{word}{_binder(variable.name)}{sort} {_infix(body, symbols, _TIGHT, last=True)}"
+            text = f"{word}{_bound(formula)}{sort} {_infix(body, symbols, _TIGHT, last=True)}"
             return text if last else f"({text})"
     assert_never(formula)
 
 
 def _argument(term: Term) -> str:
-    text = show_term(term)
-    return f"({text})" if isinstance(term, App) and term.arguments else text
+    match term:
+        case App(name, ()):
+            return _word(name)
+        case App():
+            return f"({show_term(term)})"
+        case Var():
+            return show_term(term)
+    assert_never(term)
 
 
 def _prefix(formula: Formula) -> str:
@@ -165,7 +179,7 @@ def _prefix(formula: Formula) -> str:
             return f"({_PREFIX_WORDS[type(formula)]} {_prefix(left)} {_prefix(right)})"
         case ForAll(variable, body) | Exists(variable, body):
             word = "forall" if isinstance(formula, ForAll) else "exists"
-            name = _binder(variable.name)
+            name = _bound(formula)
             binder = name if variable.sort == ENTITY else f"(({name} {_binder(variable.sort)}))"
             return f"({word} {binder} {_prefix(body)})"
     assert_never(formula)
@@ -176,9 +190,9 @@ def _prefix_term(term: Term) -> str:
         case Var(name, _):
             return _binder(name)
         case App(function, ()):
-            return _name(function)
+            return _word(function)
         case App(function, arguments):
-            return f"({_name(function)} {' '.join([_prefix_term(a) for a in arguments])})"
+            return f"({_head(function, arguments)} {' '.join([_prefix_term(a) for a in arguments])})"
     assert_never(term)
 
 
@@ -186,12 +200,35 @@ def _prefix_term(term: Term) -> str:
 
 
 def _name(name: str) -> str:
-    return name if _PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=True)
+    return name if _PLAIN_NAME.fullmatch(name) else _quoted(name)
+
+
+def _quoted(name: str) -> str:
+    return json.dumps(name, ensure_ascii=True)
+
+
+def _word(name: str) -> str:
+    """The name of a constant that stands beside other names, where some words look like prose or a connective."""
+    misread = name in LOOK_ALIKES or PROSE_ANYWHERE.fullmatch(name) or PROSE_INSIDE.fullmatch(name)
+    return _quoted(name) if misread else _name(name)
+
+
+def _head(name: str, arguments: tuple[Term, ...]) -> str:
+    """The name of a symbol with arguments beside it, where it might begin a sentence or be one more variable."""
+    again = any(isinstance(part, App) and part.function == name for term in arguments for part in subterms(term))
+    return _quoted(name) if again or PROSE_FIRST.fullmatch(name) else _name(name)
+
+
+def _bound(formula: Quantified) -> str:
+    """The name of the variable of a quantifier; a long one that does not occur might be more than one word."""
+    name = formula.variable.name
+    unused = not SIMPLE_VARIABLE.fullmatch(name) and formula.variable not in free_variables(formula.body)
+    return _quoted(name) if unused else _binder(name)
 
 
 def _binder(name: str) -> str:
     """Like ``_name`` for names of variables and sorts, where a dot ends the binder."""
-    return name if _PLAIN_BINDER.fullmatch(name) else json.dumps(name, ensure_ascii=True)
+    return name if _PLAIN_BINDER.fullmatch(name) else _quoted(name)
 
 
 def _separated(formula: Formula) -> Formula:

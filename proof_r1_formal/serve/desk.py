@@ -20,7 +20,8 @@ from proof_r1_formal.evaluate.page import page
 from proof_r1_formal.evidence.certificate import Certificate, lean_file
 from proof_r1_formal.evidence.isar import isar_theory
 from proof_r1_formal.evidence.lean import HINT, LeanKernel
-from proof_r1_formal.logic.parse import Repaired, parse_formula
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.repair import Repaired
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import Signature, mangle
 from proof_r1_formal.proof.action import count_actions

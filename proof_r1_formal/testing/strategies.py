@@ -55,6 +55,7 @@ from proof_r1_formal.solvers.base import Query
 _PLAIN = ("P", "Q", "R", "likes", "is_kind", "a", "b", "Bob", "rome", "f", "g", "mother", "Person", "S1", "p_q", "c3")
 _HOSTILE = (
     *("and", "OR", "not", "forall", "SOME", "true", "nota", "xorish", "order", "not-known", "and.b", "iff'", "x_1"),
+    *("v", "Λ", "is", "the", "If", "in", "doesn't", "distinct", "Not", "ForAll", "birds", "xCat"),
     *(
         "∧",
         "¬",

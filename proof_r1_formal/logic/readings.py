@@ -1,0 +1,325 @@
+"""Texts with two plausible readings: a strict parser rejects them and says both readings.
+
+In: a text, or the tokens of a formula and the scopes of its quantifiers. Out: nothing, or an :class:`AmbiguousError` at
+the place that can be read in two ways. The rules need no parse tree, so any parser of the notations can apply them;
+``docs/parsing.md`` lists them. A name in double quotes is never ambiguous.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+QUANTIFIER_WORDS = frozenset({"forall", "all", "exists", "some"})
+RESERVED_WORDS = QUANTIFIER_WORDS | {"not", "and", "or", "xor", "implies", "iff", "true", "false"}
+"""Words that are operators, quantifiers and truth values in any case, and no names unless in quotes."""
+
+LOOK_ALIKES: Mapping[str, str] = {**dict.fromkeys("vVν˅", "∨"), **dict.fromkeys("ΛɅʌ˄", "∧")}
+"""Letters that people type for a connective -> the connective."""
+
+PROSE_FIRST = re.compile(
+    r"(?ai:an|any|because|but|each|either|every|everyone|everything|he|if|it|neither|no|nobody|nor|nothing|she|that|the"
+    r"|then|there|these|they|this|those|unless|we|what|when|which|while|who|whoever|you)"
+)
+"""Words that begin a sentence and no application by juxtaposition."""
+PROSE_ANYWHERE = re.compile(r"an|are|did|do|does|had|has|have|is|the|was|were|\w+n['’]t")
+"""Words that are no argument of a juxtaposition."""
+PROSE_INSIDE = re.compile(
+    r"about|also|always|any|as|at|be|been|but|by|can|could|each|every|for|from|her|his|if|in|into|its|may|might|must"
+    r"|never|no|nor|of|on|only|over|shall|should|than|that|their|then|to|which|who|whose|will|with|would"
+)
+"""Words that are no argument of a juxtaposition unless they are its last one."""
+
+SIMPLE_VARIABLE = re.compile(r"[^\W\d_](?:_?\d+)?['’]*")
+"""A letter with or without a number: nobody takes such a name for a variable and a predicate."""
+_START = r"(?=\s+(?!(?ai:and|or|xor|implies|iff|v)(?!\w))(?:[\w(¬~!∀∃⊤⊥\"]|-(?!>)))"
+_LIST_MARKER = re.compile(
+    rf"\s*(?:([-−*•–—])(?=\s)|((?:\d{{1,3}}|[^\W\d_]|[ivxIVX]{{1,4}})[.)]|\(\w{{1,3}}\)){_START})"
+)
+
+
+class Lexeme(Protocol):
+    """A token of an infix formula, as ``grammars/infix.lark`` names its kinds."""
+
+    @property
+    def type(self) -> str:
+        """``NAME``, ``CALL`` (a name with ``(`` right behind it), ``BINDER``, ``_LPAR``, ``_NOT``, …"""
+
+    @property
+    def value(self) -> str:
+        """The text of the token."""
+
+    @property
+    def start_pos(self) -> int | None:
+        """Its offset in the text."""
+
+
+class AmbiguousError(Exception):
+    """A text with two plausible readings: the offset of the place, and a sentence that says both."""
+
+    def __init__(self, offset: int, problem: str) -> None:
+        super().__init__(problem)
+        self.offset = offset
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A quantifier in a formula.
+
+    Attributes:
+        written: its text.
+        variables: as written, in quotes or not.
+        end: the index of the token behind its scope.
+    """
+
+    written: str
+    variables: tuple[str, ...]
+    end: int
+
+    @property
+    def dotted(self) -> bool:
+        """Whether a dot ends the list of its variables."""
+        return self.written.endswith(".")
+
+
+def require_no_list_marker(text: str) -> None:
+    """Refuse a text that begins like an item of a list: ``1. P(a)``, ``A) P(a)``, ``- P(a)``.
+
+    Raises:
+        AmbiguousError: it does.
+    """
+    marker = _LIST_MARKER.match(text)
+    if marker is None:
+        return
+    dash = marker[1]
+    offset = marker.start(1) if dash else marker.start(2)
+    if dash in ("-", "−"):
+        problem = f"{dash!r} may be a list marker or a negation; leave it out, or write '¬' or put no blank behind it"
+    else:
+        problem = f"{dash or marker[2]!r} looks like a list marker, which is no part of a formula; leave it out"
+    raise AmbiguousError(offset, problem)
+
+
+def require_one_reading(tokens: Sequence[Lexeme], scopes: Mapping[int, Scope]) -> None:
+    """Refuse the tokens of an infix formula that a person might read in another way than the grammar does.
+
+    Args:
+        tokens: all tokens of the formula, as written.
+        scopes: for the index of each quantifier, its scope.
+
+    Raises:
+        AmbiguousError: there are two plausible readings.
+    """
+    bound = {unquoted(written) for scope in scopes.values() for written in scope.variables}
+    in_list = _lists(tokens)
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        match token.type:
+            case "GLUED":
+                raise _ambiguous(token, _glued(token.value))
+            case "NAME" | "CALL" if is_quantifier_word(token.value) and (token.type == "CALL" or not in_list[index]):
+                raise _ambiguous(
+                    token,
+                    f"{token.value!r} may be a quantifier or a name; "
+                    f"write '{'∀' if is_universal(token.value) else '∃'}x …', or the name in quotes",
+                )
+        if token.type == "NAME":
+            last = index
+            while last + 1 < len(tokens) and tokens[last + 1].type == "NAME":
+                last += 1
+            _require_words(tokens, index, last, bound, scopes.get(index - 1), inside=in_list[index])
+            index = last
+        index += 1
+    _require_bindings(tokens, scopes)
+
+
+def require_prefix_notation(tokens: Sequence[Lexeme]) -> None:
+    """Refuse the tokens of a formula in prefix notation that has an application of the infix notation in it.
+
+    Raises:
+        AmbiguousError: it has.
+    """
+    for token in tokens:
+        if token.type == "GLUED":
+            raise _ambiguous(token, _glued(token.value))
+        if token.type == "CALL":
+            name = token.value
+            raise _ambiguous(
+                token,
+                f"'{name}(' may apply {name!r}, which prefix notation writes '({name} …)', or be the "
+                f"proposition {name!r} and another formula, with a blank between them",
+            )
+
+
+# -- words side by side -----------------------------------------------------------------------------------------------
+
+
+def _require_words(
+    tokens: Sequence[Lexeme], first: int, last: int, bound: set[str], scope: Scope | None, *, inside: bool
+) -> None:
+    """Check names that stand side by side; ``scope``: of a quantifier right before them, ``inside``: of a list."""
+    words = tokens[first : last + 1]
+    before = tokens[first - 1].type if first else ""
+    behind = tokens[last + 1].type if last + 1 < len(tokens) else ""
+    for place, word in enumerate(words):
+        follows = place > 0 or before == "_RPAR"
+        goes_on = place < len(words) - 1 or behind in ("CALL", "_LPAR", "_NOT", "BINDER")
+        if word.value in LOOK_ALIKES and word.value not in bound and follows and goes_on:
+            raise _ambiguous(word, _look_alike(word.value))
+    shown = " ".join([word.value for word in words])
+    if before != "_RPAR" and (len(words) > 1 or behind == "CALL"):
+        _require_no_prose(words, shown, bound, complete=behind not in ("CALL", "_LPAR"))
+    head = words[0]
+    if behind == "CALL":
+        call = tokens[last + 1].value
+        if scope is not None and not scope.dotted and len(words) == 1:
+            raise _ambiguous(head, _variable_or_predicate(scope, head.value, f"({call}(…))"))
+        raise _ambiguous(
+            tokens[last + 1],
+            f"'{call}(…)' may be an argument of {head.value!r}, written '{head.value}({call}(…))', or another formula, "
+            "with a connective before it",
+        )
+    if len(words) > 1 and (inside or behind in _EQUALITY or before in _EQUALITY):
+        function = f"{head.value}({', '.join([word.value for word in words[1:]])})"
+        raise _ambiguous(
+            head,
+            f"{shown!r} may be one name, written '\"{shown}\"', or a function with arguments, written '{function}'",
+        )
+
+
+_EQUALITY = ("_EQ", "_NEQ")
+
+
+def _require_no_prose(words: Sequence[Lexeme], shown: str, bound: set[str], *, complete: bool) -> None:
+    """Check that an application by juxtaposition, or the first words of one, does not look like prose."""
+    for place, word in enumerate(words):
+        text = word.value
+        if text in bound:
+            continue
+        is_head = place == 0
+        is_last = complete and place == len(words) - 1
+        if (
+            (is_head and PROSE_FIRST.fullmatch(text))
+            or (not is_head and PROSE_ANYWHERE.fullmatch(text))
+            or (not is_head and not is_last and PROSE_INSIDE.fullmatch(text))
+        ):
+            arguments = ", ".join([*[each.value for each in words[1:]], *([] if complete else ["…"])])
+            raise _ambiguous(
+                word,
+                f"{shown!r} may be prose, because of {text!r}, or the predicate {words[0].value!r} with arguments, "
+                f"written '{words[0].value}({arguments})'",
+            )
+
+
+def _look_alike(letter: str) -> str:
+    sign = LOOK_ALIKES[letter]
+    return f"{letter!r} may be a name or stand for {sign!r}; write '{sign}', or an application as 'P({letter}, …)'"
+
+
+# -- quantifiers ------------------------------------------------------------------------------------------------------
+
+
+def _require_bindings(tokens: Sequence[Lexeme], scopes: Mapping[int, Scope]) -> None:
+    """Check that long variables occur in their scopes, and that no list of variables goes on as a predicate."""
+    if not scopes:
+        return
+    places: dict[str, list[int]] = {}
+    for index, token in enumerate(tokens):
+        if token.type in ("NAME", "CALL"):
+            places.setdefault(unquoted(token.value), []).append(index)
+        elif index in scopes:
+            for written in scopes[index].variables:
+                places.setdefault(unquoted(written), []).append(index)
+    for index, scope in scopes.items():
+        for written in scope.variables:
+            if written[0] != '"' and not SIMPLE_VARIABLE.fullmatch(written):
+                found = places[written]
+                place = bisect_left(found, index + 1)
+                if place == len(found) or found[place] >= scope.end:
+                    offset = (tokens[index].start_pos or 0) + scope.written.index(written)
+                    raise AmbiguousError(offset, _unused(scope.written.strip(), written))
+        head = index + 1
+        if not scope.dotted and head + 1 < scope.end and tokens[head].type == "NAME":
+            name = tokens[head].value
+            found = places[unquoted(name)] if name[0] != '"' else []
+            again = found[bisect_left(found, head + 1) :]
+            if tokens[head + 1].type in ("NAME", "_LPAR") and any(
+                place < scope.end and _is_argument(tokens, place) for place in again
+            ):
+                raise _ambiguous(tokens[head], _variable_or_predicate(scope, name, "(…)"))
+
+
+def _is_argument(tokens: Sequence[Lexeme], index: int) -> bool:
+    before = tokens[index - 1].type
+    opens = before == "_LPAR" and index > 1 and tokens[index - 2].type in ("NAME", "CALL")
+    return before in ("NAME", "_COMMA", *_EQUALITY) or opens
+
+
+def _unused(binder: str, variable: str) -> str:
+    return (
+        f"{binder!r} may bind the variable {variable!r}, which does not occur in its scope, or be a quantifier and "
+        f"other words; put a blank behind the variable that is meant, or write '\"{variable}\"'"
+    )
+
+
+def _variable_or_predicate(scope: Scope, name: str, arguments: str) -> str:
+    sign = scope.written.strip().rstrip(",").rstrip()
+    return (
+        f"{name!r} may be another variable, written '{sign} {name}. …' with a dot, or a predicate, "
+        f"written '{name}{arguments}'"
+    )
+
+
+# -- reserved words ---------------------------------------------------------------------------------------------------
+
+
+def _glued(word: str) -> str:
+    reserved = re.match(r"[A-Za-z]+", word)
+    assert reserved is not None, word
+    rest = word[reserved.end() :].lstrip("-.'’")
+    return (
+        f"{word!r} may be one name, written '\"{word}\"', or the word {reserved[0]!r} and {rest!r}, with a blank "
+        "between them"
+    )
+
+
+def is_quantifier_word(word: str) -> bool:
+    """Whether the word is a quantifier if a variable follows."""
+    return word.isascii() and word.lower() in QUANTIFIER_WORDS
+
+
+def is_universal(word: str) -> bool:
+    """Whether a quantifier, as written, is ∀."""
+    return word.lower() in ("∀", "\\forall", "forall", "all")
+
+
+def unquoted(name: str) -> str:
+    """The name of a NAME token, which may be written in quotes."""
+    return str(json.loads(name)) if name[0] == '"' else str(name)
+
+
+def _lists(tokens: Sequence[Lexeme]) -> list[bool]:
+    """For each token whether the parentheses that it stands in hold arguments: those of a call, or with a comma."""
+    is_list: list[bool] = []  # for each pair of parentheses
+    within = [-1] * len(tokens)
+    opened: list[int] = []
+    for index, token in enumerate(tokens):
+        if token.type == "_RPAR" and opened:
+            opened.pop()
+        within[index] = opened[-1] if opened else -1
+        if token.type == "_LPAR":
+            opened.append(len(is_list))
+            is_list.append(index > 0 and tokens[index - 1].type == "CALL")
+        elif token.type == "_COMMA" and opened:
+            is_list[opened[-1]] = True
+    return [place >= 0 and is_list[place] for place in within]
+
+
+def _ambiguous(token: Lexeme, problem: str) -> AmbiguousError:
+    return AmbiguousError(token.start_pos or 0, problem)

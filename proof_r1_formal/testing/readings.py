@@ -1,0 +1,89 @@
+"""Texts with two plausible readings, each with the place of the error and the two readings, spelled clearly.
+
+For tests of parsers: a strict parser of the notations rejects every text, and reads the two spellings as two formulas
+(None: that reading is prose, or is not a formula).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class TwoReadings(NamedTuple):
+    """A text that must be rejected.
+
+    Attributes:
+        text: what a person might read in two ways.
+        offset: of the place that the error points at.
+        first, second: spellings of the two readings; None if it is not a formula.
+    """
+
+    text: str
+    offset: int
+    first: str
+    second: str | None
+
+
+TWO_READINGS = tuple(
+    TwoReadings(*case)
+    for case in (
+        # a reserved word with a hyphen, a dot or a quote right behind it
+        ("not-guilty(tom)", 0, '"not-guilty"(tom)', "not guilty(tom)"),
+        ("NOT-guilty(tom)", 0, '"NOT-guilty"(tom)', "not guilty(tom)"),
+        ("P(a) and-Q(b)", 5, 'P(a) and "-Q"(b)', "P(a) and not Q(b)"),
+        ("rains → not-cold", 8, 'rains → "not-cold"', "rains → not cold"),
+        ("true-blue(tom)", 0, '"true-blue"(tom)', None),
+        ("(not-guilty tom)", 1, '("not-guilty" tom)', "(not (guilty tom))"),
+        # a reserved word as the name of a predicate
+        ("forall(x)", 0, '"forall"(x)', None),
+        ("rains ∧ All", 8, 'rains ∧ "All"', None),
+        ("some(a) ∨ P(a)", 0, '"some"(a) ∨ P(a)', None),
+        # a variable and something glued to it
+        ("∀xCat(x)", 1, '∀"xCat" x', "∀x Cat(x)"),
+        ("∃xRains", 1, '∃"xRains" P', "∃x Rains"),
+        ("∀xy (likes(x, y))", 1, '∀"xy" likes(x, y)', "∀x ∀y likes(x, y)"),
+        ("P(a) ∧ ∀xCat(a)", 8, 'P(a) ∧ ∀"xCat" a', "P(a) ∧ ∀x Cat(a)"),
+        ("all birds land", 4, 'all "birds" land', None),
+        ("Some pets do not have fur", 5, 'Some "pets" do(fur)', None),
+        # one more variable, or a predicate
+        ("∀x y P(x, y)", 3, "∀x y(P(x, y))", "∀x y. P(x, y)"),
+        ("∀x, y P(x, y)", 4, "∀x, y(P(x, y))", "∀x, y. P(x, y)"),
+        ("∀x y (P(x, y))", 3, "∀x y(P(x, y))", "∀x y. (P(x, y))"),
+        ("all x y P x y", 6, "all x y(P, x, y)", "all x y. P x y"),
+        # a letter that looks like a connective
+        ("p v q", 2, "p(v, q)", "p ∨ q"),
+        ("cat tom V dog tom", 8, "cat(tom, V, dog, tom)", "cat tom ∨ dog tom"),
+        ("P(a) v Q(b)", 5, "P(a) ∧ v(Q(b))", "P(a) ∨ Q(b)"),
+        ("p Λ q", 2, 'p "Λ" q', "p ∧ q"),
+        # an application beside another one
+        ("James goes_to_park(x)", 6, "James(goes_to_park(x))", "James ∧ goes_to_park(x)"),
+        ("likes tom mother(tom)", 10, "likes tom (mother(tom))", "likes tom ∧ mother(tom)"),
+        (
+            "located(Beijing, Northern China)",
+            17,
+            "located(Beijing, Northern(China))",
+            'located(Beijing, "Northern China")',
+        ),
+        ("P(a b)", 2, "P(a(b))", 'P("a b")'),
+        ("mother tom = ann", 0, "mother(tom) = ann", '"mother tom" = ann'),
+        ("ann = mother tom", 6, "ann = mother(tom)", 'ann = "mother tom"'),
+        # infix notation inside prefix notation
+        ("(and P(a) Q(b))", 5, "(and (P a) (Q b))", "(and P a Q b)"),
+        ("(and P (a) Q (b))", 5, "(and (P a) (Q b))", "(and P a Q b)"),
+        ("(or (P x) (not Q(x)))", 15, "(or (P x) (not (Q x)))", None),
+        # prose
+        ("Neofonie doesn't speak English or German", 9, "Neofonie(doesn't, speak, English) or German", None),
+        ("Bobby Flynn is an Australian citizen", 12, "Bobby(Flynn, is, an, Australian, citizen)", None),
+        ("Every cat sleeps", 0, '"Every" cat sleeps', None),
+        ("If raining(x) then wet(x)", 0, "If(raining(x))", None),
+        ("PiersonCollege in Yale", 15, "PiersonCollege(in, Yale)", None),
+        # list markers
+        ("- P(a)", 0, "¬P(a)", "P(a)"),
+        ("− P(a)", 0, "¬P(a)", "P(a)"),
+        ("1. P(a)", 0, "P(a)", None),
+        ("1) P(a)", 0, "P(a)", None),
+        ("A) green_book == 2", 0, "green_book == 2", None),
+        ("(a) P(b)", 0, "P(b)", None),
+        ("• ∀x P(x)", 0, "∀x P(x)", None),
+    )
+)
