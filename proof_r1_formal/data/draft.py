@@ -16,11 +16,14 @@ from proof_r1_formal.data.problem import THREE_WAY, Option, Premise, Problem, Re
 from proof_r1_formal.data.records import Json, JsonObject, describe
 from proof_r1_formal.errors import ParseError, SignatureError
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.repair import QUOTED, Repaired
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import Formula
 
 _SHOWN = 80  # characters of a formula that a reason quotes
+_SAYS_AND = re.compile(r"\band\b", re.IGNORECASE)
+_SAYS_EITHER = re.compile(r"\b(?:either|not both)\b", re.IGNORECASE)
 _OPTION = re.compile(r"\s*([A-Za-z])\s*[).:]\s*(\S+)\s*")  # an answer by letter: "A) True"
 
 
@@ -91,19 +94,27 @@ class Draft:
         self.note(f"a text is expected as {key!r}, which is {describe_member(record, key)}; it is left empty")
         return ""
 
-    def formula(self, place: str, value: Json) -> Formula | None:
-        """The formula of a text, repaired (with notes) if repair is asked for; None, with a reason, if it is none."""
+    def formula(self, place: str, value: Json, *, english: str = "") -> Formula | None:
+        """The formula of a text, repaired (with notes) if repair is asked for; None, with a reason, if there is none.
+
+        Args:
+            place: of the text in the record, for reasons and notes.
+            value: the text.
+            english: the sentence that the formula says, if it is known.
+        """
         if not isinstance(value, str):
             found = "there is none" if value is None else f"it is {describe(value)}"
             self.reject(f"{place}: a formula as text is expected; {found}")
             return None
         try:
-            if not self._origin.repair:
-                return parse_formula(value)
-            repaired = parse_formula(value, repair=True)
+            repaired = parse_formula(value, repair=True) if self._origin.repair else Repaired(parse_formula(value), ())
         except ParseError as error:
             self._unread(place, error)
             return None
+        if "^" in QUOTED.sub("", value) and _SAYS_AND.search(english) and not _SAYS_EITHER.search(english):
+            self.note(
+                f"{place}: '^' is read as ⊕ (exclusive or), but the English says 'and'; write '∧' if that is meant"
+            )
         for repair in repaired.repairs:
             self.note(f"{place}: {repair}")
         return repaired.formula
@@ -162,7 +173,7 @@ class Draft:
         count = 0
         for text, source in pairs:
             count += 1
-            formula = self.formula(f"premise h{count}", source)
+            formula = self.formula(f"premise h{count}", source, english=text)
             if formula is not None and isinstance(source, str):
                 premises.append(Premise(f"h{count}", formula, source, text))
         if not count:

@@ -24,7 +24,8 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
     draft = Draft(origin)
     number = draft.identifier(record, "example_id") if "example_id" in record else str(origin.line)
     premises = _premises(draft, record)
-    goal = draft.formula("the goal (conclusion-FOL)", record.get("conclusion-FOL"))
+    question = draft.text(record, "conclusion")
+    goal = draft.formula("the goal (conclusion-FOL)", record.get("conclusion-FOL"), english=question)
     if goal is not None:
         _note_stray_variables(draft, premises, goal)
     return draft.finish(
@@ -33,7 +34,7 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
             premises=premises,
             options=() if goal is None else three_way_options(goal),
             answer=_answer(draft, record),
-            question=draft.text(record, "conclusion"),
+            question=question,
         )
     )
 

@@ -269,7 +269,7 @@ def _unused(binder: str, variable: str) -> str:
 
 
 def _variable_or_predicate(scope: Scope, name: str, arguments: str) -> str:
-    sign = scope.written.strip().rstrip(",").rstrip()
+    sign = " ".join(scope.written.rstrip(", \t\r\n").split())
     return (
         f"{name!r} may be another variable, written '{sign} {name}. …' with a dot, or a predicate, "
         f"written '{name}{arguments}'"

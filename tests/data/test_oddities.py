@@ -339,6 +339,28 @@ def test_a_completion_says_what_it_cost_as_far_as_that_is_known(tmp_path: Path) 
     assert "tokens" in item.problem
 
 
+@pytest.mark.parametrize(
+    ("english", "formula", "noted"),
+    [
+        ("Bo is kind and old.", "Kind(bo) ^ Old(bo)", True),
+        ("Bo is kind and old.", "Kind(bo) ∧ Old(bo)", False),
+        ("Bo is kind and old.", 'Kind(bo) ∧ Old("^")', False),
+        ("Bo is kind or old.", "Kind(bo) ^ Old(bo)", False),
+        ("Bo is either kind and old or not kind.", "Kind(bo) ∧ Old(bo) ^ ¬Kind(bo)", False),
+        ("Bo is kind and old, but not both.", "Kind(bo) ^ Old(bo)", False),
+    ],
+)
+def test_a_caret_where_the_english_says_and_has_a_note(tmp_path: Path, english: str, formula: str, noted: bool) -> None:
+    note = "'^' is read as ⊕ (exclusive or), but the English says 'and'; write '∧' if that is meant"
+    texts = {"premises": english, "premises-FOL": formula, "conclusion": english, "conclusion-FOL": formula}
+    problem = only_problem(write(tmp_path, line(FOLIO, **texts)))
+    places = ("premise h1", "the goal (conclusion-FOL)") if noted else ()
+    assert problem.notes == tuple([f"{place}: {note}" for place in places])
+    assert problem.premises[0].formula is parse_formula(formula)
+    proverqa = only_problem(write(tmp_path, line(PROVERQA, nl2fol={english: formula})))
+    assert proverqa.notes == tuple([f"{place}: {note}" for place in places[:1]])
+
+
 # -- real data --------------------------------------------------------------------------------------------------------
 
 

@@ -100,7 +100,7 @@ def test_a_json_array_is_read_as_lines_are(tmp_path: Path) -> None:
         ({"nl2fol": {"x": 3}}, "a formula as text"),
         ({"nl2fol": {}}, "no premise"),
         ({"nl2fol": {"x": "kind(Bo)", "y": "kind(Bo, Al)"}}, "kind"),
-        ({"nl2fol": {"x": "Bo(kind) ∧ kind(Bo)"}}, "as a constant and as a predicate"),
+        ({"nl2fol": {"x": "kind(Bo(Bo))"}}, "as a function of 1 argument and as a constant"),
         ({"conclusion_fol": "smiles(("}, "goal"),
         ({"id": None}, "id"),
     ],

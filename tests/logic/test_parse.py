@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -332,30 +332,30 @@ def test_folio_parses(shared_data: Path) -> None:
 
 
 @pytest.mark.shared
-def test_formulas_written_by_gpt4_parse(shared_data: Path) -> None:
-    folder = shared_data / "llm_outputs"
-    programs = json.loads((folder / "logiclm_FOLIO_dev_gpt-4.json").read_text(encoding="utf-8"))
-    logiclm = [
-        line.split(":::")[0].strip()
-        for record in programs
-        for program in record["raw_logic_programs"]
-        for line in program.split("Premises:")[-1].splitlines()
-        if ":::" in line
-    ]
-    share, count, failures = _share(logiclm)
-    assert count == 1_260
-    assert share >= 0.98, failures
-    name = "linc_gpt-4-0613_folio-neurosymbolic-8shot_generations_raw.json"
-    linc = [
-        line.removeprefix("FOL:").strip()
-        for samples in json.loads((folder / name).read_text(encoding="utf-8"))
-        for sample in samples
-        for line in sample.splitlines()
-        if line.startswith("FOL:")
-    ]
-    share, count, failures = _share(linc)
-    assert count == 11_420
-    assert share >= 0.98, failures
+@pytest.mark.parametrize(
+    ("name", "texts", "strict", "repaired"),
+    [
+        ("logiclm_FOLIO_dev_gpt-4.json", 1_260, 1_241, 1_241),
+        ("nsombekke_FOLIO_dev_Meta-Llama-3-8B.json", 1_078, 1_043, 1_046),
+        ("wernerolaf_FOLIO_train_Qwen2.5-7B-Instruct_first300.json", 2_029, 1_890, 1_891),
+        ("linc_gpt-4-0613_folio-neurosymbolic-8shot_generations_raw.json", 11_420, 11_291, 11_295),
+    ],
+)
+def test_formulas_written_by_models_parse(shared_data: Path, name: str, texts: int, strict: int, repaired: int) -> None:
+    written = _written_formulas(json.loads((shared_data / "llm_outputs" / name).read_text(encoding="utf-8")))
+    assert len(written) == texts
+    for repair, expected in ((False, strict), (True, repaired)):
+        _, _, failures = _share(written, repair=repair)
+        assert len(written) - len(failures) == expected, failures
+
+
+def _written_formulas(outputs: list[Any]) -> list[str]:
+    """The formulas of Logic-LM's programs (``formula ::: English``), or of LINC's samples (``FOL:`` lines)."""
+    if isinstance(outputs[0], list):
+        lines = [line for samples in outputs for sample in samples for line in sample.splitlines()]
+        return [line.removeprefix("FOL:").strip() for line in lines if line.startswith("FOL:")]
+    programs = [program.split("Premises:")[-1] for record in outputs for program in record["raw_logic_programs"]]
+    return [line.split(":::")[0].strip() for program in programs for line in program.splitlines() if ":::" in line]
 
 
 @pytest.mark.shared
