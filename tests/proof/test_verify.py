@@ -113,7 +113,7 @@ def test_an_arity_clash_with_the_problem_or_an_admitted_conclusion_is_a_schema_e
         ("s1", ["h1"], "P(a, b)", CE),
         ("s2", ["h1"], "P(a) ∨ New(a)", CE),  # entailed, so New has one argument from here on
         ("s3", ["h1"], "P(a) ∨ New(a, a)", CE),
-        ("s4", ["h1"], "a(P)", CE),
+        ("s4", ["h1"], "P(a(a))", CE),
     )
     assert [Code.SYMBOL_CLASH in codes(step) for step in report.actions] == [True, False, True, True]
     assert [step.schema for step in report.actions] == [False, True, False, False]
