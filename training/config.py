@@ -309,6 +309,7 @@ class Config(_Section, frozen=True):
 
     Attributes:
         method: see ``training.methods``.
+        credit: the name of a preset, or a section with the preset and its constants.
         seed: of everything drawn at random in training.
         output: folder for checkpoints, logs and rollouts.
         tensorboard: whether curves are written for TensorBoard, too.
@@ -351,8 +352,10 @@ def read_config(path: Path | str, overrides: Sequence[str] = ()) -> Config:
     tree = _yaml(str(path), text)
     if not isinstance(tree, dict):
         raise ConfigError(str(path), "the file holds no keys")
+    _name_preset(tree)
     for override in overrides:
         _apply(tree, override)
+        _name_preset(tree)
     source = " ".join([str(path), *overrides])
     try:
         return msgspec.convert(tree, Config)
@@ -379,6 +382,12 @@ def _apply(tree: dict[str, object], override: str) -> None:
             raise ConfigError(override, f"{section!r} is a value and holds no keys")
         tree = inner
     tree[name] = _yaml(override, value)
+
+
+def _name_preset(tree: dict[str, object]) -> None:
+    """``credit: hardened`` is short for ``credit: {preset: hardened}``."""
+    if isinstance(tree.get("credit"), str):
+        tree["credit"] = {"preset": tree["credit"]}
 
 
 def _readable(message: str) -> str:

@@ -21,13 +21,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
-from msgspec import structs
-
-from proof_r1_formal import ProofR1Error, StepReport, TraceReport
+from proof_r1_formal import ProofR1Error, TraceReport
 from proof_r1_formal.rewards import Reward, answer_reward, sound_answer_reward
 from training.align import Alignment, align
-from training.credit import Baselines, Credit, CreditSettings, group_credit, group_relative
+from training.credit import Baselines, Credit, CreditSettings, group_relative
 from training.pieces import TokenText
+from training.presets import PRESETS, Group
 
 # -- methods ----------------------------------------------------------------------------------------------------------
 
@@ -49,7 +48,7 @@ class WholeTrajectory:
 
 @dataclass(frozen=True, slots=True)
 class PerAction:
-    """An advantage per action, see ``training.credit``.
+    """An advantage per action, see ``training.presets``.
 
     Attributes:
         verification: whether the verdicts on an action count.
@@ -89,7 +88,7 @@ class Rollout:
 
     Attributes:
         report: on the completion.
-        alignment: of its actions and tokens.
+        alignment: of its actions and tokens; of its whole text where it has no action and the preset credits the text.
         verified: False if verification itself failed, so that the report says nothing of the completion.
     """
 
@@ -108,36 +107,19 @@ def rollout_of(
 ) -> Rollout:
     """The rollout of a completion and of the report on its text.
 
-    Where a rollout without an answer counts as wrong, so does one without any action: its whole text is then taken as
-    an action that breaks the contract, as there is no other to answer for it.
+    Of a completion without actions, the whole text is credited if the preset says so.
 
     Args:
         report: on ``completion.text``.
         completion: the tokens.
-        settings: the constants.
+        settings: name the preset.
         limit: number of tokens that are trained on; all if None.
         verified: whether the completion could be verified.
     """
-    if not report.actions and settings.unanswered == "wrong":
-        report = structs.replace(report, actions=(_nothing(len(completion.text)),))
-    return Rollout(report, align(completion, [step.span for step in report.actions], limit=limit), verified)
-
-
-def _nothing(length: int) -> StepReport:
-    return StepReport(
-        id=None,
-        span=(0, length),
-        declared_rule=None,
-        dependencies=(),
-        conclusion=None,
-        schema=False,
-        semantic=False,
-        rule=False,
-        progress=False,
-        in_closure=False,
-        terminal=False,
-        signal=0.0,
-    )
+    spans = [step.span for step in report.actions]
+    if not spans and PRESETS[settings.preset].credits_text:
+        spans = [(0, len(completion.text))]
+    return Rollout(report, align(completion, spans, limit=limit), verified)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,13 +212,15 @@ def _whole(reward: Reward, group: Sequence[Rollout], settings: CreditSettings) -
 def _per_action(
     method: PerAction, group: Sequence[Rollout], baselines: Baselines, settings: CreditSettings
 ) -> tuple[TokenCredit, ...]:
-    credited = group_credit(
-        [rollout.report for rollout in group],
-        [rollout.alignment.mapped for rollout in group],
-        baselines,
-        settings,
-        verification=method.verification,
-        closure=method.closure,
+    credited = PRESETS[settings.preset].credit(
+        Group(
+            [rollout.report for rollout in group],
+            [rollout.alignment.mapped for rollout in group],
+            baselines,
+            settings,
+            verification=method.verification,
+            closure=method.closure,
+        )
     )
     return tuple(
         [

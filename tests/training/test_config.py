@@ -35,7 +35,7 @@ def test_the_paper_has_its_numbers() -> None:
     assert (credit.epsilon, credit.unsolved_weight, credit.no_positive_weight) == (1e-6, 0.25, 0.1)
     assert (credit.baseline_start, credit.baseline_decay) == (0.5, 0.9)
     assert (credit.baseline_min, credit.baseline_max) == (0.30, 0.70)
-    assert (credit.closure, credit.total, credit.unanswered) == ("declared", "sum", "exempt")
+    assert credit.preset == "paper"
     assert config.evaluation.samples == 3
 
 
@@ -60,14 +60,26 @@ def test_configurations_read_back_equal(path: Path, tmp_path: Path) -> None:
     assert read_config(copy) == config
 
 
+def test_a_preset_of_credit_is_chosen_by_its_name(tmp_path: Path) -> None:
+    hardened = CreditSettings(preset="hardened")
+    assert read_config(CONFIGS / "tiny.yaml", ["credit=hardened"]).credit == hardened
+    assert read_config(CONFIGS / "tiny.yaml", ["credit.preset=hardened"]).credit == hardened
+    named = tmp_path / "named.yaml"
+    named.write_text((CONFIGS / "tiny.yaml").read_text(encoding="utf-8") + "\ncredit: hardened\n", encoding="utf-8")
+    assert read_config(named).credit == hardened
+    assert read_config(named, ["credit.epsilon=0.5"]).credit == CreditSettings(preset="hardened", epsilon=0.5)
+    with pytest.raises(ConfigError, match=r"Invalid enum value 'generous', at credit\.preset"):
+        read_config(named, ["credit=generous"])
+
+
 def test_every_method_can_be_configured() -> None:
     assert {read_config(PAPER, [f"method={name}"]).method for name in METHODS} == METHODS.keys()
 
 
 def test_overrides() -> None:
-    changes = ["credit.closure=used", "optimiser.learning_rate=1e-3", "model.lora=null", "seed=1", "seed=2"]
+    changes = ["credit.preset=shared", "optimiser.learning_rate=1e-3", "model.lora=null", "seed=1", "seed=2"]
     config = read_config(PAPER, changes)
-    assert config.credit.closure == "used"
+    assert config.credit.preset == "shared"
     assert config.optimiser.learning_rate == 0.001
     assert config.model.lora is None
     assert config.seed == 2

@@ -16,15 +16,18 @@ from training.credit import (
     Baselines,
     Credit,
     CreditSettings,
+    PresetName,
     binds,
-    closure_mask,
-    group_credit,
-    group_outcomes,
+    declared_closure,
     group_relative,
     is_eligible,
+    used_closure,
 )
+from training.presets import PRESETS, Group, eligible_outcomes, standing
 
 PAPER = CreditSettings()
+SHARED = CreditSettings(preset="shared")
+HARDENED = CreditSettings(preset="hardened")
 START = Baselines.start(TRAIN, PAPER)
 ELIMINATION, TOLLENS = "IMPLICATION_ELIMINATION", "MODUS_TOLLENS"
 
@@ -53,7 +56,9 @@ def binding(signal: float = 1.0) -> StepReport:
     return action(signal, GOAL_BINDING, terminal=True, name="h_goal_true")
 
 
-def rollout(*actions: StepReport, right: bool = True, parsed: bool = True) -> TraceReport:
+def rollout(*actions: StepReport, right: bool = True, parsed: bool = True, verified: bool | None = None) -> TraceReport:
+    """The answer is verified if the last action is, unless it is said otherwise."""
+    holds = bool(actions) and actions[-1].signal == 1.0 if verified is None else verified
     return TraceReport(
         problem_id="p",
         sample=0,
@@ -65,8 +70,8 @@ def rollout(*actions: StepReport, right: bool = True, parsed: bool = True) -> Tr
         used_closure=(),
         consistency="consistent",
         uncertain=None,
-        verified=False,
-        rule_verified=False,
+        verified=holds,
+        rule_verified=holds,
         findings=(),
         rules="train",
         solver="embedded",
@@ -76,12 +81,23 @@ def rollout(*actions: StepReport, right: bool = True, parsed: bool = True) -> Tr
 MALFORMED = structs.replace(rollout(action(0.0, None, inside=False), right=False, parsed=False), answer=None)
 
 
-def all_mapped(reports: Sequence[TraceReport]) -> list[list[bool]]:
-    return [[True] * len(report.actions) for report in reports]
+def all_mapped(reports: Sequence[TraceReport], preset: PresetName = "paper") -> list[list[bool]]:
+    """Every action has tokens, and so has a text without actions if the preset credits it."""
+    return [[True] * (len(report.actions) or PRESETS[preset].credits_text) for report in reports]
+
+
+def group_credit(
+    reports: Sequence[TraceReport],
+    mapped: Sequence[Sequence[bool]],
+    baselines: Baselines,
+    settings: CreditSettings,
+    **ablation: bool,
+) -> tuple[Credit, ...]:
+    return PRESETS[settings.preset].credit(Group(reports, mapped, baselines, settings, **ablation))
 
 
 def credit(*reports: TraceReport, settings: CreditSettings = PAPER, **ablation: bool) -> tuple[Credit, ...]:
-    return group_credit(reports, all_mapped(reports), START, settings, **ablation)
+    return group_credit(reports, all_mapped(reports, settings.preset), START, settings, **ablation)
 
 
 # -- formulas, by hand ------------------------------------------------------------------------------------------------
@@ -128,11 +144,13 @@ def test_what_breaks_the_contract_has_no_outcome() -> None:
     broken = rollout(action(0.0), action(1.0))
     assert [is_eligible(report) for report in (right, broken, MALFORMED)] == [True, False, False]
     assert not is_eligible(structs.replace(right, parsed=False))
-    assert group_outcomes([right, broken, wrong, MALFORMED], PAPER) == pytest.approx((1.0, 0.0, -1.0, 0.0), abs=1e-5)
-    counted = structs.replace(PAPER, unanswered="wrong")
+    expected = (1.0, 0.0, -1.0, 0.0)
+    assert eligible_outcomes([right, broken, wrong, MALFORMED], PAPER) == pytest.approx(expected, abs=1e-5)
     third = math.sqrt(3)
-    expected = (third, -1 / third, -1 / third, -1 / third)  # one of four is right
-    assert group_outcomes([right, broken, wrong, MALFORMED], counted) == pytest.approx(expected, abs=1e-5)
+    shared = (third, -1 / third, -1 / third, -1 / third)  # one of four is right
+    used = [structs.replace(report, used_closure=("s",)) for report in (right, broken, wrong, MALFORMED)]
+    earned = credit(*used, settings=SHARED)
+    assert [sum(one.outcome) for one in earned] == pytest.approx(shared, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -195,34 +213,88 @@ def test_group_relative_by_hand() -> None:
 
 def test_the_used_closure_is_that_of_the_report() -> None:
     report = structs.replace(rollout(action(1.0, name="s1"), action(1.0, name="s2")), used_closure=("h1", "s2"))
-    assert closure_mask(report, PAPER) == (True, True)
-    assert closure_mask(report, structs.replace(PAPER, closure="used")) == (False, True)
+    assert declared_closure(report) == (True, True)
+    assert used_closure(report) == (False, True)
 
 
-def test_under_mean_the_inferences_of_the_answer_share_one_unit() -> None:
-    mean = structs.replace(PAPER, total="mean")
-    beside = action(1.0, inside=False), action(0.1, inside=False)
-    (earned,) = credit(rollout(action(1.0), action(1.0), *beside, binding()), settings=mean)
+PROOF = structs.replace(
+    rollout(
+        action(1.0, name="s1"),
+        action(1.0, name="s2"),
+        action(1.0, name="j1", inside=False),
+        action(0.1, name="j2", inside=False),
+        binding(),
+    ),
+    used_closure=("s1", "s2", "h_goal_true"),
+)
+
+
+def test_shared_gives_the_inferences_of_the_answer_one_unit() -> None:
+    (earned,) = credit(PROOF, settings=SHARED)
     assert earned.verification == pytest.approx((0.75, 0.75, 0.0, -0.6, 0.5))
     assert earned.units == 1
 
 
-def test_under_unanswered_wrong_all_actions_answer_for_it() -> None:
-    wrong = structs.replace(PAPER, unanswered="wrong")
+def test_shared_credits_all_actions_of_a_rollout_without_an_answer() -> None:
     dodging = structs.replace(rollout(action(1.0, inside=False), action(1.0, inside=False), right=False), answer=None)
-    _, earned, malformed = credit(rollout(action(1.0)), dodging, MALFORMED, settings=wrong)
+    _, earned, malformed = credit(rollout(action(1.0)), dodging, MALFORMED, settings=SHARED)
     assert earned.outcome == pytest.approx((-math.sqrt(0.5),) * 2, abs=1e-5)
     assert malformed.outcome == pytest.approx((-math.sqrt(0.5),), abs=1e-5)
 
 
+# -- hardened ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_standing_of_a_rollout() -> None:
+    proved = rollout(action(1.0), binding())
+    assert standing(proved) == 1.0
+    assert standing(rollout(action(0.3), binding())) == 0.3
+    assert standing(rollout(action(0.3, inside=False), binding())) == 1.0  # the answer does not rest on it
+    assert standing(structs.replace(proved, verified=False)) == 0.1
+    assert standing(structs.replace(proved, answer_correct=False)) == 0.1
+    assert standing(structs.replace(proved, answer=None, answer_correct=False)) == 0.1
+    assert [standing(report) for report in (MALFORMED, rollout(), rollout(action(0.0), binding()))] == [0.0] * 3
+
+
+def test_hardened_divides_the_total_of_a_rollout_among_its_actions() -> None:
+    wrong = structs.replace(
+        rollout(action(1.0, name="s1"), action(0.1, name="s2"), right=False), used_closure=("s1", "s2")
+    )
+    proof, other = credit(PROOF, wrong, settings=HARDENED)
+    # standings 1 and 0.1, mean 0.55: totals 3 (1 - 0.55) and 3 (0.1 - 0.55); outcomes ±1
+    assert sum(proof.verification) == pytest.approx(1.35)
+    assert sum(other.verification) == pytest.approx(-1.35)
+    assert (sum(proof.outcome), sum(other.outcome)) == pytest.approx((1.0, -1.0), abs=1e-5)
+    # j2 bears its own -1.2 / 5; the three of the proof share 1.35 + 0.24, ± what differs from the mean 3.5 / 3
+    remainder, mean = 1.35 + 0.24, 3.5 / 3
+    parts = [(remainder + own - mean) / 3 for own in (1.5, 1.5, 0.5)]
+    assert proof.verification == pytest.approx((parts[0], parts[1], 0.0, -0.24, parts[2]))
+    assert proof.outcome == pytest.approx((1 / 3, 1 / 3, 0.0, 0.0, 1 / 3), abs=1e-5)
+    assert other.verification == pytest.approx(((-1.35 + 1.35) / 2, (-1.35 - 1.35) / 2))
+    assert (proof.units, other.units) == (1, 1)
+
+
+def test_hardened_credits_the_text_of_a_rollout_without_actions() -> None:
+    proved, empty = credit(rollout(action(1.0)), rollout(right=False), settings=HARDENED)
+    assert empty.verification == pytest.approx((3 * (0.0 - 0.5),))
+    assert empty.outcome == pytest.approx((-1.0,), abs=1e-5)
+    assert sum(proved.verification) == pytest.approx(1.5)
+
+
+def test_hardened_gives_an_unproved_right_answer_no_more_than_a_wrong_one() -> None:
+    guess, wrong = rollout(action(1.0), binding(0.1)), rollout(action(1.0), binding(0.1), right=False)
+    _, guessed, erred = credit(rollout(action(1.0), binding()), guess, wrong, settings=HARDENED)
+    assert sum(guessed.advantages) == pytest.approx(sum(erred.advantages))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_group_of_which_no_rollout_is_compared_earns_nothing(preset: PresetName) -> None:
+    assert credit(settings=CreditSettings(preset=preset)) == ()
+
+
 # -- properties -------------------------------------------------------------------------------------------------------
 
-SETTINGS = st.builds(
-    CreditSettings,
-    closure=st.sampled_from(["declared", "used"]),
-    total=st.sampled_from(["sum", "mean"]),
-    unanswered=st.sampled_from(["exempt", "wrong"]),
-)
+SETTINGS = st.sampled_from([PAPER, SHARED, HARDENED])
 RULES = st.sampled_from([ELIMINATION, TOLLENS, "NONSENSE", None])
 ACTIONS = st.builds(action, st.sampled_from([0.0, 0.1, 0.3, 1.0]), RULES, inside=st.booleans())
 BASELINES = st.builds(
@@ -241,7 +313,7 @@ def traces(draw: st.DrawFn) -> TraceReport:
         actions[-1] = binding(draw(st.sampled_from([0.1, 1.0])))
     named = [structs.replace(step, id=f"s{number}") for number, step in enumerate(actions)]
     used = tuple([step.id for step in named if step.id is not None and step.in_closure and draw(st.booleans())])
-    return structs.replace(rollout(*named, right=draw(st.booleans())), used_closure=used)
+    return structs.replace(rollout(*named, right=draw(st.booleans()), verified=draw(st.booleans())), used_closure=used)
 
 
 GROUPS = st.lists(traces(), min_size=1, max_size=8)
@@ -252,9 +324,10 @@ def test_the_order_of_rollouts_does_not_show(
     reports: list[TraceReport], baselines: Baselines, settings: CreditSettings, permutation: list[int]
 ) -> None:
     order = [index for index in permutation if index < len(reports)]
-    straight = group_credit(reports, all_mapped(reports), baselines, settings)
+    straight = group_credit(reports, all_mapped(reports, settings.preset), baselines, settings)
     shuffled = [reports[index] for index in order]
-    assert group_credit(shuffled, all_mapped(shuffled), baselines, settings) == tuple([straight[i] for i in order])
+    again = group_credit(shuffled, all_mapped(shuffled, settings.preset), baselines, settings)
+    assert again == tuple([straight[i] for i in order])
     assert baselines.after(reports, settings) == baselines.after(shuffled, settings)
 
 
@@ -262,32 +335,66 @@ def test_the_order_of_rollouts_does_not_show(
 def test_a_group_that_agrees_earns_from_verification_only(
     reports: list[TraceReport], right: bool, baselines: Baselines, settings: CreditSettings
 ) -> None:
-    agreeing = [structs.replace(report, answer_correct=right, answer="h_goal_true") for report in reports]
-    eligible = [report for report in agreeing if is_eligible(report)]
-    for earned in group_credit(eligible, all_mapped(eligible), baselines, settings):
+    agreeing = [
+        structs.replace(report, answer_correct=right, answer="h_goal_true", verified=True) for report in reports
+    ]
+    eligible = [report for report in agreeing if is_eligible(report) and report.actions]
+    for earned in group_credit(eligible, all_mapped(eligible, settings.preset), baselines, settings):
         assert all(term == 0.0 for term in earned.outcome)
         assert earned.advantages == earned.verification
 
 
-@given(GROUPS, BASELINES, SETTINGS)
-def test_negative_mass_never_exceeds_positive(
-    reports: list[TraceReport], baselines: Baselines, settings: CreditSettings
-) -> None:
-    summed = structs.replace(settings, total="sum")
-    terms = [t for c in group_credit(reports, all_mapped(reports), baselines, summed) for t in c.verification]
+@given(GROUPS, BASELINES)
+def test_negative_mass_never_exceeds_positive(reports: list[TraceReport], baselines: Baselines) -> None:
+    terms = [t for c in group_credit(reports, all_mapped(reports), baselines, PAPER) for t in c.verification]
     positive, negative = sum(t for t in terms if t > 0.0), -sum(t for t in terms if t < 0.0)
     assert positive == 0.0 or negative <= positive * (1 + 1e-9)
+
+
+@given(GROUPS, BASELINES)
+def test_under_hardened_a_rollout_earns_by_its_standing(reports: list[TraceReport], baselines: Baselines) -> None:
+    """Equal standings earn equal sums whatever the actions are, and a higher standing never earns less."""
+    credits_ = group_credit(reports, all_mapped(reports, "hardened"), baselines, HARDENED)
+    earned = [(standing(report), sum(one.advantages)) for report, one in zip(reports, credits_, strict=True)]
+    for own, total in earned:
+        for other, less in earned:
+            assert own != other or total == pytest.approx(less, abs=1e-9)
+            assert own <= other or total >= less - 1e-9
+    assert sum(total for _, total in earned) == pytest.approx(0.0, abs=1e-4)
+
+
+@given(GROUPS, BASELINES)
+def test_under_hardened_no_action_beside_the_answer_earns_anything(
+    reports: list[TraceReport], baselines: Baselines
+) -> None:
+    credits_ = group_credit(reports, all_mapped(reports, "hardened"), baselines, HARDENED)
+    for report, one in zip(reports, credits_, strict=True):
+        inside = used_closure(report)
+        if any(inside):
+            assert all(a <= 0.0 for a, i in zip(one.advantages, inside, strict=True) if not i)
+
+
+@given(GROUPS, BASELINES, st.data())
+def test_under_hardened_the_total_reaches_the_tokens_whichever_actions_have_some(
+    reports: list[TraceReport], baselines: Baselines, data: st.DataObject
+) -> None:
+    mapped = [[data.draw(st.booleans()) for _ in flags] for flags in all_mapped(reports, "hardened")]
+    whole = group_credit(reports, all_mapped(reports, "hardened"), baselines, HARDENED)
+    for full, one, flags in zip(whole, group_credit(reports, mapped, baselines, HARDENED), mapped, strict=True):
+        assert all(a == 0.0 for a, flag in zip(one.advantages, flags, strict=True) if not flag)
+        if any(flags):
+            assert sum(one.advantages) == pytest.approx(sum(full.advantages), abs=1e-9)
 
 
 @given(GROUPS, BASELINES)
 def test_outcome_credit_is_the_mask_times_one_number_per_rollout(
     reports: list[TraceReport], baselines: Baselines
 ) -> None:
-    outcomes = group_outcomes(reports, PAPER)
+    outcomes = eligible_outcomes(reports, PAPER)
     for report, outcome, earned in zip(
         reports, outcomes, group_credit(reports, all_mapped(reports), baselines, PAPER), strict=True
     ):
-        assert earned.outcome == tuple([outcome if inside else 0.0 for inside in closure_mask(report, PAPER)])
+        assert earned.outcome == tuple([outcome if inside else 0.0 for inside in declared_closure(report)])
 
 
 def written_out(reports: Sequence[TraceReport], baselines: Baselines, mapped: list[list[bool]]) -> list[list[float]]:
@@ -330,6 +437,6 @@ def test_credit_is_the_objective_written_out(
 
 
 def test_settings_out_of_range_are_refused() -> None:
-    for bad in ({"epsilon": 0}, {"baseline_min": 0.8}, {"closure": "some"}, {"verification_weight": -1.0}):
+    for bad in ({"epsilon": 0}, {"baseline_min": 0.8}, {"preset": "some"}, {"verification_weight": -1.0}):
         with pytest.raises(msgspec.ValidationError):
             msgspec.convert(bad, CreditSettings)

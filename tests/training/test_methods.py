@@ -16,7 +16,7 @@ from msgspec import structs
 
 from proof_r1_formal import TRAIN, Completion, Verifier, read_completions, read_problems
 from proof_r1_formal.rewards import answer_reward, sound_answer_reward
-from training.credit import Baselines, CreditSettings
+from training.credit import Baselines, CreditSettings, PresetName
 from training.methods import (
     METHODS,
     BatchCredit,
@@ -166,17 +166,20 @@ def test_the_divisor_is_the_number_of_mapped_actions_and_at_least_one() -> None:
     assert divisor([]) == 1
 
 
-def test_a_summary_without_actions_answers_for_it_where_the_unanswered_count_as_wrong() -> None:
+@pytest.mark.parametrize("preset", ["shared", "hardened"])
+def test_a_summary_without_actions_is_credited_by_its_whole_text(preset: PresetName) -> None:
     problem = next(iter(read_problems(ROOT / "examples" / "problems.jsonl").problems.values()))
     completion = tokens("<think>∧</think><summary>[]</summary>")
     report = Verifier(evaluation=False).verify(problem, completion.text)
     assert report.parsed
     assert rollout_of(report, completion, PAPER).alignment.sizes == ()
-    strict = structs.replace(PAPER, unanswered="wrong")
-    judged = rollout_of(report, completion, strict)
+    settings = CreditSettings(preset=preset)
+    judged = rollout_of(report, completion, settings)
     assert judged.alignment.sizes == (len(completion.pieces),)
-    (earned,) = credit_batch(METHODS["proof_r1"], [[judged]], START, strict).groups[0]
-    assert sum(earned.advantages) == pytest.approx(0.25 * 0.1 * 3 * (0.0 - 0.5))
+    group = [judged, *groups()[0]]
+    earned = credit_batch(METHODS["proof_r1"], [group], START, settings).groups[0][0]
+    assert sum(earned.advantages) < 0.0
+    assert len(set(earned.advantages)) == 1
 
 
 def test_the_algorithm_needs_no_torch_and_loads_quickly() -> None:

@@ -1,91 +1,103 @@
 """Ways of earning more for the same proof, measured with the real verifier and the real credit.
 
-A group of eight rollouts is fixed: three that prove the answer, four that are wrong, one that breaks off. An attack
-stands in place of one of them; what it earns in all, over all its tokens, is compared with what the honest rollout
-earned there. ``docs/training.md`` holds the table: run this file to print it.
+An attack stands in place of an honest rollout of the group of ``training.reward_search``. What it earns in all, over
+all its tokens, is compared with what the honest one earned there. The first table of ``docs/training.md`` holds named
+attacks, the second the best edits that the search finds. Run this file to print both.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
-from proof_r1_formal import (
-    FOLIO,
-    Premise,
-    Problem,
-    ReferenceStep,
-    TraceReport,
-    Verifier,
-    parse_formula,
-    three_way_options,
-)
-from proof_r1_formal.generate import summary
-from training.credit import Baselines, CreditSettings
+from proof_r1_formal import FOLIO, ReferenceStep, TraceReport, Verifier
+from training import reward_search
+from training.credit import CreditSettings, PresetName
+from training.edits import Draft, edits
 from training.methods import METHODS, credit_batch, rollout_of
 from training.pieces import TokenText
+from training.presets import PRESETS, standing
+from training.reward_search import (
+    ANSWER,
+    CLEVER,
+    EITHER,
+    GROUP,
+    HONEST,
+    LEAP,
+    PROBLEM,
+    READS,
+    TOLERANCE,
+    WRONG_ANSWER,
+    Found,
+    Kind,
+    earned,
+    first_batch,
+    gain,
+    improves,
+    search,
+    step,
+    uneven,
+    verified,
+)
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "training.md"
-
-PREMISES = (
-    "∀x (student(x) → reads(x))",
-    "student(ann)",
-    "reads(ann) → (clever(ann) ⊕ tired(ann))",
-    "¬tired(ann)",
-    "student(bob)",
-    "¬∀x tired(x)",
-)
-PROBLEM = Problem(
-    "clever/1",
-    tuple([Premise(f"h{number}", parse_formula(text)) for number, text in enumerate(PREMISES, 1)]),
-    three_way_options(parse_formula("clever(ann)")),
-    "h_goal_true",
-)
-VERIFIER = Verifier(rules=FOLIO, evaluation=False)
-
-
-def step(name: str, dependencies: str, conclusion: str, rule: str) -> ReferenceStep:
-    return ReferenceStep(name, tuple(dependencies.split()), conclusion, rule)
-
-
-READS = step("s1", "h1 h2", "reads(ann)", "IMPLICATION_ELIMINATION")
-EITHER = step("s2", "s1 h3", "clever(ann) ⊕ tired(ann)", "IMPLICATION_ELIMINATION")
-CLEVER = step("s3", "s2 h4", "clever(ann)", "EXCLUSIVE_DISJUNCTION_ELIMINATION")
-ANSWER = step("h_goal_true", "s3", "clever(ann)", "GOAL_BINDING")
+SETTINGS: dict[PresetName, CreditSettings] = {name: CreditSettings(preset=name) for name in PRESETS}
 BOB = step("j1", "h1 h5", "reads(bob)", "IMPLICATION_ELIMINATION")
-RIGHT = (READS, EITHER, CLEVER, ANSWER)
-LEAP = step("s3", "s2", "¬clever(ann)", "EXCLUSIVE_DISJUNCTION_ELIMINATION")
-WRONG = (READS, EITHER, LEAP, step("h_goal_false", "s3", "¬clever(ann)", "GOAL_BINDING"))
-
-
-def written(steps: Sequence[ReferenceStep]) -> str:
-    """A completion with thoughts."""
-    return f"<think>{' '.join(step.conclusion for step in steps)}</think>\n{summary(steps)}"
+WRONG = (READS, EITHER, LEAP, WRONG_ANSWER)
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """A completion, and whether it stands in place of a right or of a wrong one."""
+    """A completion, the kind of the honest rollout in whose place it stands, and whether its baselines are uneven."""
 
     name: str
     completion: str
-    wrong: bool = False
+    kind: Kind = Kind.RIGHT
+    uneven: bool = False
+
+    def gain(self, preset: PresetName) -> float:
+        settings = SETTINGS[preset]
+        baselines = uneven(settings) if self.uneven else first_batch(settings)
+        return gain(self.completion, self.kind, settings, baselines)
 
 
-def proof(name: str, *steps: ReferenceStep, wrong: bool = False) -> Attack:
-    return Attack(name, written(steps), wrong)
+def proof(name: str, *steps: ReferenceStep, kind: Kind = Kind.RIGHT, uneven: bool = False) -> Attack:
+    return Attack(name, Draft(steps).completion, kind, uneven)
+
+
+def wrong(name: str, *steps: ReferenceStep) -> Attack:
+    return proof(f"wrong, {name}", *steps, kind=Kind.WRONG)
+
+
+def either_steps(count: int) -> tuple[ReferenceStep, ...]:
+    """True and useless steps ``A ⊕ tired(ann)``, of different A."""
+    known = ("student(ann)", "h2"), ("student(bob)", "h5"), ("¬∀x tired(x)", "h6"), ("∃x student(x)", "h2")
+    return tuple(
+        [
+            step(f"x{n}", f"{name} h4", f"{formula} ⊕ tired(ann)", "EXCLUSIVE_DISJUNCTION_INTRODUCTION")
+            for n, (formula, name) in enumerate(known[:count])
+        ]
+    )
+
+
+def both_steps() -> tuple[ReferenceStep, ...]:
+    """Twenty true and useless steps, each a conjunction of other premises."""
+    (padded,) = [
+        draft.steps for draft in edits(HONEST[Kind.RIGHT], PROBLEM, FOLIO) if draft.edits == ("20 × ∧ at the end",)
+    ]
+    return padded[len(HONEST[Kind.RIGHT].steps) :]
 
 
 def and_then(*junk: ReferenceStep) -> tuple[ReferenceStep, ...]:
     """The honest proof with more steps after the first one."""
     return (READS, *junk, EITHER, CLEVER, ANSWER)
 
+
+INFERENCE = ("s2 h4", CLEVER.conclusion, CLEVER.rule)
 
 ATTACKS = (
     proof("a verified step again, as ¬¬A", *and_then(step("j1", "s1", "¬¬reads(ann)", "CONJUNCTION_ELIMINATION"))),
@@ -162,98 +174,108 @@ ATTACKS = (
         CLEVER,
         ANSWER,
     ),
-    proof(
-        "wrong, with a schema error on purpose",
+    wrong(
+        "with a schema error on purpose",
         *WRONG[:-1],
         step("", "s3", "¬clever(ann)", "GOAL_BINDING"),
-        wrong=True,
     ),
-    proof(
-        "wrong, with one more action that breaks the contract",
+    wrong(
+        "with one more action that breaks the contract",
         *WRONG[:-1],
         step("h1", "s1", "reads(ann)", "IMPLICATION_ELIMINATION"),
         WRONG[-1],
-        wrong=True,
     ),
-    Attack("wrong, without a summary", written(WRONG).split("<summary>")[0], wrong=True),
-    proof("wrong, with an empty summary", wrong=True),
-    proof("wrong, without an answer", *WRONG[:-1], wrong=True),
-    proof("wrong, with a true step beside it", READS, BOB, *WRONG[1:], wrong=True),
-    proof(
-        "wrong, with true steps declared beneath the wrong one",
+    Attack("wrong, without a summary", Draft(WRONG, "no summary").completion, Kind.WRONG),
+    Attack("wrong, with an empty summary", Draft(WRONG, "empty summary").completion, Kind.WRONG),
+    wrong("without an answer", *WRONG[:-1]),
+    wrong("with a true step beside it", READS, BOB, *WRONG[1:]),
+    wrong(
+        "with true steps declared beneath the wrong one",
         READS,
         BOB,
         EITHER,
         step("s3", "s2 j1", "¬clever(ann)", "EXCLUSIVE_DISJUNCTION_ELIMINATION"),
         WRONG[-1],
-        wrong=True,
+    ),
+    proof("twenty useless steps beside the proof", *and_then(*both_steps())),
+    proof("the last inference has the option's id", READS, EITHER, step("h_goal_true", *INFERENCE)),
+    proof(
+        "one step split in two, one under a rule with a low baseline",
+        step("s0", "h1", "student(ann) → reads(ann)", "UNIVERSAL_ELIMINATION"),
+        step("s1", "s0 h2", "reads(ann)", "IMPLICATION_ELIMINATION"),
+        EITHER,
+        CLEVER,
+        ANSWER,
+        uneven=True,
+    ),
+    wrong("with the leap left out", READS, EITHER, step("h_goal_false", "s2", "¬clever(ann)", "GOAL_BINDING")),
+    wrong("binding without dependencies", step("h_goal_false", "", "¬clever(ann)", "GOAL_BINDING")),
+    wrong("one true step that has the option's id", step("h_goal_true", "h1 h2", "reads(ann)", READS.rule)),
+    wrong("binding ⊤", step("h_goal_true", "", "⊤", "GOAL_BINDING")),
+    wrong("binding Uncertain to a premise", step("h_goal_uncertain", "h2", "student(ann)", "GOAL_BINDING")),
+    wrong("a guess of the right option", READS, EITHER, step("h_goal_true", "s2", "clever(ann)", "GOAL_BINDING")),
+    wrong("four useless ⊕ steps and a guess", *either_steps(4), step("h_goal_true", "", "clever(ann)", "GOAL_BINDING")),
+    wrong(
+        "the leap depends on a name that is not there",
+        READS,
+        EITHER,
+        replace(LEAP, dependencies=("s2", "s9")),
+        WRONG_ANSWER,
     ),
 )
-
-GROUP = (*[written(RIGHT)] * 3, *[written(WRONG)] * 4, "<think>Ann reads, so")
-RIGHT_ONE, WRONG_ONE = 0, 3
-"""The places at which attacks stand."""
-
-PAPER = CreditSettings()
-COLUMNS = {
-    "paper": PAPER,
-    "`closure: used`": structs.replace(PAPER, closure="used"),
-    "`total: mean`": structs.replace(PAPER, total="mean"),
-    "`unanswered: wrong`": structs.replace(PAPER, unanswered="wrong"),
-    "all three": structs.replace(PAPER, closure="used", total="mean", unanswered="wrong"),
-}
-
-
-@cache
-def verified(completion: str) -> tuple[TokenText, TraceReport]:
-    """A completion in tokens of one byte each, and the report on it."""
-    text = TokenText(tuple([bytes([byte]) for byte in completion.encode()]))
-    return text, VERIFIER.verify(PROBLEM, text.text)
-
-
-def earned(completions: Sequence[str], place: int, settings: CreditSettings) -> float:
-    """What one rollout of a group earns, over all its tokens, in the first batch."""
-    group = [rollout_of(report, text, settings) for text, report in map(verified, completions)]
-    batch = credit_batch(METHODS["proof_r1"], [group], Baselines.start(FOLIO, settings), settings)
-    return sum(batch.groups[0][place].advantages)
-
-
-def gain(attack: Attack, settings: CreditSettings) -> float:
-    """What an attack earns more than the honest rollout in whose place it stands."""
-    place = WRONG_ONE if attack.wrong else RIGHT_ONE
-    attacked = [*GROUP[:place], attack.completion, *GROUP[place + 1 :]]
-    return earned(attacked, place, settings) - earned(GROUP, place, settings)
 
 
 @cache
 def table() -> str:
-    """The table of the document: what honest rollouts earn, and what attacks earn more or less than they."""
-    honest = {"*honest and right, in all*": RIGHT_ONE, "*honest and wrong, in all*": WRONG_ONE}
-    columns = COLUMNS.values()
-    rows = [[name, *[f"{earned(GROUP, place, s):.2f}" for s in columns]] for name, place in honest.items()]
-    rows += [[attack.name, *[_signed(gain(attack, s)) for s in columns]] for attack in ATTACKS]
-    head = [["", *COLUMNS], ["---", *["---:"] * len(COLUMNS)]]
+    """The first table of the document: what honest rollouts earn, and what attacks earn more or less than they."""
+    rows = [
+        [f"*honest and {name}, in all*", *[f"{_honest(kind, preset):.2f}" for preset in PRESETS]]
+        for name, kind in (("right", Kind.RIGHT), ("wrong", Kind.WRONG))
+    ]
+    rows += [[attack.name, *[_signed(attack.gain(preset)) for preset in PRESETS]] for attack in ATTACKS]
+    head = [["", *[f"`{name}`" for name in PRESETS]], ["---", *["---:"] * len(PRESETS)]]
     return "\n".join(f"| {' | '.join(row)} |" for row in [*head, *rows])
+
+
+def _honest(kind: Kind, preset: PresetName) -> float:
+    return earned(HONEST[kind].completion, kind, SETTINGS[preset], first_batch(SETTINGS[preset]))
 
 
 def _signed(number: float) -> str:
     return "0" if abs(number) < 0.005 else f"{number:+.2f}"
 
 
-def gainers(settings: CreditSettings) -> set[str]:
+def gainers(preset: PresetName) -> set[str]:
     """The attacks that earn more than honesty."""
-    return {attack.name for attack in ATTACKS if gain(attack, settings) > 1e-9}
+    return {attack.name for attack in ATTACKS if attack.gain(preset) > TOLERANCE}
 
 
 # -- tests ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_honest_rollouts_are_what_they_should_be() -> None:
-    right, wrong = verified(GROUP[RIGHT_ONE])[1], verified(GROUP[WRONG_ONE])[1]
-    assert [step.signal for step in right.actions] == [1.0] * 4
-    assert right.answer_correct
-    assert [step.signal for step in wrong.actions] == [1.0, 1.0, 0.1, 0.1]
-    assert not wrong.answer_correct
+    reports = {kind: verified(draft.completion) for kind, draft in HONEST.items()}
+    assert {kind: [action.signal for action in report.actions] for kind, report in reports.items()} == {
+        Kind.RIGHT: [1.0] * 4,
+        Kind.MISNAMED: [1.0, 0.3, 0.3, 0.3],
+        Kind.LUCKY: [1.0, 1.0, 0.1, 0.1],
+        Kind.WRONG: [1.0, 1.0, 0.1, 0.1],
+        Kind.SILENT: [1.0, 1.0],
+        Kind.CUT: [0.0],
+    }
+    assert [kind for kind, report in reports.items() if report.answer_correct] == [
+        Kind.RIGHT,
+        Kind.MISNAMED,
+        Kind.LUCKY,
+    ]
+    assert {kind: standing(report) for kind, report in reports.items()} == {
+        Kind.RIGHT: 1.0,
+        Kind.MISNAMED: 0.3,
+        Kind.LUCKY: 0.1,
+        Kind.WRONG: 0.1,
+        Kind.SILENT: 0.1,
+        Kind.CUT: 0.0,
+    }
 
 
 @pytest.mark.parametrize(
@@ -267,27 +289,105 @@ def test_the_honest_rollouts_are_what_they_should_be() -> None:
         "a wrong step declared into the closure",
     ],
 )
-@pytest.mark.parametrize("column", COLUMNS)
-def test_what_never_pays(name: str, column: str) -> None:
+@pytest.mark.parametrize("preset", PRESETS)
+def test_what_never_pays(name: str, preset: PresetName) -> None:
     (attack,) = [attack for attack in ATTACKS if attack.name == name]
-    assert gain(attack, COLUMNS[column]) <= 1e-9
+    assert attack.gain(preset) <= TOLERANCE
 
 
 def test_saying_a_thing_again_pays_less_than_saying_it_once() -> None:
     """What pays is A ∧ B, which is new; everything that repeats it costs."""
-    gains = {attack.name: gain(attack, PAPER) for attack in ATTACKS}
+    gains = {attack.name: attack.gain("paper") for attack in ATTACKS}
     assert gains["A ∧ B, (A ∧ B) ∧ A and B ∧ A of known A and B"] < gains["A ∧ B of known A and B"]
     assert gains["¬∀ to ∃¬ and back, twice"] < gains["¬∀ to ∃¬ and back, once"]
 
 
-def test_the_switches_together_close_all_but_one_attack() -> None:
-    assert gainers(COLUMNS["all three"]) == {"wrong, with true steps declared beneath the wrong one"}
-    assert len(gainers(PAPER)) > 10
+def test_no_attack_pays_under_hardened() -> None:
+    assert gainers("hardened") == set()
+    assert len(gainers("paper")) > 15
+    assert len(gainers("shared")) > 5
 
 
-def test_the_table_of_the_document_is_true() -> None:
+def test_no_attack_is_an_improvement() -> None:
+    for attack in ATTACKS:
+        assert not improves(verified(attack.completion), verified(HONEST[attack.kind].completion)), attack.name
+
+
+def test_the_tables_of_the_document_are_true() -> None:
     assert table() in DOCUMENT.read_text(encoding="utf-8")
+    assert searched() in DOCUMENT.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("name", ["a true step beside the proof", "wrong, with an empty summary"])
+def test_what_a_rollout_earns_is_the_sum_over_its_tokens(name: str, preset: PresetName) -> None:
+    (attack,) = [attack for attack in ATTACKS if attack.name == name]
+    settings, place = SETTINGS[preset], reward_search.place_of(attack.kind)
+    completions = [HONEST[kind].completion for kind in GROUP]
+    completions[place] = attack.completion
+    texts = [TokenText(tuple([bytes([byte]) for byte in completion.encode()])) for completion in completions]
+    group = [rollout_of(verified(text.text), text, settings) for text in texts]
+    batch = credit_batch(METHODS["proof_r1"], [group], first_batch(settings), settings)
+    whole = earned(attack.completion, attack.kind, settings, first_batch(settings))
+    assert sum(batch.groups[0][place].advantages) == pytest.approx(whole)
+
+
+# -- the search -------------------------------------------------------------------------------------------------------
+
+
+@cache
+def found(kind: Kind) -> dict[PresetName, Found]:
+    return {one.preset: one for one in search(kind, tuple(PRESETS), pairs=50)}
+
+
+def searched() -> str:
+    """The second table of the document."""
+    return reward_search.table([tuple(found(kind).values()) for kind in Kind])
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_no_edit_of_an_honest_rollout_pays_under_hardened(kind: Kind) -> None:
+    assert (found(kind)["hardened"].gain, found(kind)["hardened"].edits) == (0.0, ())
+    assert found(kind)["hardened"].tried > 200
+
+
+def test_the_search_finds_what_the_paper_and_shared_can_be_talked_into() -> None:
+    assert all(found(kind)["paper"].gain > 1.0 for kind in Kind)
+    assert found(Kind.RIGHT)["paper"].gain > 30
+    assert found(Kind.RIGHT)["shared"].edits == ("s3 as h_goal_true, no binding",)
+    assert found(Kind.WRONG)["shared"].gain > 3.0
+
+
+def test_the_search_sees_through_a_standing_that_asks_for_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gullible(report: TraceReport) -> float:
+        return 1.0 if report.answer_correct else 0.1
+
+    monkeypatch.setattr("training.presets.standing", gullible)
+    (one,) = search(Kind.WRONG, ("hardened",))
+    assert one.gain > 1.0
+
+
+def test_improvements_are_what_they_should_be() -> None:
+    leap, answer = verified(HONEST[Kind.LUCKY].completion), verified(HONEST[Kind.RIGHT].completion)
+    misnamed, cut = verified(HONEST[Kind.MISNAMED].completion), verified(HONEST[Kind.CUT].completion)
+    assert improves(answer, leap)
+    assert improves(answer, misnamed)
+    assert improves(misnamed, leap)
+    assert improves(leap, cut)
+    assert not improves(leap, misnamed)
+    assert not improves(leap, verified(HONEST[Kind.WRONG].completion))  # a guess of the right option proves nothing
+
+
+def test_the_search_is_deterministic() -> None:
+    assert search(Kind.SILENT, ("paper",), pairs=20, seed=7) == search(Kind.SILENT, ("paper",), pairs=20, seed=7)
+
+
+def test_completions_of_edits_are_read_as_they_were_meant() -> None:
+    for draft in edits(HONEST[Kind.RIGHT], PROBLEM, FOLIO):
+        report = Verifier(rules=FOLIO, evaluation=False).read(PROBLEM, draft.completion)[1]
+        if draft.form == "summary":
+            assert [action.id or "" for action in report.actions] == [one.id for one in draft.steps]
 
 
 if __name__ == "__main__":
-    sys.stdout.write(f"{table()}\n")
+    sys.stdout.write(f"{table()}\n\n{searched()}\n")
