@@ -121,7 +121,7 @@ def check_theories(
     if kernel != "isabelle":
         checked_by = _lean(lean_program)
         judged[checked_by.version] = by_lean = check_schemata(checked_by, FOLIO)
-        manifest = manifest_of(FOLIO, checked_by.version, by_lean)
+        manifest = manifest_of(FOLIO, checked_by.version, by_lean, known=manifest)
     if kernel != "lean":
         other = _isabelle()
         judged[other.version] = by_isabelle = check_schemata_in_isabelle(other, FOLIO)

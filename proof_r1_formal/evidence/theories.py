@@ -57,19 +57,29 @@ def schema_theory(schema: Schema, name: str) -> str:
     return isabelle.theory(name, lemma, isabelle.gate(name, "again", imports="Proof_R1"), imports="Proof_R1")
 
 
-def manifest_of(catalogue: Catalogue, version: str, judgements: Mapping[str, Judgement]) -> Manifest:
-    """The manifest that says which schemata a kernel accepted; the others are left out.
+def manifest_of(
+    catalogue: Catalogue, version: str, judgements: Mapping[str, Judgement], *, known: Manifest | None = None
+) -> Manifest:
+    """The manifest that says which schemata Lean accepted; the others are left out.
 
     Args:
         catalogue: the schemata.
         version: of the kernel.
         judgements: by the schema's name.
+        known: an older manifest; what Isabelle accepted by it is kept for the statements that are the same now.
     """
+    accepted = {} if known is None else {entry.statement: entry.isabelle for entry in known.schemata.values()}
+
+    def entry(schema: Schema) -> Entry:
+        statement = statement_hash(schema)
+        kept = accepted.get(statement)
+        return Entry(statement, schema.lean, kept if kept == schema.isabelle else None)
+
     return Manifest(
         kernel=version,
         theory=theory_hash(),
         schemata={
-            schema.name: Entry(statement_hash(schema), schema.lean)
+            schema.name: entry(schema)
             for rule in catalogue.rules
             for schema in rule.schemata
             if judgements[schema.name].accepted

@@ -30,23 +30,16 @@ from proof_r1_formal.logic.syntax import (
     Xor,
 )
 from proof_r1_formal.logic.transform import negate, size
-from proof_r1_formal.rules.check import spine_parts, term_variables
+from proof_r1_formal.rules.check import term_variables
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Catalogue, Condition, Schema
+from proof_r1_formal.rules.spine import Element, spine_parts
 
 MAX_ELEMENTS = 200
 """The most spine elements of a formula that are looked at, and those that the last of them give."""
 
 Terms: TypeAlias = Mapping[str, tuple[Term, ...]]
 """The ground terms of a problem by sort."""
-
-
-@dataclass(frozen=True, slots=True)
-class Element:
-    """A spine element of a known formula, and the antecedents of the implications on the way to it."""
-
-    formula: Formula
-    antecedents: tuple[Formula, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,30 +235,19 @@ def cases(formula: Formula) -> tuple[tuple[Formula, ...], ...]:
 
 
 def introducible(formula: Formula) -> tuple[Formula, ...]:
-    """The formula in words that a rule may introduce: as ∧, as ⊕, or as it is.
-
-    No rule of the method introduces ∨ or →. But A ∨ B is A ⊕ (¬A ∧ B), and it is B ⊕ (¬B ∧ A).
-    """
+    """The formula in words that a rule may introduce: as ∧, as ⊕, as ↔, or as it is. No rule introduces ∨ or →."""
     match formula:
-        case Or(left, right):
-            return _either(left, right)
-        case Implies(left, right):
-            return _either(negate(left), right)
-        case Not(And(left, right)):
-            return _either(negate(left), negate(right))
         case Not(Or(left, right)):
             return (And(negate(left), negate(right)),)
         case Not(Implies(left, right)):
             return (And(left, negate(right)),)
-        case Iff(left, right) | Not(Xor(left, right)):
-            return (Xor(left, negate(right)),)
+        case Iff(left, right):
+            return formula, Xor(left, negate(right))
+        case Not(Xor(left, right)):
+            return Xor(left, negate(right)), Iff(left, right)
         case Not(ForAll(variable, body)):
             return formula, Exists(variable, negate(body))
         case Not(Not(body)):
             return introducible(body)
         case _:
             return (formula,)
-
-
-def _either(left: Formula, right: Formula) -> tuple[Formula, ...]:
-    return Xor(left, And(negate(left), right)), Xor(right, And(negate(right), left))

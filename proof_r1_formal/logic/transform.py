@@ -296,7 +296,12 @@ def disjuncts(formula: Formula) -> tuple[Formula, ...]:
     return _operands(formula, Or)
 
 
-def _operands(formula: Formula, connective: type[And] | type[Or]) -> tuple[Formula, ...]:
+def xor_operands(formula: Formula) -> tuple[Formula, ...]:
+    """The operands of the outermost ⊕, however nested, in order; the formula itself if it is no ⊕."""
+    return _operands(formula, Xor)
+
+
+def _operands(formula: Formula, connective: type[And] | type[Or] | type[Xor]) -> tuple[Formula, ...]:
     operands: list[Formula] = []
     stack: list[Formula] = [formula]
     while stack:

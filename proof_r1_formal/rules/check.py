@@ -6,28 +6,29 @@ In: a rule, the formulas of the dependencies, the conclusion, and an oracle for 
 
 Read literally, "the dependencies entail the premises of an instance" accepts every entailed step under nearly every
 rule (A := ⊤ and B := the conclusion make it an implication elimination). So principal premises are *anchored*: each
-must be a spine element of a dependency of its own; see :class:`_Spine`. Minor premises need only be entailed by the
-others. The conclusion must be equivalent to the instance's, as plain logic, never under the dependencies.
+must be a spine element (``rules.spine``) of a dependency of its own. Minor premises need only be entailed by the
+others, or stand in the spine of an anchored one. The conclusion must be equivalent to the instance's, as plain logic,
+never under the dependencies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import TypeAlias
 
 from proof_r1_formal.logic.pattern import Lambda, Substitution, instance
 from proof_r1_formal.logic.signature import ground_terms
-from proof_r1_formal.logic.syntax import And, App, ForAll, Formula, Iff, Implies, Not, Or, Term
-from proof_r1_formal.logic.transform import conjuncts, instantiate, regrouped, terms
+from proof_r1_formal.logic.syntax import App, Exists, Formula, Not, Quantified, Term
+from proof_r1_formal.logic.transform import instantiate, terms
+from proof_r1_formal.rules.forms import covered, normal_form, stated
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Condition, Rule, Schema
+from proof_r1_formal.rules.spine import Element, Spine
 from proof_r1_formal.solvers.base import Answer, Entailed, Unknown
 from proof_r1_formal.solvers.oracle import Assuming, Oracle
 
-SPINE_BUDGET = 1_000
-"""The most spine elements of a dependency that are looked at."""
 CHECK_BUDGET = 10_000
 """What one check may spend: 1 for each candidate looked at, ``QUESTION`` for each question of entailment."""
 TRACE_BUDGET = 400_000
@@ -38,10 +39,15 @@ QUESTION = 20
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """Where a principal premise comes from: the index of a dependency, and the element of its spine."""
+    """Where a principal premise comes from: the index of a dependency, and the element of its spine.
+
+    Attributes:
+        antecedents: of the implications on the way to the element; the other dependencies entail them.
+    """
 
     dependency: int
     element: Formula
+    antecedents: tuple[Formula, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +56,17 @@ class Match:
 
     Attributes:
         principal: one anchor per principal premise (in a chain, one per link).
-        minor: the minor premises, entailed by the dependencies that hold no anchor; with own dependencies, entailed by
-            dependencies themselves.
+        minor: the minor premises, entailed by the dependencies that hold no anchor, or stated by one that does; with
+            own dependencies, entailed by dependencies themselves.
+        unstated: the minor premises, and antecedents of the anchors, that are entailed but stated by no dependency:
+            such a step merges two inferences. Empty where the budget does not suffice to tell.
     """
 
     schema: Schema
     substitution: Substitution
     principal: tuple[Anchor, ...]
     minor: tuple[Formula, ...]
+    unstated: tuple[Formula, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,24 +106,33 @@ def check_rule(
 ) -> RuleResult:
     """Find an instance of ``rule`` that leads from the dependencies to the conclusion.
 
+    One whose premises are stated goes before one that has :attr:`Match.unstated` premises.
+
     Args:
         rule: its schemata are tried in order.
         dependencies: formulas of the distinct dependencies.
         conclusion: of the step.
         oracle: answers the auxiliary questions.
         terminal: whether the step is the terminal action.
-        budget: shared by the checks of a trace; a fresh one if none is given.
+        budget: shared by the checks of a trace; a fresh one if none is given. It pays for the first instance, and not
+            for the search for one whose premises are stated, so that this search changes no verdict.
     """
     step = _Step(dependencies, conclusion, oracle, budget or Budget())
+    compound: Match | None = None
     try:
         for schema in rule.schemata:
             if Condition.TERMINAL in schema.conditions and not terminal:
                 continue
             for found in step.instances(schema):
-                return found
+                compound = compound or found
+                unstated = step.unstated(found)
+                if not unstated:
+                    return found
+                if compound is found:
+                    compound = replace(found, unstated=unstated)
     except _BudgetSpentError:
-        return Undecided("the budget of the rule check is spent")
-    return Undecided(step.open_question) if step.open_question else NoMatch()
+        return compound or Undecided("the budget of the rule check is spent")
+    return compound or (Undecided(step.open_question) if step.open_question else NoMatch())
 
 
 class _BudgetSpentError(Exception):
@@ -133,19 +151,28 @@ class _Step:
         self._left = CHECK_BUDGET
         self._assuming: dict[tuple[Formula, ...], Assuming] = {}
         self._terms = ground_terms((*dependencies, conclusion))
-        self._spines = [_Spine(index, self) for index in range(len(dependencies))]
+        self._billed = True
+        self._spines = [self._spine(index) for index in range(len(dependencies))]
+
+    def _spine(self, index: int) -> Spine:
+        return Spine(
+            self._dependencies[index],
+            self._terms_of_sort,
+            lambda antecedent: self._entailed_by_others((index,), antecedent),
+            lambda limit: self._leave_open(f"a dependency has more than {limit} parts and instances"),
+        )
 
     # -- questions ----------------------------------------------------------------------------------------------------
 
     def _yes(self, answer: Answer) -> bool:
         if isinstance(answer, Unknown):
-            self.leave_open(f"a question of the rule stayed undecided ({answer.reason})")
+            self._leave_open(f"a question of the rule stayed undecided ({answer.reason})")
         return isinstance(answer, Entailed)
 
-    def leave_open(self, question: str) -> None:
+    def _leave_open(self, question: str) -> None:
         self.open_question = self.open_question or question
 
-    def entailed_by_others(self, anchored: tuple[int, ...], formula: Formula) -> bool:
+    def _entailed_by_others(self, anchored: tuple[int, ...], formula: Formula) -> bool:
         """Whether the dependencies that hold none of the anchors entail the formula."""
         self._spend(QUESTION)
         others = tuple([d for index, d in enumerate(self._dependencies) if index not in anchored])
@@ -158,10 +185,7 @@ class _Step:
             assuming = self._assuming[others] = self._oracle.assuming(others, self._terms)
         return self._yes(assuming.entail(formula))
 
-    def dependency(self, index: int) -> Formula:
-        return self._dependencies[index]
-
-    def terms_of_sort(self, sort: str) -> tuple[Term, ...]:
+    def _terms_of_sort(self, sort: str) -> tuple[Term, ...]:
         return self._terms.get(sort, ())
 
     def _substantial(self, premises: Iterable[Formula]) -> bool:
@@ -170,7 +194,7 @@ class _Step:
             self._spend(QUESTION)
             for answer in (self._oracle.valid(premise), self._oracle.contradictory(premise)):
                 if isinstance(answer, Unknown):
-                    self.leave_open("whether a premise is a tautology stayed undecided")
+                    self._leave_open("whether a premise is a tautology stayed undecided")
                 if isinstance(answer, Entailed | Unknown):
                     return False
         return True
@@ -187,48 +211,63 @@ class _Step:
                 if self._minor_hold(schema, anchors, minor):
                     yield Match(schema, complete, anchors, minor)
 
-    def _minor_hold(self, schema: Schema, anchors: tuple[Anchor, ...], minor: tuple[Formula, ...]) -> bool:
-        if Condition.OWN_DEPENDENCIES in schema.conditions:
-            parts = tuple([part for formula in minor for part in conjuncts(formula)])
-            return self._covered(parts, frozenset(), len(schema.minor))
-        if Condition.STATED in schema.conditions:
-            return self._substantial(minor) and self._said(minor)
-        anchored = tuple([anchor.dependency for anchor in anchors])
-        return all(self.entailed_by_others(anchored, formula) for formula in minor)
+    def unstated(self, found: Match) -> tuple[Formula, ...]:
+        """What a found instance needs that the dependencies entail, and state neither whole nor in parts.
 
-    def _said(self, formulas: tuple[Formula, ...]) -> bool:
-        """Whether each is stated, or follows from one of the others that is."""
-        stated = [formula for formula in formulas if self._stated(formula)]
-        return all(
-            formula in stated or any(self._yes(self._oracle.entails((other,), formula)) for other in stated)
-            for formula in formulas
+        A dependency states what is in its spine behind no antecedent. No rule introduces ∨, so a stated operand states
+        a disjunction. From here on the budget of the trace pays nothing.
+        """
+        self._billed = False
+        if Condition.OWN_DEPENDENCIES in found.schema.conditions:
+            return ()
+        sums = Condition.STATED in found.schema.conditions
+        needed = (*found.minor, *[formula for anchor in found.principal for formula in anchor.antecedents])
+        return tuple([f for f in needed if not stated(f, self._plainly_said, sums=sums, disjunctions=True)])
+
+    def _minor_hold(self, schema: Schema, anchors: tuple[Anchor, ...], minor: tuple[Formula, ...]) -> bool:
+        if Condition.AS_WRITTEN in schema.conditions:
+            given = tuple(map(normal_form, self._dependencies))
+            written = (tuple(map(normal_form, formulas)) for formulas in self._instances_of_exists(minor))
+            return any(covered(formulas, given, self._never) for formulas in written)
+        if Condition.OWN_DEPENDENCIES in schema.conditions:
+            return covered(minor, self._dependencies, self._is)
+        if Condition.STATED in schema.conditions:
+            return self._substantial(minor) and all(stated(formula, self._said, sums=True) for formula in minor)
+        anchored = tuple([anchor.dependency for anchor in anchors])
+        return all(self._entailed_by_others(anchored, formula) or self._beside(anchored, formula) for formula in minor)
+
+    def _beside(self, anchored: tuple[int, ...], formula: Formula) -> bool:
+        """Whether a dependency that holds a principal premise states the minor one, too."""
+        return any(
+            self._is(element.formula, formula) for index in anchored for element in self._spines[index].elements()
         )
 
-    def _stated(self, formula: Formula) -> bool:
-        """Whether the formula, or each of its conjuncts, is in the spine of a dependency."""
-        for spine in self._spines:
-            for element in spine.elements():
-                self._spend(1)
-                if self._yes(self._oracle.equivalent(element, formula)):
-                    return True
-        parts = conjuncts(formula)
-        return len(parts) > 1 and all(map(self._stated, parts))
+    def _said(self, formula: Formula) -> bool:
+        """Whether the formula is in the spine of a dependency."""
+        return any(self._is(element.formula, formula) for spine in self._spines for element in spine.elements())
 
-    def _covered(self, parts: tuple[Formula, ...], used: frozenset[int], least: int) -> bool:
-        """Whether unused dependencies, each once and at least ``least`` in all, are together exactly the parts."""
+    def _plainly_said(self, formula: Formula) -> bool:
+        """Whether it is there behind no antecedent."""
+        return any(self._is(element, formula) for spine in self._spines for element in spine.plain())
+
+    def _is(self, element: Formula, formula: Formula) -> bool:
         self._spend(1)
-        if not parts:
-            return len(used) >= least
-        for index, dependency in enumerate(self._dependencies):
-            if index in used:
-                continue
-            if self._yes(self._oracle.equivalent(dependency, parts[0])):
-                rest: tuple[Formula, ...] | None = parts[1:]
-            else:
-                rest = _without(parts, conjuncts(dependency))
-            if rest is not None and self._covered(rest, used | {index}, least):
-                return True
+        return self._yes(self._oracle.equivalent(element, formula))
+
+    def _never(self, _part: Formula, _formula: Formula) -> bool:
+        self._spend(1)
         return False
+
+    def _instances_of_exists(self, formulas: tuple[Formula, ...]) -> Iterator[tuple[Formula, ...]]:
+        """The formulas; where there is but one, and ∃ stands in front, also its instances, and those of these."""
+        yield formulas
+        match formulas:
+            case (Exists(variable, _) as existential,):
+                for term in self._terms_of_sort(variable.sort):
+                    self._spend(1)
+                    yield from self._instances_of_exists((instantiate(existential, term),))
+            case _:
+                return
 
     def _concluding(self, schema: Schema, substitution: Substitution) -> Iterator[Substitution]:
         """The completions of the substitution under which the schema's conclusion is that of the step."""
@@ -238,11 +277,18 @@ class _Step:
                 yield from self._with_terms(schema, matched)
             return
         for candidate in self._with_terms(schema, substitution):
-            if self._yes(self._oracle.equivalent(instance(schema.conclusion, candidate), self._conclusion)):
+            concluded = instance(schema.conclusion, candidate)
+            if Condition.HEADED in schema.conditions:
+                same = _same_head(concluded, self._conclusion) and normal_form(concluded) is normal_form(
+                    self._conclusion
+                )
+            else:
+                same = self._yes(self._oracle.equivalent(concluded, self._conclusion))
+            if same:
                 yield candidate
 
     def _with_terms(self, schema: Schema, substitution: Substitution) -> Iterator[Substitution]:
-        """The substitution with every choice of terms for the term variables that it leaves open."""
+        """The substitution with every choice of a term for the term variable that it leaves open."""
         wanted = term_variables(schema)
         if not wanted:
             yield substitution
@@ -250,16 +296,17 @@ class _Step:
         (name,) = wanted  # the catalogue's schemata have at most one
         sorts = {v.sort for value in substitution.values() if isinstance(value, Lambda) for v in value.variables}
         for sort in sorted(sorts):
-            for term in self.terms_of_sort(sort):
+            for term in self._terms_of_sort(sort):
                 self._spend(1)
                 yield {**substitution, name: term}
 
     def _skipped(self) -> None:
-        self.leave_open("a conjunction or disjunction has too many parts to be split in every way")
+        self._leave_open("a conjunction or disjunction has too many parts to be split in every way")
 
     def _spend(self, price: int) -> None:
         self._left -= price
-        self._budget.left -= price
+        if self._billed:
+            self._budget.left -= price
         if self._left < 0 or self._budget.left < 0:
             raise _BudgetSpentError
 
@@ -288,12 +335,12 @@ class _Step:
         if not patterns:
             yield anchors, known
             return
-        elements = iter((self._dependencies[order[0]],)) if whole else self._spines[order[0]].elements()
-        for element in elements:
+        index = order[0]
+        for element in (Element(self._dependencies[index]),) if whole else self._spines[index].elements():
             self._spend(1)
-            for substitution in matches(patterns[0], element, known, skipped=self._skipped):
+            for substitution in matches(patterns[0], element.formula, known, skipped=self._skipped):
                 self._spend(1)
-                anchor = Anchor(order[0], element)
+                anchor = Anchor(index, element.formula, element.antecedents)
                 yield from self._anchor(patterns[1:], order[1:], (*anchors, anchor), substitution)
 
     def _continued(
@@ -310,96 +357,11 @@ class _Step:
                     yield from self._continued(schema, longer, extended)
 
 
-class _Spine:
-    """The spine of a dependency: what it says without case distinction.
-
-    It holds the dependency itself; instances of a leading ∀ by the terms of the step; the conjuncts; both directions of
-    ↔; what ¬¬, ¬∨ and ¬→ give; and, after all of these, the consequents of implications whose antecedents the *other*
-    dependencies entail.
-    """
-
-    def __init__(self, index: int, step: _Step) -> None:
-        self._index = index
-        self._step = step
-        self._found: list[Formula] = []
-        self._source = self._generate()
-
-    def elements(self) -> Iterator[Formula]:
-        """The elements in order; they are found once and remembered."""
-        position = 0
-        while True:
-            while position < len(self._found):
-                yield self._found[position]
-                position += 1
-            element = next(self._source, None)
-            if element is None:
-                return
-            self._found.append(element)
-
-    def _generate(self) -> Iterator[Formula]:
-        seen = {self._step.dependency(self._index): None}
-        implications: list[Implies] = []
-        frontier = list(seen)
-        while frontier:
-            yield from frontier
-            implications.extend(element for element in frontier if isinstance(element, Implies))
-            grown = dict.fromkeys(
-                part
-                for element in frontier
-                for part in spine_parts(element, self._step.terms_of_sort)
-                if part not in seen
-            )
-            if not grown:  # only now, with nothing else left, ask which implications are active
-                active = [i for i in implications if self._step.entailed_by_others((self._index,), i.left)]
-                implications = [i for i in implications if i not in active]
-                grown = dict.fromkeys(i.right for i in active if i.right not in seen)
-            seen.update(grown)
-            frontier = list(grown)
-            if len(seen) > SPINE_BUDGET:
-                self._step.leave_open(f"a dependency has more than {SPINE_BUDGET} parts and instances")
-                return
-
-
-def spine_parts(element: Formula, terms_of_sort: Callable[[str], Iterable[Term]]) -> Iterator[Formula]:
-    """What is in the spine of a dependency because ``element`` is, but for consequents of implications.
-
-    Args:
-        element: of the spine.
-        terms_of_sort: the terms by which a leading ∀ of a sort is instantiated.
-    """
-    match element:
-        case ForAll(variable, _):
-            for term in terms_of_sort(variable.sort):
-                yield instantiate(element, term)
-        case And(left, right):
-            yield left
-            yield right
-        case Iff(left, right):
-            yield Implies(left, right)
-            yield Implies(right, left)
-        case Not(Not(body)):
-            yield body
-        case Not(Or(left, right)):
-            yield Not(left)
-            yield Not(right)
-        case Not(Implies(left, right)):
-            yield left
-            yield Not(right)
-        case _:
-            return
-
-
-def _without(parts: tuple[Formula, ...], removed: tuple[Formula, ...]) -> tuple[Formula, ...] | None:
-    """The parts without the removed ones, compared up to bound names and regrouping; None if one is not among them."""
-    keys = [regrouped(part) for part in parts]
-    rest = list(parts)
-    for formula in removed:
-        key = regrouped(formula)
-        if key not in keys:
-            return None
-        position = keys.index(key)
-        del keys[position], rest[position]
-    return tuple(rest)
+def _same_head(first: Formula, second: Formula) -> bool:
+    """Whether both formulas are ∀, ∃, ¬∀ or ¬∃."""
+    while isinstance(first, Not) and isinstance(second, Not):
+        first, second = first.body, second.body
+    return isinstance(first, Quantified) and type(first) is type(second)
 
 
 def term_variables(schema: Schema) -> tuple[str, ...]:

@@ -1,14 +1,19 @@
 """Patterns against formulas: every way in which a formula is an instance of a pattern.
 
-In: a pattern (``rules.schema``) and a closed formula. Out: substitutions. Matching is up to the names of bound
-variables and up to regrouping and reordering of ∧ and of ∨ (a pattern ``A ∧ B`` splits a longer conjunction in every
-way),
+In: a pattern (``rules.schema``) and a closed formula. Out: substitutions. Matching is up to
+
+* the names of bound variables;
+* regrouping and reordering of ∧, of ∨, and of ⊕ between three or more operands (a pattern ``A ∧ B`` splits a longer
+  conjunction in every way);
+* the order of the two sides of ↔, and of the variables of a block of ∀, or of ∃;
+
 nothing more: no De Morgan, no double negation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial, reduce
 from typing import assert_never
 
 from proof_r1_formal.errors import CatalogueError
@@ -17,6 +22,7 @@ from proof_r1_formal.logic.syntax import (
     And,
     Atom,
     Bottom,
+    Connective,
     Eq,
     Exists,
     ForAll,
@@ -25,6 +31,7 @@ from proof_r1_formal.logic.syntax import (
     Implies,
     Not,
     Or,
+    Quantified,
     Term,
     Top,
     Var,
@@ -32,7 +39,15 @@ from proof_r1_formal.logic.syntax import (
     conjunction,
     disjunction,
 )
-from proof_r1_formal.logic.transform import conjuncts, disjuncts, free_variables, fresh_variable, instantiate, regrouped
+from proof_r1_formal.logic.transform import (
+    conjuncts,
+    disjuncts,
+    free_variables,
+    fresh_variable,
+    regrouped,
+    substitute,
+    xor_operands,
+)
 
 MAX_OPERANDS = 10
 """Conjunctions and disjunctions of more operands are not split; :func:`matches` tells its caller through
@@ -78,27 +93,57 @@ def _match(
                 yield from _match(body, formula.body, bound, substitution, skipped)
         case And(left, right):
             for one, other in _splits(conjuncts(formula), conjunction, skipped):
-                for partial in _match(left, one, bound, substitution, skipped):
-                    yield from _match(right, other, bound, partial, skipped)
+                for found in _match(left, one, bound, substitution, skipped):
+                    yield from _match(right, other, bound, found, skipped)
         case Or(left, right):
             for one, other in _splits(disjuncts(formula), disjunction, skipped):
-                for partial in _match(left, one, bound, substitution, skipped):
-                    yield from _match(right, other, bound, partial, skipped)
+                for found in _match(left, one, bound, substitution, skipped):
+                    yield from _match(right, other, bound, found, skipped)
         case Xor(left, right) | Implies(left, right) | Iff(left, right):
-            if isinstance(formula, type(pattern)):
-                for partial in _match(left, formula.left, bound, substitution, skipped):
-                    yield from _match(right, formula.right, bound, partial, skipped)
+            for one, other in _sides(type(pattern), formula, skipped):
+                for found in _match(left, one, bound, substitution, skipped):
+                    yield from _match(right, other, bound, found, skipped)
         case ForAll(variable, body) | Exists(variable, body):
-            if isinstance(formula, type(pattern)):
-                known = substitution.setdefault(variable.name, formula.variable)
-                if isinstance(known, Var) and known.sort == formula.variable.sort:
-                    actual = fresh_variable(formula.variable, {v for _, v in bound})  # ∃x ∀x R(x,x) is ∃y ∀x R(x,x)
-                    inside = formula.body if actual is formula.variable else instantiate(formula, actual)
-                    yield from _match(body, inside, (*bound, (variable, actual)), substitution, skipped)
+            for first, rest in _heads(type(pattern), formula):
+                known = substitution.get(variable.name, first)
+                if isinstance(known, Var) and known.sort == first.sort:
+                    actual = fresh_variable(first, {v for _, v in bound})  # ∃x ∀x R(x,x) is ∃y ∀x R(x,x)
+                    inside = rest if actual is first else substitute(rest, {first: actual})
+                    inner = (*bound, (variable, actual))
+                    yield from _match(body, inside, inner, {**substitution, variable.name: known}, skipped)
         case Top() | Bottom() | Eq():
             raise CatalogueError(f"a pattern cannot contain {type(pattern).__name__}")
         case _:
             assert_never(pattern)
+
+
+def _sides(
+    connective: type[Connective], formula: Formula, skipped: Callable[[], None]
+) -> Iterator[tuple[Formula, Formula]]:
+    """The two sides of ⊕, → or ↔ in every order and grouping that says the same; none of another formula."""
+    if not isinstance(formula, connective):
+        return
+    operands = xor_operands(formula)
+    if len(operands) > 2:
+        yield from _splits(operands, partial(reduce, Xor), skipped)
+        return
+    yield formula.left, formula.right
+    if isinstance(formula, Iff):
+        yield formula.right, formula.left
+
+
+def _heads(quantifier: type[Quantified], formula: Formula) -> Iterator[tuple[Var, Formula]]:
+    """Each variable of the block of quantifiers in front of the formula, with what is under it if it comes first."""
+    block: list[Var] = []
+    while isinstance(formula, quantifier) and formula.variable.name not in {variable.name for variable in block}:
+        block.append(formula.variable)
+        formula = formula.body
+    for variable in block:
+        rest = formula
+        for other in reversed(block):
+            if other is not variable:
+                rest = quantifier(other, rest)
+        yield variable, rest
 
 
 def _splits(

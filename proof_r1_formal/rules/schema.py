@@ -28,13 +28,19 @@ class Condition(StrEnum):
 
     SYNTACTIC = "syntactic"
     """The conclusion has the pattern's form as written, not only up to logical equivalence."""
+    HEADED = "headed"
+    """The conclusion begins as the pattern does (∀, ∃, ¬∀, ¬∃), and is otherwise that of the instance up to negation
+    normal form; being equivalent is not enough."""
     STATED = "stated"
-    """Each minor premise, or each of its conjuncts, is a spine element of a dependency or follows from another minor
-    premise that is; none is a tautology. Without it, a schema that has no principal premise takes any entailed A for an
-    instance, as A ⊕ ⊥."""
+    """Each minor premise is a spine element of a dependency, or is stated in parts that are: the conjuncts of ∧, ¬∨ and
+    ¬→, and the operands of ⊕ inside ⊕. None is a tautology. Without it, a schema that has no principal premise takes
+    any entailed A for an instance, as A ⊕ ⊥."""
     OWN_DEPENDENCIES = "own-dependencies"
     """The minor premises are dependencies themselves, a different one for each conjunct; being entailed is not
     enough."""
+    AS_WRITTEN = "as-written"
+    """Such a dependency is the minor premise (of a minor premise ∃y A(y), also one of its instances) up to negation
+    normal form; being equivalent is not enough. Without it, ∃ is introduced from A(a), read as A(a) ∨ (A(a) ∧ B(a))."""
     CHAIN = "chain"
     """The result may be a principal premise again: one more dependency for each further use."""
     TERMINAL = "terminal"

@@ -21,6 +21,8 @@ lemma modus_tollens: "A \<longrightarrow> B \<Longrightarrow> \<not> B \<Longrig
 lemma modus_tollens_or: "(X \<or> Y) \<longrightarrow> B \<Longrightarrow> \<not> B \<Longrightarrow> \<not> X" by blast
 lemma modus_tollens_and:
   "(X \<and> Y) \<longrightarrow> B \<Longrightarrow> \<not> B \<Longrightarrow> X \<Longrightarrow> \<not> Y" by blast
+lemma modus_tollens_not_and:
+  "\<not> (X \<and> Y) \<longrightarrow> B \<Longrightarrow> \<not> B \<Longrightarrow> X" by blast
 lemma modus_tollens_implies_left:
   "(X \<longrightarrow> Y) \<longrightarrow> B \<Longrightarrow> \<not> B \<Longrightarrow> X" by blast
 lemma modus_tollens_implies_right:
@@ -40,8 +42,6 @@ lemma xor_introduction_left: "A \<Longrightarrow> \<not> B \<Longrightarrow> A \
 lemma xor_introduction_right: "\<not> A \<Longrightarrow> B \<Longrightarrow> A \<noteq> B" by blast
 lemma not_iff_introduction_left:
   "A \<Longrightarrow> \<not> B \<Longrightarrow> \<not> (A \<longleftrightarrow> B)" by blast
-lemma not_iff_introduction_right:
-  "\<not> A \<Longrightarrow> B \<Longrightarrow> \<not> (A \<longleftrightarrow> B)" by blast
 
 (* EXCLUSIVE_DISJUNCTION_ELIMINATION *)
 
@@ -55,12 +55,22 @@ lemma not_xor_elimination_not_left:
 lemma not_xor_elimination_right: "\<not> (A \<noteq> B) \<Longrightarrow> B \<Longrightarrow> A" by blast
 lemma not_xor_elimination_not_right:
   "\<not> (A \<noteq> B) \<Longrightarrow> \<not> B \<Longrightarrow> \<not> A" by blast
+lemma not_iff_elimination: "\<not> (A \<longleftrightarrow> B) \<Longrightarrow> A \<Longrightarrow> \<not> B" by blast
+lemma not_iff_elimination_not:
+  "\<not> (A \<longleftrightarrow> B) \<Longrightarrow> \<not> A \<Longrightarrow> B" by blast
 
 (* DISJUNCTIVE_SYLLOGISM, CONJUNCTION_INTRODUCTION, CONJUNCTION_ELIMINATION, GOAL_BINDING *)
 
 lemma disjunctive_syllogism: "A \<or> B \<Longrightarrow> \<not> A \<Longrightarrow> B" by blast
+lemma disjunctive_syllogism_not_and: "\<not> (A \<and> B) \<Longrightarrow> A \<Longrightarrow> \<not> B" by blast
 lemma conjunction_introduction: "A \<Longrightarrow> B \<Longrightarrow> A \<and> B" by blast
+lemma conjunction_introduction_iff:
+  "A \<longrightarrow> B \<Longrightarrow> B \<longrightarrow> A \<Longrightarrow> A \<longleftrightarrow> B" by blast
 lemma conjunction_elimination: "A \<and> B \<Longrightarrow> A" by blast
+lemma conjunction_elimination_not_or: "\<not> (A \<or> B) \<Longrightarrow> \<not> A" by blast
+lemma conjunction_elimination_not_implies_left: "\<not> (A \<longrightarrow> B) \<Longrightarrow> A" by blast
+lemma conjunction_elimination_not_implies_right: "\<not> (A \<longrightarrow> B) \<Longrightarrow> \<not> B" by blast
+lemma conjunction_elimination_iff: "A \<longleftrightarrow> B \<Longrightarrow> A \<longrightarrow> B" by blast
 lemma goal_binding: "A \<Longrightarrow> A" by assumption
 
 end
@@ -71,16 +81,32 @@ context
     and G :: bool
 begin
 
+(* MODUS_TOLLENS, where the antecedent is quantified *)
+
+lemma modus_tollens_exists:
+  "(\<exists>x. A x) \<longrightarrow> G \<Longrightarrow> \<not> G \<Longrightarrow> \<not> (A t)" by blast
+lemma modus_tollens_not_forall:
+  "\<not> (\<forall>x. A x) \<longrightarrow> G \<Longrightarrow> \<not> G \<Longrightarrow> A t" by blast
+
 (* UNIVERSAL_ELIMINATION *)
 
 lemma universal_elimination: "\<forall>x. A x \<Longrightarrow> A t" by blast
+lemma universal_elimination_not_exists: "\<not> (\<exists>x. A x) \<Longrightarrow> \<not> (A t)" by blast
 
 (* UNIVERSAL_IMPLICATION_CHAINING, UNIVERSAL_PROPOSITIONAL_INFERENCE *)
 
 lemma universal_implication_chaining:
   "\<forall>x. (A x \<longrightarrow> B x) \<Longrightarrow> \<forall>x. (B x \<longrightarrow> C x) \<Longrightarrow> \<forall>x. (A x \<longrightarrow> C x)" by blast
+lemma universal_implication_chaining_iff_first:
+  "\<forall>x. (A x \<longleftrightarrow> B x) \<Longrightarrow> \<forall>x. (B x \<longrightarrow> C x) \<Longrightarrow> \<forall>x. (A x \<longrightarrow> C x)" by blast
+lemma universal_implication_chaining_iff_second:
+  "\<forall>x. (A x \<longrightarrow> B x) \<Longrightarrow> \<forall>x. (B x \<longleftrightarrow> C x) \<Longrightarrow> \<forall>x. (A x \<longrightarrow> C x)" by blast
+lemma universal_implication_chaining_iff:
+  "\<forall>x. (A x \<longleftrightarrow> B x) \<Longrightarrow> \<forall>x. (B x \<longleftrightarrow> C x) \<Longrightarrow> \<forall>x. (A x \<longleftrightarrow> C x)" by blast
 lemma universal_propositional_inference:
   "\<forall>x. (A x \<longrightarrow> B x) \<Longrightarrow> \<forall>x. (A x \<longrightarrow> C x) \<Longrightarrow> \<forall>x. (A x \<longrightarrow> (B x \<and> C x))" by blast
+lemma universal_propositional_inference_or:
+  "\<forall>x. (A x \<longrightarrow> C x) \<Longrightarrow> \<forall>x. (B x \<longrightarrow> C x) \<Longrightarrow> \<forall>x. ((A x \<or> B x) \<longrightarrow> C x)" by blast
 
 (* EXISTENTIAL_INTRODUCTION, EXISTENTIAL_CONJUNCTION_ELIMINATION, EXISTENTIAL_IMPLICATION_ELIMINATION,
 EXISTENTIAL_CONJUNCTION_INTRODUCTION *)
@@ -90,6 +116,12 @@ lemma existential_conjunction_elimination: "\<exists>x. (A x \<and> B x) \<Longr
 lemma existential_conjunction_elimination_closed: "\<exists>x. (A x \<and> G) \<Longrightarrow> G" by blast
 lemma existential_implication_elimination:
   "\<exists>x. A x \<Longrightarrow> \<forall>x. (A x \<longrightarrow> B x) \<Longrightarrow> \<exists>x. B x" by blast
+lemma existential_implication_elimination_iff:
+  "\<exists>x. A x \<Longrightarrow> \<forall>x. (A x \<longleftrightarrow> B x) \<Longrightarrow> \<exists>x. B x" by blast
+lemma existential_implication_elimination_part:
+  "\<exists>x. (A x \<and> C x) \<Longrightarrow> \<forall>x. (A x \<longrightarrow> B x) \<Longrightarrow> \<exists>x. B x" by blast
+lemma existential_implication_elimination_and:
+  "\<exists>x. (A x \<and> C x) \<Longrightarrow> \<forall>x. (A x \<longrightarrow> B x) \<Longrightarrow> \<exists>x. (B x \<and> C x)" by blast
 lemma existential_conjunction_introduction:
   "\<exists>x. A x \<Longrightarrow> G \<Longrightarrow> \<exists>x. (A x \<and> G)" by blast
 
@@ -106,18 +138,48 @@ lemma forall_to_not_exists_not: "\<forall>x. A x \<Longrightarrow> \<not> (\<exi
 
 end
 
+context
+  fixes A B C :: "'u \<Rightarrow> 'u \<Rightarrow> bool"
+    and G :: bool
+begin
+
+(* Two quantifiers at once *)
+
+lemma universal_implication_chaining_two:
+  "\<forall>x. \<forall>y. (A x y \<longrightarrow> B x y) \<Longrightarrow> \<forall>x. \<forall>y. (B x y \<longrightarrow> C x y) \<Longrightarrow> \<forall>x. \<forall>y. (A x y \<longrightarrow> C x y)" by blast
+lemma universal_propositional_inference_two:
+  "\<forall>x. \<forall>y. (A x y \<longrightarrow> B x y) \<Longrightarrow> \<forall>x. \<forall>y. (A x y \<longrightarrow> C x y) \<Longrightarrow> \<forall>x. \<forall>y. (A x y \<longrightarrow> (B x y \<and> C x y))" by blast
+lemma existential_conjunction_elimination_two:
+  "\<exists>x. \<exists>y. (A x y \<and> B x y) \<Longrightarrow> \<exists>x. \<exists>y. A x y" by blast
+lemma existential_conjunction_elimination_two_closed:
+  "\<exists>x. \<exists>y. (A x y \<and> G) \<Longrightarrow> G" by blast
+lemma existential_implication_elimination_two:
+  "\<exists>x. \<exists>y. A x y \<Longrightarrow> \<forall>x. \<forall>y. (A x y \<longrightarrow> B x y) \<Longrightarrow> \<exists>x. \<exists>y. B x y" by blast
+
+end
+
 ML \<open>
   val oracles = Thm_Deps.all_oracles @{thms
     implication_elimination
-    modus_tollens modus_tollens_or modus_tollens_and modus_tollens_implies_left modus_tollens_implies_right
+    modus_tollens modus_tollens_or modus_tollens_and modus_tollens_not_and
+    modus_tollens_implies_left modus_tollens_implies_right
     modus_tollens_xor_left modus_tollens_xor_right modus_tollens_xor_not_left modus_tollens_xor_not_right
-    xor_introduction_left xor_introduction_right not_iff_introduction_left not_iff_introduction_right
+    xor_introduction_left xor_introduction_right not_iff_introduction_left
     xor_elimination_left xor_elimination_not_left xor_elimination_right xor_elimination_not_right
     not_xor_elimination_left not_xor_elimination_not_left not_xor_elimination_right not_xor_elimination_not_right
-    disjunctive_syllogism conjunction_introduction conjunction_elimination goal_binding
-    universal_elimination universal_implication_chaining universal_propositional_inference
+    not_iff_elimination not_iff_elimination_not
+    disjunctive_syllogism disjunctive_syllogism_not_and conjunction_introduction conjunction_introduction_iff
+    conjunction_elimination conjunction_elimination_not_or conjunction_elimination_not_implies_left
+    conjunction_elimination_not_implies_right conjunction_elimination_iff goal_binding
+    modus_tollens_exists modus_tollens_not_forall universal_elimination universal_elimination_not_exists
+    universal_implication_chaining universal_implication_chaining_iff_first
+    universal_implication_chaining_iff_second universal_implication_chaining_iff universal_implication_chaining_two
+    universal_propositional_inference universal_propositional_inference_or universal_propositional_inference_two
     existential_introduction existential_conjunction_elimination existential_conjunction_elimination_closed
-    existential_implication_elimination existential_conjunction_introduction
+    existential_conjunction_elimination_two existential_conjunction_elimination_two_closed
+    existential_implication_elimination existential_implication_elimination_iff
+    existential_implication_elimination_part existential_implication_elimination_and
+    existential_implication_elimination_two existential_conjunction_introduction
     not_forall_to_exists_not exists_not_to_not_forall not_exists_to_forall_not forall_not_to_not_exists
     not_forall_not_to_exists exists_to_not_forall_not not_exists_not_to_forall forall_to_not_exists_not};
   val _ = null oracles orelse error ("ORACLES: " ^ commas (map (#1 o #1) oracles));

@@ -15,6 +15,7 @@ theorem implication_elimination (h : A → B) (a : A) : B := h a
 theorem modus_tollens (h : A → B) (n : Not B) : Not A := fun a => n (h a)
 theorem modus_tollens_or (h : Or X Y → B) (n : Not B) : Not X := fun x => n (h (.inl x))
 theorem modus_tollens_and (h : And X Y → B) (n : Not B) (x : X) : Not Y := fun y => n (h ⟨x, y⟩)
+theorem modus_tollens_not_and (h : Not (And X Y) → B) (n : Not B) : X := (not_not_elim (modus_tollens h n)).left
 theorem modus_tollens_implies_left (h : (X → Y) → B) (n : Not B) : X := implies_false_left (modus_tollens h n)
 theorem modus_tollens_implies_right (h : (X → Y) → B) (n : Not B) : Not Y := implies_false_right (modus_tollens h n)
 theorem modus_tollens_xor_left (h : Xor X Y → B) (n : Not B) (x : X) : Y :=
@@ -30,7 +31,6 @@ theorem modus_tollens_xor_not_right (h : Xor X Y → B) (n : Not B) (m : Not Y) 
 theorem xor_introduction_left (a : A) (n : Not B) : Xor A B := xor_of_true_false a n
 theorem xor_introduction_right (n : Not A) (b : B) : Xor A B := xor_of_false_true n b
 theorem not_iff_introduction_left (a : A) (n : Not B) : Not (Iff A B) := iff_of_true_false a n
-theorem not_iff_introduction_right (n : Not A) (b : B) : Not (Iff A B) := iff_of_false_true n b
 
 /-! EXCLUSIVE_DISJUNCTION_ELIMINATION -/
 theorem xor_elimination_left (h : Xor A B) (a : A) : Not B := xor_true_right_of_true h a
@@ -42,24 +42,53 @@ theorem not_xor_elimination_not_left (h : Not (Xor A B)) (n : Not A) : Not B := 
 theorem not_xor_elimination_right (h : Not (Xor A B)) (b : B) : A := xor_false_left_of_true h b
 theorem not_xor_elimination_not_right (h : Not (Xor A B)) (n : Not B) : Not A := xor_false_left_of_false h n
 
+theorem not_iff_elimination (h : Not (Iff A B)) (a : A) : Not B := iff_false_right_of_true h a
+theorem not_iff_elimination_not (h : Not (Iff A B)) (n : Not A) : B := iff_false_right_of_false h n
+
 /-! DISJUNCTIVE_SYLLOGISM, CONJUNCTION_INTRODUCTION, CONJUNCTION_ELIMINATION, GOAL_BINDING -/
 theorem disjunctive_syllogism (h : Or A B) (n : Not A) : B := or_true_right_of_false h n
+theorem disjunctive_syllogism_not_and (h : Not (And A B)) (a : A) : Not B := and_false_right_of_true h a
 theorem conjunction_introduction (a : A) (b : B) : And A B := ⟨a, b⟩
+theorem conjunction_introduction_iff (h : A → B) (k : B → A) : Iff A B := ⟨h, k⟩
 theorem conjunction_elimination (h : And A B) : A := h.left
+theorem conjunction_elimination_not_or (h : Not (Or A B)) : Not A := or_false_left h
+theorem conjunction_elimination_not_implies_left (h : Not (A → B)) : A := implies_false_left h
+theorem conjunction_elimination_not_implies_right (h : Not (A → B)) : Not B := implies_false_right h
+theorem conjunction_elimination_iff (h : Iff A B) (a : A) : B := h.mp a
 theorem goal_binding (a : A) : A := a
 end Propositional
 
 section Quantified
 variable {D : Type}
 
+/-! MODUS_TOLLENS, where the antecedent is quantified -/
+theorem modus_tollens_exists {A : D → Prop} {G : Prop} {t : D} (h : (Exists fun x => A x) → G) (n : Not G) :
+    Not (A t) := exists_false_instance (modus_tollens h n) t
+theorem modus_tollens_not_forall {A : D → Prop} {G : Prop} {t : D} (h : Not (∀ x, A x) → G) (n : Not G) : A t :=
+  not_not_elim (modus_tollens h n) t
+
 /-! UNIVERSAL_ELIMINATION -/
 theorem universal_elimination {A : D → Prop} {t : D} (h : ∀ x, A x) : A t := h t
+theorem universal_elimination_not_exists {A : D → Prop} {t : D} (h : Not (Exists fun x => A x)) : Not (A t) :=
+  exists_false_instance h t
 
 /-! UNIVERSAL_IMPLICATION_CHAINING, UNIVERSAL_PROPOSITIONAL_INFERENCE -/
 theorem universal_implication_chaining {A B C : D → Prop} (h : ∀ x, A x → B x) (k : ∀ x, B x → C x) :
     ∀ x, A x → C x := fun x a => k x (h x a)
+theorem universal_implication_chaining_iff_first {A B C : D → Prop} (h : ∀ x, Iff (A x) (B x)) (k : ∀ x, B x → C x) :
+    ∀ x, A x → C x := fun x a => k x ((h x).mp a)
+theorem universal_implication_chaining_iff_second {A B C : D → Prop} (h : ∀ x, A x → B x) (k : ∀ x, Iff (B x) (C x)) :
+    ∀ x, A x → C x := fun x a => (k x).mp (h x a)
+theorem universal_implication_chaining_iff {A B C : D → Prop} (h : ∀ x, Iff (A x) (B x)) (k : ∀ x, Iff (B x) (C x)) :
+    ∀ x, Iff (A x) (C x) := fun x => ⟨fun a => (k x).mp ((h x).mp a), fun c => (h x).mpr ((k x).mpr c)⟩
+theorem universal_implication_chaining_two {A B C : D → D → Prop} (h : ∀ x, ∀ y, A x y → B x y)
+    (k : ∀ x, ∀ y, B x y → C x y) : ∀ x, ∀ y, A x y → C x y := fun x y a => k x y (h x y a)
 theorem universal_propositional_inference {A B C : D → Prop} (h : ∀ x, A x → B x) (k : ∀ x, A x → C x) :
     ∀ x, A x → And (B x) (C x) := fun x a => ⟨h x a, k x a⟩
+theorem universal_propositional_inference_or {A B C : D → Prop} (h : ∀ x, A x → C x) (k : ∀ x, B x → C x) :
+    ∀ x, Or (A x) (B x) → C x := fun x e => e.elim (h x) (k x)
+theorem universal_propositional_inference_two {A B C : D → D → Prop} (h : ∀ x, ∀ y, A x y → B x y)
+    (k : ∀ x, ∀ y, A x y → C x y) : ∀ x, ∀ y, A x y → And (B x y) (C x y) := fun x y a => ⟨h x y a, k x y a⟩
 
 /-! EXISTENTIAL_INTRODUCTION, EXISTENTIAL_CONJUNCTION_ELIMINATION, EXISTENTIAL_IMPLICATION_ELIMINATION,
 EXISTENTIAL_CONJUNCTION_INTRODUCTION -/
@@ -68,8 +97,22 @@ theorem existential_conjunction_elimination {A B : D → Prop} (h : Exists fun x
     Exists fun x => A x := h.elim fun x k => ⟨x, k.left⟩
 theorem existential_conjunction_elimination_closed {A : D → Prop} {G : Prop} (h : Exists fun x => And (A x) G) : G :=
   h.elim fun _ k => k.right
+theorem existential_conjunction_elimination_two {A B : D → D → Prop}
+    (h : Exists fun x => Exists fun y => And (A x y) (B x y)) : Exists fun x => Exists fun y => A x y :=
+  h.elim fun x e => e.elim fun y k => ⟨x, y, k.left⟩
+theorem existential_conjunction_elimination_two_closed {A : D → D → Prop} {G : Prop}
+    (h : Exists fun x => Exists fun y => And (A x y) G) : G := h.elim fun _ e => e.elim fun _ k => k.right
 theorem existential_implication_elimination {A B : D → Prop} (h : Exists fun x => A x) (k : ∀ x, A x → B x) :
     Exists fun x => B x := h.elim fun x a => ⟨x, k x a⟩
+theorem existential_implication_elimination_iff {A B : D → Prop} (h : Exists fun x => A x)
+    (k : ∀ x, Iff (A x) (B x)) : Exists fun x => B x := h.elim fun x a => ⟨x, (k x).mp a⟩
+theorem existential_implication_elimination_part {A B C : D → Prop} (h : Exists fun x => And (A x) (C x))
+    (k : ∀ x, A x → B x) : Exists fun x => B x := h.elim fun x p => ⟨x, k x p.left⟩
+theorem existential_implication_elimination_and {A B C : D → Prop} (h : Exists fun x => And (A x) (C x))
+    (k : ∀ x, A x → B x) : Exists fun x => And (B x) (C x) := h.elim fun x p => ⟨x, k x p.left, p.right⟩
+theorem existential_implication_elimination_two {A B : D → D → Prop} (h : Exists fun x => Exists fun y => A x y)
+    (k : ∀ x, ∀ y, A x y → B x y) : Exists fun x => Exists fun y => B x y :=
+  h.elim fun x e => e.elim fun y a => ⟨x, y, k x y a⟩
 theorem existential_conjunction_introduction {A : D → Prop} {G : Prop} (h : Exists fun x => A x) (g : G) :
     Exists fun x => And (A x) G := h.elim fun x a => ⟨x, a, g⟩
 

@@ -1,0 +1,163 @@
+"""Formulas in parts and in normal form: what RuleCheck compares where a rule needs a formula to be written down.
+
+In: formulas. Out: whether formulas that are written down state another one in parts, or are together exactly its parts;
+a negation normal form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, reduce
+from typing import assert_never
+
+from proof_r1_formal.logic.syntax import (
+    BOTTOM,
+    TOP,
+    And,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Top,
+    Xor,
+)
+from proof_r1_formal.logic.transform import conjuncts, regrouped
+
+
+def stated(
+    formula: Formula, is_said: Callable[[Formula], bool], *, sums: bool = False, disjunctions: bool = False
+) -> bool:
+    """Whether the formula is said itself, or in parts: the conjuncts of ∧, ¬∨ and ¬→, each of them stated.
+
+    Args:
+        formula: what is looked for.
+        is_said: whether a formula stands somewhere by itself.
+        sums: whether the operands of a ⊕ whose truth values are stated state it, too.
+        disjunctions: whether a stated operand states a disjunction, too (also →, ¬∧).
+    """
+
+    def all_stated(*parts: Formula) -> bool:
+        return all(stated(part, is_said, sums=False, disjunctions=disjunctions) for part in parts)
+
+    def sides_stated(left: Formula, right: Formula) -> bool:
+        return all(stated(side, is_said, sums=True, disjunctions=disjunctions) for side in (left, right))
+
+    def one_stated(left: Formula, right: Formula) -> bool:
+        return disjunctions and (all_stated(left) or all_stated(right))
+
+    if is_said(formula):
+        return True
+    match formula:
+        case Not(Not(body)):
+            return stated(body, is_said, sums=sums, disjunctions=disjunctions)
+        case And(left, right):
+            return all_stated(left, right)
+        case Not(Or(left, right)):
+            return all_stated(Not(left), Not(right))
+        case Not(Implies(left, right)):
+            return all_stated(left, Not(right))
+        case Xor(left, right) if sums:
+            return sides_stated(left, Not(right)) or sides_stated(Not(left), right)
+        case Not(Xor(left, right)) if sums:
+            return sides_stated(left, right) or sides_stated(Not(left), Not(right))
+        case Or(left, right):
+            return one_stated(left, right)
+        case Implies(left, right):
+            return one_stated(Not(left), right)
+        case Not(And(left, right)):
+            return one_stated(Not(left), Not(right))
+        case _:
+            return False
+
+
+def covered(
+    wanted: tuple[Formula, ...], given: tuple[Formula, ...], is_part: Callable[[Formula, Formula], bool]
+) -> bool:
+    """Whether some given formulas, one at least for each that is wanted, are together exactly the wanted conjuncts.
+
+    Args:
+        wanted: formulas that count as their conjuncts.
+        given: each is used once at most, as one conjunct or as several.
+        is_part: whether a given formula is a conjunct in other words; asked once for each pair that is tried.
+    """
+
+    def cover(parts: tuple[Formula, ...], left: tuple[Formula, ...], least: int) -> bool:
+        if not parts:
+            return least <= 0
+        for index, formula in enumerate(left):
+            rest = parts[1:] if is_part(formula, parts[0]) else _without(parts, conjuncts(formula))
+            if rest is not None and cover(rest, (*left[:index], *left[index + 1 :]), least - 1):
+                return True
+        return False
+
+    return cover(tuple([part for formula in wanted for part in conjuncts(formula)]), given, len(wanted))
+
+
+def _without(parts: tuple[Formula, ...], removed: tuple[Formula, ...]) -> tuple[Formula, ...] | None:
+    """The parts without the removed ones, compared up to bound names and regrouping; None if one is not among them."""
+    keys = [regrouped(part) for part in parts]
+    rest = list(parts)
+    for formula in removed:
+        key = regrouped(formula)
+        if key not in keys:
+            return None
+        position = keys.index(key)
+        del keys[position], rest[position]
+    return tuple(rest)
+
+
+@lru_cache(maxsize=1 << 14)
+def normal_form(formula: Formula) -> Formula:
+    """A representative up to bound names, regrouping, and moving ¬ inwards; linear in the formula's size.
+
+    → becomes ∨, ↔ becomes ¬⊕, and ¬ stands before atoms, equations and ⊕ only; the operands of ⊕ have no ¬ in front.
+    """
+    return regrouped(_normal(regrouped(formula), positive=True))
+
+
+def _normal(formula: Formula, *, positive: bool) -> Formula:
+    match formula:
+        case Top() | Bottom():
+            return TOP if isinstance(formula, Top) == positive else BOTTOM
+        case Atom() | Eq():
+            return formula if positive else Not(formula)
+        case Not(body):
+            return _normal(body, positive=not positive)
+        case And(left, right) | Or(left, right):
+            join = And if isinstance(formula, And) == positive else Or
+            return join(_normal(left, positive=positive), _normal(right, positive=positive))
+        case Implies(left, right):
+            join = Or if positive else And
+            return join(_normal(left, positive=not positive), _normal(right, positive=positive))
+        case Xor() | Iff():
+            return _sum(formula, positive=positive)
+        case ForAll(variable, body) | Exists(variable, body):
+            quantifier = ForAll if isinstance(formula, ForAll) == positive else Exists
+            return quantifier(variable, _normal(body, positive=positive))
+    assert_never(formula)
+
+
+def _sum(formula: Xor | Iff, *, positive: bool) -> Formula:
+    """The normal form of A ⊕ B or A ↔ B: a ⊕ of sorted operands, with at most one ¬, in front of all."""
+    operands: list[Formula] = []
+    stack: list[Formula] = [formula]
+    while stack:
+        match stack.pop():
+            case Xor(left, right):
+                stack += (right, left)
+            case Iff(left, right):
+                stack += (right, left)
+                positive = not positive
+            case Not(body):
+                stack.append(body)
+                positive = not positive
+            case operand:
+                operands.append(_normal(operand, positive=True))
+    whole = reduce(Xor, sorted([regrouped(operand) for operand in operands], key=repr))
+    return whole if positive else Not(whole)
