@@ -34,12 +34,17 @@ _LISTED: Mapping[str, tuple[str, ...]] = {
         "A; B ⊢ ¬(A ⊕ B)",
         "A ⊕ B ⊢ B ⊕ A",
         "A; ¬B ⊢ (A ∧ ¬B) ∨ (¬A ∧ B)",
+        "A ⊢ A ⊕ (¬A ∧ B)",
+        "A ⊢ (A ∨ B) ⊕ ¬A",
+        "A ⊢ ¬(A ↔ ¬A ∧ B)",
+        "A; ¬B ⊢ (A ∨ C) ⊕ B",
     ),
     "EXCLUSIVE_DISJUNCTION_ELIMINATION": (
         "A ⊕ B ⊢ A ∨ B",
         "A ⊕ B; A ⊢ ¬B ∨ C",
         "(A ∨ B) ∧ ¬(A ∧ B); A ⊢ ¬B",
         "A ⊕ B; B ⊕ C ⊢ A ↔ C",
+        "A ⊕ (B ∨ C); A ⊢ ¬B",
     ),
     "DISJUNCTIVE_SYLLOGISM": (
         "A ∨ B; ¬A ⊢ B ∨ C",
@@ -85,6 +90,7 @@ _LISTED: Mapping[str, tuple[str, ...]] = {
         "∀x A(x) ⊢ ∃x A(x)",
         "∃x (A(x) ∧ B(x)) ⊢ ∃x A(x)",
         "A(a) → B(a); A(a) ⊢ ∃x B(x)",
+        "A(a) ⊢ ∃x (A(x) ∨ (A(a) ∧ B(x)))",
     ),
     "EXISTENTIAL_CONJUNCTION_ELIMINATION": (
         "A(a) ∧ B(a) ⊢ ∃x A(x)",
@@ -104,7 +110,7 @@ _LISTED: Mapping[str, tuple[str, ...]] = {
     "QUANTIFIER_NEGATION": (
         "∀x A(x) ⊢ ¬¬∀x A(x)",
         "¬∃x A(x) ⊢ ¬A(a)",
-        "¬∀x (A(x) → B(x)) ⊢ ∃x (A(x) ∧ ¬B(x))",
+        "¬∀x A(x) ⊢ ∃x ∃y (¬A(x) ∧ ¬A(y))",
     ),
 }
 """Rule -> steps of two rules at once, weakened ones, ones that are spelt otherwise."""
