@@ -118,20 +118,20 @@ FAULTS = {
     "a principal premise gives the minor ones": Fault(RULES, " if index not in anchored])", "])", NO_INSTANCES),
     "⊕ is introduced from what is entailed": Fault(
         RULES,
-        "and self._said(minor)",
-        "and all(self.entailed_by_others((), formula) for formula in minor)",
+        "and all(stated(formula, self._said, sums=True) for formula in minor)",
+        "and all(self._entailed_by_others((), formula) for formula in minor)",
         NO_INSTANCES,
     ),
     "any conclusion will do": Fault(
         RULES,
-        "if self._yes(self._oracle.equivalent(instance(schema.conclusion, candidate), self._conclusion)):",
-        "if True:",
+        "same = self._yes(self._oracle.equivalent(concluded, self._conclusion))",
+        "same = True",
         NO_INSTANCES,
     ),
     "an open question is a yes": Fault(
         RULES,
-        "return isinstance(answer, Entailed)\n\n    def leave_open",
-        "return isinstance(answer, Entailed | Unknown)\n\n    def leave_open",
+        "return isinstance(answer, Entailed)\n\n    def _leave_open",
+        "return isinstance(answer, Entailed | Unknown)\n\n    def _leave_open",
         "rules/test_check.py::test_an_undecided_question_is_never_an_acceptance",
     ),
     "tautologies are principal premises": Fault(

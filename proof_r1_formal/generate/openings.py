@@ -31,6 +31,7 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.logic.transform import negate, size
 from proof_r1_formal.rules.check import term_variables
+from proof_r1_formal.rules.forms import conjunctive_parts
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Catalogue, Condition, Schema
 from proof_r1_formal.rules.spine import Element, spine_parts
@@ -52,6 +53,7 @@ class Opening:
         needs: what its other dependencies must entail.
         own: what must be among its other dependencies, each by itself; a conjunction may be there in parts.
         conclusion: what it concludes.
+        said: what must be in the spine of one of its other dependencies.
     """
 
     rule: str
@@ -59,6 +61,7 @@ class Opening:
     needs: tuple[Formula, ...]
     own: tuple[Formula, ...]
     conclusion: Formula
+    said: tuple[Formula, ...] = ()
 
 
 def elements(formula: Formula, terms: Terms) -> tuple[Element, ...]:
@@ -110,10 +113,16 @@ class Schemata:
                     minor = tuple([instance(pattern, substitution) for pattern in schema.minor])
                     if Condition.OWN_DEPENDENCIES in schema.conditions:
                         yield Opening(rule, (), (), (*principal, *minor), wanted)
+                    elif Condition.STATED in schema.conditions:  # in parts, but a disjunction only as it is
+                        parts = [part for formula in minor for part in conjunctive_parts(formula)]
+                        whole = [
+                            part for part in parts if isinstance(part, Or | Implies | Not) and len(cases(part)) > 1
+                        ]
+                        needs = tuple([part for part in parts if part not in whole])
+                        yield Opening(rule, (), needs, principal, wanted, said=tuple(whole))
+                        yield Opening(rule, (), (), (*principal, *minor), wanted)
                     else:
                         yield Opening(rule, (), minor, principal, wanted)
-                    if Condition.STATED in schema.conditions:
-                        yield Opening(rule, (), (), (*principal, *minor), wanted)
 
     def parting(
         self, number: int, known: Sequence[tuple[Element, ...]], terms: Terms, spend: Callable[[], None]
@@ -235,8 +244,17 @@ def cases(formula: Formula) -> tuple[tuple[Formula, ...], ...]:
 
 
 def introducible(formula: Formula) -> tuple[Formula, ...]:
-    """The formula in words that a rule may introduce: as ∧, as ⊕, as ↔, or as it is. No rule introduces ∨ or →."""
+    """The formula in words that a rule may introduce: as ∧, as ⊕, as ↔, or as it is.
+
+    No rule of the method introduces ∨ or →. But A ∨ B is A ⊕ (¬A ∧ B), which ¬A and B state, and it is B ⊕ (¬B ∧ A).
+    """
     match formula:
+        case Or(left, right):
+            return _either(left, right)
+        case Implies(left, right):
+            return _either(negate(left), right)
+        case Not(And(left, right)):
+            return _either(negate(left), negate(right))
         case Not(Or(left, right)):
             return (And(negate(left), negate(right)),)
         case Not(Implies(left, right)):
@@ -251,3 +269,7 @@ def introducible(formula: Formula) -> tuple[Formula, ...]:
             return introducible(body)
         case _:
             return (formula,)
+
+
+def _either(left: Formula, right: Formula) -> tuple[Formula, ...]:
+    return Xor(left, And(negate(left), right)), Xor(right, And(negate(right), left))

@@ -16,7 +16,7 @@ from itertools import count, product
 from typing import TypeAlias
 
 from proof_r1_formal.evidence.confirm import confirm
-from proof_r1_formal.generate.openings import Element, Opening, Schemata, cases, elements, introducible, plain
+from proof_r1_formal.generate.openings import Opening, Schemata, cases, elements, introducible, plain
 from proof_r1_formal.logic.fingerprint import fingerprint
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.signature import ground_terms
@@ -25,6 +25,7 @@ from proof_r1_formal.logic.syntax import And, Atom, Exists, ForAll, Formula, Imp
 from proof_r1_formal.logic.transform import conjuncts, free_variables, instantiate, negate, subformulas
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.rules.check import QUESTION
+from proof_r1_formal.rules.spine import Element
 from proof_r1_formal.solvers.base import Entailed, Query, Refuted
 from proof_r1_formal.solvers.oracle import Oracle
 
@@ -202,7 +203,7 @@ class Search:
 
     def _open(self, opening: Opening) -> None:
         self._openings.append(opening)
-        for need in (*opening.needs, *opening.own):
+        for need in (*opening.needs, *opening.own, *opening.said):
             for sign in _signs(need):
                 self._waiting[sign].append(opening)
         self._offer(opening)
@@ -246,6 +247,8 @@ class Search:
         found = [_Support(steps=self._steps_of(opening.principal))]
         for need in opening.own:
             found = self._joined(found, self._known_itself(need), room, opening.principal, apart=True)
+        for need in opening.said:
+            found = self._joined(found, self._saying_it(need), room, opening.principal)
         for need in opening.needs:
             found = self._joined(found, self._support(need), room, opening.principal)
         return found
@@ -279,12 +282,16 @@ class Search:
                 found.append(_Support(frozenset(numbers), self._steps_of(numbers)))
         return found
 
+    def _saying_it(self, formula: Formula) -> list[_Support]:
+        """The known formulas whose spine has the formula."""
+        saying = self._saying.get(self._classes.of(formula), ())
+        return [_Support(frozenset((number,)), self._steps[number]) for number in saying]
+
     def _support(self, formula: Formula) -> list[_Support]:
         """The cheapest sets of known formulas whose parts make the formula true."""
         known = self._supports.get(formula)
         if known is None:
-            saying = self._saying.get(self._classes.of(formula), ())
-            found = [_Support(frozenset((number,)), self._steps[number]) for number in saying]
+            found = self._saying_it(formula)
             for parts in self._cases(formula):
                 joined = [_Support()]
                 for part in parts:

@@ -42,38 +42,40 @@ def stated(
         disjunctions: whether a stated operand states a disjunction, too (also →, ¬∧).
     """
 
-    def all_stated(*parts: Formula) -> bool:
-        return all(stated(part, is_said, sums=False, disjunctions=disjunctions) for part in parts)
-
-    def sides_stated(left: Formula, right: Formula) -> bool:
-        return all(stated(side, is_said, sums=True, disjunctions=disjunctions) for side in (left, right))
-
-    def one_stated(left: Formula, right: Formula) -> bool:
-        return disjunctions and (all_stated(left) or all_stated(right))
+    def all_stated(*parts: Formula, sums: bool = False) -> bool:
+        return all(stated(part, is_said, sums=sums, disjunctions=disjunctions) for part in parts)
 
     if is_said(formula):
         return True
     match formula:
-        case Not(Not(body)):
-            return stated(body, is_said, sums=sums, disjunctions=disjunctions)
-        case And(left, right):
-            return all_stated(left, right)
-        case Not(Or(left, right)):
-            return all_stated(Not(left), Not(right))
-        case Not(Implies(left, right)):
-            return all_stated(left, Not(right))
         case Xor(left, right) if sums:
-            return sides_stated(left, Not(right)) or sides_stated(Not(left), right)
+            return all_stated(left, Not(right), sums=True) or all_stated(Not(left), right, sums=True)
         case Not(Xor(left, right)) if sums:
-            return sides_stated(left, right) or sides_stated(Not(left), Not(right))
-        case Or(left, right):
-            return one_stated(left, right)
-        case Implies(left, right):
-            return one_stated(Not(left), right)
-        case Not(And(left, right)):
-            return one_stated(Not(left), Not(right))
+            return all_stated(left, right, sums=True) or all_stated(Not(left), Not(right), sums=True)
+        case Or(left, right) if disjunctions:
+            return all_stated(left) or all_stated(right)
+        case Implies(left, right) if disjunctions:
+            return all_stated(Not(left)) or all_stated(right)
+        case Not(And(left, right)) if disjunctions:
+            return all_stated(Not(left)) or all_stated(Not(right))
         case _:
-            return False
+            parts = conjunctive_parts(formula)
+            return parts != (formula,) and all_stated(*parts, sums=sums and len(parts) == 1)
+
+
+def conjunctive_parts(formula: Formula) -> tuple[Formula, ...]:
+    """The conjuncts of the formula, where ¬∨ and ¬→ count as ∧; of another formula itself, without ¬¬ in front."""
+    match formula:
+        case Not(Not(body)):
+            return conjunctive_parts(body)
+        case And(left, right):
+            return (*conjunctive_parts(left), *conjunctive_parts(right))
+        case Not(Or(left, right)):
+            return (*conjunctive_parts(Not(left)), *conjunctive_parts(Not(right)))
+        case Not(Implies(left, right)):
+            return (*conjunctive_parts(left), *conjunctive_parts(Not(right)))
+        case _:
+            return (formula,)
 
 
 def covered(

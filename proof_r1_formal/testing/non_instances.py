@@ -118,14 +118,14 @@ _LISTED: Mapping[str, tuple[str, ...]] = {
 _RESTATED = ("A ⊢ A", "A; B ⊢ A", "A ∧ B ⊢ B ∧ A ∨ C")
 
 
-def non_instances(catalogue: Catalogue, rule: Rule) -> tuple[Pattern, ...]:
+def non_instances(catalogue: Catalogue, rule: Rule) -> tuple[tuple[Pattern, ...], tuple[Pattern, ...]]:
     """Patterns of entailed steps that are no instances of the rule, each letter standing for an atom of its own.
 
-    They are listed ones, restated premises, and instances of the catalogue's other rules; none for a rule that is not
+    First listed ones and restated premises, then instances of the catalogue's other rules; none for a rule that is not
     one of the package's.
     """
     if rule.name not in _LISTED:
-        return ()
+        return (), ()
     texts = (*_LISTED[rule.name], *(() if rule.name == GOAL_BINDING else _RESTATED))
     others = [
         ((*schema.principal, *schema.minor), schema.conclusion)
@@ -134,7 +134,7 @@ def non_instances(catalogue: Catalogue, rule: Rule) -> tuple[Pattern, ...]:
         for schema in other.schemata
         if Condition.TERMINAL not in schema.conditions
     ]
-    return (*map(_pattern, texts), *others)
+    return tuple(map(_pattern, texts)), tuple(others)
 
 
 def _pattern(text: str) -> Pattern:

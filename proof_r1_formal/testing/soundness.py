@@ -197,9 +197,9 @@ class _Chunk:
                 return self._generator.random_step(rule.name)
             case Kind.NON_INSTANCE:
                 known = non_instances(self._harness.rules, rule)
-                if not known:
+                if not all(known):
                     return None
-                premises, conclusion = self._source.choice(known)
+                premises, conclusion = self._source.choice(self._source.choice(known))
                 return self._generator.non_instance(rule.name, premises, conclusion)
             case _:
                 step = self._generator.instance(rule.name, self._source.choice(rule.schemata))

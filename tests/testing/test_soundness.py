@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import cycle
+from itertools import chain, cycle
 from pathlib import Path
 from random import Random
 
@@ -146,8 +146,8 @@ def test_nothing_is_found_where_nothing_is_planted() -> None:
 def test_each_rule_has_entailed_steps_that_are_no_instances() -> None:
     for catalogue in (TRAIN, FOLIO):
         for rule in catalogue.rules:
-            assert len(non_instances(catalogue, rule)) >= 20, rule.name
-    assert non_instances(FOLIO, replace(FOLIO.rules[0], name="MINE")) == ()
+            assert sum(map(len, non_instances(catalogue, rule))) >= 20, rule.name
+    assert non_instances(FOLIO, replace(FOLIO.rules[0], name="MINE")) == ((), ())
 
 
 @pytest.mark.slow
@@ -156,7 +156,7 @@ def test_two_hundred_non_instances_of_every_rule_are_rejected(rule: Rule) -> Non
     generator = Generator(Random(9))
     oracle = Oracle(EmbeddedSolver(), tables=True)
     steps = set[Step]()
-    for premises, conclusion in cycle(non_instances(FOLIO, rule)):
+    for premises, conclusion in cycle(chain(*non_instances(FOLIO, rule))):
         steps.add(generator.non_instance(rule.name, premises, conclusion))
         if len(steps) == 200:
             break

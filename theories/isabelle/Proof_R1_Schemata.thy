@@ -160,28 +160,26 @@ end
 
 ML \<open>
   val oracles = Thm_Deps.all_oracles @{thms
-    implication_elimination
-    modus_tollens modus_tollens_or modus_tollens_and modus_tollens_not_and
-    modus_tollens_implies_left modus_tollens_implies_right
-    modus_tollens_xor_left modus_tollens_xor_right modus_tollens_xor_not_left modus_tollens_xor_not_right
-    xor_introduction_left xor_introduction_right not_iff_introduction_left
-    xor_elimination_left xor_elimination_not_left xor_elimination_right xor_elimination_not_right
-    not_xor_elimination_left not_xor_elimination_not_left not_xor_elimination_right not_xor_elimination_not_right
-    not_iff_elimination not_iff_elimination_not
-    disjunctive_syllogism disjunctive_syllogism_not_and conjunction_introduction conjunction_introduction_iff
-    conjunction_elimination conjunction_elimination_not_or conjunction_elimination_not_implies_left
-    conjunction_elimination_not_implies_right conjunction_elimination_iff goal_binding
-    modus_tollens_exists modus_tollens_not_forall universal_elimination universal_elimination_not_exists
-    universal_implication_chaining universal_implication_chaining_iff_first
-    universal_implication_chaining_iff_second universal_implication_chaining_iff universal_implication_chaining_two
-    universal_propositional_inference universal_propositional_inference_or universal_propositional_inference_two
+    implication_elimination modus_tollens modus_tollens_or modus_tollens_and modus_tollens_not_and
+    modus_tollens_implies_left modus_tollens_implies_right modus_tollens_xor_left modus_tollens_xor_right
+    modus_tollens_xor_not_left modus_tollens_xor_not_right xor_introduction_left xor_introduction_right
+    not_iff_introduction_left xor_elimination_left xor_elimination_not_left xor_elimination_right
+    xor_elimination_not_right not_xor_elimination_left not_xor_elimination_not_left not_xor_elimination_right
+    not_xor_elimination_not_right not_iff_elimination not_iff_elimination_not disjunctive_syllogism
+    disjunctive_syllogism_not_and conjunction_introduction conjunction_introduction_iff conjunction_elimination
+    conjunction_elimination_not_or conjunction_elimination_not_implies_left
+    conjunction_elimination_not_implies_right conjunction_elimination_iff goal_binding modus_tollens_exists
+    modus_tollens_not_forall universal_elimination universal_elimination_not_exists universal_implication_chaining
+    universal_implication_chaining_iff_first universal_implication_chaining_iff_second
+    universal_implication_chaining_iff universal_propositional_inference universal_propositional_inference_or
     existential_introduction existential_conjunction_elimination existential_conjunction_elimination_closed
-    existential_conjunction_elimination_two existential_conjunction_elimination_two_closed
     existential_implication_elimination existential_implication_elimination_iff
     existential_implication_elimination_part existential_implication_elimination_and
-    existential_implication_elimination_two existential_conjunction_introduction
-    not_forall_to_exists_not exists_not_to_not_forall not_exists_to_forall_not forall_not_to_not_exists
-    not_forall_not_to_exists exists_to_not_forall_not not_exists_not_to_forall forall_to_not_exists_not};
+    existential_conjunction_introduction not_forall_to_exists_not exists_not_to_not_forall not_exists_to_forall_not
+    forall_not_to_not_exists not_forall_not_to_exists exists_to_not_forall_not not_exists_not_to_forall
+    forall_to_not_exists_not universal_implication_chaining_two universal_propositional_inference_two
+    existential_conjunction_elimination_two existential_conjunction_elimination_two_closed
+    existential_implication_elimination_two};
   val _ = null oracles orelse error ("ORACLES: " ^ commas (map (#1 o #1) oracles));
 \<close>
 
