@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Check a bundle of verdicts again, with this file and Python's standard library (3.10 or later) alone.
 
-    python -I -S check_bundle.py BUNDLE [--show] [--accept-unsupported]
+    python -I -S check_bundle.py BUNDLE [--show] [--accept-unsupported] [--steps=N]
 
 docs/bundle.md describes the format, and what is checked and what is taken as stated. --show also prints every formula
-beside the text that it is said to be. Exit status: 0 all that is checked holds, 1 something does not, 2 the file is no
-bundle; what is wrong is told with its place, a JSON path.
+beside the text that it is said to be. Exit status: 0 all that is checked holds, 1 something does not, 2 the file is not
+a bundle, 3 the check needs more steps than it may take (--steps). A message begins with its place, a JSON path.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -54,7 +55,7 @@ OUTCOMES = {  # the first of these codes that a step has says what became of it
     "MISSING_DEPENDENCY": "other: missing dependency", "UNTRUSTED_DEPENDENCY": "untrusted dependency",
     "UNDECIDED": "other: undecided", "NOT_ENTAILED": "not entailed",
 }
-SCHEMA, FORM = set(list(OUTCOMES)[:10]), set(list(OUTCOMES)[4:10])
+SCHEMA, FORM = set(list(OUTCOMES)[:10]), {"MALFORMED", *list(OUTCOMES)[4:10]}
 RULE = {"RULE_UNTRUSTED_DEPENDENCY", "UNKNOWN_RULE", "NO_RULE_MATCH", "RULE_UNDECIDED"}
 PROGRESS = {"TAUTOLOGY", "REPEATS_CONCLUSION", "RESTATES_DEPENDENCY", "PROGRESS_UNDECIDED"}
 EXCLUDED = ("unknown problem id", "second output for the same problem and sample", "inconsistent premises",
@@ -62,13 +63,31 @@ EXCLUDED = ("unknown problem id", "second output for the same problem and sample
             "no reference proof (RGD, length ratio)", "no response length (response length)")
 MEASURES = ("Avg", "Pass", "FVR", "Strict FVR", "RVR", "Strict RVR", "RGD", "Right and verified",
             "Right and rule-verified", "Parsed", "Length ratio", "Response length")
-DERIVED = {"UNPARSABLE_CONCLUSION", "DUPLICATE_ID", "UNUSED_DEPENDENCY", "RULE_UNTRUSTED_DEPENDENCY",
+DERIVED = {*FORM, "UNPARSABLE_CONCLUSION", "DUPLICATE_ID", "UNUSED_DEPENDENCY", "RULE_UNTRUSTED_DEPENDENCY",
            "BINDING_MISMATCH", *list(OUTCOMES)[10:]}
 # fmt: on
 
 
 class FaultError(Exception):
-    """The exit status, 1 or 2, and what is wrong."""
+    """The exit status, 1 to 3, and what is wrong."""
+
+
+FREE_STEPS, STEPS_PER_CHARACTER = 1_000_000, 20  # what a check may take without --steps
+
+
+class Steps:
+    """Counts the steps of a check, each of bounded work, and ends it when it takes more than it may."""
+
+    def __init__(self) -> None:
+        self.taken, self.most, self.place = 0, 0, ""
+
+    def take(self, count: int) -> None:
+        self.taken += count
+        if self.taken > self.most:
+            raise FaultError(3, f"{self.place}: not checked: more than {self.most} steps are needed; see --steps")
+
+
+STEPS = Steps()
 
 
 class Node:
@@ -124,6 +143,7 @@ QUANTIFIERS, NAMED = ("forall", "exists"), ("app", "atom", "forall", "exists", "
 
 def read(node: Node, scope: tuple[Any, ...] = (), term: bool = False) -> Formula:
     """A formula or a term; ``scope`` holds the variables bound around it, the innermost first."""
+    STEPS.take(1 + len(scope))
     match node.value:
         case ["var", str(name), str(sort)] if term and (name, sort) in scope:
             return ("bound", scope.index((name, sort)))
@@ -141,14 +161,13 @@ def read(node: Node, scope: tuple[Any, ...] = (), term: bool = False) -> Formula
 
 
 def parts(of: Formula) -> tuple[Formula, ...]:
+    """What a formula or a term consists of; all that walks through formulas asks here, and pays for it."""
+    STEPS.take(len(of))
     return of[2:] if of[0] in NAMED else of[1:]
 
 
-def functions(of: Formula) -> Iterator[str]:
-    if of[0] == "app":
-        yield of[1]
-    for part in parts(of):
-        yield from functions(part)
+def functions(of: Formula) -> set[str]:
+    return {of[1]}.union(*map(functions, parts(of))) if of[0] == "app" else set[str]().union(*map(functions, parts(of)))
 
 
 def instance(part: Formula, term: Formula, depth: int = 0) -> Formula:
@@ -181,6 +200,7 @@ def sorts_of(node: Node, formulas: Iterable[Formula]) -> dict[Any, str]:
     sorts, known = dict[Any, str](), -1
     while known < len(sorts):
         known = len(sorts)
+        STEPS.take(len(same))
         for one, other in [pair[::step] for pair in same for step in (1, -1)]:
             sort = one if isinstance(one, str) else sorts.get(one)
             if sort is not None:
@@ -189,29 +209,41 @@ def sorts_of(node: Node, formulas: Iterable[Formula]) -> dict[Any, str]:
     return sorts
 
 
-def value(node: Node, part: Formula, sorts: dict[Any, str], elements: tuple[int, ...] = ()) -> Any:
-    """The truth value of a formula, or the element that a term denotes, in the structure at a node."""
-    tables = node.value
-    if part[0] == "bound":
-        return elements[part[1]]
-    if part[0] in QUANTIFIERS:
-        node.claim(0 < tables["domains"].get(part[1], 0) <= 1000, f"{part[1]!r} has no or more than 1000 elements")
-        values = (value(node, part[2], sorts, (n, *elements)) for n in range(tables["domains"][part[1]]))
-        return all(values) if part[0] == "forall" else any(values)
-    inner = [value(node, inside, sorts, elements) for inside in parts(part)]
-    if part[0] == "sorted":
-        return inner[0]
-    if part[0] == "app":
-        result = next((result for row, result in tables["functions"].get(part[1], ()) if row == inner), -1)
-        size = tables["domains"].get(sorts.get((part[1], -1), ENTITY), 0)
-        node.claim(0 <= result < size, f"{part[1]!r} has no value in its domain at {inner}")
-        return result
-    if part[0] == "atom":
-        node.claim(part[1] in tables["predicates"], f"the predicate {part[1]!r} is not interpreted")
-        return inner in tables["predicates"][part[1]]
-    if part[0] in BINARY:
-        return BINARY[part[0]](*inner)
-    return inner[0] == inner[1] if part[0] == "equal" else inner == [False] if inner else part[0] == "top"
+class Structure:
+    """A finite structure: sizes of domains, the rows where predicates hold, the values of functions."""
+
+    def __init__(self, node: Node, sorts: dict[Any, str]) -> None:
+        self._node, self._sorts, self._sizes = node, sorts, node.value["domains"]
+        self._rows = {name: {*map(tuple, rows)} for name, rows in node.value["predicates"].items()}
+        self._values = {name: {tuple(row): to for row, to in pairs} for name, pairs in node.value["functions"].items()}
+        for kind, tables in (("predicates", self._rows), ("functions", self._values)):
+            for name, table in tables.items():
+                node[kind][name].claim(len(table) == len(node.value[kind][name]), "there are two entries at one place")
+
+    def value(self, part: Formula, elements: tuple[int, ...] = ()) -> Any:
+        """The truth value of a formula, or the element that a term denotes."""
+        if part[0] == "bound":
+            return elements[part[1]]
+        if part[0] in QUANTIFIERS:
+            STEPS.take(1 + len(elements))
+            size = self._sizes.get(part[1], 0)
+            self._node.claim(size, f"{part[1]!r} has no elements")
+            values = (self.value(part[2], (element, *elements)) for element in range(size))
+            return all(values) if part[0] == "forall" else any(values)
+        inner = tuple([self.value(inside, elements) for inside in parts(part)])
+        if part[0] == "sorted":
+            return inner[0]
+        if part[0] == "app":
+            result = self._values.get(part[1], {}).get(inner, -1)
+            size = self._sizes.get(self._sorts.get((part[1], -1), ENTITY), 0)
+            self._node.claim(0 <= result < size, f"{part[1]!r} has no value in its domain at {list(inner)}")
+            return result
+        if part[0] == "atom":
+            self._node.claim(part[1] in self._rows, f"the predicate {part[1]!r} is not interpreted")
+            return inner in self._rows[part[1]]
+        if part[0] in BINARY:
+            return BINARY[part[0]](*inner)
+        return inner[0] == inner[1] if part[0] == "equal" else inner == (False,) if inner else part[0] == "top"
 
 
 # -- proofs -----------------------------------------------------------------------------------------------------------
@@ -222,6 +254,7 @@ FALSUM: Signed = (BOTTOM, True)
 
 def signed(formula: Formula, sign: bool = True) -> Signed:
     while formula[0] == "not":
+        STEPS.take(1)
         formula, sign = formula[1], not sign
     return formula, sign
 
@@ -233,7 +266,7 @@ class Proof:
         self.used: set[int] = set()
         self._premises, self._sorts = len(premises), sorts
         self._lines = [signed(premise) for premise in premises]
-        self._given = {name for formula in (*premises, conclusion) for name in functions(formula)}
+        self._given = set[str]().union(*map(functions, (*premises, conclusion)))
         self._taken, self._new = set(self._given), dict[str, str]()
 
     def last(self, block: Node) -> Signed:
@@ -305,6 +338,7 @@ class Proof:
         number.claim(index < len(self._lines), "there is no such line at this place")
         if index < self._premises:
             self.used.add(index)
+        functions(self._lines[index][0])  # for the steps: who asks for a line compares it with others
         return self._lines[index]
 
     def _block(self, block: Node, *assumptions: Signed) -> Signed:
@@ -327,7 +361,7 @@ class Proof:
         return rows
 
     def _known(self, part: Formula) -> Formula:
-        self._taken |= set(functions(part))
+        self._taken |= functions(part)
         return part
 
     def _term(self, line: Node, sort: str) -> Formula:
@@ -374,6 +408,8 @@ class Evidence:
         if len(node.value) != 1 or kind not in ("proof", "countermodel", "unsupported"):
             raise node.fault(2, "null, or one of proof, countermodel and unsupported, is expected")
         evidence = node[kind].shaped({"proof": list, "countermodel": STRUCTURE, "unsupported": bool}[kind])
+        STEPS.place = str(node)
+        STEPS.take(len(premises))
         self.counts[kind] += 1
         if kind == "unsupported":
             self.words.append(node)
@@ -383,16 +419,14 @@ class Evidence:
             proof = Proof(premises, conclusion, sorts)
             evidence.claim(proof.last(evidence) in (signed(conclusion), FALSUM), "the last line is not the conclusion")
             return True, proof.used
-        for tables, keys in (("predicates", tuple), ("functions", lambda pair: tuple(pair[0]))):
-            for table in (evidence[tables][name] for name in evidence[tables].value):
-                table.claim(len({*map(keys, table.value)}) == len(table.value), "there are two entries at one place")
+        structure = Structure(evidence, sorts)
         for index, premise in enumerate(premises):
-            evidence.claim(value(evidence, premise, sorts), f"premise number {index} is false in the structure")
-        evidence.claim(not value(evidence, conclusion, sorts), "the conclusion is true in the structure")
+            evidence.claim(structure.value(premise), f"premise number {index} is false in the structure")
+        evidence.claim(not structure.value(conclusion), "the conclusion is true in the structure")
         return False, everything
 
 
-# -- problems and traces ----------------------------------------------------------------------------------------------
+# -- problems ---------------------------------------------------------------------------------------------------------
 
 
 class Problem:
@@ -412,110 +446,193 @@ class Problem:
         self.is_inconsistent, self.is_consistent = contradictory is True, contradictory is False
 
 
-def is_well_formed(action: Node, completion: str) -> bool:
-    """Whether the completion has an object with the right fields at an action's place; it must say the same."""
-    said = action.value
+# -- completions: the actions, as the text of a completion has them --------------------------------------------------
+
+
+def refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+Said = tuple[dict[str, Any], Counter[str]]  # what an element of the array says, and the codes of what is wrong with it
+FIELDS = {"id": "id", "dependencies": "dependencies", "declared_rule": "rule", "conclusion": "conclusion"}
+DECODER = json.JSONDecoder(
+    object_pairs_hook=tuple, parse_int=lambda _: None, parse_float=lambda _: None, parse_constant=refuse
+)
+SPACE = re.compile(r"[ \t\r\n]*")
+
+
+def actions_of(text: str) -> tuple[bool, list[Said]]:
+    """Whether the first summary after the last </think> holds one JSON array and nothing else, and its elements."""
+    start = text.rfind("</think>") + len("</think>") if "</think>" in text else 0
+    opening = text.find("<summary>", start)
+    start = opening + len("<summary>") if opening >= 0 else start
+    closing = text.find("</summary>", start) if opening >= 0 else -1
+    end = closing if closing >= 0 else len(text)
     try:
-        pairs = json.loads(completion[slice(*said["span"])], object_pairs_hook=tuple)
-    except ValueError:
-        raise action["span"].fault(1, "the completion has no JSON value there") from None
-    given = dict(pairs) if isinstance(pairs, tuple) else {}
-    names = given.pop("dependencies", None)
-    texts = [*given.values(), *names] if isinstance(names, list) else [None]
-    if given.keys() != {"id", "conclusion", "rule"} or len(pairs) > 4 or not all(map(is_name, texts)):
-        return False
-    action["id"].claim(said["id"] == given["id"], "the completion says otherwise")
-    action["conclusion"].claim(said["conclusion"] == given["conclusion"], "the completion says otherwise")
-    action["declared_rule"].claim(said["declared_rule"] == given["rule"], "the completion says otherwise")
-    action["dependencies"].claim(said["dependencies"] == [*dict.fromkeys(names)], "the completion says otherwise")
-    return len(said["dependencies"]) < 5
+        if closing >= 0:
+            return True, [said(*element) for element in elements(text, start, end)]
+    except (ValueError, RecursionError):
+        pass
+    return False, [(said([start, end], None)[0], Counter(["MALFORMED"]))]
+
+
+def elements(text: str, start: int, end: int) -> list[tuple[list[int], Any]]:
+    """The span and the value of each element of the array, which a Markdown fence may enclose."""
+    first, last = end - len(text[start:end].lstrip()), start + len(text[start:end].rstrip()) - 3
+    body = text.find("\n", first, end) + 1
+    if text.startswith("```", first, end) and text.startswith("```", last, end) and 0 < body <= last:
+        language = text[first + 3 : body - 1].removesuffix("\r").rstrip(" \t")
+        start, end = (body, last) if re.fullmatch("[A-Za-z0-9]*", language) else (start, end)
+    text, found = text[:end], list[tuple[list[int], Any]]()
+    position = after_space(text, start)
+    if text[position : position + 1] != "[":
+        raise ValueError("this is no array")
+    position = after_space(text, position + 1)
+    closed = text[position : position + 1] == "]"
+    while not closed:
+        value, stop = DECODER.raw_decode(text, position)
+        if nesting(value) > 64:
+            raise ValueError("the element is nested too deeply")
+        found.append(([position, stop], value))
+        position = after_space(text, stop)
+        closed = text[position : position + 1] == "]"
+        if not closed and text[position : position + 1] != ",":
+            raise ValueError("there is neither a comma nor the end")
+        position = position if closed else after_space(text, position + 1)
+    if after_space(text, position + 1) != end:
+        raise ValueError("there is more than one array")
+    return found
+
+
+def after_space(text: str, position: int) -> int:
+    space = SPACE.match(text, position)
+    return space.end() if space else position
+
+
+def nesting(value: Any) -> int:
+    """How many arrays and objects (tuples of pairs) are nested in each other."""
+    if not isinstance(value, (list, tuple)):
+        return 0
+    return 1 + max([nesting(part if isinstance(value, list) else part[1]) for part in value], default=0)
+
+
+def said(span: list[int], value: Any) -> Said:
+    """What an element says: of a repeated key the first value, of dependencies the different names."""
+    if not isinstance(value, tuple):
+        return {"span": span, **dict.fromkeys(FIELDS), "dependencies": []}, Counter(["NOT_AN_OBJECT"])
+    given, keys, wrong = dict(reversed(value)), Counter([key for key, _ in value]), 0
+    says = {key: given[name] if is_name(given.get(name)) else None for key, name in FIELDS.items()}
+    listed = given.get("dependencies", [])
+    names = listed if isinstance(listed, list) else [None]
+    says["dependencies"] = different = [*dict.fromkeys([name for name in names if is_name(name)])]
+    wrong = sum(name in given and says[key] is None for key, name in FIELDS.items()) + (not all(map(is_name, names)))
+    codes = Counter(
+        MISSING_FIELD=len({*FIELDS.values()} - given.keys()),
+        EXTRA_FIELD=len(given.keys() - {*FIELDS.values()}),
+        DUPLICATE_KEY=sum(count > 1 for count in keys.values()),
+        WRONG_TYPE=wrong,
+        TOO_MANY_DEPENDENCIES=int(len(different) > 4),
+    )
+    return {"span": span, **says}, +codes
 
 
 def is_name(text: object) -> bool:
     return isinstance(text, str) and text != "" and not any("\ud800" <= char <= "\udfff" for char in text)
 
 
+# -- traces -----------------------------------------------------------------------------------------------------------
+
+
 class Trace:
     """A trace, checked, and what the evaluation needs of it."""
 
     def __init__(self, node: Node, problem: Problem, evidence: Evidence) -> None:
+        STEPS.place = str(node)
+        STEPS.take(len(problem.premises) + 1)
         self.problem, self.data, self.steps = problem, node.value, node.value["actions"]
-        malformed = [step["findings"] for step in self.steps] == [["MALFORMED"]]
-        node["parsed"].claim(self.data["parsed"] != malformed, "the findings say otherwise")
-        edges = [0, *[edge for step in self.steps for edge in step["span"]], len(self.data["completion"])]
-        gaps = [self.data["completion"][start:end].strip() for start, end in zip(edges[::2], edges[1::2], strict=True)]
-        whole = gaps[0][-1:] + gaps[-1][:1] == "[]" and {*gaps[1:-1]} <= {","} if self.steps else "[" in gaps[0]
-        node["actions"].claim(edges == sorted(edges) and (malformed or whole), "the completion has other elements")
+        codes = self._said(node)
+        given = [action["formula"] for action in node["actions"].items()]
+        formulas: list[Any] = [None if formula.value is None else read(formula) for formula in given]
         last = self.steps[-1] if self.data["parsed"] and self.steps else {"id": None, "declared_rule": None}
         by_id = last["id"] in problem.options
         self.terminal = len(self.steps) - 1 if by_id or last["declared_rule"] == "GOAL_BINDING" else None
         answer, same = self.data["answer"], None
-        given = [action["formula"] for action in node["actions"].items()]
-        formulas: list[Any] = [None if formula.value is None else read(formula) for formula in given]
         if node["binding"].value is not None:
-            node["binding"].claim(
-                answer in problem.options and formulas and formulas[-1], "there is nothing to compare"
-            )
-            question = ("iff", formulas[-1], problem.options[answer])
-            same = evidence.decide(node["binding"], [], question)[0]
+            compared = answer in problem.options and formulas and formulas[-1]
+            node["binding"].claim(compared, "there is nothing to compare")
+            same = evidence.decide(node["binding"], [], ("iff", formulas[-1], problem.options[answer]))[0]
         selected = answer == last["id"] if by_id else answer is None or same
         node["answer"].claim(selected, "the last action or the binding says otherwise")
-        binds = by_id and same is True
+        self.binds = by_id and same is True
         self.is_open = self._openness(node["uncertain"], evidence)
-        state, trusted, seen, used = dict(problem.premises), {*problem.premises}, {*problem.premises}, list[list[str]]()
-        for index, (action, formula) in enumerate(zip(node["actions"].items(), formulas, strict=True)):
-            step, names, codes = action.value, action.value["dependencies"], Counter(action.value["findings"])
-            schema, lacking = not codes.keys() & SCHEMA, [name for name in names if name not in state]
-            allowed = RULE | PROGRESS | DERIVED if schema else SCHEMA
-            action["findings"].claim(codes.keys() <= allowed, f"only {', '.join(sorted(allowed))} are expected")
-            expected = Counter({"DUPLICATE_ID": int(step["id"] in seen)})
-            fields = [step["id"], step["declared_rule"], step["conclusion"], formula, *names]
-            action.claim(not malformed or {*fields} == {None}, "nothing is known of what is not parsed")
-            if not malformed:
-                well_formed = is_well_formed(action, self.data["completion"])
-                action["findings"].claim(well_formed != bool(codes.keys() & FORM), f"well formed: {well_formed}")
-                expected["UNPARSABLE_CONCLUSION"] = int(step["conclusion"] is not None and formula is None)
-                action["formula"].claim(formula is not None or not schema, "a formula is expected")
-            entailed, lines = None, set(range(len(names)))
-            if schema:
-                expected.update("UNTRUSTED_DEPENDENCY" if name in seen else "MISSING_DEPENDENCY" for name in lacking)
-                expected["RULE_UNTRUSTED_DEPENDENCY"] = not (lacking or codes["UNKNOWN_RULE"] or trusted >= {*names})
-            if schema and not lacking:
-                entailed, lines = evidence.decide(action["evidence"], [state[name] for name in names], formula)
-                code = {True: "UNUSED_DEPENDENCY", False: "NOT_ENTAILED", None: "UNDECIDED"}[entailed]
-                expected[code] = entailed is not True or len(lines) < len(names)
-            asked = schema and not lacking
-            action["evidence"].claim(asked or step["evidence"] is None, "evidence is given for what is not asked")
-            mismatch = schema and index == self.terminal and not binds
-            expected["BINDING_MISMATCH"] = mismatch
-            stated = Counter({code: count for code, count in codes.items() if code in DERIVED})
-            action["findings"].claim(stated == +expected, f"expected are {dict(+expected)}")
-            binding = step["declared_rule"] == "GOAL_BINDING" and index == self.terminal
-            progress = not mismatch and (binding or not codes.keys() & PROGRESS)
-            verdicts = {
-                "schema": schema,
-                "semantic": entailed is True,
-                "rule": asked and not codes.keys() & RULE and not (binding and mismatch),
-                "progress": schema and progress,
-            }
-            action["findings"].claim(entailed is not False or not verdicts["rule"], "what is refuted is under no rule")
-            for name, verdict in verdicts.items():
-                action["verdicts"][name].claim(step["verdicts"][name] == verdict, f"{verdict} is expected")
-            signal = 0.0 if not schema else 0.1 if not entailed else 1.0 if verdicts["rule"] and progress else 0.3
-            action["signal"].claim(step["signal"] == signal, f"{signal} is expected")
-            seen.add(step["id"])
-            if entailed:
-                state[step["id"]] = formula
-                trusted |= {step["id"]} if verdicts["rule"] else set()
-            used.append([names[number] for number in sorted(lines)])
+        self._state, self._trusted, self._seen = dict(problem.premises), {*problem.premises}, {*problem.premises}
+        self._admitted = set[Formula]()
+        used = [
+            self._action(action, formula, wrong, index == self.terminal, evidence)
+            for index, (action, formula, wrong) in enumerate(zip(node["actions"].items(), formulas, codes, strict=True))
+        ]
         self.inside = self._closure(node["closure"], [step["dependencies"] for step in self.steps])
         self._closure(node["used_closure"], used)
-        self._verified(node, binds)
+        self._verified(node)
 
-    def _verified(self, node: Node, binds: bool) -> None:
+    def _said(self, node: Node) -> list[Counter[str]]:
+        """The codes of what is wrong with the elements of the completion's array; the actions must say the same."""
+        parsed, found = actions_of(self.data["completion"])
+        node["parsed"].claim(self.data["parsed"] == parsed, f"the completion says {parsed}")
+        node["actions"].claim(len(self.steps) == len(found), f"the completion has {len(found)} elements")
+        for action, (says, _) in zip(node["actions"].items(), found, strict=True):
+            for key, value in says.items():
+                action[key].claim(action.value[key] == value, f"the completion says {value!r}")
+        return [codes for _, codes in found]
+
+    def _action(self, action: Node, formula: Any, wrong: Counter[str], terminal: bool, evidence: Evidence) -> list[str]:
+        """The dependencies that an action uses, its verdicts and findings being checked."""
+        step, names, codes = action.value, action.value["dependencies"], Counter(action.value["findings"])
+        action["formula"].claim(formula is None or step["conclusion"] is not None, "there is no conclusion")
+        expected = wrong + Counter({"DUPLICATE_ID": step["id"] is not None and step["id"] in self._seen})
+        expected["UNPARSABLE_CONCLUSION"] = step["conclusion"] is not None and formula is None
+        schema, lacking = not +expected and not codes["SYMBOL_CLASH"], [n for n in names if n not in self._state]
+        asked, entailed, lines, new = schema and not lacking, None, {*range(len(names))}, True
+        action["evidence"].claim(asked or step["evidence"] is None, "evidence is given for what is not asked")
+        if schema:
+            expected.update("UNTRUSTED_DEPENDENCY" if n in self._seen else "MISSING_DEPENDENCY" for n in lacking)
+            expected["BINDING_MISMATCH"] = terminal and not self.binds
+        if asked:
+            dependencies = [self._state[name] for name in names]
+            entailed, lines = evidence.decide(action["evidence"], dependencies, formula)
+            new = bool(lines) and formula not in dependencies and formula not in self._admitted
+            expected[{True: "UNUSED_DEPENDENCY", False: "NOT_ENTAILED", None: "UNDECIDED"}[entailed]] = (
+                entailed is not True or len(lines) < len(names)
+            )
+            expected["RULE_UNTRUSTED_DEPENDENCY"] = not (codes["UNKNOWN_RULE"] or self._trusted >= {*names})
+        stated = Counter({code: count for code, count in codes.items() if code in DERIVED})
+        action["findings"].claim(stated == +expected, f"expected are {dict(+expected)}")
+        allowed = DERIVED | PROGRESS | (RULE if asked else {"UNKNOWN_RULE"}) if schema else SCHEMA
+        action["findings"].claim(codes.keys() <= allowed, f"only {', '.join(sorted(allowed))} are expected")
+        for some in (RULE, PROGRESS, {"SYMBOL_CLASH"}):
+            action["findings"].claim(sum(codes[code] for code in some) < 2, f"one of {', '.join(some)} is expected")
+        binding = terminal and step["declared_rule"] == "GOAL_BINDING"
+        progress = schema and not expected["BINDING_MISMATCH"] and not codes.keys() & PROGRESS
+        rule = asked and not codes.keys() & RULE and not (binding and expected["BINDING_MISMATCH"])
+        action["findings"].claim(entailed is not False or not rule, "what is refuted is under no rule")
+        exempt = binding or step["declared_rule"] == "QUANTIFIER_NEGATION"
+        action["findings"].claim(new or exempt or not entailed or not progress, "the conclusion is nothing new")
+        verdicts = {"schema": schema, "semantic": entailed is True, "rule": rule, "progress": progress}
+        for name, verdict in verdicts.items():
+            action["verdicts"][name].claim(step["verdicts"][name] == verdict, f"{verdict} is expected")
+        signal = 0.0 if not schema else 0.1 if not entailed else 1.0 if rule and progress else 0.3
+        action["signal"].claim(step["signal"] == signal, f"{signal} is expected")
+        self._seen.add(step["id"])
+        if entailed:
+            self._state[step["id"]] = formula
+            self._admitted.add(formula)
+            self._trusted |= {step["id"]} if rule else set()
+        return [names[number] for number in sorted(lines)]
+
+    def _verified(self, node: Node) -> None:
         """The answer is verified if the terminal action states it, the premises have a model, and its closure holds."""
         closure = [self.steps[index]["verdicts"] for index in self.inside]
-        stated = binds and self.problem.is_consistent and self.steps[-1]["verdicts"]["schema"]
+        stated = self.binds and self.problem.is_consistent and self.steps[-1]["verdicts"]["schema"]
         for key, verdict in (("verified", "semantic"), ("rule_verified", "rule")):
             holds = all(verdicts["semantic"] and verdicts[verdict] for verdicts in closure)
             if self.is_open is not None:
@@ -537,15 +654,23 @@ class Trace:
     def _closure(self, node: Node, dependencies: Sequence[Sequence[str]]) -> list[int]:
         """The actions in the closure along names of premises and earlier actions, which must be the one at the node."""
         first = {step["id"]: index for index, step in reversed(list(enumerate(self.steps)))}
-        inside, names = [] if self.terminal is None else [self.terminal], set[str]()
-        for index in inside:  # it grows
+        inside, names = {} if self.terminal is None else {self.terminal: None}, set[str]()
+        waiting = [*inside]
+        while waiting:
+            index = waiting.pop()
             names |= {*dependencies[index]}
             found = {first.get(name, index) for name in dependencies[index] if name not in self.problem.premises}
-            inside += [earlier for earlier in found if earlier < index and earlier not in inside]
+            new = [earlier for earlier in found if earlier < index and earlier not in inside]
+            waiting += new
+            inside.update(dict.fromkeys(new))
         said = [name for name in self.problem.premises if name in names]
         said += [self.steps[index]["id"] or "" for index in sorted(inside)]
         node.claim(node.value == said, f"expected is {said}")
-        return inside
+        return [*inside]
+
+    @property
+    def well_formed(self) -> list[dict[str, Any]]:
+        return [step for step in self.steps if step["verdicts"]["schema"]]
 
     def outcomes(self) -> list[str]:
         """What became of each step."""
@@ -605,6 +730,7 @@ def evaluation(problems: Sequence[Problem], traces: Sequence[Trace]) -> dict[tup
     known = {name for trace in scored for name, verdicts in trace.rules() if verdicts["schema"]}
     for group in dict.fromkeys([("overall",), *[("difficulties", problem.data["difficulty"]) for problem in problems]]):
         of = {problem for problem in problems if problem.data["difficulty"] == group[-1] or len(group) == 1}
+        STEPS.take(len(problems) + len(traces))
         here, counts = [trace for trace in scored if trace.problem in of], Counter[tuple[str, ...]]()
         counts["problems",], counts["outputs",] = len({trace.problem for trace in here}), len(here)
         counts["incomplete",] = sum(0 < samples[problem] < most for problem in of)
@@ -653,8 +779,9 @@ def leaves(node: Node) -> Iterator[Node]:
             yield from leaves(node[key])
 
 
-def check(bundle: Node, accept_unsupported: bool) -> str:
+def check(bundle: Node, accept_unsupported: bool, most_steps: int) -> str:
     """Check a whole bundle; what was checked, in words."""
+    STEPS.taken, STEPS.most, STEPS.place = 0, most_steps, str(bundle)
     bundle.shaped(BUNDLE)["format"].claim(bundle.value["format"] == FORMAT, f"{FORMAT} is expected")
     evidence, problems, traces, seen = Evidence(), dict[str, Problem](), list[Trace](), set[tuple[str, int]]()
     for node in bundle["problems"].items():
@@ -665,6 +792,10 @@ def check(bundle: Node, accept_unsupported: bool) -> str:
         node.claim(key[0] in problems and key not in seen, "there is no such problem, or another trace of this sample")
         seen.add(key)
         traces.append(Trace(node, problems[key[0]], evidence))
+    rules = {
+        (step["declared_rule"], "UNKNOWN_RULE" in step["findings"]) for trace in traces for step in trace.well_formed
+    }
+    bundle["traces"].claim(len(rules) == len({rule for rule, _ in rules}), "a rule is known and unknown")
     computed = {("metrics", *path): number for path, number in evaluation([*problems.values()], traces).items()}
     stated = {node.path: node for node in leaves(bundle["metrics"])}
     for path, node in stated.items():
@@ -696,10 +827,6 @@ def unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
-
-
 def show(node: Node) -> Iterator[str]:
     """Every formula of a problem or an action, beside the text that it is said to be."""
     if isinstance(node.value, dict) and {"id", "formula"} <= node.value.keys():
@@ -717,14 +844,19 @@ def show(node: Node) -> Iterator[str]:
 
 def main(arguments: Sequence[str]) -> int:
     names = [argument for argument in arguments if not argument.startswith("--")]
-    if len(names) != 1 or not {*arguments} - {*names} <= {"--show", "--accept-unsupported"}:
+    steps = [int(argument[8:]) for argument in arguments if re.fullmatch("--steps=[0-9]{1,18}", argument)]
+    options = [
+        option for option in arguments if option not in names and not re.fullmatch("--steps=[0-9]{1,18}", option)
+    ]
+    if len(names) != 1 or not {*options} <= {"--show", "--accept-unsupported"}:
         sys.stderr.write(f"{__doc__}\n")
         return 2
     sys.setrecursionlimit(5000)
     try:
         text = Path(names[0]).read_bytes().decode()
         bundle = Node(json.loads(text, object_pairs_hook=unrepeated, parse_constant=refuse))
-        lines, status = [check(bundle, "--accept-unsupported" in arguments)], 0
+        steps.append(FREE_STEPS + STEPS_PER_CHARACTER * len(text))
+        lines, status = [check(bundle, "--accept-unsupported" in arguments, steps[0])], 0
         lines[:0] = show(bundle) if "--show" in arguments else []
     except FaultError as error:
         status, lines = error.args[0], [error.args[1]]

@@ -17,7 +17,7 @@ from proof_r1_formal.evidence.lean import AXIOMS, _judgements
 from proof_r1_formal.logic.parse import MAX_LENGTH, parse_formula
 from proof_r1_formal.logic.show import Notation, show
 from proof_r1_formal.logic.syntax import Formula
-from proof_r1_formal.logic.transform import alpha_equivalent, free_variables
+from proof_r1_formal.logic.transform import alpha_equivalent
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, Trace, read_completion
 from proof_r1_formal.proof.report import Code
 from proof_r1_formal.solvers.base import Entailed, Refuted
@@ -106,7 +106,7 @@ def _has_a_place(error: ParseError, text: str) -> None:
 
 
 def _reads_back(parsed: Formula) -> None:
-    assert not free_variables(parsed)
+    assert not parsed.free
     notations: tuple[Notation, ...] = get_args(Notation)
     for notation in notations:
         shown = show(parsed, notation)

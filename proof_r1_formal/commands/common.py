@@ -50,7 +50,7 @@ AnswersOption = Annotated[
     Path | None,
     typer.Option(
         "--answers",
-        help="File in which evidence is kept, for the next run.",
+        help="File that keeps countermodels for the next run, which checks them again.",
         resolve_path=True,  # for workers elsewhere
         show_default=False,
     ),

@@ -10,7 +10,8 @@ import typer
 from proof_r1_formal.commands.common import fail, say, write
 from proof_r1_formal.data.english import parse_english, sentences
 from proof_r1_formal.data.wording import write_english
-from proof_r1_formal.logic.parse import Repaired, parse_formula
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.repair import Repaired
 from proof_r1_formal.logic.show import Notation
 from proof_r1_formal.logic.show import show as show_formula
 from proof_r1_formal.logic.signature import Signature

@@ -58,7 +58,6 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.logic.transform import (
     alpha_normal,
-    free_variables,
     instantiate,
     subformulas,
     subterms,
@@ -66,6 +65,8 @@ from proof_r1_formal.logic.transform import (
 
 MAX_DEPTH = 200
 """How deep blocks may be nested."""
+MAX_HEIGHT = 500
+"""How deep the formulas of a proof may be nested: what solvers take, and room to combine some."""
 
 _proved = WeakKeyDictionary[Theorem, frozenset[str]]()
 """Theorems whose proofs were checked in this process -> the names of the variables that they quantify."""
@@ -86,7 +87,7 @@ def check(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -> fro
         ProofError: a line does not follow, or the last one is something else.
     """
     for formula in (*premises, conclusion):
-        if free_variables(formula):
+        if formula.free:
             raise ProofError("a premise or the conclusion has a free variable")
     checker = _Checker(premises, conclusion)
     try:
@@ -278,7 +279,9 @@ class _Checker:
     # -- formulas that a line brings in -------------------------------------------------------------------------------
 
     def _formula(self, formula: Formula) -> Formula:
-        if free_variables(formula):
+        if formula.height > MAX_HEIGHT:
+            raise ProofError("a formula of the proof is nested too deeply")
+        if formula.free:
             raise ProofError("a formula has a free variable")
         self._bring_in(formula)
         return alpha_normal(formula)

@@ -12,7 +12,16 @@ from typing import Literal, TypeAlias
 from proof_r1_formal.errors import ProofError, SignatureError, StructureError
 from proof_r1_formal.evidence.checker import check
 from proof_r1_formal.evidence.kernel import KernelEvidence
-from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown, is_countermodel
+from proof_r1_formal.solvers.base import (
+    Answer,
+    Entailed,
+    Query,
+    Reason,
+    Refuted,
+    TooLargeError,
+    Unknown,
+    is_countermodel,
+)
 
 Evidence: TypeAlias = Literal["kernel", "checked", "unsupported"]
 """What stands behind an answer: a kernel's acceptance, a checked proof or countermodel, the solver's word."""
@@ -55,6 +64,8 @@ def confirm(query: Query, answer: Answer, kernel: KernelEvidence | None = None) 
         case Refuted(model) if model is not None:
             try:
                 holds = is_countermodel(query, model)
+            except TooLargeError as error:
+                return Confirmed(Unknown(Reason.BUDGET, str(error)))
             except (SignatureError, StructureError) as error:
                 return _broken(f"the solver's countermodel is none: {error}")
             if not holds:

@@ -38,7 +38,7 @@ class EmbeddedSolver:
     Args:
         limits: of Z3; the engine's own budgets are fixed.
         cache: how many canonical queries are remembered; 0 for none.
-        file: where evidence is kept from run to run.
+        file: where countermodels are kept from run to run.
     """
 
     def __init__(self, limits: Limits | None = None, *, cache: int = 1 << 14, file: Path | None = None) -> None:

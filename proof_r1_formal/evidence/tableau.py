@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
-from itertools import combinations
+from functools import cached_property
+from itertools import combinations, product
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.evidence.term import (
@@ -63,7 +63,6 @@ _PLACES: tuple[_Place, ...] = ("left", "right", "whole")
 _Values: TypeAlias = tuple[bool | None, bool | None, bool | None]
 
 
-@lru_cache(maxsize=256)
 def _forced(kind: type[Connective], values: _Values) -> tuple[tuple[_Place, bool, tuple[int, ...]], ...]:
     """What is forced: the place, its value, and a smallest set of places whose values force it, the whole first.
 
@@ -81,6 +80,14 @@ def _forced(kind: type[Connective], values: _Values) -> tuple[tuple[_Place, bool
                     found.append((name, value, reason))
                 break
     return tuple(found)
+
+
+_FORCED = {
+    (kind, (left, right, whole)): _forced(kind, (left, right, whole))
+    for kind in TRUTH_TABLES
+    for left, right, whole in product((None, False, True), repeat=3)
+}
+"""What each connective forces for all values of its places."""
 
 
 # -- facts ------------------------------------------------------------------------------------------------------------
@@ -314,7 +321,7 @@ class Tableau:
             None if other is None else other.what.sign == right.sign,
             None if whole is None else whole.what.sign,
         )
-        for place, value, reason in _forced(type(formula), values):
+        for place, value, reason in _FORCED[type(formula), values]:
             premises = tuple([fact for p in reason if (fact := facts[p]) is not None])
             match place:
                 case "whole":

@@ -18,7 +18,6 @@ contradiction shows anything. ``evidence.checker`` says what is a proof.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -39,6 +38,7 @@ from proof_r1_formal.logic.syntax import (
     Term,
     Top,
     Xor,
+    once,
 )
 from proof_r1_formal.logic.transform import alpha_normal, rename, rename_term
 
@@ -55,7 +55,7 @@ class Signed(NamedTuple):
         return Signed(self.formula, not self.sign)
 
 
-@lru_cache(maxsize=1 << 16)
+@once
 def signed(formula: Formula) -> Signed:
     """What the truth of a formula says."""
     formula, sign = alpha_normal(formula), True

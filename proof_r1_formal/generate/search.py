@@ -22,7 +22,7 @@ from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.signature import ground_terms
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import And, Atom, Exists, ForAll, Formula, Implies, Not, Xor, conjunction
-from proof_r1_formal.logic.transform import conjuncts, free_variables, instantiate, negate, subformulas
+from proof_r1_formal.logic.transform import conjuncts, instantiate, negate, subformulas
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.rules.check import QUESTION
 from proof_r1_formal.rules.spine import Element
@@ -404,7 +404,7 @@ def _signs(formula: Formula, *, known: bool = False) -> set[object]:
     signs: set[object] = set()
     for part in subformulas(formula):
         if isinstance(part, Atom):
-            ground = not free_variables(part)
+            ground = not part.free
             if ground:
                 signs.add(part)
             if known or not ground:

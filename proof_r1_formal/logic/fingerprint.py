@@ -32,6 +32,7 @@ from proof_r1_formal.logic.syntax import (
     Top,
     Var,
     Xor,
+    once,
 )
 
 WIDTH = 128
@@ -74,7 +75,7 @@ class _TooLargeError(Exception):
     """The formula is beyond the bounds of cheap evaluation."""
 
 
-@lru_cache(maxsize=1 << 16)
+@once
 def fingerprint(formula: Formula) -> Fingerprint:
     """The fingerprint of a closed formula."""
     single = _truth(formula, {}, None)

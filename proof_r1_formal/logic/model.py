@@ -4,13 +4,16 @@ In: a formula and a structure. Out: true or false. Everything else (solvers, rul
 page, so it is short, has no cleverness, and imports nothing but the syntax.
 
 A structure interprets each sort by the elements ``0 … n-1`` (n ≥ 1), each predicate by the set of tuples where it
-holds, and each function (a constant is a function of no arguments) by its table.
+holds, and each function (a constant is a function of no arguments) by its table. It is checked when it is made, so
+there is none with an element that a quantifier would not reach or a function without a value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
+from math import prod
 from typing import TypeAlias, assert_never
 
 from proof_r1_formal.errors import StructureError
@@ -41,10 +44,19 @@ Assignment: TypeAlias = Mapping[Var, Element]
 class Structure:
     """A finite many-sorted structure.
 
+    Which sorts the arguments of a symbol have follows from formulas, not from the structure. So elements are checked
+    here against the largest domain, and tables for having a value at every tuple of some sorts;
+    ``solvers.base.is_countermodel`` knows the sorts and checks against those.
+
     Attributes:
         domains: sort name -> number of elements (≥ 1); the elements are ``0 … n-1``.
         predicates: predicate name -> the argument tuples of which it is true.
         functions: function name -> argument tuple -> value; a constant has the one entry ``()``.
+
+    Raises:
+        StructureError: an element is not an ``int`` from 0 up to the size of the largest domain (``True`` is no
+            element), a domain is empty, the tuples of a symbol have different lengths, or a function has no value
+            somewhere.
     """
 
     domains: Mapping[str, int]
@@ -53,8 +65,45 @@ class Structure:
 
     def __post_init__(self) -> None:
         for sort, size in self.domains.items():
+            if type(size) is not int:
+                raise StructureError(f"sort {sort!r} has {size!r} elements; the number must be an int")
             if size < 1:
                 raise StructureError(f"sort {sort!r} has no element; domains are non-empty")
+        largest = max(self.domains.values(), default=0)
+        for name, rows in self.predicates.items():
+            if not isinstance(rows, frozenset):
+                raise StructureError(f"the tuples of predicate {name!r} must be a frozenset, not {type(rows).__name__}")
+            _require_tuples(name, rows, largest)
+        sizes = {*self.domains.values()}
+        for name, table in self.functions.items():
+            _require_tuples(name, table, largest)
+            _require_elements(name, table.values(), largest)
+            lengths = extents(table)
+            if len(table) != prod(lengths) or not sizes.issuperset(lengths):
+                raise StructureError(f"function {name!r} must have a value at every tuple of elements of its sorts")
+
+
+def extents(tuples: Collection[tuple[Element, ...]]) -> tuple[int, ...]:
+    """For each place of some tuples of one length, one more than the largest element there."""
+    return tuple([1 + max(column) for column in zip(*tuples, strict=True)])
+
+
+def _require_tuples(name: str, tuples: Collection[tuple[Element, ...]], largest: int) -> None:
+    for row in tuples:
+        if type(row) is not tuple:
+            raise StructureError(f"{row!r}, in the table of {name!r}, must be a tuple of elements")
+    if len({*map(len, tuples)}) > 1:
+        raise StructureError(f"the tuples of {name!r} must have one length")
+    _require_elements(name, tuple(chain.from_iterable(tuples)), largest)
+
+
+def _require_elements(name: str, elements: Collection[Element], largest: int) -> None:
+    if elements and not ({*map(type, elements)} == {int} and min(elements) >= 0 and max(elements) < largest):
+        wrong = next(each for each in elements if type(each) is not int or not 0 <= each < largest)
+        raise StructureError(
+            f"{wrong!r}, in the table of {name!r}, is no element of the domain; elements are ints from 0, fewer than "
+            f"{largest} here"
+        )
 
 
 def evaluate(formula: Formula, structure: Structure, assignment: Assignment | None = None) -> bool:
@@ -118,6 +167,31 @@ def value_of(term: Term, structure: Structure, assignment: Assignment) -> Elemen
             except KeyError:
                 raise StructureError(f"the structure does not interpret {function!r} at {values}") from None
     assert_never(term)
+
+
+def evaluation_steps(formula: Formula, structure: Structure) -> int:
+    """The most subformulas that :func:`evaluate` visits: each as often as there are values for the variables around it.
+
+    Raises:
+        StructureError: the structure has no domain for a sort.
+    """
+    total = 0
+    pending = [(formula, 1)]
+    while pending:
+        part, times = pending.pop()
+        total += times
+        match part:
+            case Top() | Bottom() | Atom() | Eq():
+                pass
+            case Not(body):
+                pending.append((body, times))
+            case ForAll(variable, body) | Exists(variable, body):
+                pending.append((body, times * len(_elements(variable, structure))))
+            case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+                pending += ((left, times), (right, times))
+            case _:
+                assert_never(part)
+    return total
 
 
 def _elements(variable: Var, structure: Structure) -> range:

@@ -32,7 +32,7 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.logic.transform import free_variables, fresh_variable, subformulas, substitute, subterms
+from proof_r1_formal.logic.transform import fresh_variable, subformulas, substitute, subterms
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Lambda:
     @property
     def free(self) -> frozenset[Var]:
         """The variables that occur free and are no holes."""
-        return free_variables(self.body).difference(self.variables)
+        return self.body.free.difference(self.variables)
 
 
 Substitution: TypeAlias = Mapping[str, Lambda | Term]

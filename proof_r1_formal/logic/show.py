@@ -43,7 +43,7 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.logic.transform import free_variables, instantiate, subformulas, subterms, terms
+from proof_r1_formal.logic.transform import instantiate, subformulas, subterms, terms
 
 Notation: TypeAlias = Literal["unicode", "ascii", "juxtaposed", "prefix"]
 
@@ -222,7 +222,7 @@ def _head(name: str, arguments: tuple[Term, ...]) -> str:
 def _bound(formula: Quantified) -> str:
     """The name of the variable of a quantifier; a long one that does not occur might be more than one word."""
     name = formula.variable.name
-    unused = not SIMPLE_VARIABLE.fullmatch(name) and formula.variable not in free_variables(formula.body)
+    unused = not SIMPLE_VARIABLE.fullmatch(name) and formula.variable not in formula.body.free
     return _quoted(name) if unused else _binder(name)
 
 
@@ -236,7 +236,7 @@ def _separated(formula: Formula) -> Formula:
     bound = {part.variable.name for part in subformulas(formula) if isinstance(part, Quantified)}
     if not bound:
         return formula
-    taken = {t.function for t in terms(formula) if isinstance(t, App)} | {v.name for v in free_variables(formula)}
+    taken = {t.function for t in terms(formula) if isinstance(t, App)} | {v.name for v in formula.free}
     taken |= {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}
     if bound.isdisjoint(taken) and not _is_misread(formula, {}):
         return formula

@@ -182,6 +182,12 @@ class SignatureBuilder:
         predicates: dict[str, tuple[str, ...]] = {}
         functions: dict[str, FunctionType] = {}
         for (is_predicate, name), (_, arity) in self._uses.items():
+            if self.one_sort:
+                if is_predicate:
+                    predicates[name] = (ENTITY,) * arity
+                else:
+                    functions[name] = FunctionType((ENTITY,) * arity, ENTITY)
+                continue
             symbol = (is_predicate, name)
             sorts = tuple([self._sort_of((symbol, index)) for index in range(arity)])
             result = () if is_predicate else (self._sort_of((symbol, -1)),)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from proof_r1_formal.logic.syntax import App, Atom, Bottom, Eq, Exists, ForAll, Formula, Not, Term, Top, Var
+from proof_r1_formal.logic.syntax import App, Atom, Bottom, Eq, Exists, ForAll, Formula, Not, Term, Top, Var, once
 
 Use: TypeAlias = tuple[Literal["predicate", "function", "constant"], int]
 """A way to use a name: what for, and with how many arguments."""
@@ -29,7 +28,7 @@ class Symbols(NamedTuple):
     equality: bool
 
 
-@lru_cache(maxsize=1 << 16)
+@once
 def symbols(formula: Formula) -> Symbols:
     """What occurs in the formula."""
     uses: dict[tuple[str, Use], None] = {}

@@ -1,8 +1,12 @@
 """The abstract syntax of many-sorted first-order logic with equality.
 
-Nodes are frozen and *interned* (hash-consed): building a node that exists gives the same object, so equality is
-identity, hashing is free, and nodes are good dictionary keys. Binary connectives stay binary, as written; flattened
-views are in ``logic.transform``. Names are arbitrary non-empty strings; ``logic.show`` quotes those that need it.
+Nodes are immutable and *interned* (hash-consed): building a node that exists gives the same object, so equality is
+identity, hashing is free, and nodes are good dictionary keys. The table of nodes holds weak references, so a node lives
+as long as something uses it. Binary connectives stay binary, as written; flattened views are in ``logic.transform``.
+Names are arbitrary non-empty strings; ``logic.show`` quotes those that need it.
+
+What follows from a node alone is computed once: eagerly what every node needs, and on first use what few need, by the
+function that defines it (``symbols``, ``alpha_normal``, …), which keeps its result in the node's ``memo``.
 
 Variables carry a sort. Sorts of predicates, functions and constants follow from their uses (``logic.signature``),
 unless a term names its own, as those do in the formulas of a problem with several sorts. Domains are non-empty.
@@ -11,40 +15,50 @@ unless a term names its own, as those do in the formulas of a problem with sever
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar, dataclass_transform
-from weakref import WeakValueDictionary
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NoReturn, TypeAlias, TypeVar
+from weakref import KeyedRef
 
 ENTITY = "Entity"
 """The default sort."""
 
-_T = TypeVar("_T")
-_INTERNED: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
-_LOCK = threading.Lock()
+_T = TypeVar("_T", bound="Node")
+_R = TypeVar("_R")
+
+_NODES: dict[tuple[Any, ...], KeyedRef[tuple[Any, ...], Any]] = {}
+_LOCK = threading.RLock()  # the death of a node may fall into the making of another
+_CLOSED: frozenset[Any] = frozenset()
 
 
-class _Interned(type):
-    """Metaclass that gives one object per class and field values."""
+class Node:
+    """Base of terms and formulas.
 
-    def __call__(cls: type[_T], *fields: Any) -> _T:
-        key = (cls, *fields)
-        node = _INTERNED.get(key)
-        if node is None:
-            with _LOCK:
-                node = _INTERNED.get(key)
-                if node is None:
-                    node = type.__call__(cls, *fields)
-                    _INTERNED[key] = node
-        return node  # type: ignore[no-any-return]
+    Attributes:
+        free: the variables that occur free.
+        height: how deep the node is nested, terms included; 1 for a constant.
+        memo: what functions of the node alone keep: name of the function -> result.
+    """
 
+    __slots__ = ("__weakref__", "free", "height", "memo")
+    __match_args__: tuple[str, ...] = ()
 
-class _Node(metaclass=_Interned):
-    """Base of terms and formulas: copies and pickles give the interned object back."""
+    free: frozenset[Var]
+    height: int
+    memo: dict[str, Any]
 
-    __slots__ = ()
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a {type(self).__name__} is immutable; its {name!r} cannot be set")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a {type(self).__name__} is immutable; its {name!r} cannot be deleted")
+
+    def __repr__(self) -> str:
+        fields = [f"{name}={getattr(self, name)!r}" for name in self.__match_args__]
+        return f"{type(self).__name__}({', '.join(fields)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(getattr(self, field) for field in self.__match_args__)  # type: ignore[attr-defined]
+        return type(self), tuple([getattr(self, name) for name in self.__match_args__])
 
     def __copy__(self: _T) -> _T:
         return self
@@ -53,40 +67,89 @@ class _Node(metaclass=_Interned):
         return self
 
 
-@dataclass_transform(frozen_default=True, eq_default=False)
-def _node(cls: type[_T]) -> type[_T]:
-    return dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)(cls)
+def _forget(reference: KeyedRef[tuple[Any, ...], Any]) -> None:
+    with _LOCK:
+        if _NODES.get(reference.key) is reference:
+            del _NODES[reference.key]
+
+
+def once(function: Callable[[_T], _R]) -> Callable[[_T], _R]:
+    """The function of a node alone, whose result each node keeps from the first call on."""
+    name = function.__qualname__
+
+    @wraps(function)
+    def remembering(node: _T) -> _R:
+        memo = node.memo
+        if name in memo:
+            found = memo[name]
+            return node if found is _ITSELF else found  # type: ignore[return-value]
+        result = function(node)
+        memo[name] = _ITSELF if result is node else result  # a node that held itself would not be freed at once
+        return result
+
+    return remembering
+
+
+_ITSELF = object()
+
+
+def _setter(cls: type, name: str) -> Callable[[object, object], None]:
+    """What sets a slot, for the one who makes the node."""
+    return cls.__dict__[name].__set__  # type: ignore[no-any-return]
+
+
+_set_free, _set_height, _set_memo = [_setter(Node, name) for name in ("free", "height", "memo")]
 
 
 # -- terms ------------------------------------------------------------------------------------------------------------
 
 
-@_node
-class Var(_Node):
+class Var(Node):
     """A variable of a sort: ``Var("x", ENTITY)``."""
+
+    __slots__ = ("name", "sort")
+    __match_args__ = ("name", "sort")
 
     name: str
     sort: str
 
+    @property
+    def free(self) -> frozenset[Var]:  # type: ignore[override]  # made when it is asked for: no variable holds itself
+        """The variable itself."""
+        return frozenset((self,))
 
-@_node
-class App(_Node):
+    def __new__(cls, name: str, sort: str) -> Var:
+        key = (Var, name, sort)
+        found = _NODES.get(key)
+        node: Var | None = None if found is None else found()
+        return _new_variable(key) if node is None else node
+
+
+class App(Node):
     """A function applied to terms; a constant is an application to no terms: ``App("socrates", ())``.
 
     Its ``sort`` is given only where it shall not follow from the formula around it (``SignatureBuilder.sorted``).
     """
 
+    __slots__ = ("arguments", "function", "sort")
+    __match_args__ = ("function", "arguments", "sort")
+
     function: str
     arguments: tuple[Term, ...]
-    sort: str | None = None
+    sort: str | None
+
+    def __new__(cls, function: str, arguments: tuple[Term, ...], sort: str | None = None) -> App:
+        key = (App, function, arguments, sort)
+        found = _NODES.get(key)
+        node: App | None = None if found is None else found()
+        return _new_application(key) if node is None else node
 
     def __reduce__(self) -> tuple[Any, ...]:
         return App, (self.function, self.arguments, self.sort)[: 2 if self.sort is None else 3]
 
     def on(self, arguments: tuple[Term, ...], *, function: str | None = None) -> App:
         """The term with other arguments, and another function if one is named."""
-        function = self.function if function is None else function
-        return App(function, arguments) if self.sort is None else App(function, arguments, self.sort)
+        return App(self.function if function is None else function, arguments, self.sort)
 
 
 Term: TypeAlias = Var | App
@@ -95,101 +158,276 @@ Term: TypeAlias = Var | App
 # -- formulas ---------------------------------------------------------------------------------------------------------
 
 
-@_node
-class Top(_Node):
+class _Formula(Node):
+    """Base of formulas.
+
+    Attributes:
+        quantifiers: how deep quantifiers are nested; 0 without any.
+    """
+
+    __slots__ = ("quantifiers",)
+
+    quantifiers: int
+
+
+class Top(_Formula):
     """⊤, true in every structure."""
 
+    __slots__ = ()
 
-@_node
-class Bottom(_Node):
+    def __new__(cls) -> Top:
+        return TOP
+
+
+class Bottom(_Formula):
     """⊥, false in every structure."""
 
+    __slots__ = ()
 
-@_node
-class Atom(_Node):
+    def __new__(cls) -> Bottom:
+        return BOTTOM
+
+
+class Atom(_Formula):
     """A predicate applied to terms; a proposition is a predicate applied to none."""
+
+    __slots__ = ("arguments", "predicate")
+    __match_args__ = ("predicate", "arguments")
 
     predicate: str
     arguments: tuple[Term, ...]
 
+    def __new__(cls, predicate: str, arguments: tuple[Term, ...]) -> Atom:
+        key = (Atom, predicate, arguments)
+        found = _NODES.get(key)
+        node: Atom | None = None if found is None else found()
+        return _new_atom(key) if node is None else node
 
-@_node
-class Eq(_Node):
+
+class Eq(_Formula):
     """``left = right``."""
+
+    __slots__ = ("left", "right")
+    __match_args__ = ("left", "right")
 
     left: Term
     right: Term
 
+    def __new__(cls, left: Term, right: Term) -> Eq:
+        key = (Eq, left, right)
+        found = _NODES.get(key)
+        node: Eq | None = None if found is None else found()
+        return _new_equation(key) if node is None else node
 
-@_node
-class Not(_Node):
+
+class Not(_Formula):
     """¬body."""
 
+    __slots__ = ("body",)
+    __match_args__ = ("body",)
+
     body: Formula
 
+    def __new__(cls, body: Formula) -> Not:
+        key = (Not, body)
+        found = _NODES.get(key)
+        node: Not | None = None if found is None else found()
+        return _new_negation(key) if node is None else node
 
-@_node
-class And(_Node):
+
+class _Binary(_Formula):
+    """Base of the binary connectives."""
+
+    __slots__ = ("left", "right")
+    __match_args__ = ("left", "right")
+
+    left: Formula
+    right: Formula
+
+    def __new__(cls: type[_T], left: Formula, right: Formula) -> _T:
+        key = (cls, left, right)
+        found = _NODES.get(key)
+        node: _T | None = None if found is None else found()
+        return _new_binary(key) if node is None else node
+
+
+class And(_Binary):
     """left ∧ right."""
 
-    left: Formula
-    right: Formula
+    __slots__ = ()
 
 
-@_node
-class Or(_Node):
+class Or(_Binary):
     """left ∨ right."""
 
-    left: Formula
-    right: Formula
+    __slots__ = ()
 
 
-@_node
-class Xor(_Node):
+class Xor(_Binary):
     """left ⊕ right, exactly one of the two."""
 
-    left: Formula
-    right: Formula
+    __slots__ = ()
 
 
-@_node
-class Implies(_Node):
+class Implies(_Binary):
     """left → right."""
 
-    left: Formula
-    right: Formula
+    __slots__ = ()
 
 
-@_node
-class Iff(_Node):
+class Iff(_Binary):
     """left ↔ right."""
 
-    left: Formula
-    right: Formula
+    __slots__ = ()
 
 
-@_node
-class ForAll(_Node):
+class _Quantified(_Formula):
+    """Base of the quantified formulas."""
+
+    __slots__ = ("body", "variable")
+    __match_args__ = ("variable", "body")
+
+    variable: Var
+    body: Formula
+
+    def __new__(cls: type[_T], variable: Var, body: Formula) -> _T:
+        key = (cls, variable, body)
+        found = _NODES.get(key)
+        node: _T | None = None if found is None else found()
+        return _new_quantified(key) if node is None else node
+
+
+class ForAll(_Quantified):
     """∀variable body."""
 
-    variable: Var
-    body: Formula
+    __slots__ = ()
 
 
-@_node
-class Exists(_Node):
+class Exists(_Quantified):
     """∃variable body."""
 
-    variable: Var
-    body: Formula
+    __slots__ = ()
 
 
 Connective: TypeAlias = And | Or | Xor | Implies | Iff
 Quantified: TypeAlias = ForAll | Exists
 Formula: TypeAlias = Top | Bottom | Atom | Eq | Not | Connective | Quantified
 
-TOP = Top()
-BOTTOM = Bottom()
+
+# -- making nodes -----------------------------------------------------------------------------------------------------
+
+_set_name, _set_sort = _setter(Var, "name"), _setter(Var, "sort")
+_set_function, _set_inside, _set_own_sort = [_setter(App, name) for name in ("function", "arguments", "sort")]
+_set_quantifiers = _setter(_Formula, "quantifiers")
+_set_predicate, _set_arguments = _setter(Atom, "predicate"), _setter(Atom, "arguments")
+_set_first, _set_second = _setter(Eq, "left"), _setter(Eq, "right")
+_set_negated = _setter(Not, "body")
+_set_left, _set_right = _setter(_Binary, "left"), _setter(_Binary, "right")
+_set_variable, _set_body = _setter(_Quantified, "variable"), _setter(_Quantified, "body")
+
+
+def _interned(key: tuple[Any, ...], node: Any) -> Any:
+    """The node of the key: this one, unless another thread has made it in the meantime."""
+    with _LOCK:
+        found = _NODES.get(key)
+        known = None if found is None else found()
+        if known is not None:
+            return known
+        _NODES[key] = KeyedRef(node, _forget, key)
+        return node
+
+
+def _described(node: Any, free: frozenset[Var], height: int) -> None:
+    _set_free(node, free)
+    _set_height(node, height)
+    _set_memo(node, {})
+
+
+def _new_variable(key: tuple[Any, ...]) -> Any:
+    node = object.__new__(Var)
+    _set_name(node, key[1])
+    _set_sort(node, key[2])
+    _described(node, _CLOSED, 1)
+    return _interned(key, node)
+
+
+def _free_in(arguments: tuple[Term, ...]) -> frozenset[Var]:
+    free = _CLOSED
+    for argument in arguments:
+        if argument.free:
+            free |= argument.free
+    return free
+
+
+def _height_of(arguments: tuple[Term, ...]) -> int:
+    return 1 + max([argument.height for argument in arguments]) if arguments else 1
+
+
+def _new_application(key: tuple[Any, ...]) -> Any:
+    node = object.__new__(App)
+    _set_function(node, key[1])
+    _set_inside(node, key[2])
+    _set_own_sort(node, key[3])
+    _described(node, _free_in(key[2]), _height_of(key[2]))
+    return _interned(key, node)
+
+
+def _new_atom(key: tuple[Any, ...]) -> Any:
+    node = object.__new__(Atom)
+    _set_predicate(node, key[1])
+    _set_arguments(node, key[2])
+    _set_quantifiers(node, 0)
+    _described(node, _free_in(key[2]), _height_of(key[2]))
+    return _interned(key, node)
+
+
+def _new_equation(key: tuple[Any, ...]) -> Any:
+    node = object.__new__(Eq)
+    _set_first(node, key[1])
+    _set_second(node, key[2])
+    _set_quantifiers(node, 0)
+    _described(node, _free_in(key[1:]), _height_of(key[1:]))
+    return _interned(key, node)
+
+
+def _new_negation(key: tuple[Any, ...]) -> Any:
+    body = key[1]
+    node = object.__new__(Not)
+    _set_negated(node, body)
+    _set_quantifiers(node, body.quantifiers)
+    _described(node, body.free, body.height + 1)
+    return _interned(key, node)
+
+
+def _new_binary(key: tuple[Any, ...]) -> Any:
+    cls, left, right = key
+    node = object.__new__(cls)
+    _set_left(node, left)
+    _set_right(node, right)
+    _set_quantifiers(node, max(left.quantifiers, right.quantifiers))
+    _described(node, left.free | right.free if left.free or right.free else _CLOSED, max(left.height, right.height) + 1)
+    return _interned(key, node)
+
+
+def _new_quantified(key: tuple[Any, ...]) -> Any:
+    cls, variable, body = key
+    node = object.__new__(cls)
+    _set_variable(node, variable)
+    _set_body(node, body)
+    _set_quantifiers(node, body.quantifiers + 1)
+    _described(node, body.free - {variable}, body.height + 1)
+    return _interned(key, node)
+
+
+def _constant_formula(cls: type[_T]) -> _T:
+    node = object.__new__(cls)
+    _set_quantifiers(node, 0)
+    _described(node, _CLOSED, 1)
+    return node
+
+
+TOP = _constant_formula(Top)
+BOTTOM = _constant_formula(Bottom)
 
 
 # -- short constructors -----------------------------------------------------------------------------------------------

@@ -29,11 +29,14 @@ from proof_r1_formal.logic.syntax import (
     Xor,
     conjunction,
     disjunction,
+    once,
 )
 
 Substitution: TypeAlias = Mapping[Var, Term]
 
 _CACHE = 1 << 16
+_INSTANCES = 1 << 10
+"""How many instances a quantified formula keeps."""
 
 
 # -- traversal --------------------------------------------------------------------------------------------------------
@@ -81,7 +84,7 @@ def subterms(root: Term) -> Iterator[Term]:
             stack.extend(reversed(term.arguments))
 
 
-@lru_cache(maxsize=_CACHE)
+@once
 def functions_within(term: Term) -> tuple[str, ...]:
     """The names of the functions of a term, constants among them (repeats included)."""
     return tuple([part.function for part in subterms(term) if isinstance(part, App)])
@@ -97,23 +100,6 @@ def constants(formula: Formula) -> tuple[App, ...]:
     return tuple(dict.fromkeys(t for t in terms(formula) if isinstance(t, App) and not t.arguments))
 
 
-@lru_cache(maxsize=_CACHE)
-def free_variables(formula: Formula) -> frozenset[Var]:
-    """The variables that occur free."""
-    match formula:
-        case Top() | Bottom():
-            return frozenset()
-        case Atom() | Eq():
-            return frozenset(t for t in terms(formula) if isinstance(t, Var))
-        case Not(body):
-            return free_variables(body)
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return free_variables(left) | free_variables(right)
-        case ForAll(variable, body) | Exists(variable, body):
-            return free_variables(body) - {variable}
-    assert_never(formula)
-
-
 # -- substitution and alpha-equivalence -------------------------------------------------------------------------------
 
 
@@ -122,16 +108,14 @@ def substitute_term(term: Term, substitution: Substitution) -> Term:
     match term:
         case Var():
             return substitution.get(term, term)
-        case App(_, ()):
-            return term
         case App(_, arguments):
-            return term.on(tuple([substitute_term(a, substitution) for a in arguments]))
+            return term.on(tuple([substitute_term(a, substitution) for a in arguments])) if term.free else term
     assert_never(term)
 
 
 def substitute(formula: Formula, substitution: Substitution) -> Formula:
     """The formula with free variables replaced, bound variables renamed where they would capture."""
-    if not substitution:
+    if formula.free.isdisjoint(substitution):
         return formula
     match formula:
         case Top() | Bottom():
@@ -145,23 +129,25 @@ def substitute(formula: Formula, substitution: Substitution) -> Formula:
         case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
             return type(formula)(substitute(left, substitution), substitute(right, substitution))
         case ForAll(variable, body) | Exists(variable, body):
-            free = free_variables(formula)
-            inner = {v: t for v, t in substitution.items() if v in free}
-            if not inner:
-                return formula
-            incoming = {v for t in inner.values() for v in subterms(t) if isinstance(v, Var)}
+            inner = {v: t for v, t in substitution.items() if v in formula.free}
+            incoming = frozenset[Var]().union(*[t.free for t in inner.values()])
             if variable in incoming:
-                renamed = fresh_variable(variable, incoming | free_variables(body))
+                renamed = fresh_variable(variable, incoming | body.free)
                 body = substitute(body, {variable: renamed})
                 variable = renamed
             return type(formula)(variable, substitute(body, inner))
     assert_never(formula)
 
 
-@lru_cache(maxsize=_CACHE)
 def instantiate(formula: Quantified, term: Term) -> Formula:
     """The body of a quantified formula with ``term`` for its variable."""
-    return substitute(formula.body, {formula.variable: term})
+    known = formula.memo.get("instances")
+    if known is None or len(known) >= _INSTANCES:
+        known = formula.memo["instances"] = {}
+    found: Formula | None = known.get(term)
+    if found is None:
+        found = known[term] = substitute(formula.body, {formula.variable: term})
+    return found
 
 
 @lru_cache(maxsize=_CACHE)
@@ -236,22 +222,7 @@ def fresh_variable(variable: Var, taken: frozenset[Var] | set[Var]) -> Var:
     return Var(f"{variable.name}{number}", variable.sort)
 
 
-@lru_cache(maxsize=_CACHE)
-def quantifier_depth(formula: Formula) -> int:
-    """How deep quantifiers are nested; 0 without any."""
-    match formula:
-        case Top() | Bottom() | Atom() | Eq():
-            return 0
-        case Not(body):
-            return quantifier_depth(body)
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return max(quantifier_depth(left), quantifier_depth(right))
-        case ForAll(_, body) | Exists(_, body):
-            return 1 + quantifier_depth(body)
-    assert_never(formula)
-
-
-@lru_cache(maxsize=_CACHE)
+@once
 def alpha_normal(formula: Formula) -> Formula:
     """The formula with each bound variable named by the depth of quantifiers below it.
 
@@ -259,7 +230,7 @@ def alpha_normal(formula: Formula) -> Formula:
     instances by ground terms. The names (``␣0``, ``␣1``, …) cannot be written in any grammar of the package, so they
     capture nothing.
     """
-    return _alpha_normal(formula, {}) if quantifier_depth(formula) else formula
+    return _alpha_normal(formula, {}) if formula.quantifiers else formula
 
 
 def _alpha_normal(formula: Formula, renaming: dict[Var, Term]) -> Formula:
@@ -273,7 +244,7 @@ def _alpha_normal(formula: Formula, renaming: dict[Var, Term]) -> Formula:
         case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
             return type(formula)(_alpha_normal(left, renaming), _alpha_normal(right, renaming))
         case ForAll(variable, body) | Exists(variable, body):
-            bound = Var(f"␣{quantifier_depth(body)}", variable.sort)
+            bound = Var(f"␣{body.quantifiers}", variable.sort)
             return type(formula)(bound, _alpha_normal(body, {**renaming, variable: bound}))
     assert_never(formula)
 
@@ -314,7 +285,7 @@ def _operands(formula: Formula, connective: type[And] | type[Or] | type[Xor]) ->
     return tuple(operands)
 
 
-@lru_cache(maxsize=_CACHE)
+@once
 def regrouped(formula: Formula) -> Formula:
     """A representative up to bound names and up to regrouping and reordering of ∧ and of ∨, at every depth.
 
@@ -340,7 +311,7 @@ def _regrouped(formula: Formula) -> Formula:
     assert_never(formula)
 
 
-@lru_cache(maxsize=_CACHE)
+@once
 def _order(formula: Formula) -> str:
     """A text that orders formulas the same way in every process."""
     match formula:
@@ -408,8 +379,7 @@ def skolemise(formula: Formula, *, prefix: str = "sk") -> Formula:
             case ForAll(variable, body):
                 return ForAll(variable, walk(body, (*(v for v in universal if v is not variable), variable)))
             case Exists(_, body):
-                free = free_variables(part)
-                arguments = tuple([v for v in universal if v in free])
+                arguments = tuple([v for v in universal if v in part.free])
                 return walk(instantiate(part, App(f"␣{prefix}{next(counter)}", arguments)), universal)
             case _:
                 return part

@@ -42,7 +42,6 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import (
     conjuncts,
     disjuncts,
-    free_variables,
     fresh_variable,
     regrouped,
     substitute,
@@ -169,7 +168,7 @@ def _bind(
     if len(variables) != len(arguments):
         raise CatalogueError(f"a pattern that is matched may apply {name!r} to bound variables only")
     foreign = {v for _, v in bound} - set(variables)
-    if foreign and not foreign.isdisjoint(free_variables(formula)):
+    if foreign and not foreign.isdisjoint(formula.free):
         return None
     new = Lambda(variables, formula)
     known = substitution.get(name)

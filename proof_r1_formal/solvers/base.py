@@ -8,36 +8,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
-from typing import Protocol, TypeAlias, assert_never
+from operator import gt
+from typing import Protocol, TypeAlias
 
 from proof_r1_formal.errors import SignatureError, StructureError
 from proof_r1_formal.evidence.term import Proof
-from proof_r1_formal.logic.model import Structure, evaluate
-from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.model import Structure, evaluate, evaluation_steps, extents
+from proof_r1_formal.logic.signature import FunctionType, Signature
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     ENTITY,
-    And,
-    App,
-    Atom,
-    Bottom,
-    Eq,
-    Exists,
-    ForAll,
     Formula,
-    Iff,
-    Implies,
     Not,
-    Or,
-    Term,
-    Top,
-    Var,
-    Xor,
 )
 
 MAX_DEPTH = 300
 """The deepest nesting of formulas and terms that solvers take: what the parser reads, and room to combine some."""
+MAX_EVALUATION = 500_000
+"""The most steps that checking a countermodel may need, and the most elements that it may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,33 +119,60 @@ class Solver(Protocol):
         ...
 
 
+class TooLargeError(StructureError):
+    """A structure that takes more than ``MAX_EVALUATION`` steps to check."""
+
+
 def is_countermodel(query: Query, structure: Structure) -> bool:
     """Whether the reference evaluator finds all dependencies true and the conclusion false in ``structure``.
 
     Raises:
-        StructureError: the structure does not interpret a symbol of the query, or a function has a value that is no
-            element of its sort.
+        TooLargeError: the structure is too large for the query to be checked.
+        StructureError: the structure does not interpret a symbol of the query, or not by elements of its sorts: every
+            function must have a value of its sort at all arguments of theirs.
         SignatureError: the query uses a symbol in two ways.
     """
-    _require_elements(query, structure)
+    _require_size(query, structure)
+    _require_interpreted(query, structure)
     return all(evaluate(formula, structure) for formula in query.dependencies) and not evaluate(
         query.conclusion, structure
     )
 
 
-def _require_elements(query: Query, structure: Structure) -> None:
-    """Refuse a structure with a function that leads out of the domain: quantifiers would not see its values."""
+def _require_size(query: Query, structure: Structure) -> None:
+    steps = sum(evaluation_steps(formula, structure) for formula in query.assertions)
+    if max(steps, *structure.domains.values()) > MAX_EVALUATION:
+        raise TooLargeError(f"the structure takes more than {MAX_EVALUATION} steps to check, or has more elements")
+
+
+def _require_interpreted(query: Query, structure: Structure) -> None:
+    """Refuse a structure that has too much or too little of a symbol: quantifiers would not see such values."""
     formulas = (*query.dependencies, query.conclusion)
-    sorts = {name: ENTITY for formula in formulas for name in symbols(formula).functions}
-    if not all(symbols(formula).sorts <= {ENTITY} for formula in formulas):
-        sorts = {name: type_.result for name, type_ in Signature.infer(formulas).functions.items()}
-    for name, sort in sorts.items():
+    if all(symbols(formula).sorts <= {ENTITY} for formula in formulas):
+        uses = {name: use for formula in formulas for name, use in symbols(formula).uses}
+        predicates = {name: (ENTITY,) * arity for name, (kind, arity) in uses.items() if kind == "predicate"}
+        functions = {
+            name: FunctionType((ENTITY,) * arity, ENTITY) for name, (kind, arity) in uses.items() if kind != "predicate"
+        }
+    else:
+        signature = Signature.infer(formulas)
+        predicates, functions = dict(signature.predicates), dict(signature.functions)
+    for sort in {sort for type_ in functions.values() for sort in (*type_.arguments, type_.result)}:
         if sort not in structure.domains:
             raise StructureError(f"the structure has no domain for sort {sort!r}")
-        size = structure.domains[sort]
-        for value in structure.functions.get(name, {}).values():
-            if not 0 <= value < size:
-                raise StructureError(f"the value {value} of {name!r} is no element of the domain")
+    for name, sorts in predicates.items():
+        rows = structure.predicates.get(name)
+        if rows is None:
+            raise StructureError(f"the structure does not interpret predicate {name!r}")
+        sizes = [structure.domains.get(sort, 0) for sort in sorts]
+        if rows and (len(found := extents(rows)) != len(sizes) or any(map(gt, found, sizes))):
+            raise StructureError(f"a tuple of {name!r} does not have {len(sizes)} elements of its sorts")
+    for name, type_ in functions.items():
+        table = structure.functions.get(name)
+        if table is None or extents(table) != tuple([structure.domains[sort] for sort in type_.arguments]):
+            raise StructureError(f"the structure does not interpret {name!r} at all elements of its sorts")
+        if max(table.values()) >= structure.domains[type_.result]:
+            raise StructureError(f"a value of {name!r} is no element of the domain of sort {type_.result!r}")
 
 
 # -- which queries can be asked ---------------------------------------------------------------------------------------
@@ -179,33 +194,9 @@ def checked_signature(query: Query) -> Signature | Unknown:
 def flaw_of(query: Query) -> Unknown | None:
     """Why a formula of the query is none that a solver can take; None if all can be taken."""
     for formula in (*query.dependencies, query.conclusion):
-        if flaw := _flaw(formula):
-            return Unknown(Reason.UNSUPPORTED, flaw)
+        if formula.height > MAX_DEPTH:
+            return Unknown(Reason.UNSUPPORTED, f"a formula is nested deeper than {MAX_DEPTH}")
+        if formula.free:
+            name = min(variable.name for variable in formula.free)
+            return Unknown(Reason.UNSUPPORTED, f"variable {name!r} is free")
     return None
-
-
-@lru_cache(maxsize=1 << 14)
-def _flaw(formula: Formula) -> str:
-    """What no solver takes about one formula; empty if there is nothing."""
-    stack: list[tuple[Formula | Term, frozenset[Var], int]] = [(formula, frozenset(), 1)]
-    while stack:
-        part, bound, depth = stack.pop()
-        if depth > MAX_DEPTH:
-            return f"a formula is nested deeper than {MAX_DEPTH}"
-        match part:
-            case Top() | Bottom():
-                pass
-            case Var():
-                if part not in bound:
-                    return f"variable {part.name!r} is free"
-            case Atom(_, arguments) | App(_, arguments):
-                stack.extend((argument, bound, depth + 1) for argument in arguments)
-            case Not(body):
-                stack.append((body, bound, depth + 1))
-            case ForAll(variable, body) | Exists(variable, body):
-                stack.append((body, bound | {variable}, depth + 1))
-            case (Eq() | And() | Or() | Xor() | Implies() | Iff()) as pair:
-                stack += ((pair.left, bound, depth + 1), (pair.right, bound, depth + 1))
-            case _:
-                assert_never(part)
-    return ""

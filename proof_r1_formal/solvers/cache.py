@@ -1,8 +1,12 @@
-"""Answers remembered by canonical query, in memory and, if wanted, in a file.
+"""Answers remembered by canonical query, in memory and, on request, countermodels in a file.
 
 What is solved is the canonical query itself, so an answer does not depend on what was asked before. Evidence is renamed
-back to the names of the query that was asked; who wants to rely on it checks it after that. A file is not trusted: it
-holds nothing but evidence, and what is read from it counts only if that holds.
+back to the names of the query that was asked; who wants to rely on it checks it after that.
+
+A file is not trusted. It holds countermodels only, and one that is read counts if it interprets exactly the symbols of
+the query and the evaluator confirms it. Anything else is a miss, and the query is solved. Proofs are not kept in files:
+the search finds most of them faster than a file is read, and a valid proof with a detour through a premise that it does
+not need would change which dependencies the report calls used.
 """
 
 from __future__ import annotations
@@ -17,15 +21,21 @@ import msgspec
 
 from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.evidence.confirm import confirm
-from proof_r1_formal.evidence.serial import proof_from_data, proof_to_data, structure_from_data, structure_to_data
+from proof_r1_formal.evidence.serial import structure_from_data, structure_to_data
 from proof_r1_formal.evidence.term import renamed
 from proof_r1_formal.logic.model import Structure
+from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted
 from proof_r1_formal.solvers.canonical import Canonical, canonical
 
+MAX_BYTES = 1 << 18
+"""The longest entry of a file that is written or read."""
+
+_TABLE = "CREATE TABLE answers (query TEXT PRIMARY KEY, answer BLOB) WITHOUT ROWID"
+
 
 class AnswerFile:
-    """Evidence for answers in an SQLite file, by canonical query; several processes may share it.
+    """Countermodels in an SQLite file, by canonical query; several processes may share it.
 
     Args:
         path: of the file; it is made when it is first needed.
@@ -40,9 +50,13 @@ class AnswerFile:
     @cached_property
     def _database(self) -> sqlite3.Connection:
         database = sqlite3.connect(self._path, isolation_level=None, timeout=60)
+        database.execute("PRAGMA trusted_schema = OFF")
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = OFF")  # what is lost is solved again
-        database.execute("CREATE TABLE IF NOT EXISTS answers (query TEXT PRIMARY KEY, answer BLOB) WITHOUT ROWID")
+        database.execute(_TABLE.replace("TABLE", "TABLE IF NOT EXISTS"))
+        found = database.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").fetchall()
+        if found != [(_TABLE,)]:  # a view or a trigger would run whenever the file is asked
+            raise sqlite3.DatabaseError("it holds something else than the one table of answers")
         return database
 
     def _execute(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
@@ -51,33 +65,39 @@ class AnswerFile:
         except sqlite3.Error as error:
             raise DataError(str(self._path), f"cannot be used as a file of answers: {error}") from error
 
-    def get(self, form: Canonical) -> Answer | None:
-        """The answer to a canonical query, if the file holds evidence for it that holds."""
-        rows = self._execute("SELECT answer FROM answers WHERE query = ?", str(form.key))
+    def get(self, form: Canonical) -> Refuted | None:
+        """The countermodel of a canonical query, if the file has one that holds."""
+        statement = "SELECT answer FROM answers WHERE query = ? AND typeof(answer) = 'blob' AND length(answer) <= ?"
+        rows = self._execute(statement, str(form.key), MAX_BYTES)
         if not rows:
             return None
         try:
             match msgspec.json.decode(rows[0][0]):
-                case {"proof": data}:
-                    answer: Answer = Entailed(proof_from_data(data))
-                case {"countermodel": data}:
-                    answer = Refuted(structure_from_data(data))
+                case {"countermodel": data, **rest} if not rest:
+                    model = structure_from_data(data)
                 case _:
                     return None
-        except (ProofR1Error, msgspec.DecodeError, TypeError):
+            answer = Refuted(model)
+            return answer if _interprets_exactly(model, form.query) and confirm(form.query, answer).checked else None
+        except (ProofR1Error, ValueError, RecursionError):
             return None
-        return answer if confirm(form.query, answer).checked else None
 
     def put(self, form: Canonical, answer: Answer) -> None:
-        """Keep the evidence of an answer, if it has any."""
-        match answer:
-            case Entailed(proof) if proof is not None:
-                data = {"proof": proof_to_data(proof)}
-            case Refuted(model) if model is not None:
-                data = {"countermodel": structure_to_data(model)}
-            case _:
-                return
-        self._execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", str(form.key), msgspec.json.encode(data))
+        """Keep the countermodel of an answer, if it has one."""
+        if isinstance(answer, Refuted) and answer.model is not None:
+            data = msgspec.json.encode({"countermodel": structure_to_data(answer.model)})
+            if len(data) <= MAX_BYTES:
+                self._execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", str(form.key), data)
+
+
+def _interprets_exactly(model: Structure, query: Query) -> bool:
+    """Whether the model has the sorts and symbols of the query, and no others."""
+    signature = Signature.infer((*query.dependencies, query.conclusion))
+    return (
+        model.domains.keys() == {*signature.sorts}
+        and model.predicates.keys() == signature.predicates.keys()
+        and model.functions.keys() == signature.functions.keys()
+    )
 
 
 class AnswerCache:
@@ -86,7 +106,7 @@ class AnswerCache:
     Args:
         solve: answers a query anew.
         size: how many answers are remembered; 0 for none.
-        file: where evidence is kept from run to run.
+        file: where countermodels are kept from run to run.
     """
 
     def __init__(
@@ -99,10 +119,11 @@ class AnswerCache:
     def _answer_from_file(self, form: Canonical) -> Answer:
         if self._file is None:
             return self._solve(form.query)
-        answer = self._file.get(form)
-        if answer is None:
-            answer = self._solve(form.query)
-            self._file.put(form, answer)
+        kept = self._file.get(form)
+        if kept is not None:
+            return kept
+        answer = self._solve(form.query)
+        self._file.put(form, answer)
         return answer
 
     def decide(self, query: Query) -> Answer:

@@ -9,32 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from math import prod
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from proof_r1_formal.errors import StructureError
 from proof_r1_formal.logic.model import Element, Structure
 from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import (
-    And,
-    Atom,
-    Bottom,
-    Eq,
-    Exists,
-    ForAll,
-    Formula,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    Top,
-    Xor,
-)
-from proof_r1_formal.solvers.base import Query, is_countermodel
+from proof_r1_formal.solvers.base import Query, TooLargeError, is_countermodel
 
 MAX_ENTRIES = 20_000
 """The most table entries that are read from a model."""
-MAX_EVALUATION = 500_000
-"""The most steps that confirming a structure may need."""
 
 Row: TypeAlias = tuple[Element, ...]
 
@@ -80,31 +63,12 @@ def countermodel(
 
 
 def confirmed(query: Query, structure: Structure) -> Structure | None:
-    """The structure if the reference evaluator confirms it as a countermodel, within ``MAX_EVALUATION`` steps; or None.
+    """The structure if the reference evaluator confirms it as a countermodel; None if not, or if it is too large.
 
     Raises:
         StructureError: the structure does not interpret a symbol of the query.
     """
-    steps = sum(_evaluation_steps(formula, structure) for formula in query.assertions)
-    return structure if steps <= MAX_EVALUATION and is_countermodel(query, structure) else None
-
-
-def _evaluation_steps(formula: Formula, structure: Structure) -> int:
-    """The most subformulas that ``evaluate`` visits: each as often as there are values for the variables around it."""
-    total = 0
-    stack = [(formula, 1)]
-    while stack:
-        part, times = stack.pop()
-        total += times
-        match part:
-            case Top() | Bottom() | Atom() | Eq():
-                pass
-            case Not(body):
-                stack.append((body, times))
-            case ForAll(variable, body) | Exists(variable, body):
-                stack.append((body, times * structure.domains[variable.sort]))
-            case And() | Or() | Xor() | Implies() | Iff():
-                stack += ((part.left, times), (part.right, times))
-            case _:
-                assert_never(part)
-    return total
+    try:
+        return structure if is_countermodel(query, structure) else None
+    except TooLargeError:
+        return None

@@ -10,8 +10,7 @@ formulas have a common model exactly if their ground instances have one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.symbols import symbols
@@ -30,15 +29,13 @@ from proof_r1_formal.logic.syntax import (
     Quantified,
     Term,
     Top,
-    Var,
     Xor,
+    once,
 )
 from proof_r1_formal.logic.transform import (
-    free_variables,
     functions_within,
     instantiate,
     subformulas,
-    subterms,
     terms,
 )
 
@@ -46,6 +43,7 @@ Signed: TypeAlias = tuple[Formula, bool]
 """A formula and the truth value it shall have."""
 
 MAX_WITNESSES = 64
+_DEFAULT = frozenset({ENTITY})
 _LONG = 32
 """How many symbols of a formula are free; more cost in proportion."""
 
@@ -71,22 +69,33 @@ class Grounding:
     def __init__(self, formulas: Sequence[Signed], *, terms: Mapping[str, Iterable[Term]] | None = None) -> None:
         self.terms: dict[str, dict[Term, None]] = {sort: dict.fromkeys(found) for sort, found in (terms or {}).items()}
         self._witnesses: dict[Signed, App] = {}
-        self._taken = {name for formula, _ in formulas for name in symbols(formula).functions}
-        self._taken |= {name for found in self.terms.values() for term in found for name in functions_within(term)}
+        self._formulas = formulas
+        self._taken: set[str] | None = None
         self._result_sorts: dict[str, str] = {}
-        if not all(symbols(formula).sorts <= {ENTITY} for formula, _ in formulas):
-            types = Signature.infer([formula for formula, _ in formulas]).functions
-            self._result_sorts = {name: type_.result for name, type_ in types.items()}
-        seen: set[Signed] = set()
+        for formula, _ in formulas:
+            if not symbols(formula).sorts <= _DEFAULT:
+                types = Signature.infer([formula for formula, _ in formulas]).functions
+                self._result_sorts = {name: type_.result for name, type_ in types.items()}
+                break
         pending = list(reversed(formulas))
         while pending:
-            signed = pending.pop()
-            if signed not in seen:
-                seen.add(signed)
-                pending += self._parts(*signed)
+            self._enter(*pending.pop(), pending)
         for sort, found in self.terms.items():
             if not found:
                 found[self._new(f"␣e{sort}")] = None
+
+    def _enter(self, formula: Formula, sign: bool, pending: list[Signed]) -> None:
+        """Bring in the terms of a formula, and witnesses of its strong parts, whose instances are pending."""
+        needs = _needs(formula, sign)
+        if needs.outside:
+            raise OutsideError(needs.outside)
+        for term in symbols(formula).ground_terms:
+            self.terms.setdefault(self._result_sorts.get(term.function, ENTITY), {})[term] = None
+        for sort in needs.weak:
+            self.terms.setdefault(sort, {})
+        for strong, value in needs.strong:
+            if (strong, value) not in self._witnesses:
+                pending.append((instantiate(strong, self._witness(strong, value)), value))
 
     def parts(self, formula: Quantified, sign: bool) -> list[Formula]:
         """The closed formulas that all have the value ``sign`` where ``formula`` has it: instances, or a witness's one.
@@ -104,61 +113,91 @@ class Grounding:
         instances = len(self.terms[formula.variable.sort]) if isinstance(formula, ForAll) == sign else 1
         return instances * (_length(formula.body) // _LONG)
 
-    def _parts(self, formula: Formula, sign: bool) -> list[Signed]:
-        """What to look at next, inside a formula that shall have that value; finds witnesses on the way."""
-        match formula:
-            case Top() | Bottom():
-                return []
-            case Atom(_, arguments):
-                self._note(arguments)
-                return []
-            case Eq(left, right):
-                self._note((left, right))
-                return []
-            case Not(body):
-                return [(body, not sign)]
-            case ForAll(variable, body) | Exists(variable, body):
-                if isinstance(formula, ForAll) == sign:
-                    self.terms.setdefault(variable.sort, {})
-                    return [(body, sign)]
-                if free_variables(formula):
-                    raise OutsideError("∃ in the scope of ∀, once negations are moved inward")
-                return [(instantiate(formula, self._witness(formula, sign)), sign)]
-            case Implies(left, right):
-                return [(right, sign), (left, not sign)]
-            case Xor(left, right) | Iff(left, right):
-                return [(right, True), (right, False), (left, True), (left, False)]
-            case _:
-                return [(formula.right, sign), (formula.left, sign)]
-
     def _witness(self, formula: Quantified, sign: bool) -> App:
-        witness = self._witnesses.get((formula, sign))
-        if witness is None:
-            if len(self._witnesses) >= MAX_WITNESSES:
-                raise OutsideError(f"more than {MAX_WITNESSES} witnesses")
-            witness = self._witnesses[formula, sign] = self._new(f"␣w{len(self._witnesses)}")
-            self._result_sorts[witness.function] = formula.variable.sort
-            self.terms.setdefault(formula.variable.sort, {})[witness] = None
+        if len(self._witnesses) >= MAX_WITNESSES:
+            raise OutsideError(f"more than {MAX_WITNESSES} witnesses")
+        witness = self._witnesses[formula, sign] = self._new(f"␣w{len(self._witnesses)}")
+        self._result_sorts[witness.function] = formula.variable.sort
+        self.terms.setdefault(formula.variable.sort, {})[witness] = None
         return witness
 
-    def _note(self, arguments: tuple[Term, ...]) -> None:
-        """Bring in the ground terms among and inside the arguments."""
-        for argument in arguments:
-            if isinstance(argument, App):
-                for part in subterms(argument):
-                    if isinstance(part, Var):
-                        raise OutsideError("a function of a variable")
-                    sort = self._result_sorts.get(part.function, ENTITY)
-                    self.terms.setdefault(sort, {})[part] = None
-
     def _new(self, name: str) -> App:
+        if self._taken is None:
+            self._taken = {name for formula, _ in self._formulas for name in symbols(formula).functions}
+            self._taken |= {name for found in self.terms.values() for term in found for name in functions_within(term)}
         while name in self._taken:
             name += "␣"
         self._taken.add(name)
         return App(name, ())
 
 
-@lru_cache(maxsize=1 << 14)
+class _Needs(NamedTuple):
+    """What a formula that shall have a value needs.
+
+    Attributes:
+        strong: its strong quantified formulas, but for those inside of others; each needs a witness.
+        weak: the sorts of its weak quantifiers.
+        outside: why the formula is not in the class; empty if it is.
+    """
+
+    strong: tuple[tuple[Quantified, bool], ...]
+    weak: tuple[str, ...]
+    outside: str
+
+
+_NOTHING = _Needs((), (), "")
+
+
+def _needs(formula: Formula, sign: bool) -> _Needs:
+    if not formula.quantifiers:
+        return _NOTHING
+    key = "needs if true" if sign else "needs if false"
+    found: _Needs | None = formula.memo.get(key)
+    if found is None:
+        found = formula.memo[key] = _found_needs(formula, sign)
+    return found
+
+
+def _found_needs(formula: Formula, sign: bool) -> _Needs:
+    strong: dict[tuple[Quantified, bool], None] = {}
+    weak: dict[str, None] = {}
+    pending = [(formula, sign)]
+    seen = set(pending)
+    while pending:
+        part, value = pending.pop()
+        match part:
+            case Top() | Bottom():
+                inside: tuple[Signed, ...] = ()
+            case Atom() | Eq():
+                arguments = part.arguments if isinstance(part, Atom) else (part.left, part.right)
+                if any(isinstance(argument, App) and argument.free for argument in arguments):
+                    return _Needs((), (), "a function of a variable")
+                inside = ()
+            case Not(body):
+                inside = ((body, not value),)
+            case ForAll(variable, body) | Exists(variable, body):
+                inside = ()
+                if isinstance(part, ForAll) == value:
+                    weak[variable.sort] = None
+                    inside = ((body, value),)
+                elif part.free:
+                    return _Needs((), (), "∃ in the scope of ∀, once negations are moved inward")
+                else:
+                    strong[part, value] = None
+            case Implies(left, right):
+                inside = ((right, value), (left, not value))
+            case Xor(left, right) | Iff(left, right):
+                inside = ((right, True), (right, False), (left, True), (left, False))
+            case _:
+                inside = ((part.right, value), (part.left, value))
+        for signed in inside:
+            if signed not in seen:
+                seen.add(signed)
+                pending.append(signed)
+    return _Needs(tuple(strong), tuple(weak), "")
+
+
+@once
 def _length(formula: Formula) -> int:
     """How many symbols it has, terms included."""
     return sum(1 for _ in subformulas(formula)) + sum(1 for _ in terms(formula))

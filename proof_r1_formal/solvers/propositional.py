@@ -33,6 +33,8 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import simplified, terms
 from proof_r1_formal.solvers.grounding import Grounding, Signed
 
+FEW_ATOMS = 6
+"""The atoms of a small truth table, whose 64 rows fit a machine word."""
 MAX_ATOMS = 12
 """The most atoms of a truth table."""
 BUDGET = 50_000
@@ -40,9 +42,11 @@ BUDGET = 50_000
 CONFLICTS = 100_000
 """The most conflicts that the SAT solver may run into for one question."""
 
-ALL = (1 << (1 << MAX_ATOMS)) - 1
-"""The bits of a formula that is true under every assignment."""
-_COLUMNS = tuple([ALL // ((1 << (1 << index)) + 1) << (1 << index) for index in range(MAX_ATOMS)])
+_ALL = {atoms: (1 << (1 << atoms)) - 1 for atoms in (FEW_ATOMS, MAX_ATOMS)}
+_COLUMNS = {
+    atoms: tuple([every // ((1 << (1 << index)) + 1) << (1 << index) for index in range(atoms)])
+    for atoms, every in _ALL.items()
+}
 """The bits of the atom at ``index``: the assignments whose number has that bit."""
 
 Ground: TypeAlias = Atom | Eq
@@ -63,10 +67,12 @@ def satisfying_assignment(formulas: Sequence[Signed], grounding: Grounding) -> A
     Raises:
         BudgetSpentError: the formulas are too large, or too hard, to tell.
     """
-    try:
-        return TruthTable(grounding).satisfying_assignment(formulas)
-    except TooManyAtomsError:
-        return _Clauses(grounding).satisfying_assignment(formulas)
+    for atoms in (FEW_ATOMS, MAX_ATOMS):
+        try:
+            return TruthTable(grounding, atoms).satisfying_assignment(formulas)
+        except TooManyAtomsError:
+            continue
+    return _Clauses(grounding).satisfying_assignment(formulas)
 
 
 def _instances_of_leibniz(atoms: Mapping[Ground, int]) -> Iterator[Formula]:
@@ -95,12 +101,20 @@ class TruthTable:
 
     Args:
         grounding: what stands for quantified formulas.
+        atoms: the most atoms it takes, ``FEW_ATOMS`` or ``MAX_ATOMS``.
+
+    Attributes:
+        every: the bits of a formula that is true under every assignment.
     """
 
-    def __init__(self, grounding: Grounding) -> None:
+    def __init__(self, grounding: Grounding, atoms: int = MAX_ATOMS) -> None:
+        self.every = _ALL[atoms]
+        self._columns = _COLUMNS[atoms]
         self._grounding = grounding
         self._atoms: dict[Ground, int] = {}
-        self._known: dict[Signed, int] = {}
+        self._equations = False
+        self._known: dict[Formula, int] = {}
+        self._instances: dict[Signed, int] = {}
         self._left = BUDGET
 
     def satisfying_assignment(self, formulas: Sequence[Signed]) -> Assignment | None:
@@ -109,29 +123,31 @@ class TruthTable:
         if not models:
             return None
         number = (models & -models).bit_length() - 1
-        return {atom: bool(number >> index & 1) for atom, index in self._atoms.items()}
+        return {atom: bool(number >> index & 1) for index, atom in enumerate(self._atoms)}
 
     def models(self, formulas: Sequence[Signed]) -> int:
         """The assignments under which every formula has its value.
 
         Raises:
-            TooManyAtomsError: there are more than ``MAX_ATOMS`` atoms.
+            TooManyAtomsError: there are more atoms than the table takes.
             BudgetSpentError: there are too many ground formulas.
         """
-        models = ALL
+        models = self.every
         for formula, sign in formulas:
             models &= self.truth(formula, sign)
-        if any(isinstance(atom, Eq) for atom in self._atoms):
+        if self._equations:
             for law in _instances_of_leibniz(self._atoms):
                 models &= self.truth(law, True)
         return models
 
     def truth(self, formula: Formula, sign: bool) -> int:
         """The assignments under which the formula, or the instances it stands for, has the value ``sign``."""
-        known = self._known.get((formula, sign))
+        if not formula.quantifiers:
+            return self._ground(formula) if sign else self.every ^ self._ground(formula)
+        known = self._instances.get((formula, sign))
         if known is None:
             self._spend(1)
-            known = self._known[formula, sign] = self._truth(formula, sign)
+            known = self._instances[formula, sign] = self._quantified(formula, sign)
         return known
 
     def _spend(self, price: int) -> None:
@@ -139,17 +155,47 @@ class TruthTable:
         if self._left < 0:
             raise BudgetSpentError(f"more than {BUDGET} ground formulas")
 
-    def _truth(self, formula: Formula, sign: bool) -> int:
-        truth = self.truth
+    def _ground(self, formula: Formula) -> int:
+        """The assignments under which a formula without quantifiers is true."""
+        known = self._known.get(formula)
+        if known is not None:
+            return known
+        self._spend(1)
         match formula:
             case Atom():
-                return self._column(formula) if sign else ALL ^ self._column(formula)
+                truth = self._column(formula)
+            case Not(body):
+                truth = self.every ^ self._ground(body)
+            case And(left, right):
+                truth = self._ground(left) & self._ground(right)
+            case Or(left, right):
+                truth = self._ground(left) | self._ground(right)
+            case Implies(left, right):
+                truth = (self.every ^ self._ground(left)) | self._ground(right)
+            case Xor(left, right):
+                truth = self._ground(left) ^ self._ground(right)
+            case Iff(left, right):
+                truth = self.every ^ self._ground(left) ^ self._ground(right)
+            case Eq(left, right):
+                self._equations = True
+                truth = self.every if left is right else self._column(_canonical(formula))
+            case Bottom():
+                truth = 0
+            case _:
+                truth = self.every
+        self._known[formula] = truth
+        return truth
+
+    def _quantified(self, formula: Formula, sign: bool) -> int:
+        """The assignments under which the instances of quantified formulas give a formula the value ``sign``."""
+        truth = self.truth
+        match formula:
             case Not(body):
                 return truth(body, not sign)
-            case And(left, right):
-                return truth(left, True) & truth(right, True) if sign else truth(left, False) | truth(right, False)
-            case Or(left, right):
-                return truth(left, True) | truth(right, True) if sign else truth(left, False) & truth(right, False)
+            case And(left, right) | Or(left, right):
+                if isinstance(formula, And) == sign:
+                    return truth(left, sign) & truth(right, sign)
+                return truth(left, sign) | truth(right, sign)
             case Implies(left, right):
                 return truth(left, False) | truth(right, True) if sign else truth(left, True) & truth(right, False)
             case Xor(left, right) | Iff(left, right):
@@ -157,22 +203,19 @@ class TruthTable:
                 one = truth(left, True) & truth(right, same)
                 return one | (truth(left, False) & truth(right, not same))
             case ForAll() | Exists():
-                result = ALL
+                result = self.every
                 self._spend(self._grounding.price(formula, sign))
                 for part in self._grounding.parts(formula, sign):
                     result &= truth(part, sign)
                 return result
-            case Top() | Bottom():
-                return ALL if isinstance(formula, Top) == sign else 0
-            case Eq(left, right):
-                equal = ALL if left is right else self._column(_canonical(formula))
-                return equal if sign else ALL ^ equal
+            case _:
+                raise AssertionError("a formula without quantifiers has no instances")
 
     def _column(self, atom: Ground) -> int:
         index = self._atoms.setdefault(atom, len(self._atoms))
-        if index >= MAX_ATOMS:
+        if index >= len(self._columns):
             raise TooManyAtomsError
-        return _COLUMNS[index]
+        return self._columns[index]
 
 
 class _Clauses:

@@ -16,7 +16,7 @@ from proof_r1_formal.errors import EnglishError, ParseError
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import Exists, ForAll, Formula, Implies, Not, Term, atom, conjunction, const, var
-from proof_r1_formal.logic.transform import alpha_equivalent, free_variables, regrouped
+from proof_r1_formal.logic.transform import alpha_equivalent, regrouped
 from proof_r1_formal.testing import strategies
 
 NOUNS = frozenset({"cat", "wumpus", "ostrich", "animal"})
@@ -128,7 +128,7 @@ def test_every_text_is_read_or_refused_with_its_place(text: str | bytes) -> None
         assert error.problem
         assert "\n" not in error.problem
     else:
-        assert not free_variables(formula)
+        assert not formula.free
         assert alpha_equivalent(parse_formula(show(formula)), formula)
 
 

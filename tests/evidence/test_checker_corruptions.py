@@ -55,7 +55,7 @@ from proof_r1_formal.logic.syntax import (
     const,
     var,
 )
-from proof_r1_formal.logic.transform import free_variables, subformulas, substitute
+from proof_r1_formal.logic.transform import subformulas, substitute
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed, Query
@@ -308,7 +308,7 @@ class Vandal:
 
 
 def _ordered(formula: Formula) -> list[Var]:
-    return sorted(free_variables(formula), key=lambda variable: variable.name)
+    return sorted(formula.free, key=lambda variable: variable.name)
 
 
 # -- what is accepted does hold ---------------------------------------------------------------------------------------

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof_r1_formal.errors import StructureError
+from proof_r1_formal.errors import ProofR1Error, StructureError
+from proof_r1_formal.evidence.serial import structure_from_data
 from proof_r1_formal.logic.model import Structure, evaluate, value_of
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.serial import Data
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import (
     ENTITY,
@@ -169,6 +174,48 @@ def test_domains_are_not_empty(size: int) -> None:
     with pytest.raises(StructureError, match="sort 'Dog' has no element"):
         Structure({ENTITY: 1, "Dog": size})
     assert evaluate(parse_formula("∃x x = x"), Structure({ENTITY: 1}))
+
+
+ROW: tuple[int, ...] = (0, 1)
+WRONG: dict[str, tuple[Any, Any, Any, str]] = {
+    "half an element": ({ENTITY: 2}, {}, {"a": {(): 0.5}}, "0.5, in the table of 'a', is no element"),
+    "a whole float": ({ENTITY: 2}, {}, {"a": {(): 1.0}}, "1.0, in the table of 'a', is no element"),
+    "True as a value": ({ENTITY: 2}, {}, {"a": {(): True}}, "True, in the table of 'a', is no element"),
+    "True as an argument": ({ENTITY: 2}, {}, {"f": {(0,): 0, (True,): 0}}, "True, in the table of 'f'"),
+    "True in a tuple": ({ENTITY: 2}, {"P": frozenset({(True,)})}, {}, "True, in the table of 'P'"),
+    "a text": ({ENTITY: 2}, {"P": frozenset({("0",)})}, {}, "'0', in the table of 'P'"),
+    "nothing": ({ENTITY: 2}, {}, {"a": {(): None}}, "None, in the table of 'a'"),
+    "a negative element": ({ENTITY: 2}, {"P": frozenset({(-1,)})}, {}, "-1, in the table of 'P'"),
+    "a value out of the domain": ({ENTITY: 2}, {}, {"a": {(): 2}}, "2, in the table of 'a'"),
+    "an element out of the domain": ({ENTITY: 2}, {"P": frozenset({(0,), (2,)})}, {}, "2, in the table of 'P'"),
+    "an element without a domain": ({}, {"P": frozenset({(0,)})}, {}, "0, in the table of 'P'"),
+    "no value": ({ENTITY: 2}, {}, {"a": {}}, "'a' must have a value"),
+    "no value of one element": ({ENTITY: 2}, {}, {"f": {(1,): 0}}, "'f' must have a value"),
+    "no value of the last element": ({ENTITY: 2}, {}, {"f": {(0,): 0}}, "'f' must have a value"),
+    "no value of one pair": ({ENTITY: 2}, {}, {"f": {(0, 0): 0, (0, 1): 0, (1, 1): 0}}, "'f' must have a value"),
+    "tuples of two lengths": ({ENTITY: 2}, {"P": frozenset({(0,), ROW})}, {}, "'P' must have one length"),
+    "arguments of two lengths": ({ENTITY: 2}, {}, {"f": {(): 0, (0,): 0}}, "'f' must have one length"),
+    "an argument that is no tuple": ({ENTITY: 2}, {}, {"f": {0: 0, 1: 0}}, "0, in the table of 'f', must be a tuple"),
+    "rows in a list": ({ENTITY: 2}, {"P": [(0,)]}, {}, "must be a frozenset, not list"),
+    "half a domain": ({ENTITY: 1.5}, {}, {}, "has 1.5 elements; the number must be an int"),
+    "a domain of True": ({ENTITY: True}, {}, {}, "has True elements"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_structure_is_checked_when_it_is_made(case: str) -> None:
+    domains, predicates, functions, message = WRONG[case]
+    with pytest.raises(StructureError, match=re.escape(message)):
+        Structure(domains, predicates, functions)
+
+
+def test_a_structure_from_json_is_checked_like_any_other() -> None:
+    data: Data = {"domains": {"Entity": 2}, "predicates": {}, "functions": {"f": [[[0], 1]]}}
+    with pytest.raises(StructureError, match="'f' must have a value"):
+        structure_from_data(data)
+    for value in (0.5, True, "0", None):
+        with pytest.raises(ProofR1Error):
+            structure_from_data({"domains": {"Entity": 2}, "predicates": {}, "functions": {"a": [[[], value]]}})  # type: ignore[list-item]
 
 
 def expanded(formula: Formula, structure: Structure) -> Formula:

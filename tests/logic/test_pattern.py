@@ -11,7 +11,7 @@ from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.pattern import Lambda, Substitution, instance, require_letters
 from proof_r1_formal.logic.syntax import ENTITY, App, Exists, ForAll, Formula, Term, Var, atom, const, var
-from proof_r1_formal.logic.transform import alpha_equivalent, free_variables
+from proof_r1_formal.logic.transform import alpha_equivalent
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
 
@@ -55,7 +55,7 @@ def relation(first: Term, second: Term) -> Formula:
 def test_no_variable_is_captured(pattern: Formula, substitution: Substitution, expected: Formula) -> None:
     found = instance(pattern, substitution)
     assert alpha_equivalent(found, expected), found
-    assert free_variables(found) == free_variables(expected)
+    assert found.free == expected.free
 
 
 @pytest.mark.parametrize("quantifiers", list(product((ForAll, Exists), repeat=2)))
@@ -98,4 +98,4 @@ def test_a_catalogue_refuses_a_schema_with_a_letter_of_two_uses() -> None:
 def test_a_variable_of_another_sort_and_the_same_name_is_another() -> None:
     person = Var("x", "Person")
     found = instance(ForAll(X, atom("A")), {"A": Lambda((), atom("P", person))})
-    assert free_variables(found) == {person}
+    assert found.free == {person}

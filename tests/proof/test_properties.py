@@ -42,7 +42,7 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.logic.transform import alpha_equivalent, free_variables, rename, substitute
+from proof_r1_formal.logic.transform import alpha_equivalent, rename, substitute
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.certify import certify
@@ -252,7 +252,7 @@ def renamed_apart(formula: Formula, suffix: str) -> Formula:
     match formula:
         case ForAll(variable, body) | Exists(variable, body):
             new = Var(f"{variable.name}{suffix}", variable.sort)
-            while new in free_variables(body):
+            while new in body.free:
                 new = Var(f"{new.name}{suffix}", variable.sort)
             return type(formula)(new, renamed_apart(substitute(body, {variable: new}), suffix))
         case Not(body):

@@ -1,38 +1,76 @@
-"""Answers kept in a file: the same verdicts, nothing trusted."""
+"""Countermodels kept in a file: the same reports, and nothing that is read is trusted."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import DataError
+from proof_r1_formal.evidence.checker import check
 from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
+from proof_r1_formal.evidence.serial import proof_to_data
+from proof_r1_formal.evidence.term import Eliminate, Introduce
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.syntax import And
+from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown
-from proof_r1_formal.solvers.cache import AnswerCache, AnswerFile
+from proof_r1_formal.solvers.cache import MAX_BYTES, AnswerCache, AnswerFile
+from proof_r1_formal.solvers.canonical import canonical
+from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing.strategies import queries
 
 MODUS_PONENS = Query(
     (parse_formula("∀x (cat(x) → animal(x))"), parse_formula("cat(tom)")), parse_formula("animal(tom)")
 )
 REFUTED = Query((parse_formula("p ∨ q"),), parse_formula("p"))
+FUNCTION = Query((parse_formula("∃x red(x)"),), parse_formula("∀x red(f(x))"))
+"""Refuted by two elements, of which one is red, and f leads to the other; canonically, red is p0 and f is f1."""
 
 
 def no_more_questions(query: Query) -> Answer:
     raise AssertionError(f"{query} was not in the file")
 
 
-def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
+def with_entry(path: Path, query: Query, blob: object) -> None:
+    """Put an entry for a query into a file."""
+    EmbeddedSolver(file=path).decide(REFUTED)
+    with sqlite3.connect(path) as database:
+        database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (str(canonical(query).key), blob))
+    database.close()
+
+
+def test_a_second_run_asks_for_no_countermodel_again(tmp_path: Path) -> None:
     first = EmbeddedSolver(file=tmp_path / "answers")
-    answers = [first.decide(query) for query in (MODUS_PONENS, REFUTED)]
+    answers = [first.decide(query) for query in (REFUTED, FUNCTION)]
     again = AnswerCache(no_more_questions, file=AnswerFile(tmp_path / "answers"))
-    assert [again.decide(query) for query in (MODUS_PONENS, REFUTED)] == answers
-    renamed = Query((parse_formula("dog(rex)"), parse_formula("∀y (dog(y) → pet(y))")), parse_formula("pet(rex)"))
+    assert [again.decide(query) for query in (REFUTED, FUNCTION)] == answers
+    renamed = Query((parse_formula("tea ∨ milk"),), parse_formula("tea"))
     assert confirm(renamed, again.decide(renamed)).checked
+
+
+def test_proofs_are_not_kept(tmp_path: Path) -> None:
+    solver = EmbeddedSolver(file=tmp_path / "answers")
+    assert isinstance(solver.decide(MODUS_PONENS), Entailed)
+    with pytest.raises(AssertionError, match="was not in the file"):
+        AnswerCache(no_more_questions, file=AnswerFile(tmp_path / "answers")).decide(MODUS_PONENS)
+
+
+@given(query=queries())
+def test_a_kept_countermodel_is_found_again(tmp_path_factory: pytest.TempPathFactory, query: Query) -> None:
+    """So the check of what is read refuses nothing that was written."""
+    answer = FiniteSolver().decide(canonical(query).query)
+    assume(isinstance(answer, Refuted))
+    file = AnswerFile(tmp_path_factory.mktemp("answers") / "answers")
+    file.put(canonical(query), answer)
+    assert file.get(canonical(query)) == answer
 
 
 @given(query=queries())
@@ -43,27 +81,114 @@ def test_answers_from_the_file_are_those_without_one(tmp_path_factory: pytest.Te
     assert EmbeddedSolver(file=path).decide(query) == plain
 
 
-@pytest.mark.parametrize(
-    "forged",
-    [
-        b'{"proof": [{"line": "Repeat", "premise": 0}]}',
-        b'{"proof": []}',
-        b'{"proof": [{"line": "Nothing"}]}',
-        b'{"countermodel": {"domains": {"Entity": 1}, "predicates": {"p0": [], "p1": []}, "functions": {}}}',
-        b'{"countermodel": {"domains": {"Entity": 0}, "predicates": {}, "functions": {}}}',
-        b"{}",
-        b"no JSON",
-    ],
-)
-def test_what_somebody_else_wrote_into_the_file_counts_for_nothing(tmp_path: Path, forged: bytes) -> None:
+MODEL: dict[str, Any] = {
+    "domains": {"Entity": 2},
+    "predicates": {"p0": [[1]]},
+    "functions": {"f1": [[[0], 0], [[1], 0]]},
+}
+FORGED: dict[str, object] = {
+    "no JSON": b"no JSON",
+    "nothing": b"",
+    "no UTF-8": b'{"countermodel": "\xff"}',
+    "a lone surrogate": b'{"countermodel": "\\ud800"}',
+    "deep lists": b"[" * 100_000,
+    "deep objects": b'{"countermodel": ' * 20_000,
+    "a deep table": b'{"countermodel": {"domains": ' + b"[" * 100_000,
+    "no evidence": b"{}",
+    "a text": msgspec.json.encode({"countermodel": MODEL}).decode(),
+    "a number": 7,
+    "null": None,
+    "a longer entry than any": msgspec.json.encode({"countermodel": MODEL}) + b" " * MAX_BYTES,
+    "a proof": b'{"proof": [{"line": "Repeat", "premise": 0}]}',
+    "a padded proof": b'{"proof": [{"line": "Repeat", "premise": 0}, {"line": "Repeat", "premise": 0}]}',
+    "more than a countermodel": msgspec.json.encode({"countermodel": MODEL, "more": 1}),
+    **{
+        name: msgspec.json.encode({"countermodel": MODEL | changed})
+        for name, changed in dict[str, dict[str, Any]](
+            {
+                "no structure": {"domains": []},
+                "an empty domain": {"domains": {"Entity": 0}},
+                "another domain": {"domains": {"Person": 2}},
+                "one more domain": {"domains": {"Entity": 2, "Person": 2}},
+                "a domain of 2^60": {"domains": {"Entity": 2**60}},
+                "a domain beyond 2^64": {"domains": {"Entity": 2**70}},
+                "a negative domain": {"domains": {"Entity": -1}},
+                "half a domain": {"domains": {"Entity": 1.5}},
+                "another predicate": {"predicates": {"p9": [[1]]}},
+                "one more predicate": {"predicates": {"p0": [[1]], "p9": [[1]]}},
+                "a predicate of the query that was asked": {"predicates": {"p0": [[1]], "red": [[1]]}},
+                "tuples that are too long": {"predicates": {"p0": [[1, 1]]}},
+                "elements that are not there": {"predicates": {"p0": [[1], [7]]}},
+                "one more function": {"functions": MODEL["functions"] | {"f9": [[[], 0]]}},
+                "no function": {"functions": {}},
+                "a partial function": {"functions": {"f1": [[[0], 0]]}},
+                "a value that is not there": {"functions": {"f1": [[[0], 0], [[1], 7]]}},
+                "half a value": {"functions": {"f1": [[[0], 0], [[1], 0.5]]}},
+                "true for a value": {"functions": {"f1": [[[0], False], [[1], False]]}},
+                "a structure that refutes nothing": {"predicates": {"p0": [[0], [1]]}},
+            }
+        ).items()
+    },
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_what_somebody_else_wrote_into_the_file_is_a_miss(tmp_path: Path, forged: str) -> None:
     path = tmp_path / "answers"
-    answers = [EmbeddedSolver(file=path).decide(query) for query in (MODUS_PONENS, REFUTED)]
+    plain = EmbeddedSolver().decide(FUNCTION)
+    with_entry(path, FUNCTION, FORGED[forged])
+    assert AnswerFile(path).get(canonical(FUNCTION)) is None
+    assert EmbeddedSolver(file=path).decide(FUNCTION) == plain
+
+
+def test_the_entry_that_the_forged_ones_change_counts(tmp_path: Path) -> None:
+    with_entry(tmp_path / "answers", FUNCTION, msgspec.json.encode({"countermodel": MODEL}))
+    answer = AnswerFile(tmp_path / "answers").get(canonical(FUNCTION))
+    assert answer is not None
+    assert confirm(canonical(FUNCTION).query, answer).checked
+
+
+def test_a_padded_proof_in_the_file_does_not_change_the_report(tmp_path: Path) -> None:
+    """A proof with a detour through a premise holds, and would make that premise a used one."""
+    premises = ("p", "q", "p → r")
+    problem = Problem("1", tuple(Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(premises, 1)),
+                      three_way_options(parse_formula("r")))  # fmt: skip
+    action = {"id": "s1", "dependencies": ["h1", "h2", "h3"], "conclusion": "r", "rule": "IMPLICATION_ELIMINATION"}
+    completion = f"<summary>{json.dumps([action])}</summary>"
+    query = Query(tuple(premise.formula for premise in problem.premises), parse_formula("r"))
+    form = canonical(query)
+    p, q, rule = (form.order.index(n) for n in range(3))
+    both = And(form.query.dependencies[p], form.query.dependencies[q])
+    proof = (Introduce(both, (p, q)), Eliminate(3, "left"), Eliminate(rule, "right", 4))
+    assert check(proof, form.query.dependencies, form.query.conclusion) == {0, 1, 2}
+    with_entry(tmp_path / "answers", query, msgspec.json.encode({"proof": proof_to_data(proof)}))
+    plain = Verifier(EmbeddedSolver()).verify(problem, completion)
+    assert Verifier(EmbeddedSolver(file=tmp_path / "answers")).verify(problem, completion) == plain
+    assert plain.actions[0].used == ("h1", "h3")
+
+
+ENDLESS = "WITH RECURSIVE n(query) AS (SELECT 1 UNION ALL SELECT 1 FROM n)"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ["CREATE TRIGGER t BEFORE INSERT ON answers BEGIN SELECT RAISE(ABORT, 'no'); END"],
+        ["CREATE TABLE more (x)"],
+        ["DROP TABLE answers", f"CREATE VIEW answers AS {ENDLESS} SELECT query, 1 AS answer FROM n"],
+        ["DROP TABLE answers", "CREATE TABLE answers (query TEXT, answer BLOB)"],
+    ],
+    ids=["trigger", "table", "endless view", "columns"],
+)  # fmt: skip
+def test_a_file_with_another_schema_is_an_error_before_it_is_asked(tmp_path: Path, statements: list[str]) -> None:
+    path = tmp_path / "answers"
+    EmbeddedSolver(file=path).decide(REFUTED)
     with sqlite3.connect(path) as database:
-        assert database.execute("UPDATE answers SET answer = ?", (forged,)).rowcount == 2
+        for statement in statements:
+            database.execute(statement)
     database.close()
-    assert [EmbeddedSolver(file=path).decide(query) for query in (MODUS_PONENS, REFUTED)] == answers
-    assert isinstance(answers[0], Entailed)
-    assert isinstance(answers[1], Refuted)
+    with pytest.raises(DataError, match="something else than the one table"):
+        EmbeddedSolver(file=path).decide(REFUTED)
 
 
 def test_answers_without_evidence_are_not_kept(tmp_path: Path) -> None:

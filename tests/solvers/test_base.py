@@ -9,11 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proof_r1_formal.errors import StructureError
+from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import App, Formula, Not, Var, atom, const, var
-from proof_r1_formal.solvers.base import MAX_DEPTH, Query, Reason, Unknown, checked_signature, is_countermodel
+from proof_r1_formal.solvers.base import (
+    MAX_DEPTH,
+    Query,
+    Reason,
+    Refuted,
+    TooLargeError,
+    Unknown,
+    checked_signature,
+    is_countermodel,
+)
 from proof_r1_formal.testing import strategies
 
 
@@ -94,14 +104,50 @@ def test_the_deepest_query_can_be_asked_and_evaluated(nested: Callable[[int], Fo
     assert is_countermodel(query, structure) == (nested is nested_terms)
 
 
-@pytest.mark.parametrize("value", [-1, 1, 7])
-def test_a_function_that_leads_out_of_the_domain_makes_no_countermodel(value: int) -> None:
-    """∀ does not see such a value, so ∀x P(x) would not give P(c)."""
-    query = Query((parse_formula("∀x P(x)"),), parse_formula("P(c)"))
-    structure = Structure({"Entity": 1}, {"P": frozenset({(0,)})}, {"c": {(): value}})
-    with pytest.raises(StructureError, match="no element of the domain"):
+@pytest.mark.parametrize(
+    ("predicates", "functions", "message"),
+    [
+        ({"P": [(0,)]}, {"c": {(): 1}}, "a value of 'c' is no element of the domain of sort 'Person'"),
+        ({"P": [(0,)]}, {"c": {(): 8}}, "a value of 'c' is no element of the domain of sort 'Person'"),
+        ({"P": [(0,), (1,)]}, {"c": {(): 0}}, "a tuple of 'P' does not have 1 elements of its sorts"),
+        ({"P": [(0, 0)]}, {"c": {(): 0}}, "a tuple of 'P' does not have 1 elements of its sorts"),
+        ({"P": [()]}, {"c": {(): 0}}, "a tuple of 'P' does not have 1 elements of its sorts"),
+        ({}, {"c": {(): 0}}, "does not interpret predicate 'P'"),
+        ({"P": [(0,)]}, {}, "does not interpret 'c' at all elements"),
+        ({"P": [(0,)]}, {"c": {(0,): 0}}, "does not interpret 'c' at all elements"),
+    ],
+)
+def test_a_countermodel_interprets_symbols_by_elements_of_their_sorts(
+    predicates: dict[str, list[tuple[int, ...]]], functions: dict[str, dict[tuple[int, ...], int]], message: str
+) -> None:
+    """∀ does not see a value outside, so ∀x P(x) would not give P(c)."""
+    query = Query((parse_formula("∀x:Person P(x)"), parse_formula("∀x Q(x)")), parse_formula("P(c)"))
+    rows = {name: frozenset(found) for name, found in predicates.items()} | {"Q": frozenset()}
+    with pytest.raises(StructureError, match=message):
+        is_countermodel(query, Structure({"Person": 1, "Entity": 9}, rows, functions))
+
+
+def test_a_function_of_a_countermodel_has_a_value_at_every_element_of_its_sorts() -> None:
+    query = Query((parse_formula("∀x:Person P(f(x))"),), parse_formula("∃x:Dog Q(x)"))
+    tables = {"P": frozenset[tuple[int, ...]]({(0,)}), "Q": frozenset[tuple[int, ...]]()}
+    total: dict[str, dict[tuple[int, ...], int]] = {"f": {(n,): 0 for n in range(3)}}
+    assert is_countermodel(query, Structure({"Entity": 1, "Person": 3, "Dog": 2}, tables, total))
+    with pytest.raises(StructureError, match="does not interpret 'f' at all elements"):
+        is_countermodel(query, Structure({"Entity": 1, "Person": 3, "Dog": 2}, tables, {"f": {(0,): 0, (1,): 0}}))
+
+
+@pytest.mark.parametrize(
+    ("query", "domains"),
+    [
+        (ask("∀x ∃y r(x,y)", "p"), {"Entity": 1_000}),
+        (ask("∀x q(x)", "p"), {"Entity": 2**60}),
+        (ask("p ∨ p", "p"), {"Entity": 2**60}),
+    ],
+)
+def test_a_countermodel_that_takes_too_long_to_check_is_refused(query: Query, domains: dict[str, int]) -> None:
+    structure = Structure(domains, {name: frozenset() for name in "pqr"})
+    with pytest.raises(TooLargeError, match="more than 500000 steps"):
         is_countermodel(query, structure)
-    sorted_query = Query((parse_formula("∀x:Person P(x)"),), parse_formula("P(c)"))
-    sorts = Structure({"Person": 1, "Entity": 9}, {"P": frozenset({(0,)})}, {"c": {(): value}})
-    with pytest.raises(StructureError, match="no element of the domain"):
-        is_countermodel(sorted_query, sorts)
+    answer = confirm(query, Refuted(structure)).answer
+    assert isinstance(answer, Unknown)
+    assert answer.reason is Reason.BUDGET

@@ -9,8 +9,8 @@ from proof_r1_formal.logic.model import Element, Structure
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import BOTTOM, TOP, ForAll, Formula, atom, const, var
-from proof_r1_formal.solvers.base import Query
-from proof_r1_formal.solvers.countermodel import MAX_EVALUATION, Row, confirmed, countermodel
+from proof_r1_formal.solvers.base import MAX_EVALUATION, Query
+from proof_r1_formal.solvers.countermodel import Row, confirmed, countermodel
 
 SOME_NOT_ALL = Query((parse_formula("p(a)"),), parse_formula("∀x p(x)"))
 SIGNATURE = Signature.infer(SOME_NOT_ALL.assertions)

@@ -39,7 +39,7 @@ from proof_r1_formal.logic.syntax import (
     const,
     var,
 )
-from proof_r1_formal.logic.transform import nnf, quantifier_depth, subterms
+from proof_r1_formal.logic.transform import nnf, subterms
 from proof_r1_formal.proof.batch import verify, verify_many
 from proof_r1_formal.proof.report import Code, encode
 from proof_r1_formal.solvers import get_solver
@@ -141,7 +141,7 @@ def agree(query: Query) -> None:
         return
     if isinstance(answer, Unknown):  # of deep quantifiers only, one in a thousand queries
         assert answer == Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed")
-        assert max(map(quantifier_depth, query.assertions)) >= 6
+        assert max(f.quantifiers for f in query.assertions) >= 6
         return
     expected = Z3.decide(query)
     assert type(answer) is type(expected)
@@ -384,7 +384,7 @@ def test_tables_of_dependencies_agree_with_the_solver(questions: list[Formula], 
     for question in questions:
         answer, alone = ground.entail(question), SOLVER.decide(Query(given_, question))
         if answer is not None:
-            assert not quantifier_depth(question)
+            assert not question.quantifiers
             assert isinstance(alone, Entailed if answer else Refuted)
 
 
