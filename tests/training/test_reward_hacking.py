@@ -1,8 +1,8 @@
 """Ways of earning more for the same proof, measured with the real verifier and the real credit.
 
 An attack stands in place of an honest rollout of the group of ``training.reward_search``. What it earns in all, over
-all its tokens, is compared with what the honest one earned there. The first table of ``docs/training.md`` holds named
-attacks, the second the best edits that the search finds. Run this file to print both.
+all its tokens, is compared with what the honest one earned there. The first table of ``docs/training.md`` holds these
+attacks: run this file to print it. ``training.reward_search`` finds more.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from proof_r1_formal import FOLIO, ReferenceStep, TraceReport, Verifier
+from proof_r1_formal import FOLIO, ReferenceStep
 from training import reward_search
 from training.credit import CreditSettings, PresetName
 from training.edits import Draft, edits
@@ -32,13 +32,11 @@ from training.reward_search import (
     READS,
     TOLERANCE,
     WRONG_ANSWER,
-    Found,
     Kind,
     earned,
     first_batch,
     gain,
     improves,
-    search,
     step,
     uneven,
     verified,
@@ -313,9 +311,8 @@ def test_no_attack_is_an_improvement() -> None:
         assert not improves(verified(attack.completion), verified(HONEST[attack.kind].completion)), attack.name
 
 
-def test_the_tables_of_the_document_are_true() -> None:
+def test_the_table_of_the_document_is_true() -> None:
     assert table() in DOCUMENT.read_text(encoding="utf-8")
-    assert searched() in DOCUMENT.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -332,62 +329,5 @@ def test_what_a_rollout_earns_is_the_sum_over_its_tokens(name: str, preset: Pres
     assert sum(batch.groups[0][place].advantages) == pytest.approx(whole)
 
 
-# -- the search -------------------------------------------------------------------------------------------------------
-
-
-@cache
-def found(kind: Kind) -> dict[PresetName, Found]:
-    return {one.preset: one for one in search(kind, tuple(PRESETS), pairs=50)}
-
-
-def searched() -> str:
-    """The second table of the document."""
-    return reward_search.table([tuple(found(kind).values()) for kind in Kind])
-
-
-@pytest.mark.parametrize("kind", Kind)
-def test_no_edit_of_an_honest_rollout_pays_under_hardened(kind: Kind) -> None:
-    assert (found(kind)["hardened"].gain, found(kind)["hardened"].edits) == (0.0, ())
-    assert found(kind)["hardened"].tried > 200
-
-
-def test_the_search_finds_what_the_paper_and_shared_can_be_talked_into() -> None:
-    assert all(found(kind)["paper"].gain > 1.0 for kind in Kind)
-    assert found(Kind.RIGHT)["paper"].gain > 30
-    assert found(Kind.RIGHT)["shared"].edits == ("s3 as h_goal_true, no binding",)
-    assert found(Kind.WRONG)["shared"].gain > 3.0
-
-
-def test_the_search_sees_through_a_standing_that_asks_for_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    def gullible(report: TraceReport) -> float:
-        return 1.0 if report.answer_correct else 0.1
-
-    monkeypatch.setattr("training.presets.standing", gullible)
-    (one,) = search(Kind.WRONG, ("hardened",))
-    assert one.gain > 1.0
-
-
-def test_improvements_are_what_they_should_be() -> None:
-    leap, answer = verified(HONEST[Kind.LUCKY].completion), verified(HONEST[Kind.RIGHT].completion)
-    misnamed, cut = verified(HONEST[Kind.MISNAMED].completion), verified(HONEST[Kind.CUT].completion)
-    assert improves(answer, leap)
-    assert improves(answer, misnamed)
-    assert improves(misnamed, leap)
-    assert improves(leap, cut)
-    assert not improves(leap, misnamed)
-    assert not improves(leap, verified(HONEST[Kind.WRONG].completion))  # a guess of the right option proves nothing
-
-
-def test_the_search_is_deterministic() -> None:
-    assert search(Kind.SILENT, ("paper",), pairs=20, seed=7) == search(Kind.SILENT, ("paper",), pairs=20, seed=7)
-
-
-def test_completions_of_edits_are_read_as_they_were_meant() -> None:
-    for draft in edits(HONEST[Kind.RIGHT], PROBLEM, FOLIO):
-        report = Verifier(rules=FOLIO, evaluation=False).read(PROBLEM, draft.completion)[1]
-        if draft.form == "summary":
-            assert [action.id or "" for action in report.actions] == [one.id for one in draft.steps]
-
-
 if __name__ == "__main__":
-    sys.stdout.write(f"{table()}\n\n{searched()}\n")
+    sys.stdout.write(f"{table()}\n")

@@ -1,0 +1,93 @@
+"""The search for rewards that are not deserved: what it finds, what it leaves out, and a planted fault."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal import FOLIO, TraceReport, Verifier, get_solver, parse_formula
+from proof_r1_formal.evaluate.local_check import local_checks
+from proof_r1_formal.logic.syntax import Iff
+from proof_r1_formal.solvers.base import Entailed, Query
+from training.credit import PresetName
+from training.edits import edits
+from training.presets import PRESETS, UNPROVED, standing
+from training.reward_search import HONEST, PROBLEM, Found, Kind, improves, search, table, verified
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "training.md"
+
+
+@cache
+def found(kind: Kind) -> dict[PresetName, Found]:
+    return {one.preset: one for one in search(kind, tuple(PRESETS), pairs=50)}
+
+
+def test_the_table_of_the_document_is_true() -> None:
+    assert table([tuple(found(kind).values()) for kind in Kind]) in DOCUMENT.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_no_edit_of_an_honest_rollout_pays_under_hardened(kind: Kind) -> None:
+    assert (found(kind)["hardened"].gain, found(kind)["hardened"].edits) == (0.0, ())
+    assert found(kind)["hardened"].tried > 200
+
+
+def test_the_search_finds_attacks_on_paper_and_shared() -> None:
+    assert all(found(kind)["paper"].gain > 1.0 for kind in Kind)
+    assert found(Kind.RIGHT)["paper"].gain > 30
+    assert found(Kind.RIGHT)["shared"].edits == ("s3 as h_goal_true, no binding",)
+    assert found(Kind.WRONG)["shared"].gain > 3.0
+
+
+def test_the_search_finds_a_planted_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gullible(report: TraceReport) -> float:
+        return 1.0 if report.answer_correct else 0.1
+
+    monkeypatch.setattr("training.presets.standing", gullible)
+    (one,) = search(Kind.WRONG, ("hardened",))
+    assert one.gain > 1.0
+
+
+def test_what_counts_as_an_improvement() -> None:
+    leap, answer = verified(HONEST[Kind.LUCKY].completion), verified(HONEST[Kind.RIGHT].completion)
+    misnamed, cut = verified(HONEST[Kind.MISNAMED].completion), verified(HONEST[Kind.CUT].completion)
+    assert improves(answer, leap)
+    assert improves(answer, misnamed)
+    assert improves(misnamed, leap)
+    assert improves(leap, cut)
+    assert not improves(leap, misnamed)
+    assert not improves(leap, verified(HONEST[Kind.WRONG].completion))  # a guess of the right option proves nothing
+
+
+def test_z3_confirms_every_edit_that_counts_as_a_new_proof() -> None:
+    """An improvement is no attack, so a false one would hide an attack: Z3 checks each step and the last formula."""
+    z3, option = get_solver("z3"), parse_formula("clever(ann)")
+    proofs = Counter[Kind]()
+    for kind, honest in HONEST.items():
+        for draft in edits(honest, PROBLEM, FOLIO):
+            report = verified(draft.completion)
+            if standing(report) <= UNPROVED or standing(report) <= standing(verified(honest.completion)):
+                continue
+            proofs[kind] += 1
+            questions = {check.id: check.question for check in local_checks(PROBLEM, draft.completion)}
+            for action in report.actions:
+                question = questions[action.id]
+                assert isinstance(question, Query)
+                assert not action.in_closure or isinstance(z3.decide(question), Entailed)
+            same = Query((), Iff(parse_formula(report.actions[-1].conclusion or ""), option))
+            assert isinstance(z3.decide(same), Entailed)
+    assert set(proofs) == {Kind.MISNAMED, Kind.LUCKY}  # the others lack more than one edit can add
+
+
+def test_the_search_is_deterministic() -> None:
+    assert search(Kind.SILENT, ("paper",), pairs=20, seed=7) == search(Kind.SILENT, ("paper",), pairs=20, seed=7)
+
+
+def test_the_completion_of_an_edit_is_read_back_as_its_steps() -> None:
+    for draft in edits(HONEST[Kind.RIGHT], PROBLEM, FOLIO):
+        report = Verifier(rules=FOLIO, evaluation=False).read(PROBLEM, draft.completion)[1]
+        if draft.form == "summary":
+            assert [action.id or "" for action in report.actions] == [one.id for one in draft.steps]
