@@ -83,8 +83,8 @@ class Sandbox:
             )
         compileall.compile_dir(folder / "proof_r1_formal", quiet=1)
 
-    def run(self, module: str, text: str, tests: Sequence[str]) -> int | None:
-        """The status of the tests with the module's text replaced; None if they do not end in time."""
+    def run(self, module: str, text: str, tests: Sequence[str], *, seconds: float = SECONDS) -> int | None:
+        """The status of the tests with the module's text replaced; None if they do not end in that time."""
         path = self._folder / module
         original = path.read_text(encoding="utf-8")
         path.write_text(text, encoding="utf-8")
@@ -92,7 +92,7 @@ class Sandbox:
         process = _PROCESSES.Process(target=_run_tests, args=(self._folder, self._output, tests))
         process.start()
         try:
-            process.join(SECONDS)
+            process.join(seconds)
             return process.exitcode
         finally:
             if process.exitcode is None and process.pid is not None:

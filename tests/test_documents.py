@@ -29,6 +29,7 @@ from proof_r1_formal import display
 from proof_r1_formal.cli import app
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.rules.catalogue import FOLIO
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {
@@ -105,7 +106,7 @@ def run(wanted: list[Block], folder: Path, environment: dict[str, str]) -> None:
         stdout=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-        timeout=1800,
+        timeout=PATIENCE,
         check=False,
     )
     outputs = done.stdout.split(mark)
@@ -141,7 +142,7 @@ def test_the_commands_and_the_code_of_a_page_run(page: str, tmp_path: Path) -> N
 @pytest.mark.slow
 def test_a_newcomer_gets_to_a_theorem_with_the_wheel_and_the_quick_start_alone(tmp_path: Path) -> None:
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q", "wheel", "--no-deps", "-w", str(tmp_path)]
-    subprocess.run([*pip, str(ROOT)], check=True, timeout=600)
+    subprocess.run([*pip, str(ROOT)], check=True, timeout=PATIENCE)
     settings = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name == "HOME"}
     settings.pop("PIP_CONSTRAINT", None)  # a newcomer has no checkout
     environment = settings | {
@@ -253,7 +254,7 @@ def test_every_public_name_is_in_the_reference() -> None:
 
 def test_the_pictures_are_those_that_the_verifier_gives(tmp_path: Path) -> None:
     folder = ROOT / "docs" / "pictures"
-    subprocess.run([sys.executable, str(folder / "draw.py"), str(tmp_path)], check=True, timeout=100)
+    subprocess.run([sys.executable, str(folder / "draw.py"), str(tmp_path)], check=True, timeout=PATIENCE)
     drawn = {picture.name: picture.read_bytes() for picture in tmp_path.iterdir()}
     assert drawn == {picture.name: picture.read_bytes() for picture in folder.glob("*.svg")}
 
@@ -270,7 +271,7 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     if find_spec("mkdocs") is None or find_spec("mkdocstrings") is None:
         pytest.skip("mkdocs and mkdocstrings are not here: pip install 'proof-r1-formal[docs]'")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
-    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert built.returncode == 0, built.stderr
     reference = (tmp_path / "api" / "index.html").read_text(encoding="utf-8")
     assert 'id="proof_r1_formal.proof.verify.Verifier.verify"' in reference

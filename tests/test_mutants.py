@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from bench.mutation import FAILED, PASSED, ROOT, Sandbox
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -189,11 +190,12 @@ def test_it_is_noticed(fault: Fault, sandbox: Sandbox) -> None:
     module = f"proof_r1_formal/{fault.module}"
     source = (ROOT / module).read_text(encoding="utf-8")
     assert source.count(fault.old) == 1, "the text to replace is not there exactly once"
-    assert sandbox.run(module, source.replace(fault.old, fault.new), [fault.tests]) == FAILED, sandbox.output()
+    status = sandbox.run(module, source.replace(fault.old, fault.new), [fault.tests], seconds=PATIENCE)
+    assert status == FAILED, sandbox.output()
 
 
 def test_without_a_fault_there_is_nothing_to_notice(sandbox: Sandbox) -> None:
     module = f"proof_r1_formal/{MODEL}"
     source = (ROOT / module).read_text(encoding="utf-8")
-    status = sandbox.run(module, source, sorted({fault.tests for fault in FAULTS.values()}))
+    status = sandbox.run(module, source, sorted({fault.tests for fault in FAULTS.values()}), seconds=PATIENCE)
     assert status == PASSED, sandbox.output()

@@ -105,7 +105,7 @@ def test_paths_and_formats_that_are_none(tmp_path: Path) -> None:
         read_problems(write(tmp_path, line(PROVERQA)), format="csv")  # type: ignore[arg-type]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=200)
 @given(st.binary(max_size=60) | st.text(alphabet='[]{}",:\\n0u\0 ', max_size=40).map(str.encode))
 @example(line(PROVERQA).encode()[:-1])
 def test_no_file_makes_a_reader_raise_anything_else(tmp_path: Path, content: bytes) -> None:

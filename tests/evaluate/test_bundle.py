@@ -36,6 +36,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed, Query, Refuted, is_countermodel
 from proof_r1_formal.testing.strategies import queries
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "check_bundle.py"
@@ -66,7 +67,7 @@ def run(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
 
 

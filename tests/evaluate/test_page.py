@@ -25,6 +25,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.solvers import get_solver
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 PROBLEMS = read_problems(ROOT / "examples" / "problems.jsonl").problems
@@ -151,7 +152,7 @@ def test_building_again_gives_the_same_page(tmp_path: Path) -> None:
     if node is None or not (ROOT / "web" / "node_modules").is_dir():
         pytest.skip("needs node, and web/node_modules (npm ci in web/)")
     again = tmp_path / "report.html"
-    subprocess.run([node, "build.mjs", str(again)], cwd=ROOT / "web", check=True, timeout=120)
+    subprocess.run([node, "build.mjs", str(again)], cwd=ROOT / "web", check=True, timeout=PATIENCE)
     assert again.read_bytes() == (resource("web") / "report.html").read_bytes()
 
 

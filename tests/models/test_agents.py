@@ -28,6 +28,7 @@ from proof_r1_formal.models.journal import Journal
 from proof_r1_formal.models.runner import Done, Task, run
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.solvers.base import Answer, Query
+from tests.patience import PATIENCE
 
 SAMPLING = Sampling()
 PROBLEM = Problem(
@@ -332,7 +333,7 @@ def test_replies_come_while_the_solver_works_and_its_time_is_counted() -> None:
         name = "waiting"
 
         def decide(self, query: Query) -> Answer:
-            assert came.wait(30)
+            assert came.wait(PATIENCE)
             return SOLVER.decide(query)
 
     model = Transcript(lambda system, user: AGREED[0] if kind(system) == "formalisation" else GOOD)

@@ -18,12 +18,15 @@ from proof_r1_formal.models.chat import CallError, Message, ModelError, Reply, S
 from proof_r1_formal.models.endpoint import Endpoint, _Events, only_model, seconds_to_wait
 from tests.leaks import Abandoned, watched_loops
 from tests.models.scripted import Act, Handler, Script, saying
+from tests.patience import PATIENCE
 
 CHAT: list[Message] = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "Is Tom a cat?"}]
 Follow = Callable[[Script], str]
 
 
-def ask(url: str, *, key: str | None = None, timeout: float = 60.0, extra: dict[str, object] | None = None) -> Reply:
+def ask(
+    url: str, *, key: str | None = None, timeout: float = PATIENCE, extra: dict[str, object] | None = None
+) -> Reply:
     async def work() -> Reply:
         async with Endpoint(url, "tiny", key=key, timeout=timeout, extra=extra) as endpoint:
             return await endpoint.reply(CHAT, Sampling(0.5, 0.9, 64))
@@ -109,7 +112,7 @@ def test_no_whole_reply_is_a_call_to_make_again(act: Act, follow: Follow) -> Non
 
 def test_silence_is_a_call_to_make_again(follow: Follow) -> None:
     over = threading.Event()
-    url = follow(Script(lambda _: lambda _: over.wait(30)))
+    url = follow(Script(lambda _: lambda _: over.wait(PATIENCE)))
     try:
         with pytest.raises(CallError) as caught:
             ask(url, timeout=0.05)
@@ -124,12 +127,12 @@ def test_a_stream_that_is_cancelled_in_the_middle_is_closed(follow: Follow) -> N
     def stalls(handler: Handler) -> None:
         torn(handler)
         begun.set()
-        over.wait(60)
+        over.wait(PATIENCE)
 
     async def work(url: str) -> None:
         async with Endpoint(url, "tiny") as endpoint:
             asking = asyncio.ensure_future(endpoint.reply(CHAT, Sampling(0.5, 0.9, 64)))
-            await asyncio.to_thread(begun.wait, 60)
+            await asyncio.to_thread(begun.wait, PATIENCE)
             asking.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await asking
@@ -148,7 +151,7 @@ def test_a_stream_that_is_over_but_does_not_end_is_closed(follow: Follow) -> Non
 
     def stalls(handler: Handler) -> None:
         handler.stream(WHOLE, "[DONE]")
-        over.wait(60)
+        over.wait(PATIENCE)
 
     url = follow(Script(lambda _: stalls))
     try:

@@ -23,6 +23,7 @@ from proof_r1_formal.logic.show import show
 from proof_r1_formal.models import runner
 from proof_r1_formal.models.prompts import question
 from tests.models.scripted import Act, Body, Handler, Script, saying, serving
+from tests.patience import PATIENCE
 
 PROBLEMS = Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl"
 KNOWN = read_problems(PROBLEMS).problems
@@ -121,7 +122,7 @@ def test_a_killed_run_pays_for_nothing_twice(follow: Follow, tmp_path: Path) -> 
 
         def wait(handler: Handler) -> None:
             stuck.set()
-            over.wait(60)
+            over.wait(PATIENCE)
 
         return wait
 
@@ -130,7 +131,7 @@ def test_a_killed_run_pays_for_nothing_twice(follow: Follow, tmp_path: Path) -> 
     command = ["sample", "--problems", str(PROBLEMS), "--model", url, "--out", str(out), "--at-once", "1"]
     code = "from proof_r1_formal.cli import main; main()"
     with subprocess.Popen([sys.executable, "-c", code, *command], stderr=subprocess.DEVNULL) as process:
-        assert stuck.wait(120)
+        assert stuck.wait(PATIENCE)
         process.send_signal(signal.SIGKILL)
     over.set()
     assert not out.exists()
@@ -311,7 +312,7 @@ def test_agents_and_repair_that_are_killed_pay_for_nothing_twice(
         if answered < calls - 2:
             answered += 1
             return saying(agreeable(body))
-        return lambda _: over.wait(60)
+        return lambda _: over.wait(PATIENCE)
 
     script = Script(act)
     url, out, journal = follow(script), tmp_path / "c.jsonl", tmp_path / "c.calls.jsonl"

@@ -19,12 +19,11 @@ from typer.testing import CliRunner, Result
 
 from proof_r1_formal import Completion, read_completions, read_problems
 from proof_r1_formal.cli import app
+from tests.patience import PATIENCE
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROBLEMS = EXAMPLES / "problems.jsonl"
 TEMPLATE = "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
-PATIENCE = 120.0
-"""Seconds after which a server that does not answer is not expected to any more."""
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +48,7 @@ def served(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield ("--model", f"http://127.0.0.1:{port}/v1", "--name", str(folder), "--extra", '{"stream_options": null}')
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(PATIENCE)
 
 
 def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -38,6 +38,7 @@ from proof_r1_formal.render.tptp import formula_text, problem, variable_name
 from proof_r1_formal.solvers.base import Entailed, Query, Refuted
 from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing import strategies
+from tests.patience import PATIENCE
 
 hostile_signatures = strategies.signatures(symbols=strategies.names())
 
@@ -221,7 +222,7 @@ def status_by_e(text: str) -> str:
     if program is None:
         pytest.skip("E is not installed (apt install eprover)")
     command = [program, "--auto", "--silent", "--cpu-limit=10", "--processed-clauses-limit=2000"]
-    run = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run(command, input=text, capture_output=True, text=True, timeout=PATIENCE, check=False)
     found = re.search(r"# SZS status (\w+)", run.stdout)
     assert found, run.stdout + run.stderr
     return found[1]

@@ -16,6 +16,7 @@ from threading import Thread
 import pytest
 
 from proof_r1_formal.serve.client import Client
+from tests.patience import PATIENCE
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 _ADDRESS = re.compile(r"running on (http://\S+:(\d+))")
@@ -39,7 +40,7 @@ class Running:
 
     def last_words(self) -> str:
         """All that it said, when it has ended."""
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=PATIENCE)
         self.listener.join()
         return "".join(self.said)
 

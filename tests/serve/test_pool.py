@@ -19,11 +19,10 @@ from proof_r1_formal.data.native import to_json
 from proof_r1_formal.serve import pool as pool_module
 from proof_r1_formal.serve.messages import Done, Outcome, Parse, Refused, Verify
 from proof_r1_formal.serve.pool import BusyError, Pool, PoolSettings, TooManyError
+from tests.patience import PATIENCE
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RECORD = to_json(read_problems(EXAMPLES / "problems.jsonl").problems["garden/1"]).encode()
-PATIENCE = 30.0
-"""Seconds after which a test that waits for nothing fails."""
 
 Check = Callable[[Pool], Coroutine[Any, Any, None]]
 

@@ -31,6 +31,7 @@ from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.serve.client import Client
 from proof_r1_formal.serve.limits import check_address
 from proof_r1_formal.serve.messages import MAX_COMPLETIONS
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -42,7 +43,7 @@ JSON = {"Content-Type": "application/json"}
 
 def asked(port: int, method: str, path: str, body: bytes | None = None, headers: dict[str, str] = JSON) -> Any:
     """The status and the content of a reply."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         connection.request(method, path, body, headers)
         response = connection.getresponse()
@@ -53,7 +54,7 @@ def asked(port: int, method: str, path: str, body: bytes | None = None, headers:
 
 def metrics(service: Any) -> str:
     """The page of counts."""
-    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=PATIENCE)
     try:
         connection.request("GET", "/metrics")
         return connection.getresponse().read().decode()
@@ -166,7 +167,7 @@ def test_what_its_document_says_is_so(service: Any, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(ROOT)
     text = (ROOT / "docs" / "service.md").read_text(encoding="utf-8").replace("http://127.0.0.1:8765", service.url)
     [commands] = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
-    run = subprocess.run(["sh", "-e", "-c", commands], capture_output=True, text=True, timeout=100)
+    run = subprocess.run(["sh", "-e", "-c", commands], capture_output=True, text=True, timeout=PATIENCE)
     replies = re.split(r"(?<=\})(?=\{)", run.stdout)
     assert [next(iter(json.loads(reply))) for reply in replies] == ["status", "formula", "reports"]
     [(code, shown)] = re.findall(r"```python\n(.*?)```\n\nprints\n\n(.*?)\n\n#", text, re.DOTALL)
@@ -213,7 +214,7 @@ def test_what_cannot_be_answered_is_refused_with_the_reason(
 @settings(max_examples=50)
 @given(st.binary(max_size=200))
 def test_no_bytes_in_place_of_http_end_it(service: Any, content: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", service.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE) as connection:
         connection.sendall(content)
     assert service.client.health().status == "ok"
 
@@ -241,7 +242,7 @@ def test_without_a_token_only_this_machine_can_ask() -> None:
         with pytest.raises(ProofR1Error, match="--token-file"):
             check_address(host, None)
     program = Path(sys.executable).with_name("proof-r1")
-    run = subprocess.run([program, "serve", "--host", "0.0.0.0"], capture_output=True, text=True, timeout=100)
+    run = subprocess.run([program, "serve", "--host", "0.0.0.0"], capture_output=True, text=True, timeout=PATIENCE)
     assert run.returncode == 2
     assert "--token-file" in run.stderr
 
@@ -250,9 +251,9 @@ def test_without_a_token_only_this_machine_can_ask() -> None:
 
 
 def test_clients_that_are_slow_keep_nobody_else_waiting(start: Callable[..., Any]) -> None:
-    service = start("--arrival", "1")
+    service = start("--arrival", "5")
     head = b"POST /v1/parse HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
-    slow = [socket.create_connection(("127.0.0.1", service.port), timeout=60) for _ in range(50)]
+    slow = [socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE) for _ in range(50)]
     for connection in slow:
         connection.sendall(head)
     assert service.client.parse("cat(tom)").formula == "cat(tom)"
@@ -263,13 +264,13 @@ def test_clients_that_are_slow_keep_nobody_else_waiting(start: Callable[..., Any
 
 
 def test_clients_that_say_nothing_are_hung_up_on(start: Callable[..., Any]) -> None:
-    service = start("--arrival", "1")
-    silent = socket.create_connection(("127.0.0.1", service.port), timeout=60)
-    slow = socket.create_connection(("127.0.0.1", service.port), timeout=60)
+    service = start("--arrival", "5")
+    silent = socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE)
+    slow = socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE)
     slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n")
-    asks_again = socket.create_connection(("127.0.0.1", service.port), timeout=60)
+    asks_again = socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE)
     asks_again.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /healthz HTTP/1.1\r\n")
-    asks_later = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+    asks_later = http.client.HTTPConnection("127.0.0.1", service.port, timeout=PATIENCE)
     asks_later.request("GET", "/healthz")
     assert asks_later.getresponse().read()
     asks_later.sock.sendall(b"GET /healthz HTTP/1.1\r\n")
@@ -291,7 +292,7 @@ CHUNKS = (
 )
 def test_heads_are_bounded(service: Any, start: bytes, piece: bytes) -> None:
     sent = 0
-    with socket.create_connection(("127.0.0.1", service.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE) as connection:
         connection.sendall(start)
         with pytest.raises(ConnectionError):
             while sent < 64 * 1024 * 1024:
@@ -302,16 +303,16 @@ def test_heads_are_bounded(service: Any, start: bytes, piece: bytes) -> None:
 
 def test_a_client_that_goes_away_is_no_error_of_the_service(start: Callable[..., Any]) -> None:
     service = start()
-    with socket.create_connection(("127.0.0.1", service.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE) as connection:
         connection.sendall(b"POST /v1/parse HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{")
-    late = time.monotonic() + 30.0
+    late = time.monotonic() + PATIENCE
     while not (counted := re.findall(r'requests_total{route="/v1/parse",status="(\d+)"}', metrics(service))):
         assert time.monotonic() < late
     assert counted == ["400"]
 
 
 def test_a_client_that_does_not_read_its_reply_is_hung_up_on(start: Callable[..., Any]) -> None:
-    service = start("--arrival", "1")
+    service = start("--arrival", "5")
     completion = base64.b64encode(random.Random(1).randbytes(5_500_000)).decode()  # so that the page is as large
     body = json.dumps({"problem": json.loads(to_json(PROBLEMS[RIGHT.problem_id])), "completions": [completion]})
     head = ["POST /v1/report HTTP/1.1", "Host: a", f"Content-Length: {len(body)}", "Content-Type: application/json"]
@@ -321,7 +322,7 @@ def test_a_client_that_does_not_read_its_reply_is_hung_up_on(start: Callable[...
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.connect(("127.0.0.1", service.port))
         connection.sendall("\r\n".join([*head, "", body]).encode())
-        late = time.monotonic() + 30.0
+        late = time.monotonic() + PATIENCE
         while len(list(files.iterdir())) > idle:
             assert time.monotonic() < late
     assert service.client.health().status == "ok"
@@ -430,6 +431,6 @@ def test_it_does_what_its_description_says(service: Any) -> None:
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{service.url}/openapi.json"]
     # what the description allows can still be no formula, which no schema can say
     options = ["--exclude-checks", "positive_data_acceptance", "--max-examples", "20", "--seed", "1", "--no-color"]
-    run = subprocess.run([*command, *options], capture_output=True, text=True, timeout=500)
+    run = subprocess.run([*command, *options], capture_output=True, text=True, timeout=PATIENCE)
     assert run.returncode == 0, run.stdout
     assert service.client.health().status == "ok"

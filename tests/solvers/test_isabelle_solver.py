@@ -33,6 +33,7 @@ from proof_r1_formal.solvers.isabelle import IsabelleSolver
 from proof_r1_formal.solvers.isabelle_server import IsabelleServer
 from proof_r1_formal.solvers.z3 import Z3Solver
 from proof_r1_formal.testing import strategies
+from tests.patience import PATIENCE
 
 pytest.importorskip("isabelle_client", reason="isabelle-client is not installed (the extra [isabelle])")
 
@@ -462,9 +463,9 @@ def test_a_server_that_stalls_is_given_up_and_its_task_ends_with_the_connection(
     with solver_of(double) as solver:
         assert solver.decide(PROVED) == Entailed()
     double.reactions = {"use_theories": [stalling] * 2}
-    with solver_of(double, seconds=0.1, patience=0.2) as solver:
+    with solver_of(double, seconds=0.5, patience=0.5) as solver:
         assert solver.decide(PROVED) == TIMEOUT
-    assert double.cancelled.wait(20)
+    assert double.cancelled.wait(PATIENCE)
     assert "cancel" not in double.commands()
     assert double.started == 3  # one more for each method, as what it waits for may still be running
 

@@ -20,17 +20,18 @@ from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Query, Reason
 from proof_r1_formal.solvers.process import MAX_OUTPUT, PRESETS, ProcessSolver
 from proof_r1_formal.solvers.z3 import Z3Solver
 from proof_r1_formal.testing import strategies
+from tests.patience import PATIENCE
 
 PROPOSITIONAL = Query((parse_formula("p → q"), parse_formula("p")), parse_formula("q"))
 QUANTIFIED = Query((parse_formula("∀x (p(x) → q(x))"), parse_formula("p(a)")), parse_formula("q(a)"))
 
 
-def python(program: str, *, seconds: float = 30.0) -> ProcessSolver:
+def python(program: str, *, seconds: float = PATIENCE) -> ProcessSolver:
     """A solver that is a Python program."""
     return ProcessSolver(sys.executable, ("-c", program), limits=Limits(seconds=seconds))
 
 
-def answer_to(program: str, *, seconds: float = 30.0) -> Answer:
+def answer_to(program: str, *, seconds: float = PATIENCE) -> Answer:
     """What the program makes of a query."""
     return python(program, seconds=seconds).decide(PROPOSITIONAL)
 
@@ -137,7 +138,7 @@ def test_a_program_that_hangs_gives_no_verdict(program: str) -> None:
 
 @pytest.mark.parametrize("text", ["y", "unsat\\n"])
 def test_a_program_that_floods_is_stopped_at_once(text: str) -> None:
-    answer = answer_to(f"while True: print('{text}' * 1000)", seconds=60.0)
+    answer = answer_to(f"while True: print('{text}' * 1000)", seconds=PATIENCE)
     assert answer == Unknown(Reason.BROKEN, f"{sys.executable} wrote more than {MAX_OUTPUT} bytes")
 
 

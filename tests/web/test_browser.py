@@ -17,8 +17,9 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.evaluate.page import page as make_page
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
+from tests.patience import PATIENCE
 
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=1000 * PATIENCE)
 
 pytestmark = pytest.mark.slow
 
@@ -64,7 +65,7 @@ class Opened:
     def __init__(self, browser: Browser, file: Path, *, size: ViewportSize = WIDE, dark: bool = False) -> None:
         self.context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light")
         self.page = self.context.new_page()
-        self.page.set_default_timeout(30_000)
+        self.page.set_default_timeout(1000 * PATIENCE)
         self.said: list[str] = []
         self.asked: list[str] = []
         self.page.on("console", lambda message: self.said.append(message.text))

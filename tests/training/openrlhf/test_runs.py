@@ -19,6 +19,7 @@ from transformers import AutoModelForCausalLM
 from bench.cluster import descendants
 from proof_r1_formal import Completion, Verifier, read_completions, read_problems
 from proof_r1_formal.models.prompts import short_question
+from tests.patience import PATIENCE
 from training.config import Config, read_config
 from training.credit import Baselines
 from training.local.logs import EvaluationRecord, StepRecord, read_log
@@ -110,9 +111,9 @@ def test_a_run_that_is_told_to_end_leaves_no_process_behind(given: Path) -> None
         time.sleep(0.5)
     started = [process for process, _ in descendants(run.pid)]
     run.terminate()
-    assert run.wait(60) != 0
+    assert run.wait(PATIENCE) != 0
     assert len(started) > 5
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while left := [process for process in started if Path(f"/proc/{process}").exists()]:
         assert time.monotonic() < deadline, left
         time.sleep(0.5)
