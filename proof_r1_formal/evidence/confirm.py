@@ -60,25 +60,25 @@ def confirm(query: Query, answer: Answer, kernel: KernelEvidence | None = None) 
             try:
                 used = check(proof, query.dependencies, query.conclusion)
             except ProofError as error:
-                return _broken(f"the solver's proof does not hold: {error}")
+                return _broken(answer, f"the solver's proof does not hold: {error}")
         case Refuted(model) if model is not None:
             try:
                 holds = is_countermodel(query, model)
             except TooLargeError as error:
-                return Confirmed(Unknown(Reason.BUDGET, str(error)))
+                return Confirmed(Unknown(Reason.BUDGET, str(error), answer.steps))
             except (SignatureError, StructureError) as error:
-                return _broken(f"the solver's countermodel is none: {error}")
+                return _broken(answer, f"the solver's countermodel is none: {error}")
             if not holds:
-                return _broken("the solver's countermodel is none")
+                return _broken(answer, "the solver's countermodel is none")
         case _:
             return Confirmed(answer)
     judgement = None if kernel is None else kernel.judge(query, answer)
     if judgement is None:
         return Confirmed(answer, "checked", used)
     if not judgement.accepted:
-        return _broken(f"the kernel does not accept the evidence: {judgement.reason}")
+        return _broken(answer, f"the kernel does not accept the evidence: {judgement.reason}")
     return Confirmed(answer, "kernel", used)
 
 
-def _broken(problem: str) -> Confirmed:
-    return Confirmed(Unknown(Reason.BROKEN, problem))
+def _broken(answer: Answer, problem: str) -> Confirmed:
+    return Confirmed(Unknown(Reason.BROKEN, problem, answer.steps))

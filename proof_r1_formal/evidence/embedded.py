@@ -8,11 +8,12 @@ outside the class; and at last, unless there is a countermodel, proof search wit
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 
-from proof_r1_formal.evidence.search import BUDGET, find_proof
+from proof_r1_formal.evidence.search import BUDGET, search
 from proof_r1_formal.logic.syntax import BOTTOM
 from proof_r1_formal.solvers.base import (
     Answer,
@@ -30,19 +31,22 @@ from proof_r1_formal.solvers.finite import FiniteSolver
 
 QUICK = 2_000
 """Steps of the search without cuts."""
+FALLBACK = 200_000
+"""The most ``rlimit`` that Z3 gets for a question; the most that one of the benchmark data needs is 71,000."""
 
 
 class EmbeddedSolver:
     """Decides queries by its own means, and by Z3 where those end.
 
     Args:
-        limits: of Z3; the engine's own budgets are fixed.
+        limits: of Z3, which gets at most ``FALLBACK`` steps; the engine's own budgets are fixed.
         cache: how many canonical queries are remembered; 0 for none.
         file: where countermodels are kept from run to run.
     """
 
     def __init__(self, limits: Limits | None = None, *, cache: int = 1 << 14, file: Path | None = None) -> None:
-        self._limits = limits
+        limits = limits or Limits()
+        self._limits = replace(limits, steps=min(limits.steps, FALLBACK))
         self._finite = FiniteSolver()
         self._cache = AnswerCache(self._solve, size=cache, file=None if file is None else AnswerFile(file))
 
@@ -66,14 +70,19 @@ class EmbeddedSolver:
     def _solve(self, query: Query) -> Answer:
         if isinstance(clash := checked_signature(query), Unknown):
             return clash
+        steps = 0
         if query.conclusion is not BOTTOM:  # that asks whether premises are consistent, and mostly they are
-            proof = find_proof(query.dependencies, query.conclusion, cuts=False, budget=QUICK)
-            if proof is not None:
-                return Entailed(proof)
+            quick = search(query.dependencies, query.conclusion, cuts=False, budget=QUICK)
+            steps += quick.steps
+            if quick.proof is not None:
+                return Entailed(quick.proof, steps)
         answer = self._finite.decide(query)
+        steps += answer.steps
         if isinstance(answer, Unknown):
             answer = self._z3.decide(query)
+            steps += answer.steps
         if isinstance(answer, Refuted):
-            return answer
-        proof = find_proof(query.dependencies, query.conclusion, budget=BUDGET)
-        return answer if proof is None else Entailed(proof)
+            return replace(answer, steps=steps)
+        full = search(query.dependencies, query.conclusion, budget=BUDGET)
+        steps += full.steps
+        return replace(answer, steps=steps) if full.proof is None else Entailed(full.proof, steps)

@@ -12,8 +12,9 @@ depends on the query only.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from proof_r1_formal.evidence.tableau import BudgetSpentError, Fact, Scope, Tableau
+from proof_r1_formal.evidence.tableau import BudgetSpentError, Fact, Scope, Steps, Tableau
 from proof_r1_formal.evidence.term import (
     FALSUM,
     TRUTH_TABLES,
@@ -53,12 +54,26 @@ def find_proof(
         budget: how many steps of the tableau it may take.
         fresh: how the names of new constants begin.
     """
+    return search(premises, conclusion, cuts=cuts, budget=budget, fresh=fresh).proof
+
+
+class Searched(NamedTuple):
+    """What a search found, and the steps of the tableau that it took."""
+
+    proof: Proof | None
+    steps: int
+
+
+def search(
+    premises: Sequence[Formula], conclusion: Formula, *, cuts: bool = True, budget: int = BUDGET, fresh: str = "␣c"
+) -> Searched:
+    """As :func:`find_proof`, with the number of steps."""
+    steps = Steps(budget)
     try:
-        search = _Search(Tableau(premises, conclusion, budget, fresh), cuts=cuts)
-        end = search.prove(signed(conclusion))
+        end = _Search(Tableau(premises, conclusion, steps, fresh), cuts=cuts).prove(signed(conclusion))
     except BudgetSpentError:
-        return None
-    return None if end is None else _Writer(end).proof(len(premises))
+        end = None
+    return Searched(None if end is None else _Writer(end).proof(len(premises)), steps.spent)
 
 
 class _Search:

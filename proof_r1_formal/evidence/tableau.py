@@ -56,6 +56,31 @@ class BudgetSpentError(Exception):
     """The search has cost as much as it may."""
 
 
+class Steps:
+    """Counts the steps of a search.
+
+    Attributes:
+        most: how many it may take.
+        spent: how many it took; never more than ``most``.
+    """
+
+    __slots__ = ("most", "spent")
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.spent = 0
+
+    def spend(self) -> None:
+        """Take one step.
+
+        Raises:
+            BudgetSpentError: no step is left.
+        """
+        if self.spent >= self.most:
+            raise BudgetSpentError
+        self.spent += 1
+
+
 # -- what truth tables force ------------------------------------------------------------------------------------------
 
 _Place: TypeAlias = Literal["left", "right", "whole"]
@@ -151,16 +176,16 @@ class Tableau:
     Args:
         premises: facts from the start.
         conclusion: its subformulas are in the graph, too.
-        budget: how many steps it may take: formulas that enter the graph or get a value, and looks at what follows.
+        steps: counts formulas that enter the graph or get a value, and looks at what follows.
         fresh: how the names of new constants begin.
 
     Attributes:
         facts: formula that does not begin with ¬ -> the fact about it; in the order in which they came to hold.
     """
 
-    def __init__(self, premises: Sequence[Formula], conclusion: Formula, budget: int, fresh: str) -> None:
+    def __init__(self, premises: Sequence[Formula], conclusion: Formula, steps: Steps, fresh: str) -> None:
         self.facts: dict[Formula, Fact] = {}
-        self._left = budget
+        self._spend = steps.spend
         self._serial = 0
         self._scopes = [Scope(0)]
         self._conflict: Fact | None = None
@@ -183,11 +208,6 @@ class Tableau:
         for number, formula in enumerate(premises):
             self.hold(signed(formula), (), number)
         self._enter(signed(conclusion).formula)
-
-    def _spend(self) -> None:
-        self._left -= 1
-        if self._left < 0:
-            raise BudgetSpentError
 
     # -- scopes -------------------------------------------------------------------------------------------------------
 
@@ -444,6 +464,7 @@ class Tableau:
                 pairs.append((atom, atom))
         self._related.append(atom)
         for equation, other in pairs:
+            self._spend()
             for simpler in simplified(other, equation):
                 for law in (Implies(other, simpler), Implies(simpler, other)):
                     self.hold(Signed(Implies(equation, law), True), (), Leibniz(Implies(equation, law)))

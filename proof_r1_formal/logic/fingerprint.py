@@ -40,8 +40,10 @@ WIDTH = 128
 EVERYWHERE = (1 << WIDTH) - 1
 """The bits of a formula that is true in all of them."""
 
-_MAX_ARITY = 6
-_MAX_QUANTIFIERS = 6  # nested; the work doubles with each
+MAX_VISITS = 1 << 14
+"""The most subformulas and table rows that are read for the structures of two elements."""
+VISITS_PER_STEP = 8
+"""How many of them are read at the price of one step (``solvers.base``)."""
 
 _Values: TypeAlias = dict[Var, int]
 
@@ -71,50 +73,69 @@ class Fingerprint(NamedTuple):
         return self.single == 0 and self.double in (0, None)
 
 
-class _TooLargeError(Exception):
-    """The formula is beyond the bounds of cheap evaluation."""
-
-
 @once
 def fingerprint(formula: Formula) -> Fingerprint:
     """The fingerprint of a closed formula."""
-    single = _truth(formula, {}, None)
-    try:
-        return Fingerprint(single, _truth(formula, {}, _MAX_QUANTIFIERS))
-    except _TooLargeError:
-        return Fingerprint(single, None)
+    double = _truth(formula, {}, single=False) if _visits(formula) <= MAX_VISITS else None
+    return Fingerprint(_truth(formula, {}, single=True), double)
 
 
-def _truth(formula: Formula, values: _Values, quantifiers: int | None) -> int:
-    """Where the formula is true; ``quantifiers`` is how many may still be nested, None for one element."""
+def fingerprint_price(formula: Formula) -> int:
+    """What the fingerprint of a formula costs, in the steps of ``solvers.base``."""
+    return min(_visits(formula), MAX_VISITS) // VISITS_PER_STEP
+
+
+@once
+def _visits(formula: Formula) -> int:
+    """How many parts and table rows :func:`_truth` reads in two elements: twice as many below each quantifier."""
+    total = 0
+    pending: list[tuple[Formula | Term, int]] = [(formula, 1)]
+    while pending:
+        part, times = pending.pop()
+        total += times
+        match part:
+            case Top() | Bottom() | Var():
+                pass
+            case Atom(_, arguments) | App(_, arguments):
+                total += times << len(arguments)
+                pending += [(argument, times) for argument in arguments]
+            case Not(body):
+                pending.append((body, times))
+            case ForAll(_, body) | Exists(_, body):
+                pending.append((body, 2 * times))
+            case _:
+                pending += ((part.left, times), (part.right, times))
+    return total
+
+
+def _truth(formula: Formula, values: _Values, *, single: bool) -> int:
+    """Where the formula is true, in the structures of a single element or in those of two."""
     match formula:
         case Top():
             return EVERYWHERE
         case Bottom():
             return 0
         case Atom(predicate, arguments):
-            return _lookup("predicate", predicate, arguments, values, single=quantifiers is None)
+            return _lookup("predicate", predicate, arguments, values, single=single)
         case Eq(left, right):
-            return EVERYWHERE if quantifiers is None else EVERYWHERE ^ _value(left, values) ^ _value(right, values)
+            return EVERYWHERE if single else EVERYWHERE ^ _value(left, values) ^ _value(right, values)
         case Not(body):
-            return EVERYWHERE ^ _truth(body, values, quantifiers)
+            return EVERYWHERE ^ _truth(body, values, single=single)
         case And(left, right):
-            return _truth(left, values, quantifiers) & _truth(right, values, quantifiers)
+            return _truth(left, values, single=single) & _truth(right, values, single=single)
         case Or(left, right):
-            return _truth(left, values, quantifiers) | _truth(right, values, quantifiers)
+            return _truth(left, values, single=single) | _truth(right, values, single=single)
         case Xor(left, right):
-            return _truth(left, values, quantifiers) ^ _truth(right, values, quantifiers)
+            return _truth(left, values, single=single) ^ _truth(right, values, single=single)
         case Implies(left, right):
-            return (EVERYWHERE ^ _truth(left, values, quantifiers)) | _truth(right, values, quantifiers)
+            return (EVERYWHERE ^ _truth(left, values, single=single)) | _truth(right, values, single=single)
         case Iff(left, right):
-            return EVERYWHERE ^ _truth(left, values, quantifiers) ^ _truth(right, values, quantifiers)
+            return EVERYWHERE ^ _truth(left, values, single=single) ^ _truth(right, values, single=single)
         case ForAll(variable, body) | Exists(variable, body):
-            if quantifiers is None:
-                return _truth(body, values, None)
-            if quantifiers == 0:
-                raise _TooLargeError
-            first = _truth(body, {**values, variable: 0}, quantifiers - 1)
-            second = _truth(body, {**values, variable: EVERYWHERE}, quantifiers - 1)
+            if single:
+                return _truth(body, values, single=True)
+            first = _truth(body, {**values, variable: 0}, single=False)
+            second = _truth(body, {**values, variable: EVERYWHERE}, single=False)
             return first & second if isinstance(formula, ForAll) else first | second
     assert_never(formula)
 
@@ -133,8 +154,6 @@ def _lookup(kind: str, name: str, arguments: tuple[Term, ...], values: _Values, 
     """The table of a symbol, read at the arguments' values in all structures at once."""
     if single:
         return _random_bits(f"{kind} of one", name, (0,) * len(arguments))
-    if len(arguments) > _MAX_ARITY:
-        raise _TooLargeError
     points = [_value(argument, values) for argument in arguments]
     result = 0
     for elements in product((0, 1), repeat=len(points)):

@@ -15,19 +15,11 @@ from proof_r1_formal.proof.report import Code, Finding
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
 from proof_r1_formal.solvers.oracle import Oracle
 
-QUESTIONS = 256
-"""How many questions of equivalence with admitted conclusions a trace may cost; more is a trace made to be costly."""
-
 
 class AdmittedConclusions:
-    """The conclusions admitted so far, found again by fingerprint: only formulas that share one can be equivalent.
-
-    Attributes:
-        questions: how many more questions of equivalence may be asked.
-    """
+    """The conclusions admitted so far, found again by fingerprint: only formulas that share one can be equivalent."""
 
     def __init__(self) -> None:
-        self.questions = QUESTIONS
         self._by_fingerprint: dict[int, list[tuple[str, Formula]]] = {}
 
     def add(self, action_id: str, formula: Formula) -> None:
@@ -70,10 +62,6 @@ def progress_findings(
                 return (verdict,)
     for name, formula in admitted.candidates(conclusion):
         if name != exempt:
-            if not admitted.questions:
-                problem = "too many admitted conclusions might be equivalent to the conclusions of this trace"
-                return (Finding(Code.PROGRESS_UNDECIDED, problem),)
-            admitted.questions -= 1
             repeats = f"the conclusion repeats that of {name}"
             verdict = _judged(oracle.equivalent(conclusion, formula), Code.REPEATS_CONCLUSION, repeats, name)
             if verdict is not None:

@@ -39,16 +39,21 @@ from proof_r1_formal.proof.progress import AdmittedConclusions, progress_finding
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport, TraceReport
 from proof_r1_formal.proof.sorts import conclusions_with_sorts, with_sorts
 from proof_r1_formal.rules.catalogue import TRAIN
-from proof_r1_formal.rules.check import TRACE_BUDGET, Budget, Match, NoMatch, RuleResult, Undecided, check_rule
+from proof_r1_formal.rules.check import Budget, Match, NoMatch, RuleResult, Undecided, check_rule
 from proof_r1_formal.rules.manifest import require_proved
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Solver, Unknown
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.oracle import QUESTION, Metered, Oracle
 
 MALFORMED, UNSUPPORTED, UNRULED, VERIFIED = 0.0, 0.1, 0.3, 1.0
 """The four signals: not well formed; not entailed; entailed but no rule instance or no progress; all four checks."""
 
 QUANTIFIER_NEGATION = "QUANTIFIER_NEGATION"
+
+TRACE_STEPS = 1_000_000
+"""What all questions and rule checks of a trace may cost together; what is left then stays undecided."""
+CHECK_STEPS = 400_000
+"""What the questions of one rule check may cost."""
 
 _REMEMBERED_PROBLEMS = 256
 _REMEMBERED_STEPS = 1 << 14
@@ -121,6 +126,12 @@ class Verifier:
         run.report(0)
         return tuple(run.entailments)
 
+    def price(self, problem: Problem, completion: str) -> int:
+        """What verifying a completion costs, in steps; past ``TRACE_STEPS``, what is left of it stays undecided."""
+        run = self._run(problem, completion)
+        run.report(0)
+        return run.steps
+
     def read(self, problem: Problem, completion: str) -> tuple[Problem, Trace]:
         """The problem and the actions as they are checked: with the problem's sorts written into all formulas.
 
@@ -149,13 +160,15 @@ class Verifier:
     def _matched_rule(
         self, rule: str, dependencies: tuple[Formula, ...], conclusion: Formula, terminal: bool
     ) -> tuple[RuleResult, RuleReport | None, int]:
-        """The instance of the rule that a step is, how it is told (without ids), and what the check cost."""
+        """The instance of the rule that a step is, the instance as text (without ids), and the price of the check."""
         known = self.rules.find(rule)
         assert known is not None
-        budget = Budget()
-        whole = budget.left
-        result = check_rule(known, dependencies, conclusion, self.oracle, terminal=terminal, budget=budget)
-        return result, _rule_report(result) if isinstance(result, Match) else None, whole - budget.left
+        looks = Budget()
+        before = looks.left
+        oracle = Metered(self.oracle, CHECK_STEPS, "rule check")
+        result = check_rule(known, dependencies, conclusion, oracle, terminal=terminal, budget=looks)
+        steps = before - looks.left + oracle.charged
+        return result, _rule_report(result) if isinstance(result, Match) else None, steps
 
     def _prepare(self, problem: Problem) -> _Prepared:
         prepared = self._prepared.get(id(problem))
@@ -181,8 +194,14 @@ class _Prepared:
         return conclusions_with_sorts(read_completion(completion), self.symbols)
 
     @cached_property
+    def contradiction(self) -> Answer:
+        """Whether the premises contradict each other. Each trace of the problem is charged for it, before all else."""
+        return self._oracle.inconsistent(tuple(self.premises.values()))
+
+    @property
     def consistency(self) -> Consistency:
-        match self._oracle.inconsistent(tuple(self.premises.values())):
+        """Whether the premises have a model."""
+        match self.contradiction:
             case Refuted():
                 return "consistent"
             case Entailed():
@@ -190,10 +209,10 @@ class _Prepared:
             case Unknown():
                 return "undecided"
 
-    def uncertain(self, goal: Formula) -> Openness:
+    def uncertain(self, goal: Formula, oracle: Oracle) -> Openness:
         """Whether the premises leave the goal open: verified by a countermodel to it and one to its negation."""
         premises = tuple(self.premises.values())
-        answers = (self._oracle.entails(premises, goal), self._oracle.entails(premises, Not(goal)))
+        answers = (oracle.entails(premises, goal), oracle.entails(premises, Not(goal)))
         if any(isinstance(answer, Entailed) for answer in answers):
             return "refuted"
         if all(isinstance(answer, Refuted) and answer.model is not None for answer in answers):
@@ -234,7 +253,8 @@ class _Run:
 
     def __init__(self, verifier: Verifier, prepared: _Prepared, trace: Trace) -> None:
         self._verifier = verifier
-        self._oracle = verifier.oracle
+        self._oracle = Metered(verifier.oracle, TRACE_STEPS, "trace")
+        self._oracle.charge(QUESTION + prepared.contradiction.steps)
         self._prepared = prepared
         self._problem = prepared.problem
         self._trace = trace
@@ -242,7 +262,6 @@ class _Run:
         self._semantic_state = dict(prepared.premises)
         self._rule_state = dict(prepared.premises)
         self._admitted = AdmittedConclusions()
-        self._rule_budget = TRACE_BUDGET
         self._seen_ids = set(prepared.premises)
         self._terminal = terminal_index(prepared.problem, trace)
         self.entailments: list[tuple[Query, Answer]] = []
@@ -278,8 +297,9 @@ class _Run:
         )
         by_formula = self._verifier.evaluation
         option = selected_option(self._problem, self._trace, self._oracle, by_formula=by_formula)
-        is_uncertain = option is not None and option.label == UNCERTAIN
-        uncertain = self._prepared.uncertain(option.formula) if option is not None and is_uncertain else None
+        uncertain: Openness | None = None
+        if option is not None and option.label == UNCERTAIN:
+            uncertain = self._prepared.uncertain(option.formula, self._oracle)
         consistency = self._prepared.consistency
         findings = answer_findings(option, steps, consistency, uncertain)
         reference = self._problem.answer
@@ -295,11 +315,16 @@ class _Run:
             consistency=consistency,
             uncertain=uncertain,
             verified=is_verified(findings),
-            rule_verified=not findings and not is_uncertain,
+            rule_verified=not findings and uncertain is None,
             findings=findings,
             rules=self._verifier.rules.title,
             solver=self._oracle.solver.name,
         )
+
+    @property
+    def steps(self) -> int:
+        """What the trace was charged so far."""
+        return self._oracle.charged
 
     def _names(self, closure: Closure) -> tuple[str, ...]:
         return (*closure.premises, *[self._trace.actions[index].id or "" for index in closure.actions])
@@ -348,7 +373,7 @@ class _Run:
         if lacking:
             return None
         dependencies = tuple([self._semantic_state[name] for name in action.dependencies])
-        confirmed = self._verifier.justify(dependencies, formula)
+        confirmed = self._justified(dependencies, formula)
         answer = confirmed.answer
         self.entailments.append((Query(dependencies, formula), answer))
         if self._verifier.evidence != "none" and not isinstance(answer, Unknown):
@@ -378,6 +403,13 @@ class _Run:
             return Finding(Code.UNTRUSTED_DEPENDENCY, f"the earlier action {name!r} is not admitted", (name,))
         return Finding(Code.MISSING_DEPENDENCY, f"{name!r} names no premise and no earlier action", (name,))
 
+    def _justified(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        """The answer with its evidence, at the trace's expense."""
+        if self._oracle.spent is None:
+            confirmed = self._verifier.justify(dependencies, conclusion)
+            self._oracle.charge(QUESTION + confirmed.answer.steps)
+        return confirmed if self._oracle.spent is None else Confirmed(self._oracle.spent)
+
     def _rule_check(
         self, action: Action, formula: Formula, answer: Answer | None, verdict: _Verdict, *, terminal: bool
     ) -> Match | None:
@@ -397,10 +429,12 @@ class _Run:
             verdict.findings.append(Finding(Code.NO_RULE_MATCH, f"a refuted step is no instance of {rule.name}"))
             return None
         dependencies = tuple([self._rule_state[name] for name in action.dependencies])
-        result, report, spent = self._verifier.match_rule(rule.name, dependencies, formula, terminal)
-        if spent > self._rule_budget:
-            result = Undecided("the budget of the trace's rule checks is spent")
-        self._rule_budget = max(0, self._rule_budget - spent)
+        report = None
+        if self._oracle.spent is None:
+            result, report, steps = self._verifier.match_rule(rule.name, dependencies, formula, terminal)
+            self._oracle.charge(steps)
+        if self._oracle.spent is not None:
+            result = Undecided(self._oracle.spent.detail)
         match result:
             case Match() as matched:
                 if rule.name == GOAL_BINDING and verdict.mismatched:

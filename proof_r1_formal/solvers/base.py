@@ -2,11 +2,14 @@
 
 ``Unknown`` is an answer of its own. Nothing in the package turns it into yes or no. A solver starts with
 :func:`checked_signature`, so that no query makes it raise.
+
+Each answer holds its price in *steps*, so that remembering an answer changes no account. A step is one formula that the
+tableau looks at, about 4 µs; the other engines convert their own counts to it. Prices do not take part in equality.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import gt
 from typing import Protocol, TypeAlias
@@ -47,9 +50,11 @@ class Entailed:
 
     Attributes:
         proof: a proof term, its premises being the dependencies; None if the answer is the solver's word.
+        steps: the price of the answer; 0 if the solver does not count.
     """
 
     proof: Proof | None = None
+    steps: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +64,11 @@ class Refuted:
     Attributes:
         model: that structure, confirmed by the reference evaluator; None when the solver could not give one that is
             finite and confirmed (the answer is then the solver's word).
+        steps: the price of the answer; 0 if the solver does not count.
     """
 
     model: Structure | None = None
+    steps: int = field(default=0, compare=False)
 
 
 class Reason(StrEnum):
@@ -81,10 +88,12 @@ class Unknown:
     Attributes:
         reason: the class of the cause.
         detail: one sentence for people; holds nothing that varies from run to run.
+        steps: the price of the attempt; 0 if the solver does not count.
     """
 
     reason: Reason
     detail: str = ""
+    steps: int = field(default=0, compare=False)
 
 
 Answer: TypeAlias = Entailed | Refuted | Unknown

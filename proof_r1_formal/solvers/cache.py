@@ -7,6 +7,9 @@ A file is not trusted. It holds countermodels only, and one that is read counts 
 the query and the evaluator confirms it. Anything else is a miss, and the query is solved. Proofs are not kept in files:
 the search finds most of them faster than a file is read, and a valid proof with a detour through a premise that it does
 not need would change which dependencies the report calls used.
+
+A file also holds the price of each countermodel, so that a trace is charged the same with the file and without. Who can
+change the file can change when a trace runs out of budget, nothing else.
 """
 
 from __future__ import annotations
@@ -30,6 +33,8 @@ from proof_r1_formal.solvers.canonical import Canonical, canonical
 
 MAX_BYTES = 1 << 18
 """The longest entry of a file that is written or read."""
+MAX_STEPS = 10_000_000
+"""The highest price that is read; no question costs as much."""
 
 _TABLE = "CREATE TABLE answers (query TEXT PRIMARY KEY, answer BLOB) WITHOUT ROWID"
 
@@ -73,11 +78,11 @@ class AnswerFile:
             return None
         try:
             match msgspec.json.decode(rows[0][0]):
-                case {"countermodel": data, **rest} if not rest:
+                case {"countermodel": data, "steps": int(steps), **rest} if not rest and 0 <= steps <= MAX_STEPS:
                     model = structure_from_data(data)
                 case _:
                     return None
-            answer = Refuted(model)
+            answer = Refuted(model, steps)
             return answer if _interprets_exactly(model, form.query) and confirm(form.query, answer).checked else None
         except (ProofR1Error, ValueError, RecursionError):
             return None
@@ -85,7 +90,7 @@ class AnswerFile:
     def put(self, form: Canonical, answer: Answer) -> None:
         """Keep the countermodel of an answer, if it has one."""
         if isinstance(answer, Refuted) and answer.model is not None:
-            data = msgspec.json.encode({"countermodel": structure_to_data(answer.model)})
+            data = msgspec.json.encode({"countermodel": structure_to_data(answer.model), "steps": answer.steps})
             if len(data) <= MAX_BYTES:
                 self._execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", str(form.key), data)
 
@@ -138,15 +143,11 @@ class AnswerCache:
 
 def _in_its_own_names(answer: Answer, form: Canonical) -> Answer:
     match answer:
-        case Entailed(proof) if proof is not None:
-            return Entailed(renamed(proof, form.order, predicates=form.predicates, functions=form.functions))
-        case Refuted(model) if model is not None:
-            return Refuted(
-                Structure(
-                    model.domains,
-                    {form.predicates[name]: rows for name, rows in model.predicates.items()},
-                    {form.functions[name]: table for name, table in model.functions.items()},
-                )
-            )
+        case Entailed(proof, steps) if proof is not None:
+            return Entailed(renamed(proof, form.order, predicates=form.predicates, functions=form.functions), steps)
+        case Refuted(model, steps) if model is not None:
+            predicates = {form.predicates[name]: rows for name, rows in model.predicates.items()}
+            functions = {form.functions[name]: table for name, table in model.functions.items()}
+            return Refuted(Structure(model.domains, predicates, functions), steps)
         case _:
             return answer

@@ -12,12 +12,14 @@ from math import prod
 from typing import TypeAlias
 
 from proof_r1_formal.errors import StructureError
-from proof_r1_formal.logic.model import Element, Structure
+from proof_r1_formal.logic.model import Element, Structure, evaluation_steps
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.solvers.base import Query, TooLargeError, is_countermodel
 
 MAX_ENTRIES = 20_000
 """The most table entries that are read from a model."""
+VISITS_PER_STEP = 8
+"""How many subformulas the evaluator visits at the price of one step."""
 
 Row: TypeAlias = tuple[Element, ...]
 
@@ -72,3 +74,8 @@ def confirmed(query: Query, structure: Structure) -> Structure | None:
         return structure if is_countermodel(query, structure) else None
     except TooLargeError:
         return None
+
+
+def evaluation_price(query: Query, structure: Structure) -> int:
+    """What confirming the structure costs, in steps, once by the solver and once by who checks the evidence."""
+    return 2 * sum(evaluation_steps(formula, structure) for formula in query.assertions) // VISITS_PER_STEP

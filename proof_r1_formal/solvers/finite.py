@@ -16,11 +16,12 @@ from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import App, Atom, Eq, Formula, Term
 from proof_r1_formal.logic.transform import alpha_normal
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown, checked_signature
-from proof_r1_formal.solvers.countermodel import MAX_ENTRIES, confirmed
+from proof_r1_formal.solvers.countermodel import MAX_ENTRIES, confirmed, evaluation_price
 from proof_r1_formal.solvers.grounding import Grounding, OutsideError, Signed
 from proof_r1_formal.solvers.propositional import (
     Assignment,
     BudgetSpentError,
+    Meter,
     TooManyAtomsError,
     TruthTable,
     satisfying_assignment,
@@ -38,20 +39,20 @@ class FiniteSolver:
         if isinstance(signature, Unknown):
             return signature
         formulas = signed_formulas(query)
+        meter = Meter()
         try:
             grounding = Grounding(formulas)
-            assignment = satisfying_assignment(formulas, grounding)
+            assignment = satisfying_assignment(formulas, grounding, meter)
         except OutsideError as error:
-            return Unknown(Reason.UNSUPPORTED, f"not effectively propositional: {error}")
+            return Unknown(Reason.UNSUPPORTED, f"not effectively propositional: {error}", meter.steps)
         except BudgetSpentError as error:
-            return Unknown(Reason.BUDGET, str(error))
+            return Unknown(Reason.BUDGET, str(error), meter.steps)
         if assignment is None:
-            return Entailed()
+            return Entailed(steps=meter.steps)
         structure = _structure(signature, grounding, assignment)
-        model = None if structure is None else confirmed(query, structure)
-        return (
-            Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed") if model is None else Refuted(model)
-        )
+        if structure is None or confirmed(query, structure) is None:
+            return Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed", meter.steps)
+        return Refuted(structure, meter.steps + evaluation_price(query, structure))
 
 
 class GroundDependencies:
@@ -65,14 +66,20 @@ class GroundDependencies:
     def __init__(self, dependencies: tuple[Formula, ...], terms: Mapping[str, Iterable[Term]]) -> None:
         formulas = [(alpha_normal(formula), True) for formula in dependencies]
         self._models: int | None = None
+        self._meter = Meter()
         if not any(symbols(formula).equality for formula in dependencies):
             try:
                 grounding = Grounding(formulas, terms=terms)
-                self._table = TruthTable(grounding)
+                self._table = TruthTable(grounding, meter=self._meter)
                 self._models = self._table.models(formulas)
                 self._terms = {term for found in grounding.terms.values() for term in found}
             except (OutsideError, TooManyAtomsError, BudgetSpentError):
                 self._models = None
+
+    @property
+    def steps(self) -> int:
+        """What the table and all questions cost so far."""
+        return self._meter.steps
 
     def entail(self, formula: Formula) -> bool | None:
         """Whether they entail the formula; None if that is no question for a truth table."""

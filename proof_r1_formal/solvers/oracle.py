@@ -6,14 +6,17 @@ whose answer is no are mostly settled by fingerprints (a counterexample in a fix
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
-from proof_r1_formal.logic.fingerprint import fingerprint
+from proof_r1_formal.logic.fingerprint import fingerprint, fingerprint_price
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not, Term
 from proof_r1_formal.logic.transform import regrouped
-from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Solver
+from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Solver, Unknown
 from proof_r1_formal.solvers.finite import GroundDependencies
+
+QUESTION = 20
+"""The price, in steps, of asking a question, whatever its answer costs."""
 
 
 class Oracle:
@@ -28,8 +31,16 @@ class Oracle:
     def __init__(self, solver: Solver, *, tables: bool = False, memory: int = 1 << 14) -> None:
         self.solver = solver
         self._tables = tables
-        self.entails = lru_cache(maxsize=memory)(self._entails)
+        self.entails: Callable[[tuple[Formula, ...], Formula], Answer] = lru_cache(maxsize=memory)(self._entails)
         """Do the dependencies entail the conclusion?"""
+
+    @property
+    def spent(self) -> Unknown | None:
+        """What answers every question from now on; None while questions may be asked."""
+        return None
+
+    def charge(self, steps: int) -> None:
+        """Take steps from the budget, if there is one."""
 
     def _entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
         return self.solver.decide(Query(dependencies, conclusion))
@@ -38,16 +49,25 @@ class Oracle:
         """Are the formulas logically equivalent? A refutation may come without a model."""
         if first is second or regrouped(first) is regrouped(second):
             return Entailed()
+        if (spent := self.spent) is not None:
+            return spent
+        self.charge(fingerprint_price(first) + fingerprint_price(second))
         if fingerprint(first).differs(fingerprint(second)):
             return Refuted()
         return self.entails((), Iff(first, second))
 
     def valid(self, formula: Formula) -> Answer:
         """Is the formula a tautology? A refutation may come without a model."""
+        if (spent := self.spent) is not None:
+            return spent
+        self.charge(fingerprint_price(formula))
         return self.entails((), formula) if fingerprint(formula).is_true_everywhere() else Refuted()
 
     def contradictory(self, formula: Formula) -> Answer:
         """Is the negation of the formula a tautology?"""
+        if (spent := self.spent) is not None:
+            return spent
+        self.charge(fingerprint_price(formula))
         return self.entails((), Not(formula)) if fingerprint(formula).is_false_everywhere() else Refuted()
 
     def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
@@ -64,6 +84,52 @@ class Oracle:
         return Assuming(self, dependencies, GroundDependencies(dependencies, terms) if self._tables else None)
 
 
+class Metered(Oracle):
+    """An oracle that charges a budget for what it is asked; each distinct question is charged once.
+
+    What is charged is the price that comes with an answer, so it does not matter who remembers the answer. Once the
+    budget is spent, the solver is not asked any more, and the question that spent it stays undecided, too.
+
+    Args:
+        oracle: answers.
+        budget: in steps.
+        whose: the budget is, for the reason of what stays undecided.
+
+    Attributes:
+        charged: the sum of all charges.
+    """
+
+    def __init__(self, oracle: Oracle, budget: int, whose: str) -> None:
+        self.solver = oracle.solver
+        self.charged = 0
+        self._budget = budget
+        self._spent = Unknown(Reason.BUDGET, f"the {whose}'s budget of {budget} steps is spent")
+        self._tables = oracle._tables
+        self._oracle = oracle
+        self._answers: dict[tuple[tuple[Formula, ...], Formula], Answer] = {}
+        self.entails = self._charged
+
+    @property
+    def spent(self) -> Unknown | None:
+        """What answers every question from now on; None if the budget is not spent."""
+        return self._spent if self.charged > self._budget else None
+
+    def charge(self, steps: int) -> None:
+        """Take steps from the budget."""
+        self.charged += steps
+
+    def _charged(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
+        question = dependencies, conclusion
+        answer = self._answers.get(question)
+        if answer is None:
+            if (spent := self.spent) is not None:
+                return spent
+            answer = self._oracle.entails(dependencies, conclusion)
+            self.charge(QUESTION + answer.steps)
+            answer = self._answers[question] = self.spent or answer
+        return answer
+
+
 class Assuming:
     """Answers questions with the same dependencies."""
 
@@ -71,13 +137,14 @@ class Assuming:
         self._oracle = oracle
         self._dependencies = dependencies
         self._ground = ground
+        oracle.charge(0 if ground is None else ground.steps)
 
     def entail(self, conclusion: Formula) -> Answer:
         """Do the dependencies entail the conclusion? A refutation may come without a model, a "yes" without a proof."""
-        match None if self._ground is None else self._ground.entail(conclusion):
-            case True:
-                return Entailed()
-            case False:
-                return Refuted()
-            case None:
-                return self._oracle.entails(self._dependencies, conclusion)
+        if self._ground is not None and self._oracle.spent is None:
+            before = self._ground.steps
+            entailed = self._ground.entail(conclusion)
+            self._oracle.charge(self._ground.steps - before)
+            if entailed is not None:
+                return self._oracle.spent or (Entailed() if entailed else Refuted())
+        return self._oracle.entails(self._dependencies, conclusion)

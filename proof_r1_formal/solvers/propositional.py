@@ -41,6 +41,12 @@ BUDGET = 50_000
 """The most ground formulas that are looked at for one question; an instance of a long formula counts for several."""
 CONFLICTS = 100_000
 """The most conflicts that the SAT solver may run into for one question."""
+PROPAGATIONS = 8_000_000
+"""The most literals that the SAT solver may propagate for one question."""
+GROUND_PRICE = 5
+"""Steps of one ground formula."""
+PROPAGATIONS_PER_STEP = 25
+"""How many literals the SAT solver propagates at the price of one step."""
 
 _ALL = {atoms: (1 << (1 << atoms)) - 1 for atoms in (FEW_ATOMS, MAX_ATOMS)}
 _COLUMNS = {
@@ -61,18 +67,39 @@ class BudgetSpentError(Exception):
     """The question costs more than it may; the message says what of."""
 
 
-def satisfying_assignment(formulas: Sequence[Signed], grounding: Grounding) -> Assignment | None:
+class Meter:
+    """Adds up what questions cost.
+
+    Attributes:
+        steps: the price so far, in the steps of :mod:`~proof_r1_formal.solvers.base`.
+    """
+
+    __slots__ = ("steps",)
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+
+def satisfying_assignment(
+    formulas: Sequence[Signed], grounding: Grounding, meter: Meter | None = None
+) -> Assignment | None:
     """Truth values of atoms under which every formula has its value; None if there are none.
+
+    Args:
+        formulas: closed, each with the value it shall have.
+        grounding: of these formulas.
+        meter: what the search costs is added to it, also if it raises.
 
     Raises:
         BudgetSpentError: the formulas are too large, or too hard, to tell.
     """
+    meter = meter or Meter()
     for atoms in (FEW_ATOMS, MAX_ATOMS):
         try:
-            return TruthTable(grounding, atoms).satisfying_assignment(formulas)
+            return TruthTable(grounding, atoms, meter=meter).satisfying_assignment(formulas)
         except TooManyAtomsError:
             continue
-    return _Clauses(grounding).satisfying_assignment(formulas)
+    return _Clauses(grounding, meter).satisfying_assignment(formulas)
 
 
 def _instances_of_leibniz(atoms: Mapping[Ground, int]) -> Iterator[Formula]:
@@ -102,15 +129,17 @@ class TruthTable:
     Args:
         grounding: what stands for quantified formulas.
         atoms: the most atoms it takes, ``FEW_ATOMS`` or ``MAX_ATOMS``.
+        meter: what the table costs is added to it.
 
     Attributes:
         every: the bits of a formula that is true under every assignment.
     """
 
-    def __init__(self, grounding: Grounding, atoms: int = MAX_ATOMS) -> None:
+    def __init__(self, grounding: Grounding, atoms: int = MAX_ATOMS, *, meter: Meter | None = None) -> None:
         self.every = _ALL[atoms]
         self._columns = _COLUMNS[atoms]
         self._grounding = grounding
+        self._meter = meter or Meter()
         self._atoms: dict[Ground, int] = {}
         self._equations = False
         self._known: dict[Formula, int] = {}
@@ -152,6 +181,7 @@ class TruthTable:
 
     def _spend(self, price: int) -> None:
         self._left -= price
+        self._meter.steps += GROUND_PRICE * price
         if self._left < 0:
             raise BudgetSpentError(f"more than {BUDGET} ground formulas")
 
@@ -221,8 +251,9 @@ class TruthTable:
 class _Clauses:
     """Ground formulas as clauses; a signed formula has a literal that implies it (Plaisted and Greenbaum, 1986)."""
 
-    def __init__(self, grounding: Grounding) -> None:
+    def __init__(self, grounding: Grounding, meter: Meter) -> None:
         self._grounding = grounding
+        self._meter = meter
         self._atoms: dict[Ground, int] = {}
         self._literals: dict[Signed, int] = {}
         self._left = BUDGET
@@ -236,9 +267,13 @@ class _Clauses:
             self._clauses += [[self._literal(law, True)] for law in _instances_of_leibniz(self._atoms)]
         with Minisat22(bootstrap_with=self._clauses) as solver:
             solver.conf_budget(CONFLICTS)
+            solver.prop_budget(PROPAGATIONS)
             satisfiable = solver.solve_limited()
+            counts = solver.accum_stats()
+            self._meter.steps += counts["conflicts"] + counts["propagations"] // PROPAGATIONS_PER_STEP
             if satisfiable is None:
-                raise BudgetSpentError(f"more than {CONFLICTS} conflicts in the SAT solver")
+                most = f"{CONFLICTS} conflicts" if counts["conflicts"] >= CONFLICTS else f"{PROPAGATIONS} propagations"
+                raise BudgetSpentError(f"more than {most} in the SAT solver")
             if not satisfiable:
                 return None
             true = set(solver.get_model())
@@ -253,6 +288,7 @@ class _Clauses:
 
     def _spend(self, price: int) -> None:
         self._left -= price
+        self._meter.steps += GROUND_PRICE * price
         if self._left < 0:
             raise BudgetSpentError(f"more than {BUDGET} ground formulas")
 

@@ -22,8 +22,10 @@ from proof_r1_formal.solvers.base import (
     Unknown,
     checked_signature,
 )
-from proof_r1_formal.solvers.countermodel import Row, countermodel
+from proof_r1_formal.solvers.countermodel import Row, countermodel, evaluation_price
 
+RLIMIT_PER_STEP = 4
+"""How much ``rlimit`` the price of one step is."""
 _LARGEST = 2**32 - 1  # Z3's limits are 32-bit numbers, and 0 stands for "none"
 
 
@@ -64,26 +66,29 @@ class Z3Solver:
         try:
             result = solver.check()
         except z3.Z3Exception as error:  # how SimpleSolver reports that memory ran out
-            return _unknown(str(error))
+            return _unknown(str(error), self._limits.steps // RLIMIT_PER_STEP)
+        used = solver.statistics().get_key_value("rlimit count")
+        steps = used // RLIMIT_PER_STEP
         if result == z3.unsat:
-            return Entailed()
+            return Entailed(steps=steps)
         if result == z3.sat:
-            return Refuted(_countermodel(query, signature, solver.model()))
-        return self._undecided(solver)
-
-    def _undecided(self, solver: z3.SimpleSolver) -> Unknown:
+            return _refuted(query, _countermodel(query, signature, solver.model()), steps)
         # Z3 says "canceled" for rlimit and for timeout alike, and can blame quantifiers after either.
-        if solver.statistics().get_key_value("rlimit count") >= self._limits.steps:
-            return Unknown(Reason.BUDGET, f"Z3 used its {self._limits.steps} steps")
-        return _unknown(solver.reason_unknown())
+        if used >= self._limits.steps:
+            return Unknown(Reason.BUDGET, f"Z3 used its {self._limits.steps} steps", steps)
+        return _unknown(solver.reason_unknown(), steps)
 
 
-def _unknown(reason: str) -> Unknown:
+def _refuted(query: Query, model: Structure | None, steps: int) -> Refuted:
+    return Refuted(model, steps + (0 if model is None else evaluation_price(query, model)))
+
+
+def _unknown(reason: str, steps: int) -> Unknown:
     if "memory" in reason or "memout" in reason:
-        return Unknown(Reason.BUDGET, "Z3 used its memory")
+        return Unknown(Reason.BUDGET, "Z3 used its memory", steps)
     if reason in ("canceled", "timeout", "interrupted from keyboard"):
-        return Unknown(Reason.TIMEOUT, "Z3 used its time")
-    return Unknown(Reason.INCOMPLETE, f"Z3 is incomplete here: {reason}")
+        return Unknown(Reason.TIMEOUT, "Z3 used its time", steps)
+    return Unknown(Reason.INCOMPLETE, f"Z3 is incomplete here: {reason}", steps)
 
 
 def _within(limit: int) -> int:

@@ -15,16 +15,20 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evidence.embedded import FALLBACK, QUICK
+from proof_r1_formal.evidence.search import BUDGET
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import ENTITY
 from proof_r1_formal.proof.batch import Settings, verify, verify_many
 from proof_r1_formal.proof.report import Code, Finding, RuleReport, StepReport, TraceReport, decode, encode
-from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.proof.verify import CHECK_STEPS, TRACE_STEPS, Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.oracle import QUESTION
+from proof_r1_formal.solvers.z3 import RLIMIT_PER_STEP
 
 CE, CI, GB = "CONJUNCTION_ELIMINATION", "CONJUNCTION_INTRODUCTION", "GOAL_BINDING"
 
@@ -140,19 +144,47 @@ def test_the_report_of_a_rule_tells_the_instance() -> None:
     ]
 
 
-def test_rule_checks_share_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_work_on_a_trace_shares_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     case = problem("P(a) ∧ Q(a)", "R(a) ∧ S(a)", "T(a) ∧ U(a)")
     steps = (("s1", ["h1"], "P(a)", CE), ("s2", ["h2"], "R(a)", CE), ("s3", ["h3"], "T(a)", CE))
-    (*_, cost) = VERIFIER.match_rule(CE, (case.premises[0].formula,), parse_formula("P(a)"), False)
-    monkeypatch.setattr(proof_r1_formal.proof.verify, "TRACE_BUDGET", 2 * cost)
+    needed = VERIFIER.price(case, completion(*steps[:2]))
+    monkeypatch.setattr(proof_r1_formal.proof.verify, "TRACE_STEPS", needed)
     report = run(case, *steps)
-    assert [step.rule for step in report.actions] == [True, True, False]
-    (finding,) = report.actions[2].findings
-    assert finding == Finding(Code.RULE_UNDECIDED, f"{CE}: the budget of the trace's rule checks is spent")
-    cheap = ("s3", ["s1"], "P(a) ∨ U(a)", "UNIVERSAL_ELIMINATION")  # one candidate to look at, one too many
-    assert codes(run(case, *steps[:2], cheap).actions[2]) == {Code.RULE_UNDECIDED}
-    monkeypatch.setattr(proof_r1_formal.proof.verify, "TRACE_BUDGET", 2 * cost - 1)
-    assert [step.rule for step in run(case, *steps).actions] == [True, False, False]
+    assert [step.semantic for step in report.actions] == [True, True, False]
+    spent = f"the trace's budget of {needed} steps is spent"
+    undecided = f"whether the dependencies entail the conclusion stayed undecided (budget: {spent})"
+    assert Finding(Code.UNDECIDED, undecided) in report.actions[2].findings
+    assert Finding(Code.RULE_UNDECIDED, f"{CE}: {spent}") in report.actions[2].findings
+    monkeypatch.setattr(proof_r1_formal.proof.verify, "TRACE_STEPS", VERIFIER.price(case, completion(*steps[:1])))
+    assert [step.signal for step in run(case, *steps).actions] == [1.0, 0.1, 0.1]
+
+
+def test_the_price_of_a_trace_does_not_depend_on_what_is_remembered() -> None:
+    case = problem("∀x (P(x) → Q(x))", "P(a) ∧ R(a)", "¬∃x (Q(x) ∧ ∀y S(x, y))")
+    steps = (
+        ("s1", ["h1", "h2"], "Q(a)", "IMPLICATION_ELIMINATION"),
+        ("s2", ["h3", "s1"], "¬∀y S(a, y)", "MODUS_TOLLENS"),
+        ("s3", ["h2", "h3"], "∃x ¬S(a, x)", CE),
+    )
+    verifier = Verifier()
+    first = verifier.price(case, completion(*steps))
+    assert first > len(steps) * QUESTION
+    assert verifier.price(case, completion(*steps)) == VERIFIER.price(case, completion(*steps)) == first
+
+
+GROUP = ("∀x ∀y ∀z m(m(x, y), z) = m(x, m(y, z))", "∀x m(e, x) = x", "∀x m(i(x), x) = e")
+
+
+def test_a_trace_of_hard_questions_stops_within_its_budget() -> None:
+    case = problem(*GROUP)
+    depths = [f"{'f(' * depth}e{')' * depth}" for depth in range(12)]
+    hard = [(f"s{n}", ["h1", "h2", "h3"], f"∀x ∀y m(x, y) = m(y, x) ∨ P({t})", CE) for n, t in enumerate(depths)]
+    question = QUICK + FALLBACK // RLIMIT_PER_STEP + BUDGET
+    assert TRACE_STEPS < VERIFIER.price(case, completion(*hard)) < TRACE_STEPS + CHECK_STEPS + 2 * question
+    steps = run(case, *hard).actions
+    assert {code for step in steps for code in codes(step)} >= {Code.UNDECIDED, Code.RULE_UNDECIDED}
+    assert "the trace's budget" not in str(steps[0].findings)
+    assert "the trace's budget" in str(steps[-1].findings)
 
 
 # -- progress ---------------------------------------------------------------------------------------------------------

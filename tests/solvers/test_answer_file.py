@@ -22,7 +22,7 @@ from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.syntax import And
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown
-from proof_r1_formal.solvers.cache import MAX_BYTES, AnswerCache, AnswerFile
+from proof_r1_formal.solvers.cache import MAX_BYTES, MAX_STEPS, AnswerCache, AnswerFile
 from proof_r1_formal.solvers.canonical import canonical
 from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing.strategies import queries
@@ -95,15 +95,19 @@ FORGED: dict[str, object] = {
     "deep objects": b'{"countermodel": ' * 20_000,
     "a deep table": b'{"countermodel": {"domains": ' + b"[" * 100_000,
     "no evidence": b"{}",
-    "a text": msgspec.json.encode({"countermodel": MODEL}).decode(),
+    "a text": msgspec.json.encode({"countermodel": MODEL, "steps": 7}).decode(),
     "a number": 7,
     "null": None,
-    "a longer entry than any": msgspec.json.encode({"countermodel": MODEL}) + b" " * MAX_BYTES,
+    "a longer entry than any": msgspec.json.encode({"countermodel": MODEL, "steps": 7}) + b" " * MAX_BYTES,
     "a proof": b'{"proof": [{"line": "Repeat", "premise": 0}]}',
     "a padded proof": b'{"proof": [{"line": "Repeat", "premise": 0}, {"line": "Repeat", "premise": 0}]}',
-    "more than a countermodel": msgspec.json.encode({"countermodel": MODEL, "more": 1}),
+    "more than a countermodel": msgspec.json.encode({"countermodel": MODEL, "steps": 7, "more": 1}),
+    "no price": msgspec.json.encode({"countermodel": MODEL}),
+    "a negative price": msgspec.json.encode({"countermodel": MODEL, "steps": -1}),
+    "half a step": msgspec.json.encode({"countermodel": MODEL, "steps": 0.5}),
+    "a price higher than any": msgspec.json.encode({"countermodel": MODEL, "steps": MAX_STEPS + 1}),
     **{
-        name: msgspec.json.encode({"countermodel": MODEL | changed})
+        name: msgspec.json.encode({"countermodel": MODEL | changed, "steps": 7})
         for name, changed in dict[str, dict[str, Any]](
             {
                 "no structure": {"domains": []},
@@ -142,10 +146,18 @@ def test_what_somebody_else_wrote_into_the_file_is_a_miss(tmp_path: Path, forged
 
 
 def test_the_entry_that_the_forged_ones_change_counts(tmp_path: Path) -> None:
-    with_entry(tmp_path / "answers", FUNCTION, msgspec.json.encode({"countermodel": MODEL}))
+    with_entry(tmp_path / "answers", FUNCTION, msgspec.json.encode({"countermodel": MODEL, "steps": 7}))
     answer = AnswerFile(tmp_path / "answers").get(canonical(FUNCTION))
     assert answer is not None
     assert confirm(canonical(FUNCTION).query, answer).checked
+
+
+def test_the_file_holds_the_price_of_an_answer(tmp_path: Path) -> None:
+    price = EmbeddedSolver().decide(FUNCTION).steps
+    assert price > 0
+    solvers = [EmbeddedSolver(file=tmp_path / "answers") for _ in range(2)]
+    assert [solver.decide(FUNCTION).steps for solver in solvers] == [price, price]
+    assert AnswerFile(tmp_path / "answers").get(canonical(FUNCTION)) is not None
 
 
 def test_a_padded_proof_in_the_file_does_not_change_the_report(tmp_path: Path) -> None:

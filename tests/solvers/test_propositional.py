@@ -45,7 +45,7 @@ from proof_r1_formal.solvers.propositional import (
 )
 
 
-def full(grounding: Grounding, atoms: int) -> TruthTable:
+def full(grounding: Grounding, atoms: int, *, meter: propositional.Meter) -> TruthTable:
     raise TooManyAtomsError
 
 
