@@ -31,14 +31,17 @@ def trace(problem: Problem, report: TraceReport) -> RenderableType:
 def _heading(problem: Problem, report: TraceReport) -> Text:
     option = problem.option(report.answer)
     answer = "no option selected" if option is None else f"answer {option.label}"
-    correct = {True: " (right)", False: " (wrong)", None: ""}[report.answer_correct]
-    lines = [f"{problem.id}, sample {report.sample}: {answer}{correct}"]
+    correct = {True: "right", False: "wrong", None: ""}[report.answer_correct]
+    verified = "rule-verified" if report.rule_verified else "verified" if report.verified else "not verified"
+    judged = "" if option is None else f" ({', '.join([word for word in (correct, verified) if word])})"
+    lines = [f"{problem.id}, sample {report.sample}: {answer}{judged}"]
     if problem.question:
         lines.append(problem.question)
     if report.consistency != "consistent":
         lines.append(f"The premises are {report.consistency}.")
-    if report.uncertain is not None:
-        lines.append(f"That the premises leave the goal open is {report.uncertain}.")
+    if report.findings and option is not None:
+        level = "rule-verified" if report.verified else "verified"
+        lines.append(f"The answer is not {level}: {'; '.join([finding.message for finding in report.findings])}")
     evidence = [step.evidence for step in report.actions if step.evidence is not None]
     if evidence:
         counts = ", ".join(f"{evidence.count(level)} {level}" for level in dict.fromkeys(evidence))

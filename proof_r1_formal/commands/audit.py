@@ -36,7 +36,9 @@ from proof_r1_formal.evaluate.backends import Backend
 from proof_r1_formal.evaluate.crosscheck import crosscheck as _crosscheck
 from proof_r1_formal.evaluate.tables import to_rich
 from proof_r1_formal.rules.catalogue import catalogue
-from proof_r1_formal.testing.soundness import CHUNK, Findings, Harness, write_reproducers
+from proof_r1_formal.testing.answers import CHUNK as ANSWERS
+from proof_r1_formal.testing.answers import AnswerFindings, AnswerHarness
+from proof_r1_formal.testing.soundness import CHUNK, Findings, Harness, Reproducible, write_reproducers
 
 SHOWN = 10
 """How many failures are shown; the file holds all."""
@@ -44,6 +46,7 @@ SHOWN = 10
 
 def soundness(
     examples: Annotated[int, typer.Option("--examples", min=1, help="How many steps to try.")] = 10_000,
+    answers: Annotated[int, typer.Option("--answers", min=0, help="How many traces to try.")] = 500,
     seed: Annotated[int, typer.Option("--seed", help="Of all that is drawn.")] = 0,
     rules: Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")] = "folio",
     solver: SolverOption = "embedded",
@@ -56,32 +59,54 @@ def soundness(
     ] = None,
     workers: WorkersOption = 1,
 ) -> None:
-    """Try hard to have something accepted that is false, or no instance of its rule."""
+    """Try hard to have a step accepted that is false or no instance of its rule, or a false answer verified."""
     harness = Harness(catalogue(rules), solver=solver, seed=seed, kernel_sample=kernel_sample, lean=lean)
     found = Findings()
-    for some in with_progress(harness.run(examples, workers=workers), "trying", -(-examples // CHUNK)):
+    for some in with_progress(harness.run(examples, workers=workers), "trying steps", -(-examples // CHUNK)):
         found.merge(some)
-    table = Table("what was tried", "examples", "accepted", title=f"Soundness of {rules} on {solver}")
+    answered = AnswerFindings()
+    chunks = AnswerHarness(catalogue(rules), solver=solver, seed=seed).run(answers, workers=workers)
+    for judged in with_progress(chunks, "trying answers", -(-answers // ANSWERS)):
+        answered.merge(judged)
+    _show_steps(found, f"Soundness of {rules} on {solver}")
+    _show_answers(answered)
+    failures: list[Reproducible] = [*found.failures, *answered.failures]
+    if out is not None:
+        settings = {"examples": examples, "answers": answers, "seed": seed, "rules": rules, "solver": solver}
+        report = {"settings": settings, "findings": found, "answers": answered}
+        write_file(out, msgspec.json.format(msgspec.json.encode(report, order="deterministic"), indent=1) + b"\n")
+        if failures:
+            problems, completions = write_reproducers(out, failures)
+            say(f"to see a failure again: proof-r1 show --problems {problems} --completions {completions} --id …")
+    say(f"{len(failures)} failures in {sum(found.tried.values())} steps and {sum(answered.tried.values())} traces")
+    if failures:
+        raise typer.Exit(1)
+
+
+def _show_steps(found: Findings, title: str) -> None:
+    table = Table("what was tried", "examples", "accepted", title=title)
     for kind, count in sorted(found.tried.items()):
         table.add_row(Text(kind), str(count), str(found.accepted.get(kind, 0)))
     OUT.print(table)
     write(", ".join(f"{count} {outcome}" for outcome, count in sorted(found.outcomes.items())))
     write(f"{sum(found.non_instances.values())} entailed non-instances of {len(found.non_instances)} rules rejected")
-    if kernel_sample:
+    if found.certified:
         write(f"{found.certified} pieces of evidence accepted by Lean's kernel")
     for failure in found.failures[:SHOWN]:
         write(f"{failure.problem} ({failure.kind})")
         write(f"  {failure.rule}: {'; '.join(failure.dependencies)} ⊢ {failure.conclusion}")
-    if out is not None:
-        settings = {"examples": examples, "seed": seed, "rules": rules, "solver": solver}
-        report = {"settings": settings, "findings": found}
-        write_file(out, msgspec.json.format(msgspec.json.encode(report, order="deterministic"), indent=1) + b"\n")
-        if found.failures:
-            problems, completions = write_reproducers(out, found.failures)
-            say(f"to see a failure again: proof-r1 show --problems {problems} --completions {completions} --id …")
-    say(f"{len(found.failures)} failures in {sum(found.tried.values())} examples")
-    if found.failures:
-        raise typer.Exit(1)
+
+
+def _show_answers(answered: AnswerFindings) -> None:
+    table = Table("what was tried", "traces", "verified", title="Answers")
+    for kind, count in sorted(answered.tried.items()):
+        table.add_row(Text(kind), str(count), str(answered.verified.get(kind, 0)))
+    OUT.print(table)
+    judged = ", ".join(f"{count} {said}" for said, count in sorted(answered.judged.items()))
+    write(f"Z3 on the verified answers: {judged}")
+    for failure in answered.failures[:SHOWN]:
+        write(f"{failure.fault} ({failure.kind})")
+        write(f"  {failure.completion}")
 
 
 def crosscheck(

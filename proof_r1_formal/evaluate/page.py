@@ -34,7 +34,7 @@ from proof_r1_formal.logic.signature import mangle
 from proof_r1_formal.logic.syntax import Formula, Not
 from proof_r1_formal.proof.action import Trace
 from proof_r1_formal.proof.certify import Judged, certify_many
-from proof_r1_formal.proof.report import ModelReport, StepReport, TraceReport
+from proof_r1_formal.proof.report import Finding, ModelReport, StepReport, TraceReport
 from proof_r1_formal.proof.verify import UNRULED, UNSUPPORTED, VERIFIED, Verifier
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.schema import Catalogue
@@ -122,6 +122,7 @@ class TraceView(msgspec.Struct, omit_defaults=True):
     Attributes:
         segments: the completion in pieces, each with the number of its action; -1 for what is none.
         open: models of the premises in which the goal is false, and true, if they leave it open.
+        faults: why the answer is not verified, or not rule-verified, one sentence each.
         no_certificate: why it has no certificate; empty if it has, or if none was made.
     """
 
@@ -130,8 +131,8 @@ class TraceView(msgspec.Struct, omit_defaults=True):
     closure: tuple[str, ...]
     used_closure: tuple[str, ...]
     consistency: str
-    uncertain: str | None = None
     open: tuple[ModelReport, ModelReport] | None = None
+    faults: tuple[str, ...] = ()
     certificate: TheoremView | None = None
     no_certificate: str = ""
 
@@ -237,6 +238,11 @@ def _require_same(verifier: Verifier, trace: Trace, report: TraceReport) -> None
         raise DataError("reports", f"{name}: the report is of another completion; verify again")
 
 
+def _findings(report: TraceReport) -> Iterator[Finding]:
+    yield from (finding for step in report.actions for finding in step.findings)
+    yield from report.findings
+
+
 def _row(number: int, report: TraceReport) -> TraceRow:
     return TraceRow(
         problem=number,
@@ -246,7 +252,7 @@ def _row(number: int, report: TraceReport) -> TraceRow:
         steps="".join(f"{_LEVELS.get(step.signal, 0) + 4 * step.in_closure}" for step in report.actions),
         answer=report.answer,
         correct=report.answer_correct,
-        codes=list(dict.fromkeys(finding.code.value for step in report.actions for finding in step.findings)),
+        codes=list(dict.fromkeys([finding.code.value for finding in _findings(report)])),
         rules=list(dict.fromkeys(step.declared_rule for step in report.actions if step.declared_rule is not None)),
     )
 
@@ -258,8 +264,8 @@ def _view(verifier: Verifier, problem: Problem, trace: Trace, completion: str, r
         closure=report.closure,
         used_closure=report.used_closure,
         consistency=report.consistency,
-        uncertain=report.uncertain,
         open=_open(verifier, problem, report) if report.uncertain == "verified" else None,
+        faults=tuple([finding.message for finding in report.findings]),
     )
 
 

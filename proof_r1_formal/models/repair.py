@@ -19,8 +19,12 @@ from proof_r1_formal.rules.schema import Catalogue
 
 
 def needs_repair(report: TraceReport) -> bool:
-    """Whether a step failed a check, or no option is selected."""
-    return report.answer is None or any(step.signal < VERIFIED for step in report.actions)
+    """Whether a step failed a check, or no terminal action names an option."""
+    return _chooses_nothing(report) or any(step.signal < VERIFIED for step in report.actions)
+
+
+def _chooses_nothing(report: TraceReport) -> bool:
+    return any(finding.code is Code.NO_BINDING for finding in report.findings)
 
 
 async def repair(
@@ -62,7 +66,7 @@ def _complaint(report: TraceReport) -> Iterator[str]:
             if step.countermodel is not None:
                 model = countermodel(step.countermodel)
                 yield f"  It does not follow: what it rests on holds, and it does not, where {model}."
-    if report.answer is None:
+    if _chooses_nothing(report):
         yield "- No option is chosen at the end."
     yield ""
     yield "Answer the whole question once more, in the same form, with a proof in which every step passes."

@@ -6,6 +6,7 @@ steps that are instances of rule schemata, near to one, or made from patterns. W
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -33,7 +34,7 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.rules.schema import Schema
+from proof_r1_formal.rules.schema import GOAL_BINDING, Rule, Schema
 from proof_r1_formal.solvers.base import Query
 
 MAX_DEPENDENCIES = 4
@@ -46,6 +47,19 @@ class Step:
     rule: str
     dependencies: tuple[Formula, ...]
     conclusion: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A proof.
+
+    Attributes:
+        premises: h1, h2, …
+        steps: s1, s2, …; of each the rule, the names of its dependencies, and the conclusion.
+    """
+
+    premises: tuple[Formula, ...]
+    steps: tuple[tuple[str, tuple[str, ...], Formula], ...]
 
 
 class Generator:
@@ -116,6 +130,45 @@ class Generator:
         return App(source.choice(self._constants), ())
 
     # -- steps --------------------------------------------------------------------------------------------------------
+
+    def formula(self) -> Formula:
+        """A formula over the vocabulary of the last example."""
+        return self._formula(self._source.randint(1, self._size // 2))
+
+    def changed(self, formula: Formula) -> Formula:
+        """The formula with a connective, a quantifier or a sign changed somewhere."""
+        return self._changed(formula)
+
+    def chain(self, rules: Sequence[Rule], length: int) -> Chain:
+        """A proof over one vocabulary: instances of schemata, joined by implications and conjunctions.
+
+        Args:
+            rules: whose schemata the steps are instances of, but for GOAL_BINDING.
+            length: number of steps, at least 1.
+        """
+        self._vocabulary(many_sorted=False)
+        schemata = [(rule.name, schema) for rule in rules if rule.name != GOAL_BINDING for schema in rule.schemata]
+        premises: list[Formula] = []
+        steps: list[tuple[str, tuple[str, ...], Formula]] = []
+
+        def premise(formula: Formula) -> str:
+            premises.append(formula)
+            return f"h{len(premises)}"
+
+        for number in range(1, length + 1):
+            before, choice = f"s{number - 1}", self._source.random()
+            if steps and choice < 0.4:
+                conclusion = self.formula()
+                needed = (before, premise(Implies(steps[-1][2], conclusion)))
+                steps.append(("IMPLICATION_ELIMINATION", needed, conclusion))
+            elif steps and choice < 0.6:
+                other = self.formula()
+                steps.append(("CONJUNCTION_INTRODUCTION", (before, premise(other)), And(steps[-1][2], other)))
+            else:
+                name, schema = self._source.choice(schemata)
+                drawn, conclusion = self._instantiated((*schema.principal, *schema.minor), schema.conclusion)
+                steps.append((name, tuple([premise(formula) for formula in drawn]), conclusion))
+        return Chain(tuple(premises), tuple(steps))
 
     def instance(self, rule: str, schema: Schema) -> Step:
         """An instance of the schema, its principal premises sometimes inside something larger."""

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from random import Random
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import msgspec
 
@@ -284,7 +284,14 @@ def _trace(step: Step, problem_id: str) -> tuple[Problem, Completion]:
     return problem, Completion(problem_id=problem_id, completion=f"<summary>{json.dumps([action])}</summary>")
 
 
-def write_reproducers(out: Path, failures: Sequence[Failure]) -> tuple[Path, Path]:
+class Reproducible(Protocol):
+    """A failure that can be seen again."""
+
+    def trace(self, problem_id: str) -> tuple[Problem, Completion]:
+        """A problem with this id, and a completion of it."""
+
+
+def write_reproducers(out: Path, failures: Sequence[Reproducible]) -> tuple[Path, Path]:
     """Write the failures as problems and completions that every command takes, beside the report.
 
     Args:

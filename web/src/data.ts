@@ -117,7 +117,7 @@ export interface Trace {
   closure: string[];
   used_closure: string[];
   consistency: string;
-  uncertain?: string;
+  faults?: string[]; // why the answer is not verified, or not rule-verified
   open?: [Model, Model];
   certificate?: Theorem;
   no_certificate?: string;
@@ -162,8 +162,8 @@ export const levelOf = (signal: number): Level => (signal >= 1 ? 3 : signal >= 0
 export type Outcome = "verified" | "unverified" | "wrong" | "silent" | "malformed";
 
 export const OUTCOMES: Record<Outcome, { label: string; meaning: string }> = {
-  verified: { label: "verified", meaning: "the answer is not wrong, and all that it rests on is entailed" },
-  unverified: { label: "unverified", meaning: "the answer is not wrong, but something that it rests on does not follow" },
+  verified: { label: "verified", meaning: "the answer is not wrong, and it is verified: its last action states it, and what it rests on is entailed" },
+  unverified: { label: "unverified", meaning: "the answer is not wrong, but it is not verified" },
   wrong: { label: "wrong", meaning: "another option is the reference answer" },
   silent: { label: "no answer", meaning: "no option is selected" },
   malformed: { label: "malformed", meaning: "there is no summary that is one JSON array" },

@@ -19,7 +19,7 @@ const SCORES: Record<string, string> = {
   RVR: "steps that are instances of their rule; steps that rest on a rejected one are left out",
   "Strict RVR": "steps that are instances of their rule, of all steps",
   RGD: "distance of proof lengths from the reference proofs’; less is better",
-  "Right and verified": "answers that are right, with all that they rest on entailed",
+  "Right and verified": "answers that are right and verified",
 };
 
 export function Overview({ setFilter }: { setFilter: (filter: Filter) => void }) {
@@ -176,7 +176,7 @@ function Difficulties() {
   return (
     <section class="card">
       <h2>Difficulty</h2>
-      <p class="quiet small">Answers that are right, and right with a verified proof.</p>
+      <p class="quiet small">Answers that are right, and those that are also verified.</p>
       <ul class="bars">
         {groups.map((group) => {
           const right = of("Scores", group, "Avg");

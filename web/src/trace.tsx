@@ -70,7 +70,7 @@ function Heading({ problem, row, trace }: { problem: Problem; row: TraceRow; tra
         {row.correct === false && wanted !== undefined && <>; the reference answer is <strong>{wanted}</strong></>}
       </p>
       {trace.consistency !== "consistent" && <p class="warning">The premises are {trace.consistency}: {trace.consistency === "inconsistent" ? "anything follows from them." : "no model of them was found."}</p>}
-      {trace.uncertain !== undefined && trace.uncertain !== "verified" && <p class="warning">That the premises leave the goal open is {trace.uncertain}.</p>}
+      {answer !== undefined && trace.faults !== undefined && <p class="warning">The answer is not {row.verified ? "rule-verified" : "verified"}: {trace.faults.join("; ")}.</p>}
       {trace.open !== undefined && (
         <details class="open">
           <summary>The premises leave the goal open: two worlds show it</summary>
@@ -202,7 +202,7 @@ function Certificate({ row, problem, trace }: { row: TraceRow; problem: Problem;
           <p class="quiet small">
             {trace.no_certificate || (row.verified
               ? `Certificates are long, so only the first ${index.certificates} verified answers have theirs in this page. This makes it:`
-              : "Only an answer all of whose closure is verified has one.")}
+              : "Only a verified answer has one.")}
           </p>
           {row.verified && !trace.no_certificate && (
             <Copied text={`proof-r1 certify --problems PROBLEMS --completions COMPLETIONS --rules ${index.rules} --id '${problem.id.replaceAll("'", "'\\''")}' --out certificates`} />

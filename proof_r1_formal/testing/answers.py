@@ -1,0 +1,206 @@
+"""Does the library call an answer verified that is not? Traces from a seed, each judged again by Z3.
+
+In: a rule catalogue, a solver, a number of traces, a seed. Out: counts, and the traces on which the library is wrong. A
+trace is *honest* (a proof whose last action states the option that follows), *corrupted* (the same with one fault) or
+*adversarial* (it tries to have an answer verified that its actions do not show). It is a failure if
+
+* an answer is verified, and Z3 finds that the problem's own premises do not entail the option's own formula, that they
+  contradict each other, or that the last conclusion is another formula; for Uncertain, that they decide the goal;
+* an honest answer from consistent premises is not verified;
+* a reward or a metric takes an answer for verified that is not.
+
+What is tried depends on the seed only, not on the number of processes. ``testing.forgeries`` draws the traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from random import Random
+
+import msgspec
+
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.native import from_json, to_json
+from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evaluate.measures import Measure
+from proof_r1_formal.evaluate.outputs import output_row
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.syntax import BOTTOM, Iff, Not
+from proof_r1_formal.proof.report import Code, TraceReport
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rewards import sound_answer_reward
+from proof_r1_formal.rules.schema import Catalogue
+from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import Entailed, Limits, Query, Refuted, Unknown
+from proof_r1_formal.solvers.z3 import Z3Solver
+from proof_r1_formal.testing.forgeries import Forger, Forgery, Kind
+from proof_r1_formal.workers import in_order
+
+CHUNK = 100
+"""How many traces share a seed of their own; chunks are what processes are given."""
+_LIMITS = Limits(steps=200_000)
+
+
+class AnswerFailure(msgspec.Struct, frozen=True):
+    """A trace on which the library is wrong.
+
+    Attributes:
+        fault: what is wrong.
+        kind: how the trace was made.
+        problem: its record in JSON.
+        completion: the text.
+    """
+
+    fault: str
+    kind: str
+    problem: str
+    completion: str
+
+    def trace(self, problem_id: str) -> tuple[Problem, Completion]:
+        """The problem, under this id, and the completion, to be verified again."""
+        problem = replace(from_json(self.problem), id=problem_id)
+        return problem, Completion(problem_id=problem_id, completion=self.completion)
+
+
+class AnswerFindings(msgspec.Struct):
+    """What came of some traces.
+
+    Attributes:
+        tried: traces, by kind.
+        verified: of those, traces whose answer is verified.
+        judged: what Z3 says about verified answers: confirmed, or unknown.
+        reasons: why the others are not verified, by code; an answer may have several.
+        failures: traces on which the library is wrong.
+    """
+
+    tried: dict[str, int] = {}
+    verified: dict[str, int] = {}
+    judged: dict[str, int] = {}
+    reasons: dict[str, int] = {}
+    failures: list[AnswerFailure] = []
+
+    def merge(self, other: AnswerFindings) -> None:
+        """Add what came of other traces."""
+        for mine, theirs in (
+            (self.tried, other.tried),
+            (self.verified, other.verified),
+            (self.judged, other.judged),
+            (self.reasons, other.reasons),
+        ):
+            for name, count in theirs.items():
+                mine[name] = mine.get(name, 0) + count
+        self.failures += other.failures
+
+
+@dataclass(frozen=True)
+class AnswerHarness:
+    """What to try, and how.
+
+    Attributes:
+        rules: the catalogue.
+        solver: name of the solver that the verifier uses.
+        seed: of all that is drawn.
+    """
+
+    rules: Catalogue
+    solver: str = "embedded"
+    seed: int = 0
+
+    def run(self, traces: int, *, workers: int = 1) -> Iterator[AnswerFindings]:
+        """What came of each chunk of traces, in order.
+
+        Args:
+            traces: how many to try.
+            workers: processes to use.
+
+        Raises:
+            SolverError: there is no such solver.
+            ProofR1Error: there is to be no worker, or one died.
+        """
+        return in_order(
+            self.chunk, [range(traces)[start : start + CHUNK] for start in range(0, traces, CHUNK)], workers
+        )
+
+    def chunk(self, traces: range) -> AnswerFindings:
+        """What came of the traces of one chunk."""
+        forger = Forger(Random(f"answers/{self.seed}/{traces.start // CHUNK}"), self.rules)
+        verifier = Verifier(get_solver(self.solver), rules=self.rules)
+        findings = AnswerFindings()
+        for _ in traces:
+            forgery = forger.draw()
+            if (report := _report(verifier, forgery)) is not None:
+                _judge(forgery, report, findings)
+        return findings
+
+
+def _report(verifier: Verifier, forgery: Forgery) -> TraceReport | None:
+    """The report; None if the drawn formulas use a symbol in two ways, so that there is no problem."""
+    try:
+        return verifier.verify(forgery.problem, forgery.completion)
+    except ProofR1Error:
+        return None
+
+
+def _judge(forgery: Forgery, report: TraceReport, findings: AnswerFindings) -> None:
+    _count(findings.tried, forgery.kind)
+    faults = list(_contradictions(report))
+    if report.verified:
+        _count(findings.verified, forgery.kind)
+        refuted, unknown = _questions(forgery.problem, report)
+        faults += refuted
+        _count(findings.judged, "unknown" if unknown else "confirmed" if not refuted else "refuted")
+    else:
+        codes = {finding.code for finding in report.findings}
+        for code in codes:
+            _count(findings.reasons, code)
+        codes |= {finding.code for step in report.actions for finding in step.findings}
+        if forgery.kind is Kind.HONEST and not codes & {Code.INCONSISTENT_PREMISES, Code.UNDECIDED}:
+            faults.append("an honest answer is not verified")
+    for fault in faults:
+        record = to_json(forgery.problem)
+        findings.failures.append(AnswerFailure(fault, forgery.kind, record, forgery.completion))
+
+
+def _contradictions(report: TraceReport) -> Iterator[str]:
+    """Where the report contradicts itself, or one who reads it."""
+    if report.rule_verified and not report.verified:
+        yield "the answer is rule-verified, and not verified"
+    right = report.verified and bool(report.answer_correct)
+    if sound_answer_reward(report) == 1.0 and not right:
+        yield "the reward of an answer that is not verified is that of a verified one"
+    row = output_row(report, None, None)
+    if row.get(Measure.VERIFIED, (0, 1))[0] != right and report.answer_correct is not None:
+        yield "the metrics and the report disagree on whether the answer is verified"
+
+
+def _questions(problem: Problem, report: TraceReport) -> tuple[list[str], bool]:
+    """What Z3 refutes about a verified answer, and whether something stayed unknown."""
+    option, last = problem.option(report.answer), report.actions[-1]
+    if option is None or last.id != option.id or last.conclusion is None:
+        return ["the answer is verified, and the last action does not name it"], False
+    refuted, unknown = [], False
+    for query, entailed, fault in _asked(problem, option, last.conclusion):
+        answer = Z3Solver(_LIMITS).decide(query)
+        unknown |= isinstance(answer, Unknown)
+        if isinstance(answer, Refuted if entailed else Entailed):
+            refuted.append(fault)
+    return refuted, unknown
+
+
+def _asked(problem: Problem, option: Option, conclusion: str) -> Iterator[tuple[Query, bool, str]]:
+    """Questions about a verified answer, whether they must be entailed, and what is wrong if Z3 says otherwise."""
+    premises = tuple([premise.formula for premise in problem.premises])
+    stated = Query((), Iff(parse_formula(conclusion), option.formula))
+    yield stated, True, "the answer is verified, and the last conclusion is another formula"
+    yield Query(premises, BOTTOM), False, "the answer is verified, and the premises contradict each other"
+    if option.label == UNCERTAIN:
+        for goal in (option.formula, Not(option.formula)):
+            yield Query(premises, goal), False, "the answer Uncertain is verified, and the premises decide the goal"
+    else:
+        yield Query(premises, option.formula), True, "the answer is verified, and does not follow"
+
+
+def _count(counts: dict[str, int], name: str) -> None:
+    counts[name] = counts.get(name, 0) + 1
