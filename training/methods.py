@@ -8,7 +8,7 @@ prompts, data, warm-up, the loss and evaluation.
 |---|---|
 | ``sft`` | verified trajectories, by cross-entropy |
 | ``grpo`` | the answer: one reward per rollout, relative to its group, on every token |
-| ``prosfi`` | the answer and whether all steps are entailed, likewise |
+| ``prosfi`` | the answer, whether it is verified, and whether all steps are entailed, likewise |
 | ``proof_r1`` | per action: its verdicts, and the answer if the answer rests on it |
 | ``no_verification`` | ``proof_r1`` without the verdicts |
 | ``no_closure`` | ``proof_r1`` with the answer credited to all actions |
