@@ -9,7 +9,7 @@ trace is *honest* (a proof whose last action states the option that follows), *c
 * an honest answer from consistent premises is not verified;
 * a reward or a metric takes an answer for verified that is not.
 
-What is tried depends on the seed only, not on the number of processes. ``testing.forgeries`` draws the traces.
+What is tried depends on the seed only, not on the number of processes. ``testing.traces`` draws the traces.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed, Limits, Query, Refuted, Unknown
 from proof_r1_formal.solvers.z3 import Z3Solver
-from proof_r1_formal.testing.forgeries import Forger, Forgery, Kind
+from proof_r1_formal.testing.traces import TraceGenerator, DrawnTrace, Kind
 from proof_r1_formal.workers import in_order
 
 CHUNK = 100
@@ -125,30 +125,30 @@ class AnswerHarness:
 
     def chunk(self, traces: range) -> AnswerFindings:
         """What came of the traces of one chunk."""
-        forger = Forger(Random(f"answers/{self.seed}/{traces.start // CHUNK}"), self.rules)
+        generator = TraceGenerator(Random(f"answers/{self.seed}/{traces.start // CHUNK}"), self.rules)
         verifier = Verifier(get_solver(self.solver), rules=self.rules)
         findings = AnswerFindings()
         for _ in traces:
-            forgery = forger.draw()
-            if (report := _report(verifier, forgery)) is not None:
-                _judge(forgery, report, findings)
+            drawn = generator.draw()
+            if (report := _report(verifier, drawn)) is not None:
+                _judge(drawn, report, findings)
         return findings
 
 
-def _report(verifier: Verifier, forgery: Forgery) -> TraceReport | None:
+def _report(verifier: Verifier, drawn: DrawnTrace) -> TraceReport | None:
     """The report; None if the drawn formulas use a symbol in two ways, so that there is no problem."""
     try:
-        return verifier.verify(forgery.problem, forgery.completion)
+        return verifier.verify(drawn.problem, drawn.completion)
     except ProofR1Error:
         return None
 
 
-def _judge(forgery: Forgery, report: TraceReport, findings: AnswerFindings) -> None:
-    _count(findings.tried, forgery.kind)
+def _judge(drawn: DrawnTrace, report: TraceReport, findings: AnswerFindings) -> None:
+    _count(findings.tried, drawn.kind)
     faults = list(_contradictions(report))
     if report.verified:
-        _count(findings.verified, forgery.kind)
-        refuted, unknown = _questions(forgery.problem, report)
+        _count(findings.verified, drawn.kind)
+        refuted, unknown = _questions(drawn.problem, report)
         faults += refuted
         _count(findings.judged, "unknown" if unknown else "confirmed" if not refuted else "refuted")
     else:
@@ -156,11 +156,11 @@ def _judge(forgery: Forgery, report: TraceReport, findings: AnswerFindings) -> N
         for code in codes:
             _count(findings.reasons, code)
         codes |= {finding.code for step in report.actions for finding in step.findings}
-        if forgery.kind is Kind.HONEST and not codes & {Code.INCONSISTENT_PREMISES, Code.UNDECIDED}:
+        if drawn.kind is Kind.HONEST and not codes & {Code.INCONSISTENT_PREMISES, Code.UNDECIDED}:
             faults.append("an honest answer is not verified")
     for fault in faults:
-        record = to_json(forgery.problem)
-        findings.failures.append(AnswerFailure(fault, forgery.kind, record, forgery.completion))
+        record = to_json(drawn.problem)
+        findings.failures.append(AnswerFailure(fault, drawn.kind, record, drawn.completion))
 
 
 def _contradictions(report: TraceReport) -> Iterator[str]:

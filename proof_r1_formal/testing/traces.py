@@ -1,6 +1,6 @@
 """Traces from a seed: honest proofs, the same with a fault, and attempts to have a false answer verified.
 
-In: a source of random numbers. Out: :class:`Forgery`, a problem with a completion. No attack knows how the verifier
+In: a source of random numbers. Out: :class:`DrawnTrace`, a problem with a completion. No attack knows how the verifier
 works: each changes the problem, the list of actions, the last action or the text.
 """
 
@@ -42,7 +42,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Forgery:
+class DrawnTrace:
     """A problem and a completion, and how they were made."""
 
     kind: Kind
@@ -50,7 +50,7 @@ class Forgery:
     completion: str
 
 
-class Forger:
+class TraceGenerator:
     """Draws traces.
 
     Args:
@@ -65,7 +65,7 @@ class Forger:
         self._solver = EmbeddedSolver()  # it only says which proofs are worth an attempt
         self._names = [*[rule.name for rule in rules.rules], "NO_SUCH_RULE"]
 
-    def draw(self) -> Forgery:
+    def draw(self) -> DrawnTrace:
         """The next trace."""
         source = self._source
         kind = source.choices(list(Kind), (3, 3, 6))[0]
@@ -82,10 +82,10 @@ class Forger:
             self._bind(actions, problem)
         match kind:
             case Kind.HONEST:
-                return Forgery(kind, problem, _written(actions))
+                return DrawnTrace(kind, problem, _written(actions))
             case Kind.CORRUPTED:
                 self._corrupt(actions, problem)
-                return Forgery(kind, problem, _written(actions))
+                return DrawnTrace(kind, problem, _written(actions))
             case Kind.ADVERSARIAL:
                 return self._attack(problem, goal, actions)
 
@@ -136,7 +136,7 @@ class Forger:
 
     # -- adversarial --------------------------------------------------------------------------------------------------
 
-    def _attack(self, problem: Problem, goal: Formula, actions: list[Record]) -> Forgery:
+    def _attack(self, problem: Problem, goal: Formula, actions: list[Record]) -> DrawnTrace:
         source = self._source
         problem = self._other_problem(problem, goal)
         for _ in range(source.randrange(3)):
@@ -146,7 +146,7 @@ class Forger:
         if actions and source.random() < 0.5:
             del actions[-1]
         actions.append(self._ending(actions, problem))
-        return Forgery(Kind.ADVERSARIAL, problem, self._text(actions))
+        return DrawnTrace(Kind.ADVERSARIAL, problem, self._text(actions))
 
     def _other_problem(self, problem: Problem, goal: Formula) -> Problem:
         """The problem with another goal, other options, or premises that contradict each other."""
@@ -175,7 +175,7 @@ class Forger:
         formulas = [goal, Not(goal), generator.formula(), generator.changed(goal)]
         labels = source.sample(("A", "B", "True", "False", "Uncertain"), 3)
         options = tuple([Option(f"o{n}", label, source.choice(formulas)) for n, label in enumerate(labels, 1)])
-        return Problem("forged/1", _named(premises), options, source.choice([None, "o1", "o2", "o3"]))
+        return Problem("drawn/1", _named(premises), options, source.choice([None, "o1", "o2", "o3"]))
 
     def _insert(self, actions: list[Record], problem: Problem) -> None:
         """Another action somewhere; the later ones may be made to rest on it."""
@@ -275,7 +275,7 @@ def _problem(premises: Sequence[Formula], goal: Formula) -> Problem:
     answer = GOAL_TRUE
     while isinstance(goal, Not):
         goal, answer = goal.body, GOAL_FALSE if answer == GOAL_TRUE else GOAL_TRUE
-    return Problem("forged/1", _named(premises), three_way_options(goal), answer)
+    return Problem("drawn/1", _named(premises), three_way_options(goal), answer)
 
 
 def _named(premises: Sequence[Formula]) -> tuple[Premise, ...]:
