@@ -35,7 +35,7 @@ from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed, Limits, Query, Refuted, Unknown
 from proof_r1_formal.solvers.z3 import Z3Solver
-from proof_r1_formal.testing.traces import TraceGenerator, DrawnTrace, Kind
+from proof_r1_formal.testing.traces import DrawnTrace, Kind, TraceGenerator
 from proof_r1_formal.workers import in_order
 
 CHUNK = 100
