@@ -41,7 +41,7 @@ from proof_r1_formal.proof.sorts import conclusions_with_sorts, with_sorts
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.check import Budget, Match, NoMatch, RuleResult, Undecided, check_rule
 from proof_r1_formal.rules.manifest import require_proved
-from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Rule
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Solver, Unknown
 from proof_r1_formal.solvers.oracle import QUESTION, Metered, Oracle
 
@@ -410,10 +410,13 @@ class _Run:
             self._oracle.charge(QUESTION + confirmed.answer.steps)
         return confirmed if self._oracle.spent is None else Confirmed(self._oracle.spent)
 
+    def _named_rule(self, action: Action) -> Rule | None:
+        return self._verifier.rules.find(action.rule or "", aliases=self._verifier.aliases)
+
     def _rule_check(
         self, action: Action, formula: Formula, answer: Answer | None, verdict: _Verdict, *, terminal: bool
     ) -> Match | None:
-        rule = self._verifier.rules.find(action.rule or "", aliases=self._verifier.aliases)
+        rule = self._named_rule(action)
         if rule is None:
             problem = f"there is no rule {action.rule!r} in the catalogue {self._verifier.rules.name!r}"
             verdict.findings.append(Finding(Code.UNKNOWN_RULE, problem))
@@ -455,11 +458,13 @@ class _Run:
     def _progress_check(
         self, action: Action, formula: Formula, matched: Match | None, verdict: _Verdict, *, terminal: bool
     ) -> None:
-        if terminal and action.rule == GOAL_BINDING:  # it restates by nature
+        rule = self._named_rule(action)
+        named = None if rule is None else rule.name
+        if terminal and named == GOAL_BINDING:  # it restates by nature
             verdict.progress = not verdict.mismatched
             return
         exempt = None
-        if matched is not None and action.rule == QUANTIFIER_NEGATION:
+        if matched is not None and named == QUANTIFIER_NEGATION:
             exempt = action.dependencies[matched.principal[0].dependency]
         known = {name: self._semantic_state[name] for name in action.dependencies if name in self._semantic_state}
         findings = progress_findings(formula, known, self._admitted, self._oracle, exempt=exempt)

@@ -302,6 +302,14 @@ def test_aliases_count_only_where_they_are_allowed() -> None:
     assert Verifier(aliases=True).verify(case, text).actions[0].rule
 
 
+def test_a_rule_that_is_spelled_in_another_way_counts_in_full() -> None:
+    case = problem("P(a)", "P(a) → G(a)")
+    spelled = completion(("s1", ["h1", "h2"], "G(a)", "Modus Ponens"), ("h_goal_true", ["s1"], "G(a)", "goal binding"))
+    [first, second] = Verifier(aliases=True).verify(case, spelled).actions
+    assert (first.rule, first.progress, second.rule, second.progress) == (True, True, True, True)
+    assert codes(VERIFIER.verify(case, spelled).actions[1]) >= {Code.UNKNOWN_RULE}
+
+
 @pytest.mark.parametrize(
     ("premise", "expected"), [("P(a) ∨ G(a)", "verified"), ("G(a)", "refuted"), ("¬G(a)", "refuted")]
 )
