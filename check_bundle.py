@@ -179,7 +179,7 @@ def instance(part: Formula, term: Formula, depth: int = 0) -> Formula:
 
 
 def place(part: Formula, scope: tuple[str, ...], same: list[Sequence[Any]]) -> Any:
-    """The place of a term: a sort, or the result (name, -1) of a function; ``same`` gets pairs of one sort."""
+    """The place of a term: a sort, or the result ("app", name, -1) of a function; ``same`` gets pairs of one sort."""
     if part[0] == "bound":
         return scope[part[1]]
     if part[0] == "sorted":
@@ -188,12 +188,12 @@ def place(part: Formula, scope: tuple[str, ...], same: list[Sequence[Any]]) -> A
     inner = (part[1], *scope) if part[0] in QUANTIFIERS else scope
     places = [place(inside, inner, same) for inside in parts(part)]
     same += [places] if part[0] == "equal" else []
-    same += [((part[1], index), of) for index, of in enumerate(places)] if part[0] in ("atom", "app") else []
-    return (part[1], -1) if part[0] == "app" else None
+    same += [((part[0], part[1], index), of) for index, of in enumerate(places)] if part[0] in ("atom", "app") else []
+    return ("app", part[1], -1) if part[0] == "app" else None
 
 
 def sorts_of(node: Node, formulas: Iterable[Formula]) -> dict[Any, str]:
-    """The sorts of arguments (name, n) and results (name, -1) of symbols; those that meet no sort are not there."""
+    """The sorts of arguments (kind, name, n) and results (kind, name, -1) of symbols that meet a sort."""
     same: list[Sequence[Any]] = []
     for formula in formulas:
         place(formula, (), same)
@@ -209,16 +209,35 @@ def sorts_of(node: Node, formulas: Iterable[Formula]) -> dict[Any, str]:
     return sorts
 
 
-class Structure:
-    """A finite structure: sizes of domains, the rows where predicates hold, the values of functions."""
+def symbols(of: Formula) -> set[tuple[str, str, int]]:
+    """Kind (app or atom), name and number of arguments of each symbol."""
+    own = {(of[0], of[1], len(of) - 2)} if of[0] in ("app", "atom") else set[tuple[str, str, int]]()
+    return own.union(*map(symbols, parts(of)))
 
-    def __init__(self, node: Node, sorts: dict[Any, str]) -> None:
-        self._node, self._sorts, self._sizes = node, sorts, node.value["domains"]
+
+class Structure:
+    """A finite structure that interprets exactly the symbols of some formulas, by elements of their sorts."""
+
+    def __init__(self, node: Node, formulas: Sequence[Formula], sorts: dict[Any, str]) -> None:
+        self._node, self._sizes = node, node.value["domains"]
+        node["domains"].claim(0 not in self._sizes.values(), "a domain is empty")
         self._rows = {name: {*map(tuple, rows)} for name, rows in node.value["predicates"].items()}
         self._values = {name: {tuple(row): to for row, to in pairs} for name, pairs in node.value["functions"].items()}
-        for kind, tables in (("predicates", self._rows), ("functions", self._values)):
+        used = set[tuple[str, str, int]]().union(*map(symbols, formulas))
+        for kind, place, tables in (("atom", "predicates", self._rows), ("app", "functions", self._values)):
+            arity = {name: count for of, name, count in used if of == kind}
+            node[place].claim(tables.keys() == arity.keys(), f"expected are {', '.join(sorted(arity))}")
             for name, table in tables.items():
-                node[kind][name].claim(len(table) == len(node.value[kind][name]), "there are two entries at one place")
+                sizes = [self._size(sorts, kind, name, index) for index in range(arity[name])]
+                fit = all(len(row) == len(sizes) and all(map(int.__lt__, row, sizes)) for row in table)
+                fit = fit and len(table) == len(node.value[place][name])
+                if kind == "app":
+                    fit = fit and len(table) == math.prod(sizes)
+                    fit = fit and max(self._values[name].values()) < self._size(sorts, kind, name, -1)
+                node[place][name].claim(fit, f"this is no table of {name!r} for domains of {sizes} elements")
+
+    def _size(self, sorts: dict[Any, str], *place: str | int) -> int:
+        return int(self._sizes.get(sorts.get(place, ENTITY), 0))
 
     def value(self, part: Formula, elements: tuple[int, ...] = ()) -> Any:
         """The truth value of a formula, or the element that a term denotes."""
@@ -226,24 +245,19 @@ class Structure:
             return elements[part[1]]
         if part[0] in QUANTIFIERS:
             STEPS.take(1 + len(elements))
-            size = self._sizes.get(part[1], 0)
-            self._node.claim(size, f"{part[1]!r} has no elements")
-            values = (self.value(part[2], (element, *elements)) for element in range(size))
+            self._node["domains"].claim(part[1] in self._sizes, f"{part[1]!r} has no elements")
+            values = (self.value(part[2], (element, *elements)) for element in range(self._sizes[part[1]]))
             return all(values) if part[0] == "forall" else any(values)
         inner = tuple([self.value(inside, elements) for inside in parts(part)])
-        if part[0] == "sorted":
-            return inner[0]
         if part[0] == "app":
-            result = self._values.get(part[1], {}).get(inner, -1)
-            size = self._sizes.get(self._sorts.get((part[1], -1), ENTITY), 0)
-            self._node.claim(0 <= result < size, f"{part[1]!r} has no value in its domain at {list(inner)}")
-            return result
+            return self._values[part[1]][inner]
         if part[0] == "atom":
-            self._node.claim(part[1] in self._rows, f"the predicate {part[1]!r} is not interpreted")
             return inner in self._rows[part[1]]
         if part[0] in BINARY:
             return BINARY[part[0]](*inner)
-        return inner[0] == inner[1] if part[0] == "equal" else inner == (False,) if inner else part[0] == "top"
+        if part[0] in ("top", "bottom"):
+            return part[0] == "top"
+        return not inner[0] if part[0] == "not" else inner[0] if part[0] == "sorted" else inner[0] == inner[1]
 
 
 # -- proofs -----------------------------------------------------------------------------------------------------------
@@ -379,7 +393,7 @@ class Proof:
             return term[1] == sort and self._has_sort(term[2], sort)
         if term[1] not in self._given:  # a constant that the proof brings in has the sort that is wanted of it first
             return len(term) == 2 and self._new.setdefault(term[1], sort) == sort
-        wanted = [self._sorts.get((term[1], index), ENTITY) for index in range(-1, len(term) - 2)]
+        wanted = [self._sorts.get(("app", term[1], index), ENTITY) for index in range(-1, len(term) - 2)]
         return wanted[0] == sort and all(map(self._has_sort, parts(term), wanted[1:]))
 
 
@@ -419,7 +433,7 @@ class Evidence:
             proof = Proof(premises, conclusion, sorts)
             evidence.claim(proof.last(evidence) in (signed(conclusion), FALSUM), "the last line is not the conclusion")
             return True, proof.used
-        structure = Structure(evidence, sorts)
+        structure = Structure(evidence, [*premises, conclusion], sorts)
         for index, premise in enumerate(premises):
             evidence.claim(structure.value(premise), f"premise number {index} is false in the structure")
         evidence.claim(not structure.value(conclusion), "the conclusion is true in the structure")
@@ -561,7 +575,10 @@ class Trace:
             compared = answer in problem.options and formulas and formulas[-1]
             node["binding"].claim(compared, "there is nothing to compare")
             same = evidence.decide(node["binding"], [], ("iff", formulas[-1], problem.options[answer]))[0]
-        selected = answer == last["id"] if by_id else answer is None or same
+        first = next(
+            (name for name, formula in problem.options.items() if formula == problem.options.get(answer)), None
+        )
+        selected = answer == last["id"] if by_id else answer is None or (same and answer == first)
         node["answer"].claim(selected, "the last action or the binding says otherwise")
         self.binds = by_id and same is True
         self.is_open = self._openness(node["uncertain"], evidence)

@@ -133,6 +133,9 @@ PEOPLE = problem_of(
 )
 
 
+OPTION = "∃x (poet(x) ∧ knows(x, Ann))"
+
+
 def people() -> dict[str, Any]:
     """Quantifiers, equality, functions, two sorts, and every way in which an action can fail."""
     proof = [
@@ -455,6 +458,65 @@ def test_dropped_actions_are_missed() -> None:
     data = json.loads(encode(examples()))
     data["traces"][0]["actions"].pop(0)
     assert refusal(data) == (1, "$.traces[0].actions: the completion has 2 elements")
+
+
+def test_a_draft_does_not_count_for_the_summary() -> None:
+    """A wrong answer stays wrong: the actions of the draft before it are none of the summary's."""
+    right = summary(("s1", ["h6"], "poet(Ann) ∨ poet(rome)", "X"), ("h_goal_true", ["h1"], OPTION, "GOAL_BINDING"))
+    wrong = summary(("h_goal_false", ["h6"], f"¬({OPTION})", "GOAL_BINDING"))
+    text = f"<think>{right.removeprefix('<think>ok</think>')}{wrong}"
+    data, lie = made(PEOPLE, text), made(PEOPLE, text.partition("<think>ok")[0])
+    assert data["traces"][0]["answer"] == "h_goal_false"
+    assert lie["traces"][0]["verified"]
+    lie["traces"][0]["completion"] = text
+    assert refusal(lie) == (1, "$.traces[0].actions: the completion has 1 elements")
+
+
+def test_actions_cannot_be_left_out() -> None:
+    data = people()
+    trace = data["traces"][5]
+    trace |= {"actions": [], "answer": None, "binding": None, "uncertain": None, "closure": [], "used_closure": []}
+    assert refusal(data) == (1, "$.traces[5].actions: the completion has 2 elements")
+    trace |= {"parsed": False}
+    assert refusal(data) == (1, "$.traces[5].parsed: the completion says True")
+
+
+# -- the work is bounded ----------------------------------------------------------------------------------------------
+
+
+def test_a_small_bundle_of_much_work_is_not_checked(tmp_path: Path) -> None:
+    data = made(problem_of("large/1", ["∀x ∀y ∀z (p(x) → p(x) ∨ p(y) ∧ p(z))"], "q"))
+    data["problems"][0]["consistency"]["countermodel"]["domains"]["Entity"] = 1000
+    path = tmp_path / "bundle.json"
+    path.write_bytes(encode(data))
+    found = run(path)
+    assert (found.returncode, found.stderr) == (3, "")
+    assert found.stdout.startswith("$.problems[0].consistency: not checked: more than 10")
+    assert "see --steps" in found.stdout
+
+
+def test_more_or_fewer_steps_may_be_allowed(tmp_path: Path) -> None:
+    path = tmp_path / "bundle.json"
+    path.write_bytes(encode(uncertain()))
+    assert run(path, "--steps=10").returncode == 3
+    assert run(path, "--steps=10000").returncode == 0
+    assert run(path, "--steps=").returncode == 2
+
+
+@pytest.mark.parametrize("connective", ["and", "not"])
+def test_lines_about_a_large_formula_take_steps_for_each_part_of_it(connective: str) -> None:
+    def steps(size: int) -> int:
+        data = made(problem_of("wide/1", ["p"], "p"))
+        formula: list[Any] = ["top"]
+        for _ in range(size):
+            formula = [connective, formula] if connective == "not" else [connective, formula, ["top"]]
+        data["problems"][0]["premises"][0]["formula"] = ["forall", ["var", "x", "Entity"], formula]
+        lines = [{"line": "Instance", "main": 0, "term": ["app", "a"]}] * size
+        data["problems"][0]["consistency"] = {"proof": lines}
+        assert refusal(data) == (1, "$.problems[0].consistency.proof: the last line is not the conclusion")
+        return int(checker.STEPS.taken)
+
+    assert steps(80) > 3.5 * steps(40)
 
 
 # -- the checker's own checks against the package's -------------------------------------------------------------------
