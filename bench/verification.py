@@ -35,12 +35,12 @@ from proof_r1_formal import resources
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.evidence.confirm import Confirmed, confirm
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
-from proof_r1_formal.logic import fingerprint, parse, pattern, signature, symbols, transform
+from proof_r1_formal.logic import parse
 from proof_r1_formal.logic.syntax import Formula, Iff, Not
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.solvers import canonical, get_solver
+from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Query, Solver
 from proof_r1_formal.solvers.oracle import Oracle
 
@@ -54,11 +54,9 @@ class Decides(Protocol):
 
 
 def forget() -> None:
-    """Empty the memories of the library's pure functions, so that a measurement starts cold."""
-    for module in (fingerprint, parse, pattern, signature, symbols, transform, canonical):
-        for value in vars(module).values():
-            if hasattr(value, "cache_clear") and value is not parse._parser:
-                value.cache_clear()
+    """Empty the parser's memory and drop unused nodes, so that a measurement starts cold."""
+    parse._parse_cached.cache_clear()
+    gc.collect()
 
 
 class EveryQuestion(Oracle):
@@ -183,10 +181,10 @@ def semantic_check(samples: list[Sample], rounds: int) -> Json:
 
         return contestant
 
-    def confirming(cache: int) -> Contestant:
+    def confirming(make: Callable[[], Decides]) -> Contestant:
         def contestant() -> Callable[[int], object]:
-            engine = EmbeddedSolver(cache=cache)
-            return lambda item: confirm(queries[item], engine.decide(queries[item]))
+            solver = make()
+            return lambda item: confirm(queries[item], solver.decide(queries[item]))
 
         return contestant
 
@@ -195,8 +193,8 @@ def semantic_check(samples: list[Sample], rounds: int) -> Json:
         SharedZ3.name: deciding(SharedZ3),
         "cvc5, a fresh solver per query": deciding(lambda: get_solver("cvc5")),
         "z3py, a fresh solver per query, exact cache": deciding(lambda: Remembering(FreshZ3().decide, "")),
-        "embedded, no cache, evidence checked": confirming(0),
-        "embedded, evidence checked": confirming(1 << 14),
+        "embedded, no cache, evidence checked": confirming(EmbeddedSolver),
+        "embedded, exact cache, evidence checked": confirming(lambda: Remembering(EmbeddedSolver().decide, "")),
     }
     seconds = interleaved(contestants, len(queries), rounds)
     return {"queries": len(queries), "rows": compared(seconds, len(queries), FreshZ3.name)}
@@ -224,7 +222,7 @@ def four_way_check(samples: list[Sample], rounds: int) -> Json:
         baseline: every_question(FreshZ3),
         f"{baseline}, exact cache": every_question(lambda: Remembering(FreshZ3().decide, "z3")),
         f"every question to {SharedZ3.name}": every_question(SharedZ3),
-        "ours, nothing remembered": verifying(lambda: ForgetfulVerifier(EmbeddedSolver(cache=0))),
+        "ours, nothing remembered": verifying(lambda: ForgetfulVerifier(EmbeddedSolver())),
         "ours": verifying(Verifier),
     }
     seconds = interleaved(contestants, len(samples), rounds)

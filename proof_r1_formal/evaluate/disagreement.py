@@ -13,10 +13,10 @@ from typing import TypeAlias
 
 from proof_r1_formal.evaluate.backends import AnswerRecord, Backend, Outcome, ask
 from proof_r1_formal.evaluate.shrink import shrink
+from proof_r1_formal.logic.shape import isomorphism_key
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.render.smtlib import script
 from proof_r1_formal.solvers.base import Query, Solver
-from proof_r1_formal.solvers.canonical import canonical
 
 MAX_REPRODUCERS = 20
 """How many contradictory queries of a pair are made smaller."""
@@ -72,7 +72,8 @@ def disagreements_of(
             first_says_yes = answers[pair[0]][number].outcome is Outcome.UNSAT
             entailed_by, refuted_by = pair if first_says_yes else pair[::-1]
             query = _reduced(queries[number], solvers[entailed_by], solvers[refuted_by])
-            reduced.setdefault((entailed_by, refuted_by, canonical(query).key), (query, []))[1].append(number)
+            key = isomorphism_key(query.dependencies, query.conclusion)
+            reduced.setdefault((entailed_by, refuted_by, key), (query, []))[1].append(number)
         for (entailed_by, refuted_by, _), (query, origins) in reduced.items():
             proved, refuted = (ask(solvers[name], query).checked for name in (entailed_by, refuted_by))
             yield Disagreement(entailed_by, refuted_by, query, proved, refuted, tuple(origins))

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from proof_r1_formal.evidence.search import BUDGET, search
 from proof_r1_formal.logic.syntax import BOTTOM
+from proof_r1_formal.solvers.answer_file import AnswerFile
 from proof_r1_formal.solvers.base import (
     Answer,
     Entailed,
@@ -24,9 +25,7 @@ from proof_r1_formal.solvers.base import (
     Solver,
     Unknown,
     checked_signature,
-    flaw_of,
 )
-from proof_r1_formal.solvers.cache import AnswerCache, AnswerFile
 from proof_r1_formal.solvers.finite import FiniteSolver
 
 QUICK = 2_000
@@ -40,15 +39,14 @@ class EmbeddedSolver:
 
     Args:
         limits: of Z3, which gets at most ``FALLBACK`` steps; the engine's own budgets are fixed.
-        cache: how many canonical queries are remembered; 0 for none.
         file: where countermodels are kept from run to run.
     """
 
-    def __init__(self, limits: Limits | None = None, *, cache: int = 1 << 14, file: Path | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, *, file: Path | None = None) -> None:
         limits = limits or Limits()
         self._limits = replace(limits, steps=min(limits.steps, FALLBACK))
         self._finite = FiniteSolver()
-        self._cache = AnswerCache(self._solve, size=cache, file=None if file is None else AnswerFile(file))
+        self._file = None if file is None else AnswerFile(file)
 
     name = f"embedded {version('proof-r1-formal')}"
 
@@ -59,17 +57,19 @@ class EmbeddedSolver:
         return Z3Solver(self._limits)
 
     def decide(self, query: Query) -> Answer:
-        """The answer, from memory or anew; both are the same."""
-        if flaw := flaw_of(query):
-            return flaw
-        answer = self._cache.decide(query)
-        if isinstance(answer, Unknown) and isinstance(clash := checked_signature(query), Unknown):
-            return clash  # in the names of this query
+        """The answer, and the same one whatever was asked before."""
+        if isinstance(clash := checked_signature(query), Unknown):
+            return clash
+        if self._file is None:
+            return self._solve(query)
+        kept = self._file.get(query)
+        if kept is not None:
+            return kept
+        answer = self._solve(query)
+        self._file.put(query, answer)
         return answer
 
     def _solve(self, query: Query) -> Answer:
-        if isinstance(clash := checked_signature(query), Unknown):
-            return clash
         steps = 0
         if query.conclusion is not BOTTOM:  # that asks whether premises are consistent, and mostly they are
             quick = search(query.dependencies, query.conclusion, cuts=False, budget=QUICK)

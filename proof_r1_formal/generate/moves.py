@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.shape import shape
 from proof_r1_formal.logic.syntax import Formula
-from proof_r1_formal.solvers.canonical import shape
 
 PERSON = "t"
 """The constant that stands for the person in patterns."""

@@ -366,13 +366,12 @@ SMALL = Limits(steps=10_000)
 def test_answers_do_not_depend_on_order_memory_or_file(
     tmp_path_factory: pytest.TempPathFactory, queries: list[Query], random: Random
 ) -> None:
-    alone: dict[Query, Answer] = {query: EmbeddedSolver(SMALL, cache=0).decide(query) for query in queries}
+    alone: dict[Query, Answer] = {query: EmbeddedSolver(SMALL).decide(query) for query in queries}
     file = tmp_path_factory.mktemp("answers") / "answers"
     engines = (
         EmbeddedSolver(SMALL),
-        EmbeddedSolver(SMALL, cache=1),
         EmbeddedSolver(SMALL, file=file),
-        EmbeddedSolver(SMALL, cache=0, file=file),
+        EmbeddedSolver(SMALL, file=file),
     )
     for engine in engines:
         order = queries * 2

@@ -21,9 +21,8 @@ from proof_r1_formal.evidence.term import Eliminate, Introduce
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.syntax import And
 from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.solvers.answer_file import MAX_BYTES, MAX_STEPS, AnswerFile, _key
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown
-from proof_r1_formal.solvers.cache import MAX_BYTES, MAX_STEPS, AnswerCache, AnswerFile
-from proof_r1_formal.solvers.canonical import canonical
 from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing.strategies import queries
 
@@ -32,45 +31,42 @@ MODUS_PONENS = Query(
 )
 REFUTED = Query((parse_formula("p ∨ q"),), parse_formula("p"))
 FUNCTION = Query((parse_formula("∃x red(x)"),), parse_formula("∀x red(f(x))"))
-"""Refuted by two elements, of which one is red, and f leads to the other; canonically, red is p0 and f is f1."""
-
-
-def no_more_questions(query: Query) -> Answer:
-    raise AssertionError(f"{query} was not in the file")
+"""Refuted by two elements, of which one is red, and f leads to the other."""
 
 
 def with_entry(path: Path, query: Query, blob: object) -> None:
     """Put an entry for a query into a file."""
     EmbeddedSolver(file=path).decide(REFUTED)
     with sqlite3.connect(path) as database:
-        database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (str(canonical(query).key), blob))
+        database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (_key(query), blob))
     database.close()
 
 
 def test_a_second_run_asks_for_no_countermodel_again(tmp_path: Path) -> None:
     first = EmbeddedSolver(file=tmp_path / "answers")
     answers = [first.decide(query) for query in (REFUTED, FUNCTION)]
-    again = AnswerCache(no_more_questions, file=AnswerFile(tmp_path / "answers"))
-    assert [again.decide(query) for query in (REFUTED, FUNCTION)] == answers
-    renamed = Query((parse_formula("tea ∨ milk"),), parse_formula("tea"))
-    assert confirm(renamed, again.decide(renamed)).checked
+    file = AnswerFile(tmp_path / "answers")
+    assert [file.get(query) for query in (REFUTED, FUNCTION)] == answers
+    second = EmbeddedSolver(file=tmp_path / "answers")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(second, "_solve", None)
+        assert [second.decide(query) for query in (REFUTED, FUNCTION)] == answers
 
 
 def test_proofs_are_not_kept(tmp_path: Path) -> None:
     solver = EmbeddedSolver(file=tmp_path / "answers")
     assert isinstance(solver.decide(MODUS_PONENS), Entailed)
-    with pytest.raises(AssertionError, match="was not in the file"):
-        AnswerCache(no_more_questions, file=AnswerFile(tmp_path / "answers")).decide(MODUS_PONENS)
+    assert AnswerFile(tmp_path / "answers").get(MODUS_PONENS) is None
 
 
 @given(query=queries())
 def test_a_kept_countermodel_is_found_again(tmp_path_factory: pytest.TempPathFactory, query: Query) -> None:
     """So the check of what is read refuses nothing that was written."""
-    answer = FiniteSolver().decide(canonical(query).query)
+    answer = FiniteSolver().decide(query)
     assume(isinstance(answer, Refuted))
     file = AnswerFile(tmp_path_factory.mktemp("answers") / "answers")
-    file.put(canonical(query), answer)
-    assert file.get(canonical(query)) == answer
+    file.put(query, answer)
+    assert file.get(query) == answer
 
 
 @given(query=queries())
@@ -83,8 +79,8 @@ def test_answers_from_the_file_are_those_without_one(tmp_path_factory: pytest.Te
 
 MODEL: dict[str, Any] = {
     "domains": {"Entity": 2},
-    "predicates": {"p0": [[1]]},
-    "functions": {"f1": [[[0], 0], [[1], 0]]},
+    "predicates": {"red": [[1]]},
+    "functions": {"f": [[[0], 0], [[1], 0]]},
 }
 FORGED: dict[str, object] = {
     "no JSON": b"no JSON",
@@ -119,17 +115,16 @@ FORGED: dict[str, object] = {
                 "a negative domain": {"domains": {"Entity": -1}},
                 "half a domain": {"domains": {"Entity": 1.5}},
                 "another predicate": {"predicates": {"p9": [[1]]}},
-                "one more predicate": {"predicates": {"p0": [[1]], "p9": [[1]]}},
-                "a predicate of the query that was asked": {"predicates": {"p0": [[1]], "red": [[1]]}},
-                "tuples that are too long": {"predicates": {"p0": [[1, 1]]}},
-                "elements that are not there": {"predicates": {"p0": [[1], [7]]}},
+                "one more predicate": {"predicates": {"red": [[1]], "p9": [[1]]}},
+                "tuples that are too long": {"predicates": {"red": [[1, 1]]}},
+                "elements that are not there": {"predicates": {"red": [[1], [7]]}},
                 "one more function": {"functions": MODEL["functions"] | {"f9": [[[], 0]]}},
                 "no function": {"functions": {}},
-                "a partial function": {"functions": {"f1": [[[0], 0]]}},
-                "a value that is not there": {"functions": {"f1": [[[0], 0], [[1], 7]]}},
-                "half a value": {"functions": {"f1": [[[0], 0], [[1], 0.5]]}},
-                "true for a value": {"functions": {"f1": [[[0], False], [[1], False]]}},
-                "a structure that refutes nothing": {"predicates": {"p0": [[0], [1]]}},
+                "a partial function": {"functions": {"f": [[[0], 0]]}},
+                "a value that is not there": {"functions": {"f": [[[0], 0], [[1], 7]]}},
+                "half a value": {"functions": {"f": [[[0], 0], [[1], 0.5]]}},
+                "true for a value": {"functions": {"f": [[[0], False], [[1], False]]}},
+                "a structure that refutes nothing": {"predicates": {"red": [[0], [1]]}},
             }
         ).items()
     },
@@ -141,15 +136,15 @@ def test_what_somebody_else_wrote_into_the_file_is_a_miss(tmp_path: Path, forged
     path = tmp_path / "answers"
     plain = EmbeddedSolver().decide(FUNCTION)
     with_entry(path, FUNCTION, FORGED[forged])
-    assert AnswerFile(path).get(canonical(FUNCTION)) is None
+    assert AnswerFile(path).get(FUNCTION) is None
     assert EmbeddedSolver(file=path).decide(FUNCTION) == plain
 
 
 def test_the_entry_that_the_forged_ones_change_counts(tmp_path: Path) -> None:
     with_entry(tmp_path / "answers", FUNCTION, msgspec.json.encode({"countermodel": MODEL, "steps": 7}))
-    answer = AnswerFile(tmp_path / "answers").get(canonical(FUNCTION))
+    answer = AnswerFile(tmp_path / "answers").get(FUNCTION)
     assert answer is not None
-    assert confirm(canonical(FUNCTION).query, answer).checked
+    assert confirm(FUNCTION, answer).checked
 
 
 def test_the_file_holds_the_price_of_an_answer(tmp_path: Path) -> None:
@@ -157,7 +152,7 @@ def test_the_file_holds_the_price_of_an_answer(tmp_path: Path) -> None:
     assert price > 0
     solvers = [EmbeddedSolver(file=tmp_path / "answers") for _ in range(2)]
     assert [solver.decide(FUNCTION).steps for solver in solvers] == [price, price]
-    assert AnswerFile(tmp_path / "answers").get(canonical(FUNCTION)) is not None
+    assert AnswerFile(tmp_path / "answers").get(FUNCTION) is not None
 
 
 def test_a_padded_proof_in_the_file_does_not_change_the_report(tmp_path: Path) -> None:
@@ -168,11 +163,9 @@ def test_a_padded_proof_in_the_file_does_not_change_the_report(tmp_path: Path) -
     action = {"id": "s1", "dependencies": ["h1", "h2", "h3"], "conclusion": "r", "rule": "IMPLICATION_ELIMINATION"}
     completion = f"<summary>{json.dumps([action])}</summary>"
     query = Query(tuple(premise.formula for premise in problem.premises), parse_formula("r"))
-    form = canonical(query)
-    p, q, rule = (form.order.index(n) for n in range(3))
-    both = And(form.query.dependencies[p], form.query.dependencies[q])
-    proof = (Introduce(both, (p, q)), Eliminate(3, "left"), Eliminate(rule, "right", 4))
-    assert check(proof, form.query.dependencies, form.query.conclusion) == {0, 1, 2}
+    both = And(query.dependencies[0], query.dependencies[1])
+    proof = (Introduce(both, (0, 1)), Eliminate(3, "left"), Eliminate(2, "right", 4))
+    assert check(proof, query.dependencies, query.conclusion) == {0, 1, 2}
     with_entry(tmp_path / "answers", query, msgspec.json.encode({"proof": proof_to_data(proof)}))
     plain = Verifier(EmbeddedSolver()).verify(problem, completion)
     assert Verifier(EmbeddedSolver(file=tmp_path / "answers")).verify(problem, completion) == plain
@@ -204,10 +197,11 @@ def test_a_file_with_another_schema_is_an_error_before_it_is_asked(tmp_path: Pat
 
 
 def test_answers_without_evidence_are_not_kept(tmp_path: Path) -> None:
+    file = AnswerFile(tmp_path / "answers")
     said: list[Answer] = [Entailed(), Refuted(), Unknown(Reason.BUDGET)]
     for answer in said:
-        cache = AnswerCache(lambda query, answer=answer: answer, file=AnswerFile(tmp_path / "answers"))  # type: ignore[misc]
-        assert cache.decide(REFUTED) == answer
+        file.put(REFUTED, answer)
+        assert file.get(REFUTED) is None
 
 
 def test_a_file_that_is_none_is_an_error(tmp_path: Path) -> None:

@@ -1,14 +1,8 @@
-"""Canonical forms of queries: the same for queries that differ in names and in the order of dependencies only.
-
-In: a query. Out: a key, the canonical query, and the names to go back by. Equal keys mean isomorphic queries; almost
-all isomorphic queries have equal keys (many dependencies that nothing tells apart may end up in different orders).
-"""
+"""The shapes of formulas and of questions: what is left of them without their names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from collections.abc import Mapping, Sequence
 from itertools import chain, groupby, permutations, product
 from math import factorial, prod
 from typing import NamedTuple, TypeAlias
@@ -30,9 +24,9 @@ from proof_r1_formal.logic.syntax import (
     Top,
     Var,
     Xor,
+    once,
 )
-from proof_r1_formal.logic.transform import alpha_normal, rename
-from proof_r1_formal.solvers.base import Query
+from proof_r1_formal.logic.transform import alpha_normal
 
 _LETTERS: Mapping[type[Formula], str] = {
     Top: "⊤",
@@ -63,7 +57,7 @@ class Shape(NamedTuple):
     symbols: tuple[Symbol, ...]
 
 
-@lru_cache(maxsize=1 << 16)
+@once
 def shape(formula: Formula) -> Shape:
     """The shape of a closed formula, up to the names of bound variables."""
     numbers: dict[Symbol, int] = {}
@@ -109,48 +103,16 @@ def shape(formula: Formula) -> Shape:
     return Shape("".join(parts), tuple(numbers))
 
 
-@dataclass(frozen=True)
-class Canonical:
-    """A query in canonical form; equal to another only if the queries are isomorphic.
+def isomorphism_key(dependencies: Sequence[Formula], conclusion: Formula) -> tuple[object, ...]:
+    """A key of a question; questions with equal keys differ in names and in the order of dependencies only.
 
-    Attributes:
-        key: what tells it from others.
-        order: the dependency of the query that comes at each place.
-        symbols: the symbol of the query that each number stands for.
+    Almost all such questions have equal keys: many dependencies that nothing tells apart may come in another order.
+
+    Args:
+        dependencies, conclusion: closed formulas.
     """
-
-    key: tuple[object, ...]
-    original: Query = field(compare=False)
-    order: tuple[int, ...] = field(compare=False)
-    symbols: tuple[Symbol, ...] = field(compare=False)
-
-    @cached_property
-    def query(self) -> Query:
-        """The canonical query: what is solved."""
-        predicates = {name: f"p{number}" for number, (is_predicate, name) in enumerate(self.symbols) if is_predicate}
-        functions = {name: f"f{number}" for number, (is_predicate, name) in enumerate(self.symbols) if not is_predicate}
-
-        def renamed(formula: Formula) -> Formula:
-            return rename(alpha_normal(formula), predicates, functions)
-
-        dependencies = tuple([renamed(self.original.dependencies[index]) for index in self.order])
-        return Query(dependencies, renamed(self.original.conclusion))
-
-    @property
-    def predicates(self) -> Mapping[str, str]:
-        """Canonical name of a predicate -> its name in the query."""
-        return {f"p{number}": name for number, (is_predicate, name) in enumerate(self.symbols) if is_predicate}
-
-    @property
-    def functions(self) -> Mapping[str, str]:
-        """Canonical name of a function -> its name in the query."""
-        return {f"f{number}": name for number, (is_predicate, name) in enumerate(self.symbols) if not is_predicate}
-
-
-def canonical(query: Query) -> Canonical:
-    """The canonical form of a query of closed formulas."""
-    goal = shape(query.conclusion)
-    shapes = [shape(formula) for formula in query.dependencies]
+    goal = shape(conclusion)
+    shapes = [shape(formula) for formula in dependencies]
     known = {symbol: number for number, symbol in enumerate(goal.symbols)}
 
     # what tells a dependency from others before it is known what comes first
@@ -161,14 +123,11 @@ def canonical(query: Query) -> Canonical:
         alike = [tuple(group) for _, group in groupby(ordered, key=looks.__getitem__)]
         if prod(factorial(len(group)) for group in alike) <= MAX_ORDERS:
             orders = [tuple(chain(*choice)) for choice in product(*[permutations(group) for group in alike])]
-    numbers, order, symbols = min([_numbered(goal, shapes, order) for order in orders])
-    return Canonical((goal.text, *[shapes[index].text for index in order], numbers), query, order, symbols)
+    numbers, order = min([(_numbers(goal, shapes, order), order) for order in orders])
+    return (goal.text, *[shapes[index].text for index in order], numbers)
 
 
-def _numbered(
-    goal: Shape, shapes: list[Shape], order: tuple[int, ...]
-) -> tuple[tuple[int, ...], tuple[int, ...], tuple[Symbol, ...]]:
-    """The symbols numbered by first use: the number at each place, the order itself, and the symbols by number."""
+def _numbers(goal: Shape, shapes: Sequence[Shape], order: tuple[int, ...]) -> tuple[int, ...]:
+    """The symbol at each place, numbered by first use."""
     numbers = {symbol: number for number, symbol in enumerate(goal.symbols)}
-    places = [numbers.setdefault(symbol, len(numbers)) for index in order for symbol in shapes[index].symbols]
-    return tuple(places), order, tuple(numbers)
+    return tuple([numbers.setdefault(symbol, len(numbers)) for index in order for symbol in shapes[index].symbols])

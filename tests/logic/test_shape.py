@@ -1,4 +1,4 @@
-"""Canonical forms: one key for queries that differ in names and order, different keys for all others."""
+"""Isomorphism keys: one for queries that differ in names and order, different ones for all others."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.shape import isomorphism_key
 from proof_r1_formal.logic.syntax import (
     ENTITY,
     App,
@@ -26,7 +27,6 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.logic.transform import alpha_normal, rename, subformulas, substitute, terms
 from proof_r1_formal.solvers.base import Query
-from proof_r1_formal.solvers.canonical import MAX_ORDERS, Canonical, canonical
 from proof_r1_formal.testing import strategies
 
 SIGNATURES = strategies.signatures(symbols=strategies.names())
@@ -37,6 +37,10 @@ def ask(*texts: str) -> Query:
     """The query whose last formula is the conclusion."""
     *dependencies, conclusion = [parse_formula(text) for text in texts]
     return Query(tuple(dependencies), conclusion)
+
+
+def key(query: Query) -> tuple[object, ...]:
+    return isomorphism_key(query.dependencies, query.conclusion)
 
 
 def predicates(query: Query) -> set[str]:
@@ -86,10 +90,8 @@ def test_names_and_order_do_not_matter(data: st.DataObject) -> None:
     other = renamed(query, *[{symbol: next(names) for symbol in each} for each in symbols])
     shuffled = data.draw(st.permutations([with_other_variables(formula) for formula in other.dependencies]))
     again = Query(tuple(shuffled), with_other_variables(other.conclusion))
-    assert canonical(query) == canonical(again)
-    assert canonical(query).key == canonical(again).key
-    assert hash(canonical(query)) == hash(canonical(again))
-    assert canonical(query).query == canonical(again).query
+    assert key(query) == key(again)
+    assert hash(key(query)) == hash(key(again))
 
 
 LOOK_ALIKE = ask("p(a) → p(b)", "p(b) → p(c)", "p(c) → p(d)", "p(e)", "q")
@@ -97,48 +99,13 @@ LOOK_ALIKE = ask("p(a) → p(b)", "p(b) → p(c)", "p(c) → p(d)", "p(e)", "q")
 
 def test_few_dependencies_that_look_alike_come_in_one_order() -> None:
     """All orders of three, and of one that differs in the pattern of sharing only."""
-    keys = {canonical(Query(order, LOOK_ALIKE.conclusion)).key for order in permutations(LOOK_ALIKE.dependencies)}
+    keys = {key(Query(order, LOOK_ALIKE.conclusion)) for order in permutations(LOOK_ALIKE.dependencies)}
     assert len(keys) == 1
 
 
 def test_a_predicate_and_a_constant_of_one_name_are_two_symbols() -> None:
     query = Query((atom("s", const("s")),), atom("t"))
-    assert canonical(query) == canonical(ask("p(c)", "t"))
-    assert restored(canonical(query)) == query
-
-
-def test_many_dependencies_that_look_alike_still_have_a_form_that_is_isomorphic() -> None:
-    query = Query(tuple(parse_formula(f"r(a{n}, a{(n + 1) % 7})") for n in range(7)), atom("q"))
-    backwards = Query(query.dependencies[::-1], query.conclusion)
-    for each in (query, backwards):
-        assert restored(canonical(each)) == each
-    assert len(list(permutations(range(7)))) > MAX_ORDERS
-
-
-# -- and the way back -------------------------------------------------------------------------------------------------
-
-
-def restored(form: Canonical) -> Query:
-    """The canonical query in the names and in the order of the original."""
-    back = renamed(form.query, form.predicates, form.functions)
-    places = sorted(range(len(form.order)), key=form.order.__getitem__)
-    return Query(tuple(back.dependencies[place] for place in places), back.conclusion)
-
-
-@settings(max_examples=150)
-@given(QUERIES)
-def test_names_and_order_come_back(query: Query) -> None:
-    form = canonical(query)
-    normal = Query(tuple(alpha_normal(formula) for formula in query.dependencies), alpha_normal(query.conclusion))
-    assert restored(form) == normal
-    assert sorted(form.order) == list(range(len(query.dependencies)))
-
-
-@given(QUERIES)
-def test_a_canonical_query_is_its_own_canonical_form(query: Query) -> None:
-    form = canonical(query)
-    assert canonical(form.query) == form
-    assert canonical(form.query).query == form.query
+    assert key(query) == key(ask("p(c)", "t"))
 
 
 # -- different keys ---------------------------------------------------------------------------------------------------
@@ -171,7 +138,7 @@ PAIRS = FEW.flatmap(lambda signature: st.tuples(*[strategies.queries(signature, 
 @example((ask("r(a, b)", "r(b, a)", "r(a, a)"), ask("r(b, a)", "r(a, b)", "r(b, b)")))
 def test_one_key_exactly_for_isomorphic_queries(pair: tuple[Query, Query]) -> None:
     one, other = pair
-    assert (canonical(one).key == canonical(other).key) == isomorphic(one, other)
+    assert (key(one) == key(other)) == isomorphic(one, other)
 
 
 def of_sort(sort: str, body: Formula) -> Query:
@@ -231,9 +198,7 @@ def of_sort(sort: str, body: Formula) -> Query:
     ],
 )
 def test_queries_that_look_similar_have_different_keys(one: Query, other: Query) -> None:
-    assert canonical(one).key != canonical(other).key
-    assert canonical(one) != canonical(other)
-    assert canonical(one).query != canonical(other).query
+    assert key(one) != key(other)
 
 
 def test_the_length_of_a_sort_is_told_from_the_name_of_a_sort() -> None:
@@ -242,7 +207,7 @@ def test_the_length_of_a_sort_is_told_from_the_name_of_a_sort() -> None:
     for _ in range(11):
         negated = Not(negated)
     one, other = Query((), ForAll(Var("x", "1"), negated)), Query((), ForAll(Var("x", "¬" * 11), atom("q")))
-    assert canonical(one).key != canonical(other).key
+    assert key(one) != key(other)
 
 
 HOSTILE_NAMES = (
@@ -254,10 +219,9 @@ HOSTILE_NAMES = (
 @pytest.mark.parametrize("name", HOSTILE_NAMES, ids=ascii)
 def test_names_are_names_whatever_they_look_like(name: str) -> None:
     """The name of a predicate, of a constant, of a variable or of a sort never shows in the form of another part."""
-    plain = canonical(ask("p(a)", "∀x p(x)"))
+    plain = key(ask("p(a)", "∀x p(x)"))
     for second in HOSTILE_NAMES:
         query = Query((atom(name, const(second)),), ForAll(Var(second, ENTITY), atom(name, Var(second, ENTITY))))
-        assert canonical(query) == plain
-        assert restored(canonical(query)).dependencies == query.dependencies
-        forms = [canonical(of_sort(sort, atom("p", Var("x", sort)))) for sort in (name, second)]
+        assert key(query) == plain
+        forms = [key(of_sort(sort, atom("p", Var("x", sort)))) for sort in (name, second)]
         assert (forms[0] == forms[1]) == (name == second)

@@ -1,7 +1,4 @@
-"""Answers remembered by canonical query, in memory and, on request, countermodels in a file.
-
-What is solved is the canonical query itself, so an answer does not depend on what was asked before. Evidence is renamed
-back to the names of the query that was asked; who wants to rely on it checks it after that.
+"""Countermodels that are kept from run to run.
 
 A file is not trusted. It holds countermodels only, and one that is read counts if it interprets exactly the symbols of
 the query and the evaluator confirms it. Anything else is a miss, and the query is solved. Proofs are not kept in files:
@@ -15,8 +12,8 @@ change the file can change when a trace runs out of budget, nothing else.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +22,9 @@ import msgspec
 from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.evidence.serial import structure_from_data, structure_to_data
-from proof_r1_formal.evidence.term import renamed
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted
-from proof_r1_formal.solvers.canonical import Canonical, canonical
+from proof_r1_formal.solvers.base import Answer, Query, Refuted
 
 MAX_BYTES = 1 << 18
 """The longest entry of a file that is written or read."""
@@ -40,7 +35,7 @@ _TABLE = "CREATE TABLE answers (query TEXT PRIMARY KEY, answer BLOB) WITHOUT ROW
 
 
 class AnswerFile:
-    """Countermodels in an SQLite file, by canonical query; several processes may share it.
+    """Countermodels in an SQLite file, by query; several processes may share it.
 
     Args:
         path: of the file; it is made when it is first needed.
@@ -70,10 +65,10 @@ class AnswerFile:
         except sqlite3.Error as error:
             raise DataError(str(self._path), f"cannot be used as a file of answers: {error}") from error
 
-    def get(self, form: Canonical) -> Refuted | None:
-        """The countermodel of a canonical query, if the file has one that holds."""
+    def get(self, query: Query) -> Refuted | None:
+        """The countermodel of a query, if the file has one that holds."""
         statement = "SELECT answer FROM answers WHERE query = ? AND typeof(answer) = 'blob' AND length(answer) <= ?"
-        rows = self._execute(statement, str(form.key), MAX_BYTES)
+        rows = self._execute(statement, _key(query), MAX_BYTES)
         if not rows:
             return None
         try:
@@ -83,16 +78,21 @@ class AnswerFile:
                 case _:
                     return None
             answer = Refuted(model, steps)
-            return answer if _interprets_exactly(model, form.query) and confirm(form.query, answer).checked else None
+            return answer if _interprets_exactly(model, query) and confirm(query, answer).checked else None
         except (ProofR1Error, ValueError, RecursionError):
             return None
 
-    def put(self, form: Canonical, answer: Answer) -> None:
+    def put(self, query: Query, answer: Answer) -> None:
         """Keep the countermodel of an answer, if it has one."""
         if isinstance(answer, Refuted) and answer.model is not None:
             data = msgspec.json.encode({"countermodel": structure_to_data(answer.model), "steps": answer.steps})
             if len(data) <= MAX_BYTES:
-                self._execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", str(form.key), data)
+                self._execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", _key(query), data)
+
+
+def _key(query: Query) -> str:
+    """What an entry is found by; what is found is checked against the query itself."""
+    return blake2b(repr(query).encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
 
 
 def _interprets_exactly(model: Structure, query: Query) -> bool:
@@ -103,51 +103,3 @@ def _interprets_exactly(model: Structure, query: Query) -> bool:
         and model.predicates.keys() == signature.predicates.keys()
         and model.functions.keys() == signature.functions.keys()
     )
-
-
-class AnswerCache:
-    """The answers of one solver to the last ``size`` canonical queries.
-
-    Args:
-        solve: answers a query anew.
-        size: how many answers are remembered; 0 for none.
-        file: where countermodels are kept from run to run.
-    """
-
-    def __init__(
-        self, solve: Callable[[Query], Answer], *, size: int = 1 << 14, file: AnswerFile | None = None
-    ) -> None:
-        self._solve = solve
-        self._file = file
-        self._answer = lru_cache(maxsize=size)(self._answer_from_file)
-
-    def _answer_from_file(self, form: Canonical) -> Answer:
-        if self._file is None:
-            return self._solve(form.query)
-        kept = self._file.get(form)
-        if kept is not None:
-            return kept
-        answer = self._solve(form.query)
-        self._file.put(form, answer)
-        return answer
-
-    def decide(self, query: Query) -> Answer:
-        """The answer to the canonical query, in the names of ``query``."""
-        form = canonical(query)
-        names = {name for _, name in form.symbols}
-        if len(names) < len(form.symbols) or any(name.startswith("␣") for name in names):
-            # canonical names would hide that one is of two kinds; or be those of constants that a proof brings in
-            return self._solve(query)
-        return _in_its_own_names(self._answer(form), form)
-
-
-def _in_its_own_names(answer: Answer, form: Canonical) -> Answer:
-    match answer:
-        case Entailed(proof, steps) if proof is not None:
-            return Entailed(renamed(proof, form.order, predicates=form.predicates, functions=form.functions), steps)
-        case Refuted(model, steps) if model is not None:
-            predicates = {form.predicates[name]: rows for name, rows in model.predicates.items()}
-            functions = {form.functions[name]: table for name, table in model.functions.items()}
-            return Refuted(Structure(model.domains, predicates, functions), steps)
-        case _:
-            return answer
