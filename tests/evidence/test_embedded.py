@@ -338,7 +338,7 @@ def test_any_structure_counts_exactly_if_it_is_a_countermodel(pair: tuple[Query,
     assert confirm(query, Refuted(structure)).checked == refutes(query, structure)
 
 
-@pytest.mark.parametrize("missing", ["domains", "predicates", "functions"])
+@pytest.mark.parametrize("missing", ["predicates", "functions"])  # without domains there is no structure
 def test_a_countermodel_that_interprets_too_little_is_none(missing: str) -> None:
     query = ask("p(a)", "∀x p(x)")
     answer = ENGINE.decide(query)
