@@ -20,6 +20,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
 from proof_r1_formal.errors import ParseError
+from proof_r1_formal.logic.plain import read_plain
 from proof_r1_formal.logic.readings import (
     AmbiguousError,
     is_universal,
@@ -97,6 +98,16 @@ def _parse_cached(text: str) -> Formula:
 
 
 def _parse(text: str) -> Formula:
+    formula = read_plain(text)
+    return parse_by_grammar(text) if formula is None else formula
+
+
+def parse_by_grammar(text: str) -> Formula:
+    """Read one formula in any notation, and say what is wrong where there is none.
+
+    Raises:
+        ParseError: the text is not a formula, or has two plausible readings.
+    """
     if len(text) > MAX_LENGTH:
         raise ParseError(text, MAX_LENGTH, f"a formula of {len(text)} characters; at most {MAX_LENGTH} are read")
     if not text.strip():

@@ -1,0 +1,163 @@
+"""The usual notation, read in one pass: what nearly all conclusions of models are written in.
+
+In: a text. Out: the formula that ``logic.parse`` reads through the Lark grammar, or None where the text has anything
+unusual, which is then left to the grammar, its rules of ambiguity and its errors. Usual are Unicode connectives,
+``∀x (…)`` and ``∃x (…)`` with a letter for a variable, ``P(a, b)``, ``P a b`` and ``P``. A test holds the two parsers
+equal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from proof_r1_formal.logic.readings import (
+    LOOK_ALIKES,
+    PROSE_ANYWHERE,
+    PROSE_FIRST,
+    PROSE_INSIDE,
+    RESERVED_WORDS,
+    SIMPLE_VARIABLE,
+    AmbiguousError,
+    require_no_list_marker,
+)
+from proof_r1_formal.logic.syntax import (
+    ENTITY,
+    And,
+    App,
+    Atom,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Var,
+    Xor,
+)
+
+MAX_LENGTH: Final = 1_000
+MAX_DEPTH: Final = 50
+"""Longer and deeper texts are left to the grammar."""
+
+_TOKEN = re.compile(r"\w+\(?|[()¬∧∨⊕→↔,]|[∀∃]\w+(?= ?\()")
+_UNUSUAL = re.compile(
+    rf"(?<!\w)(?:(?ai:{'|'.join(sorted(RESERVED_WORDS))})|[{''.join(LOOK_ALIKES)}]|{PROSE_FIRST.pattern}"
+    rf"|{PROSE_ANYWHERE.pattern}|{PROSE_INSIDE.pattern})(?!\w)"
+)
+_SIGNS: Final = frozenset("()¬∧∨⊕→↔,")
+_CONNECTIVES: Final[Mapping[str, tuple[int, type[And | Or | Xor | Implies | Iff]]]] = {
+    "↔": (1, Iff),
+    "→": (2, Implies),
+    "∨": (3, Or),
+    "⊕": (4, Xor),
+    "∧": (5, And),
+}
+_RIGHT: Final = 2
+"""The binding strength of →, which groups to the right."""
+
+
+class _UnusualError(Exception):
+    """The text has something that is left to the grammar."""
+
+
+def read_plain(text: str) -> Formula | None:
+    """The formula, if the text is in the usual notation throughout."""
+    tokens = _TOKEN.findall(text)
+    if len(text) > MAX_LENGTH or sum(map(len, tokens)) != len(text) - text.count(" ") or _UNUSUAL.search(text):
+        return None
+    try:
+        require_no_list_marker(text)
+        return _Reader(tokens).formula()
+    except (_UnusualError, AmbiguousError):
+        return None
+
+
+class _Reader:
+    """Reads tokens by precedence climbing."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self._tokens = [*tokens, ""]
+        self._next = 0
+        self._bound: set[str] = set()
+        self._free: set[str] = set()
+
+    def formula(self) -> Formula:
+        found = self._connected(1, {}, 0)
+        if self._tokens[self._next] or not self._bound.isdisjoint(self._free):
+            raise _UnusualError
+        return found
+
+    def _connected(self, weakest: int, scope: Mapping[str, Var], depth: int) -> Formula:
+        """A formula whose outermost connectives bind at least as tight as ``weakest``."""
+        left = self._unary(scope, depth + 1)
+        while True:
+            strength, connective = _CONNECTIVES.get(self._tokens[self._next], (0, None))
+            if connective is None or strength < weakest:
+                return left
+            self._next += 1
+            right = self._connected(strength if strength == _RIGHT else strength + 1, scope, depth + 1)
+            left = connective(left, right)
+
+    def _unary(self, scope: Mapping[str, Var], depth: int) -> Formula:
+        token = self._tokens[self._next]
+        if not token or depth > MAX_DEPTH:
+            raise _UnusualError
+        self._next += 1
+        match token[0]:
+            case "¬":
+                return Not(self._unary(scope, depth + 1))
+            case "(":
+                inside = self._connected(1, scope, depth)
+                if self._tokens[self._next] != ")":
+                    raise _UnusualError
+                self._next += 1
+                return inside
+            case "∀" | "∃":
+                return self._quantified(token, scope, depth)
+            case sign if sign in _SIGNS:
+                raise _UnusualError
+            case _:
+                return self._application(token, scope)
+
+    def _quantified(self, token: str, scope: Mapping[str, Var], depth: int) -> Formula:
+        name = token[1:]
+        if name in scope or not SIMPLE_VARIABLE.fullmatch(name):
+            raise _UnusualError
+        variable = Var(name, ENTITY)
+        self._bound.add(name)
+        body = self._unary({**scope, name: variable}, depth + 1)
+        return ForAll(variable, body) if token[0] == "∀" else Exists(variable, body)
+
+    def _application(self, head: str, scope: Mapping[str, Var]) -> Formula:
+        arguments: list[Term] = []
+        if head[-1] == "(":
+            head = head[:-1]
+            separator = ","
+            while separator == ",":
+                arguments.append(self._argument(scope))
+                separator = self._tokens[self._next]
+                self._next += 1
+            if separator != ")" or (self._tokens[self._next] or ")") not in _SIGNS:
+                raise _UnusualError
+        else:
+            while (following := self._tokens[self._next]) and following not in _SIGNS:
+                arguments.append(self._argument(scope))
+        if head in scope or self._tokens[self._next] in ("(", "¬"):
+            raise _UnusualError
+        self._free.add(head)
+        return Atom(head, tuple(arguments))
+
+    def _argument(self, scope: Mapping[str, Var]) -> Term:
+        name = self._tokens[self._next]
+        if not name or name in _SIGNS or name[-1] == "(" or name[0] in "∀∃":
+            raise _UnusualError
+        self._next += 1
+        variable = scope.get(name)
+        if variable is None:
+            self._free.add(name)
+            return App(name, ())
+        return variable
