@@ -35,7 +35,7 @@ def test_what_is_shown_reads_back_in_every_notation(formula: Formula) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=100_000)
+@settings(max_examples=20_000)
 @given(strategies.formulas())
 def test_what_is_shown_reads_back_in_every_notation_of_many_formulas(formula: Formula) -> None:
     reads_back(formula)
