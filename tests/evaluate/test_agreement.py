@@ -130,7 +130,8 @@ def test_the_documented_tables_are_what_the_solvers_say(shared_data: Path, trace
 if __name__ == "__main__":
     HEAD = """# Agreement of the solvers, and of the labels
 
-`make tables DATA=FOLDER` writes this page from the benchmark data; `make test` checks it where the data are present.
+`make tables DATA=FOLDER` writes this page from the benchmark data; `make test` checks it where the data are present,
+and the row of the reference traces only in `make test-long`.
 Queries are distinct: for each problem whether the premises entail the goal, its negation, and ⊥; for the 1,350
 reference traces every question that verification asks, those of the rule checks included. Records that are no usable
 problem are left out (1 of FOLIO v0, 20 of FOLIO v2). The embedded engine, Z3 5.4.0, and cvc5 1.4.2 with finite model
