@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, combinations
 from typing import Literal, TypeAlias
 
@@ -172,7 +173,8 @@ def _splits(draft: Draft, problem: Problem) -> Iterator[Draft]:
 def _pads(draft: Draft, problem: Problem) -> Iterator[Draft]:
     """Steps that are true and useless at each place: alone, or as dependencies of the step behind them as well."""
     for place in range(len(draft.steps) + 1):
-        for name, junk in _useless(problem, draft.steps[:place]):
+        for name, useless in _useless(problem):
+            junk = [replace(step, id=f"j{place}_{number}") for number, step in enumerate(useless)]
             padded = _inserted(draft, place, junk)
             where = f"before {draft.steps[place].id}" if place < len(draft.steps) else "at the end"
             yield draft.edited(f"{name} {where}", padded)
@@ -186,36 +188,36 @@ def _pads(draft: Draft, problem: Problem) -> Iterator[Draft]:
                 )
 
 
-def _useless(problem: Problem, earlier: Sequence[ReferenceStep]) -> Iterator[tuple[str, list[ReferenceStep]]]:
-    """Named lists of steps that follow from the premises; their ids are new."""
+@lru_cache(maxsize=16)
+def _useless(problem: Problem) -> tuple[tuple[str, tuple[ReferenceStep, ...]], ...]:
+    """Named lists of steps that follow from the premises, without ids."""
     premises = [(premise.id, premise.formula) for premise in problem.premises]
-    start = len(earlier)
 
-    def step(number: int, names: tuple[str, ...], conclusion: Formula, rule: str) -> ReferenceStep:
-        return ReferenceStep(f"j{start}_{number}", names, show(conclusion), rule)
+    def step(names: tuple[str, ...], conclusion: Formula, rule: str) -> ReferenceStep:
+        return ReferenceStep("", names, show(conclusion), rule)
 
-    conjunctions = [
+    both = [
         step(
-            n,
-            tuple([name for name, _ in chosen]),
-            conjunction(tuple([f for _, f in chosen])),
-            "CONJUNCTION_INTRODUCTION",
+            tuple([name for name, _ in chosen]), conjunction(tuple([f for _, f in chosen])), "CONJUNCTION_INTRODUCTION"
         )
-        for n, chosen in enumerate(chain(combinations(premises, 2), combinations(premises, 3)))
+        for chosen in chain(combinations(premises, 2), combinations(premises, 3))
     ]
     either = [
-        step(n, (name, denied), Xor(formula, negated.body), "EXCLUSIVE_DISJUNCTION_INTRODUCTION")
-        for n, ((name, formula), (denied, negated)) in enumerate(
-            (one, other) for one in premises for other in premises if isinstance(other[1], Not) and one != other
-        )
-        if isinstance(negated, Not)
+        step((name, denied), Xor(formula, negation.body), "EXCLUSIVE_DISJUNCTION_INTRODUCTION")
+        for name, formula in premises
+        for denied, negation in premises
+        if isinstance(negation, Not) and name != denied
     ]
-    for name, pool in (("∧", conjunctions), ("⊕", either)):
-        for count in sorted({1, min(4, len(pool)), min(20, len(pool))} - {0}):
-            yield f"{count} × {name}", pool[:count]
     first, formula = premises[0]
-    yield "a premise again", [step(0, (first,), formula, "CONJUNCTION_ELIMINATION")]
-    yield "a tautology", [step(0, (first,), Or(formula, Not(formula)), "DISJUNCTIVE_SYLLOGISM")]
+    return (
+        *[
+            (f"{count} × {name}", tuple(pool[:count]))
+            for name, pool in (("∧", both), ("⊕", either))
+            for count in sorted({1, min(4, len(pool)), min(20, len(pool))} - {0})
+        ],
+        ("a premise again", (step((first,), formula, "CONJUNCTION_ELIMINATION"),)),
+        ("a tautology", (step((first,), Or(formula, Not(formula)), "DISJUNCTIVE_SYLLOGISM"),)),
+    )
 
 
 def _forms(draft: Draft) -> Iterator[Draft]:

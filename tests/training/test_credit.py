@@ -254,6 +254,8 @@ def test_the_standing_of_a_rollout() -> None:
     assert standing(structs.replace(proved, answer_correct=False)) == 0.1
     assert standing(structs.replace(proved, answer=None, answer_correct=False)) == 0.1
     assert [standing(report) for report in (MALFORMED, rollout(), rollout(action(0.0), binding()))] == [0.0] * 3
+    uncertain = rollout(action(1.0), binding(0.1), verified=True)  # by two countermodels; the binding is not entailed
+    assert standing(uncertain) == 0.3
 
 
 def test_hardened_divides_the_total_of_a_rollout_among_its_actions() -> None:
@@ -372,6 +374,21 @@ def test_under_hardened_no_action_beside_the_answer_earns_anything(
         inside = used_closure(report)
         if any(inside):
             assert all(a <= 0.0 for a, i in zip(one.advantages, inside, strict=True) if not i)
+
+
+@given(GROUPS, BASELINES)
+def test_under_hardened_what_some_actions_earn_above_equal_shares_is_bounded(
+    reports: list[TraceReport], baselines: Baselines
+) -> None:
+    """However many true steps are put into the closure; the bound of ``docs/training.md``."""
+    bound = 3 * (0.9 + 0.4) / 4
+    credits_ = group_credit(reports, all_mapped(reports, "hardened"), baselines, HARDENED)
+    for report, one in zip(reports, credits_, strict=True):
+        inside = used_closure(report)
+        if is_eligible(report) and any(inside):
+            shares = [term for term, i in zip(one.verification, inside, strict=True) if i]
+            mean = sum(shares) / len(shares)
+            assert sum(share - mean for share in shares if share > mean) <= bound + 1e-9
 
 
 @given(GROUPS, BASELINES, st.data())
