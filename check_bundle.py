@@ -534,7 +534,7 @@ def said(span: list[int], value: Any) -> Said:
     """What an element says: of a repeated key the first value, of dependencies the different names."""
     if not isinstance(value, tuple):
         return {"span": span, **dict.fromkeys(FIELDS), "dependencies": []}, Counter(["NOT_AN_OBJECT"])
-    given, keys, wrong = dict(reversed(value)), Counter([key for key, _ in value]), 0
+    given, keys = dict(reversed(value)), Counter([key for key, _ in value])
     says = {key: given[name] if is_name(given.get(name)) else None for key, name in FIELDS.items()}
     listed = given.get("dependencies", [])
     names = listed if isinstance(listed, list) else [None]

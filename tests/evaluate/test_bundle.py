@@ -18,7 +18,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proof_r1_formal.data import read_problems
@@ -32,9 +32,11 @@ from proof_r1_formal.evidence.serial import proof_from_data, proof_to_data, stru
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.serial import from_data, to_data
 from proof_r1_formal.logic.syntax import BOTTOM, Iff, Not
+from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed, Query, Refuted, is_countermodel
+from proof_r1_formal.testing.completions import completions
 from proof_r1_formal.testing.strategies import queries
 from tests.patience import PATIENCE
 
@@ -479,6 +481,28 @@ def test_actions_cannot_be_left_out() -> None:
     assert refusal(data) == (1, "$.traces[5].actions: the completion has 2 elements")
     trace |= {"parsed": False}
     assert refusal(data) == (1, "$.traces[5].parsed: the completion says True")
+
+
+@given(completions() | st.text(alphabet=st.sampled_from('<summary>/think[]{}",:\\ \n`json0.5ééu'), max_size=60))
+@example("<summary>```\n[1]\n```</summary></think><summary>[2]</summary>")
+@example(f"<summary>[{'[' * 64}{']' * 64}, {'9' * 5000}]</summary>")
+@example(f"<summary>[{'[' * 65}{']' * 65}]</summary>")
+@example('<summary>[{"id": "a", "id": 1, "x": 1, "x": 2, "dependencies": ["b", "\\ud800", "b"], "rule": ""}]</summary>')
+def test_the_checker_reads_completions_as_the_package_does(text: str) -> None:
+    parsed, found = checker.actions_of(text)
+    trace = read_completion(text)
+    assert parsed == trace.parsed
+    assert len(found) == len(trace.actions)
+    for (says, codes), action in zip(found, trace.actions, strict=True):
+        assert says == {
+            "span": [*action.span],
+            "id": action.id,
+            "dependencies": [*action.dependencies],
+            "declared_rule": action.rule,
+            "conclusion": action.conclusion,
+        }
+        wrong = Counter(finding.code.value for finding in action.findings)
+        assert codes == wrong - Counter(["UNPARSABLE_CONCLUSION"])
 
 
 # -- the work is bounded ----------------------------------------------------------------------------------------------

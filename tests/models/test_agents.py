@@ -19,7 +19,7 @@ from proof_r1_formal.data.problem import Option
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.generate import summary
 from proof_r1_formal.models.agents import Agent
-from proof_r1_formal.models.agents.answers import json_object
+from proof_r1_formal.models.agents.answers import MAX_FAILURES, json_object
 from proof_r1_formal.models.agents.direct import Direct
 from proof_r1_formal.models.agents.graph_of_verification import GraphOfVerification, topological
 from proof_r1_formal.models.agents.logic_agent import LogicAgent, Outcome, combined, judge, views
@@ -413,6 +413,12 @@ def test_no_agent_is_told_the_answer() -> None:
 
 def test_the_last_object_of_a_reply_counts() -> None:
     assert json_object('{"a": 1} or rather {"a": 2}') == {"a": 2}
+    assert json_object(f'{{"a": {"9" * 5000}}} {{"a": 2}}') == {"a": 2}
+
+
+def test_a_reply_of_braces_is_given_up() -> None:
+    assert json_object("{x}" * MAX_FAILURES + '{"a": 1}') == {"a": 1}
+    assert json_object("{x}" * (MAX_FAILURES + 1) + '{"a": 1}') is None
     assert json_object('```json\n{"a": {"b": []}}\n```') == {"a": {"b": []}}
     assert json_object("{ {} }") == {}
     assert json_object("{" * 100_000) is None

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import json
-from json import JSONDecodeError, JSONDecoder
+from json import JSONDecoder
+
+MAX_FAILURES = 500
+"""How many braces may open nothing that is an object before a reply is given up: each may cost a look at all of it."""
 
 _DECODER = JSONDecoder()
 
 
 def json_object(text: str) -> dict[str, object] | None:
-    """The last outermost JSON object behind the thoughts; None if there is none.
+    """The last outermost JSON object behind the thoughts; None if there is none, or after ``MAX_FAILURES``.
 
     >>> json_object('<think>{"valid": true}</think> So: {"valid": false, "why": {}} is it.')
     {'valid': False, 'why': {}}
     """
     position = text.rfind("</think>") + 1
     found: dict[str, object] | None = None
+    failures = 0
     while (position := text.find("{", position)) >= 0:
         try:
             value, position = _DECODER.raw_decode(text, position)
-        except (JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):
+            failures += 1
+            if failures > MAX_FAILURES:
+                return None
             position += 1
         else:
             found = value
