@@ -6,6 +6,7 @@ one clear paragraph on standard error; ``--debug`` shows where they come from.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -65,6 +66,7 @@ def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
 ) -> None:
+    OUT.stderr = False
     del debug  # read from the command line by main(), which also sees errors of the parser
     if version:
         OUT.print(f"proof-r1-formal {__version__}")
@@ -80,13 +82,26 @@ def _with_address(arguments: list[str]) -> list[str]:
     ]
 
 
+def _drop_output() -> None:
+    """Let nothing more be written to a standard output that takes nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main() -> None:
     """Run the command line."""
     try:
-        app(_with_address(sys.argv[1:]))
-    except ProofR1Error as error:
+        try:
+            app(_with_address(sys.argv[1:]))
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough
+        _drop_output()
+        sys.exit(1)
+    except (ProofR1Error, OSError) as error:
         if "--debug" in sys.argv:
             raise
+        if isinstance(error, OSError):  # all files are opened by functions that raise DataError
+            _drop_output()
         ERR.print(Text(f"error: {error}", style="red"), soft_wrap=True)
         sys.exit(2)
     except KeyboardInterrupt:

@@ -103,15 +103,15 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     whole = out.read_bytes()
     code = (
         "from pathlib import Path\n"
-        "from proof_r1_formal.proof import output\n"
-        "append, count = output.LineFile.append_line, []\n"
+        "from proof_r1_formal import outputs\n"
+        "append, count = outputs.LineFile.append_line, []\n"
         "def stop(self, report):\n"
         "    count.append(1)\n"
         "    if len(count) == 5:\n"
         "        self._file.write(b'{\"cut sho')\n"
         "        raise KeyboardInterrupt\n"
         "    append(self, report)\n"
-        "output.LineFile.append_line = stop\n"
+        "outputs.LineFile.append_line = stop\n"
         "from proof_r1_formal.cli import main\n"
         "main()\n"
     )

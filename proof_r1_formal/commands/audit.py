@@ -21,6 +21,7 @@ from proof_r1_formal.commands.common import (
     RuleSystem,
     SolverOption,
     WorkersOption,
+    check_outputs,
     engine,
     finish,
     progress_bar,
@@ -29,16 +30,23 @@ from proof_r1_formal.commands.common import (
     usable_completions,
     with_progress,
     write,
-    write_file,
 )
 from proof_r1_formal.evaluate.audit import audit_tables, write_audit
 from proof_r1_formal.evaluate.backends import Backend
 from proof_r1_formal.evaluate.crosscheck import crosscheck as _crosscheck
 from proof_r1_formal.evaluate.tables import to_rich
+from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.testing.answers import CHUNK as ANSWERS
 from proof_r1_formal.testing.answers import AnswerFindings, AnswerHarness
-from proof_r1_formal.testing.soundness import CHUNK, Findings, Harness, Reproducible, write_reproducers
+from proof_r1_formal.testing.soundness import (
+    CHUNK,
+    Findings,
+    Harness,
+    Reproducible,
+    reproducer_paths,
+    write_reproducers,
+)
 
 SHOWN = 10
 """How many failures are shown; the file holds all."""
@@ -60,6 +68,8 @@ def soundness(
     workers: WorkersOption = 1,
 ) -> None:
     """Try hard to have a step accepted that is false or no instance of its rule, or a false answer verified."""
+    if out is not None:
+        check_outputs(out, *reproducer_paths(out), inputs=())
     harness = Harness(catalogue(rules), solver=solver, seed=seed, kernel_sample=kernel_sample, lean=lean)
     found = Findings()
     for some in with_progress(harness.run(examples, workers=workers), "trying steps", -(-examples // CHUNK)):
@@ -74,7 +84,7 @@ def soundness(
     if out is not None:
         settings = {"examples": examples, "answers": answers, "seed": seed, "rules": rules, "solver": solver}
         report = {"settings": settings, "findings": found, "answers": answered}
-        write_file(out, msgspec.json.format(msgspec.json.encode(report, order="deterministic"), indent=1) + b"\n")
+        write_output(out, msgspec.json.format(msgspec.json.encode(report, order="deterministic"), indent=1) + b"\n")
         if failures:
             problems, completions = write_reproducers(out, failures)
             say(f"to see a failure again: proof-r1 show --problems {problems} --completions {completions} --id …")
@@ -124,6 +134,8 @@ def crosscheck(
     ray: RayOption = None,
 ) -> None:
     """Check every action on several solvers, apart from the others, and say where they differ."""
+    if out is not None:
+        check_folder(out)
     known = read_problem_file(problems, format)
     skipped: list[str] = []
     systems = {_name(path, completions): list(usable_completions(path, known, skipped)) for path in completions}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +24,7 @@ from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.completions import BadLine, Completion, read_completions
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.outputs import check_output, is_standard_output, is_stream
 from proof_r1_formal.proof.verify import EvidenceLevel
 from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
 from proof_r1_formal.workers import PROCESSES, RAY
@@ -121,6 +121,8 @@ def finish(skipped: list[str]) -> None:
 def count_lines(path: Path) -> int:
     """How many completions there are at most; a file that cannot be read is told of when it is read."""
     try:
+        if not path.is_file():  # a stream can be read only once
+            return 0
         with path.open("rb") as file:
             return sum(1 for line in file if line.strip())
     except OSError:
@@ -167,25 +169,30 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         progress.stop()
 
 
-def make_folder(path: Path) -> None:
-    """Make a folder, unless it is there."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        fail(f"{path}: the folder cannot be made: {error.strerror}")
+def check_outputs(*outputs: Path | None, inputs: Iterable[Path | None]) -> None:
+    """Check the files that a command will write, before it does any work.
+
+    Where one is standard output, everything else that the command would print there goes to standard error.
+
+    Args:
+        outputs: None for one that was not asked for.
+        inputs: files that no output may overwrite; None for one that was not given.
+
+    Raises:
+        DataError: see :func:`~proof_r1_formal.outputs.check_output`; or two outputs are the same file.
+    """
+    wanted = [path for path in outputs if path is not None]
+    given = [path for path in inputs if path is not None]
+    for number, path in enumerate(wanted):
+        check_output(path, inputs=given)
+        if not is_stream(path) and any(path.resolve() == other.resolve() for other in wanted[:number]):
+            fail(f"{path}: two outputs would go to this file; name another for one of them")
+    OUT.stderr = any(map(is_standard_output, wanted))
 
 
 def write(text: str) -> None:
     """A line of what was asked for."""
-    sys.stdout.write(f"{text}\n")
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """A file of what was asked for."""
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        fail(f"{path}: the file cannot be written: {error.strerror}")
+    OUT.file.write(f"{text}\n")
 
 
 def say(message: str) -> None:

@@ -21,17 +21,16 @@ from proof_r1_formal.commands.common import (
     RulesOption,
     SolverOption,
     WorkersOption,
+    check_outputs,
     count_lines,
     distinct_completions,
     engine,
     fail,
     finish,
-    make_folder,
     read_problem_file,
     say,
     usable_completions,
     with_progress,
-    write_file,
 )
 from proof_r1_formal.data.completions import Completion, Cost, beside, write_completions
 from proof_r1_formal.data.failures import read_failures
@@ -47,6 +46,7 @@ from proof_r1_formal.evaluate.selection import best as best_of
 from proof_r1_formal.evaluate.study import Key, read_study
 from proof_r1_formal.evaluate.study_tables import detail_tables, diagnosis_tables, study_tables
 from proof_r1_formal.evaluate.tables import Table, to_csv, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.rules.catalogue import TRAIN, catalogue
 from proof_r1_formal.rules.schema import Catalogue
@@ -87,8 +87,13 @@ def evaluate(
 
     A study says itself which rules its completions may name, and in which format its problems are.
     """
+    inputs = (problems, completions, study)
+    check_outputs(json, markdown, latex, diagnosis, answers, inputs=inputs)
+    if csv is not None:
+        check_folder(csv)
     if plots is not None:
         require_matplotlib()
+        check_folder(plots)
     if 0 < bootstrap < LEAST_RESAMPLES:
         fail(f"--bootstrap: an interval takes at least {LEAST_RESAMPLES} resamples")
     settings = Settings(solver=solver, rules=rules, answers=answers)
@@ -112,17 +117,16 @@ def evaluate(
     for table in tables:
         OUT.print(to_rich(table))
     if json is not None:
-        write_file(json, to_json(tables))
+        write_output(json, to_json(tables))
     if markdown is not None:
-        write_file(markdown, "\n".join(map(to_markdown, tables)).encode())
+        write_output(markdown, "\n".join(map(to_markdown, tables)).encode())
     if latex is not None:
-        write_file(latex, "\n".join(map(to_latex, tables)).encode())
+        write_output(latex, "\n".join(map(to_latex, tables)).encode())
     if csv is not None:
-        make_folder(csv)
         for number, table in enumerate(tables, 1):
-            write_file(csv / f"{number:02}-{_slug(table.title)}.csv", to_csv(table).encode())
+            write_output(csv / f"{number:02}-{_slug(table.title)}.csv", to_csv(table).encode())
     if diagnosis is not None:
-        write_file(diagnosis, "".join(assessor.diagnosed).encode("ascii"))
+        write_output(diagnosis, "".join(assessor.diagnosed).encode("ascii"))
     if plots is not None:
         say(f"{len(draw(results, plots))} pictures written to {plots}")
     finish(assessor.skipped)
@@ -217,6 +221,7 @@ def best(
     ray: RayOption = None,
 ) -> None:
     """Take of each problem a completion whose answer is certified; where there is none, the most frequent answer."""
+    check_outputs(out, answers, inputs=(problems, completions))
     known = read_problem_file(problems, format)
     skipped: list[str] = []
     read: dict[Sample, Completion] = {}

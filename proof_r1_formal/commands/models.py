@@ -22,6 +22,7 @@ from proof_r1_formal.commands.common import (
     RuleSystem,
     SolverOption,
     WorkersOption,
+    check_outputs,
     fail,
     read_problem_file,
     say,
@@ -44,6 +45,7 @@ from proof_r1_formal.models.local import LocalModel
 from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed, Patient
 from proof_r1_formal.models.sampling import Samples, Told, repaired
 from proof_r1_formal.models.sampling import sample as _sample
+from proof_r1_formal.outputs import is_stream
 from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.rules.catalogue import catalogue
@@ -106,6 +108,9 @@ def sample(
     Beside OUT there are all replies, with .calls in the name, which are not asked for again; with .failures what
     failed; and with .first what came before --repair.
     """
+    if is_stream(out):
+        fail(f"{out}: replies are kept beside the completions, so name a regular file")
+    check_outputs(out, *[beside(out, what) for what in ("calls", "failures", "first")], inputs=(problems,))
     known = read_problem_file(problems, format)
     sampling = Sampling(temperature, top_p, max_tokens, thinking)
     agent, described = _agent(method, rules, sampling, candidates, granularity or None, agent_solver)

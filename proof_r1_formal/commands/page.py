@@ -17,18 +17,19 @@ from proof_r1_formal.commands.common import (
     RulesOption,
     SolverOption,
     WorkersOption,
+    check_outputs,
     fail,
     finish,
     read_problem_file,
     say,
     usable_completions,
     with_progress,
-    write_file,
 )
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.evaluate.bundle import Verified
 from proof_r1_formal.evaluate.page import CERTIFICATES, page
 from proof_r1_formal.evidence.lean import HINT, LeanKernel
+from proof_r1_formal.outputs import write_output
 from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.report import decode
 
@@ -56,6 +57,7 @@ def report(
 
     It opens in any browser, without a network. Certificates are the largest part, so only the first answers get theirs.
     """
+    check_outputs(out, inputs=(problems, completions, reports))
     checked_by = None
     if kernel == "lean" and (checked_by := LeanKernel.find(lean)) is None:
         fail(f"there is no Lean here to check certificates with; {HINT}")
@@ -72,7 +74,7 @@ def report(
     if not traces:
         fail("there is nothing to show: no completion can be used")
     html = page(settings.verifier(), known.problems, traces, title=title, certificates=certificates, kernel=checked_by)
-    write_file(out, html)
+    write_output(out, html)
     say(f"{len(traces)} traces written to {out} ({len(html) / 1e6:.1f} MB)")
     finish(skipped)
 

@@ -20,6 +20,7 @@ from proof_r1_formal.commands.common import (
     RuleSystem,
     SolverOption,
     WorkersOption,
+    check_outputs,
     engine,
     fail,
     progress_bar,
@@ -41,7 +42,7 @@ from proof_r1_formal.generate.problems import (
     generate_problems,
 )
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VocabularyName
-from proof_r1_formal.proof.output import LineFile
+from proof_r1_formal.outputs import LineFile
 from proof_r1_formal.solvers import get_solver
 
 _SHOWN = 10
@@ -57,6 +58,7 @@ def translate(
     solver: SolverOption = "embedded",
 ) -> None:
     """Write problems, in English or with formulas, in the package's own format, one per line."""
+    check_outputs(out, inputs=(file,))
     with progress_bar() as advance:
         found = read_problems(file, format=from_, progress=partial(advance, "reading"))
     if not found.problems:
@@ -100,6 +102,7 @@ def generate(
     ray: RayOption = None,
 ) -> None:
     """Make problems with certified answers. The same options give the same bytes; an interrupted run resumes."""
+    check_outputs(out, evidence, inputs=())
     settings = GeneratorSettings(
         seed=seed,
         difficulty=difficulty,

@@ -19,6 +19,7 @@ from proof_r1_formal.commands.common import (
     FormatOption,
     ProblemsOption,
     RulesOption,
+    check_outputs,
     fail,
     read_problem_file,
     say,
@@ -31,7 +32,7 @@ from proof_r1_formal.evaluate.measures import Measure
 from proof_r1_formal.evaluate.metrics import evaluate_metrics
 from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Result, Uncertain
 from proof_r1_formal.generate.trajectories import Thinking, completion
-from proof_r1_formal.proof.output import LineFile
+from proof_r1_formal.outputs import LineFile
 from proof_r1_formal.proof.report import ModelReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
@@ -63,6 +64,7 @@ def prove(
 
     With --id the proof is shown; with --out proofs become completions, and an interrupted run resumes.
     """
+    check_outputs(out, inputs=(problems,))
     known = _chosen(problems, read_problem_file(problems, format), id)
     prover = Prover(Verifier(rules=catalogue(rules)), stepwise=not short, budget=budget)
     if out is None:

@@ -17,15 +17,14 @@ from proof_r1_formal.commands.common import (
     RulesOption,
     SolverOption,
     WorkersOption,
+    check_outputs,
     count_lines,
     distinct_completions,
     finish,
-    make_folder,
     progress_bar,
     read_problem_file,
     say,
     with_progress,
-    write_file,
 )
 from proof_r1_formal.commands.models import (
     AtOnceOption,
@@ -54,6 +53,7 @@ from proof_r1_formal.evaluate.tables import to_json, to_markdown, to_rich
 from proof_r1_formal.models.chat import Sampling
 from proof_r1_formal.models.journal import Journal
 from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed
+from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings, verify_many
 
 
@@ -84,6 +84,10 @@ def review(
     The same command goes on after a kill, and makes again only the calls that failed. Steps that were not judged, by a
     call that failed or a reply that holds no judgement, are in judgements.jsonl with the reason; the status is 1 then.
     """
+    check_folder(out)
+    names = ("calls.jsonl", "judgements.jsonl", "tables.md", "tables.json", "agreement.svg")
+    files = {name: out / name for name in names}
+    check_outputs(*files.values(), inputs=(problems, completions))
     known = read_problem_file(problems, format)
     skipped: list[str] = []
     settings = Settings(solver=solver, rules=rules)
@@ -92,11 +96,10 @@ def review(
     )
     shown = with_progress(reports, "verifying", count_lines(completions))
     drawn = stratified(reviewable(known.problems, shown), n, seed=seed)
-    make_folder(out)
     sampling = Sampling(temperature=0.0, top_p=1.0, max_tokens=max_tokens)
 
     async def work() -> tuple[str, dict[Reviewed, Judgement | Unjudged]]:
-        with Journal(out / "calls.jsonl") as journal, progress_bar() as advance:
+        with Journal(files["calls.jsonl"]) as journal, progress_bar() as advance:
             async with patient_model(
                 model,
                 name=name,
@@ -122,10 +125,10 @@ def review(
     tables = review_tables(found, reviewer)
     for table in tables:
         OUT.print(to_rich(table))
-    write_file(out / "judgements.jsonl", _lines(drawn, judgements))
-    write_file(out / "tables.md", "\n".join(map(to_markdown, tables)).encode())
-    write_file(out / "tables.json", to_json(tables))
-    write_file(out / "agreement.svg", review_picture(found, reviewer).encode())
+    write_output(files["judgements.jsonl"], _lines(drawn, judgements))
+    write_output(files["tables.md"], "\n".join(map(to_markdown, tables)).encode())
+    write_output(files["tables.json"], to_json(tables))
+    write_output(files["agreement.svg"], review_picture(found, reviewer).encode())
     silent = sum(isinstance(judgement, Unjudged) for judgement in judgements.values())
     say(f"{len(judgements) - silent} of {len(judgements)} steps were judged; everything is in {out}")
     finish(skipped)

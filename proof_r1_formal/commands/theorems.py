@@ -18,16 +18,15 @@ from proof_r1_formal.commands.common import (
     ProblemsOption,
     RulesOption,
     SolverOption,
+    check_outputs,
     count_lines,
     fail,
     finish,
-    make_folder,
     read_problem_file,
     say,
     usable_completions,
     with_progress,
     write,
-    write_file,
 )
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.evaluate.bundle import write_bundle
@@ -44,6 +43,7 @@ from proof_r1_formal.evidence.theories import (
     with_isabelle,
 )
 from proof_r1_formal.logic.signature import mangle
+from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.certify import certify_many
 from proof_r1_formal.proof.report import TraceReport
@@ -66,10 +66,11 @@ def certify(
     lean_program: LeanOption = None,
 ) -> None:
     """Turn verified answers into theorems, and say which of them a proof assistant's kernel accepts."""
+    check_outputs(bundle, inputs=(problems, completions))
+    if out is not None:
+        check_folder(out)
     known = read_problem_file(problems, format)
     checked_by = None if kernel == "none" else _lean(lean_program) if kernel == "lean" else _isabelle()
-    if out is not None:
-        make_folder(out)
     skipped: list[str] = []
     chosen = (c for c in usable_completions(completions, known, skipped) if id in (None, c.problem_id))
     verifier = Settings(solver=solver, rules=rules).verifier()
@@ -88,9 +89,9 @@ def certify(
             continue
         if out is not None:
             stem = f"{mangle(completion.problem_id, 'problem')}_{completion.sample}"
-            write_file(out / f"{stem}.lean", lean_file(certificate.theorems(), name).encode())
+            write_output(out / f"{stem}.lean", lean_file(certificate.theorems(), name).encode())
             if isinstance(certificate, Certificate):
-                write_file(out / f"{stem}.thy", isar_theory(certificate, stem).encode())
+                write_output(out / f"{stem}.thy", isar_theory(certificate, stem).encode())
         faults = list(found.faults())
         rejected += bool(faults)
         word = "theorem" if found.is_theorem else "certificate, not checked" if checked_by is None else "not accepted"
@@ -116,6 +117,8 @@ def check_theories(
     write: Annotated[bool, typer.Option("--write", help="Write the manifest anew from what is accepted.")] = False,
 ) -> None:
     """Have a kernel check that every schema, as the package renders it, is the theorem of its name."""
+    if write:
+        check_outputs(manifest_path(), inputs=())
     manifest = read_manifest(manifest_path())
     judged: dict[str, dict[str, Judgement]] = {}
     if kernel != "isabelle":
@@ -127,7 +130,7 @@ def check_theories(
         judged[other.version] = by_isabelle = check_schemata_in_isabelle(other, FOLIO)
         manifest = with_isabelle(manifest, FOLIO, by_isabelle)
     if write:
-        write_file(manifest_path(), manifest_bytes(manifest))
+        write_output(manifest_path(), manifest_bytes(manifest))
     missing = unproved(FOLIO)
     table = Table("schema", *judged, "manifest", title="Schemata as theorems", title_justify="left")
     for name in manifest.schemata | {name: None for of in judged.values() for name in of}:

@@ -20,6 +20,7 @@ from proof_r1_formal.commands.common import (
     RulesOption,
     SolverOption,
     WorkersOption,
+    check_outputs,
     count_lines,
     engine,
     fail,
@@ -29,8 +30,8 @@ from proof_r1_formal.commands.common import (
     usable_completions,
     with_progress,
 )
+from proof_r1_formal.outputs import LineFile
 from proof_r1_formal.proof.batch import Settings, verify_many, verify_to_lines
-from proof_r1_formal.proof.output import LineFile
 
 
 def verify(
@@ -48,6 +49,7 @@ def verify(
 ) -> None:
     """Check completions and write one report per completion, in their order. An interrupted run resumes."""
     settings = Settings(solver=solver, rules=rules, evidence=evidence, answers=answers, lean=lean)
+    check_outputs(out, answers, inputs=(problems, completions))
     known = read_problem_file(problems, format)
     skipped: list[str] = []
     with LineFile.open(out, inputs=(problems, completions), settings=settings) as file:

@@ -18,6 +18,7 @@ import msgspec
 
 from proof_r1_formal.data.records import BadJsonError, JsonObject, decode, describe, open_to_read
 from proof_r1_formal.errors import DataError
+from proof_r1_formal.outputs import output
 
 MAX_LINE = 16 * 1024 * 1024
 """The longest line that is read, in bytes."""
@@ -145,8 +146,5 @@ def write_completions(path: Path, completions: Iterable[Completion]) -> None:
     Raises:
         DataError: the file cannot be written.
     """
-    try:
-        with path.open("wb") as file:
-            file.writelines(encode(completion) + b"\n" for completion in completions)
-    except OSError as error:
-        raise DataError(str(path), f"the file cannot be written: {error.strerror}") from error
+    with output(path) as file:
+        file.writelines(encode(completion) + b"\n" for completion in completions)

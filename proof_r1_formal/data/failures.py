@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from proof_r1_formal.errors import DataError
+from proof_r1_formal.outputs import write_output
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -48,9 +49,10 @@ def write_failures(path: Path, failures: Iterable[Failure]) -> None:
         DataError: the file cannot be written.
     """
     text = "".join(f"{json.dumps(msgspec.to_builtins(failure))}\n" for failure in failures)
+    if text:
+        write_output(path, text.encode("ascii"))
+        return
     try:
         path.unlink(missing_ok=True)
-        if text:
-            path.write_text(text, encoding="ascii")
     except OSError as error:
-        raise DataError(str(path), f"the file cannot be written: {error.strerror}") from error
+        raise DataError(str(path), f"the file cannot be removed: {error.strerror}") from error

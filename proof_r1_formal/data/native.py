@@ -6,7 +6,6 @@ repeated key or a wrong type is a reason to reject the record. What :func:`write
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import assert_never
@@ -18,6 +17,7 @@ from proof_r1_formal.data.problem import Option, Premise, Problem, Rejected
 from proof_r1_formal.data.records import BadJsonError, Broken, JsonObject, Record, checked, decode, describe, plain
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.logic.show import show
+from proof_r1_formal.outputs import output
 
 
 class PremiseRecord(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -123,18 +123,8 @@ def write_problems(path: Path | str, problems: Iterable[Problem]) -> None:
             equal.
     """
     path = Path(path)
-    if path.exists() and not path.is_file():
-        raise DataError(str(path), "not written: this is no regular file")
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        try:
-            with partial.open("wb") as file:
-                file.writelines(_chunks(path, problems))
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
-    except OSError as error:
-        raise DataError(str(path), f"the file cannot be written: {error.strerror}") from error
+    with output(path) as file:
+        file.writelines(_chunks(path, problems))
 
 
 def _chunks(path: Path, problems: Iterable[Problem]) -> Iterator[bytes]:

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from proof_r1_formal.errors import DataError
 from proof_r1_formal.evaluate.backends import Outcome, slug
 from proof_r1_formal.evaluate.crosscheck import Audit, System
 from proof_r1_formal.evaluate.disagreement import Pair, describe
@@ -18,6 +17,7 @@ from proof_r1_formal.evaluate.heatmap import heatmap
 from proof_r1_formal.evaluate.local_check import Fault
 from proof_r1_formal.evaluate.measures import Estimate, Measure
 from proof_r1_formal.evaluate.tables import Cell, Column, Style, Table, to_json, to_markdown
+from proof_r1_formal.outputs import write_output
 from proof_r1_formal.solvers.base import Reason
 
 
@@ -48,10 +48,7 @@ def write_audit(audit: Audit, folder: Path) -> None:
     contents = {"tables.md": text.encode(), "tables.json": to_json(tables)}
     contents |= {name: picture.encode() for name, picture in pictures(audit).items()}
     for name, content in contents.items():
-        try:
-            (folder / name).write_bytes(content)
-        except OSError as error:
-            raise DataError(str(folder / name), f"the file cannot be written: {error.strerror}") from error
+        write_output(folder / name, content)
 
 
 def disagreement_lines(audit: Audit) -> Iterator[str]:

@@ -22,9 +22,10 @@ import msgspec
 
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.errors import DataError, SolverError
+from proof_r1_formal.errors import SolverError
 from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.evidence.serial import structure_to_data
+from proof_r1_formal.outputs import open_to_append
 from proof_r1_formal.proof.report import ModelReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
@@ -257,12 +258,8 @@ def kept(path: Path, header: dict[str, str], type_: type[_T], rest: Callable[[in
     """
     first = msgspec.json.encode(header) + b"\n"
     decoder = msgspec.json.Decoder(type_)
-    try:
-        file = path.open("a+b")
-    except OSError as error:
-        raise DataError(str(path), f"the file cannot be used: {error.strerror}") from error
     done = size = 0
-    with file:
+    with open_to_append(path) as file:
         file.seek(0)
         if file.readline() == first:
             size = len(first)

@@ -8,7 +8,6 @@ Equal inputs give equal bytes.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -18,12 +17,13 @@ import msgspec
 from proof_r1_formal import __version__
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.errors import DataError, ProofR1Error
+from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluate.metrics import evaluate_metrics
 from proof_r1_formal.evaluate.outputs import reference_length
 from proof_r1_formal.evidence.serial import proof_to_data, structure_to_data
 from proof_r1_formal.logic.serial import to_data
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
+from proof_r1_formal.outputs import write_output
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.verify import Verifier
@@ -50,17 +50,7 @@ def write_bundle(
         DataError: the path cannot be written.
         ProofR1Error: see :func:`bundle`.
     """
-    path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    text = encode(bundle(verifier, problems, traces))
-    try:
-        try:
-            partial.write_bytes(text)
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
-    except OSError as error:
-        raise DataError(str(path), f"the file cannot be written: {error.strerror}") from error
+    write_output(Path(path), encode(bundle(verifier, problems, traces)))
 
 
 def encode(data: Mapping[str, Json]) -> bytes:

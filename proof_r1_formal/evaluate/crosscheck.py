@@ -26,13 +26,14 @@ import msgspec
 from proof_r1_formal import __version__
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.errors import DataError, ProofR1Error
+from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluate.backends import AnswerRecord, Backend, Outcome, Work, asked, kept, slug
 from proof_r1_formal.evaluate.disagreement import Disagreement, Pair, contradictory, disagreements_of, reproducer
 from proof_r1_formal.evaluate.local_check import Fault, LocalCheck, local_checks
 from proof_r1_formal.evaluate.measures import Metrics
 from proof_r1_formal.evaluate.metrics import evaluate_metrics
 from proof_r1_formal.logic.show import show
+from proof_r1_formal.outputs import check_folder, output, write_output
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.render.smtlib import script, term
 from proof_r1_formal.rules.catalogue import catalogue
@@ -126,7 +127,7 @@ def crosscheck(
     questioned = _digest(script(query.assertions) for query in queries)
     verified = _digest(_inputs(completions, rules))
     for name in ("answers", "reports", "disagreements"):
-        _make(folder / name)
+        check_folder(folder / name)
 
     with asked(Work(backends, queries, completions, rules), workers, engine=engine) as pool:
 
@@ -303,22 +304,9 @@ def _write_reproducers(folder: Path, disagreements: Sequence[Disagreement]) -> N
     for old in folder.glob("*.smt2"):
         old.unlink()
     for number, disagreement in enumerate(disagreements, 1):
-        _write_text(folder / f"{number}.smt2", reproducer(disagreement))
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(str(folder), f"the folder cannot be made: {error.strerror}") from error
+        write_output(folder / f"{number}.smt2", reproducer(disagreement).encode())
 
 
 def _write(path: Path, records: Iterable[dict[str, object]]) -> None:
-    _write_text(path, "".join(f"{msgspec.json.encode(record).decode()}\n" for record in records))
-
-
-def _write_text(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise DataError(str(path), f"the file cannot be written: {error.strerror}") from error
+    with output(path) as file:
+        file.writelines(msgspec.json.encode(record) + b"\n" for record in records)

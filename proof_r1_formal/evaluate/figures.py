@@ -12,12 +12,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proof_r1_formal.errors import DataError, ProofR1Error
+from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluate.backends import slug
 from proof_r1_formal.evaluate.diagnosis import Diagnosis
 from proof_r1_formal.evaluate.measures import Estimate, Group, Measure, StepOutcome
 from proof_r1_formal.evaluate.study import Key
 from proof_r1_formal.evaluate.study_tables import NO_RULE, Results, by_system, confusion_axes
+from proof_r1_formal.outputs import check_folder, output
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,14 +122,12 @@ def draw(results: Results, folder: Path) -> tuple[Path, ...]:
         if diagnosis.confusion:
             figures[f"confusion-{number}-{slug(system)}"] = _confusion(system, diagnosis)
     paths = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, figure in figures.items():
-            for suffix in FORMATS:
-                paths.append(folder / f"{name}.{suffix}")
-                figure.savefig(paths[-1])
-    except OSError as error:
-        raise DataError(str(folder), f"the pictures cannot be written: {error.strerror}") from error
+    check_folder(folder)
+    for name, figure in figures.items():
+        for suffix in FORMATS:
+            paths.append(folder / f"{name}.{suffix}")
+            with output(paths[-1]) as file:
+                figure.savefig(file, format=suffix)
     return tuple(paths)
 
 

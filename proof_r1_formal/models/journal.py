@@ -22,6 +22,7 @@ import msgspec
 from proof_r1_formal.data.completions import Cost
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.models.chat import Message, Model, Reply, Sampling
+from proof_r1_formal.outputs import open_to_append
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -48,10 +49,7 @@ class Journal:
                 holds no reply.
         """
         self.replayed = self.tokens = 0
-        try:
-            self._file = path.open("a+b")
-        except OSError as error:
-            raise DataError(str(path), f"the file cannot be written: {error.strerror}") from error
+        self._file = open_to_append(path)
         try:
             _lock(self._file, path)
             self._replies, size = _read(self._file, path)

@@ -291,6 +291,11 @@ class Reproducible(Protocol):
         """A problem with this id, and a completion of it."""
 
 
+def reproducer_paths(out: Path) -> tuple[Path, Path]:
+    """The files of problems and of completions beside the report ``out``."""
+    return out.with_suffix(".problems.jsonl"), out.with_suffix(".completions.jsonl")
+
+
 def write_reproducers(out: Path, failures: Sequence[Reproducible]) -> tuple[Path, Path]:
     """Write the failures as problems and completions that every command takes, beside the report.
 
@@ -302,7 +307,7 @@ def write_reproducers(out: Path, failures: Sequence[Reproducible]) -> tuple[Path
     Raises:
         DataError: a file cannot be written.
     """
-    problems, completions = out.with_suffix(".problems.jsonl"), out.with_suffix(".completions.jsonl")
+    problems, completions = reproducer_paths(out)
     traces = [failure.trace(f"{out.stem}/{number}") for number, failure in enumerate(failures, 1)]
     write_problems(problems, [problem for problem, _ in traces])
     write_completions(completions, [completion for _, completion in traces])

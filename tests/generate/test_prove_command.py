@@ -36,7 +36,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     whole = out.read_bytes()
     out.unlink()
     stop = (
-        "from proof_r1_formal.proof.output import LineFile\n"
+        "from proof_r1_formal.outputs import LineFile\n"
         "append, count = LineFile.append_line, []\n"
         "def stop(self, line):\n"
         "    count.append(1)\n"

@@ -1,0 +1,314 @@
+"""Every file that a command writes is opened here: whole files, streams, folders, and files that a later run resumes.
+
+A path ``-`` is standard output. Pipes, devices and the file that standard output is are written as streams. A link is
+followed to its target. Any other file appears whole or not at all. A command checks its outputs before it starts to
+work: it refuses an output that is a folder, whose folder is missing, that may not be written, or that is an input.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+import msgspec
+
+from proof_r1_formal import __version__
+from proof_r1_formal.errors import DataError
+
+STANDARD_OUTPUT = Path("-")
+
+
+def check_output(path: Path, *, inputs: Iterable[Path] = ()) -> None:
+    """Refuse an output that cannot be written, or that would overwrite an input; changes nothing.
+
+    Args:
+        path: where the output goes.
+        inputs: files that the output is made from, by whatever link or name.
+
+    Raises:
+        DataError: see above.
+    """
+    target = _target(path)
+    if target is None:
+        if path != STANDARD_OUTPUT and not os.access(path, os.W_OK):
+            raise DataError(str(path), "the file cannot be written: Permission denied")
+        return
+    for given in inputs:
+        if target.exists() and given.exists() and target.samefile(given):
+            raise DataError(str(path), f"the output would overwrite the input {given}; name another file")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise DataError(str(path), "the file cannot be written: Permission denied")
+    _check_folder(path, target.parent)
+
+
+def check_folder(path: Path) -> None:
+    """Make a folder for outputs, unless it is there.
+
+    Raises:
+        DataError: it cannot be made, or no file can be written into it.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise DataError(str(path), f"the folder cannot be made: {_why(error)}") from error
+    _check_folder(path, path)
+
+
+@contextmanager
+def output(path: Path) -> Iterator[BinaryIO]:
+    """The file to write an output to. If the block ends with an exception, a regular file stays as it was.
+
+    Raises:
+        DataError: the file cannot be written.
+        BrokenPipeError: the reader of a stream has gone.
+    """
+    target = _target(path)
+    try:
+        if target is None:
+            with _stream(path) as file:
+                yield file
+            return
+        partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+        try:
+            with partial.open("wb") as file:
+                yield file
+            _put(partial, target)
+        finally:
+            partial.unlink(missing_ok=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Write a whole output.
+
+    Raises:
+        DataError: the file cannot be written.
+        BrokenPipeError: the reader of a stream has gone.
+    """
+    with output(path) as file:
+        file.write(content)
+
+
+def open_to_append(path: Path) -> BinaryIO:
+    """The file at a path, made if need be, to be read and appended to.
+
+    Raises:
+        DataError: the path leads to a stream, or see :func:`check_output`.
+    """
+    check_output(path)
+    if (target := _target(path)) is None:
+        raise DataError(str(path), "this is no regular file, so what it holds cannot be used again; name another file")
+    try:
+        return target.open("a+b")
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+class LineFile:
+    """An output of lines that an interrupted run resumes; use as a context manager.
+
+    While a regular file grows it is a hidden file beside its target, named after what it is made from (inputs and
+    settings). A later run with the same inputs and settings finds it and continues. Leaving the context without an
+    exception puts the file in place. A stream, or a file that is made from one, is not resumed.
+
+    Attributes:
+        done: how many lines it holds.
+    """
+
+    def __init__(self, path: Path, target: Path | None, partial: Path | None, file: BinaryIO, done: int) -> None:
+        self.done = done
+        self._path = path
+        self._target = target
+        self._partial = partial
+        self._file = file
+        self._resumable = True
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        inputs: Iterable[Path],
+        settings: object,
+        read: Callable[[bytes], object] = msgspec.json.decode,
+    ) -> Self:
+        """Start a file, or resume one that an interrupted run left.
+
+        Args:
+            path: where the whole file will be.
+            inputs: the files that the lines are made from.
+            settings: whatever else they depend on; its ``repr`` must tell settings apart.
+            read: is given each line that is there already; one that it cannot decode, and all after it, are dropped.
+
+        Raises:
+            DataError: an input cannot be read, or see :func:`check_output`.
+        """
+        inputs = tuple(inputs)
+        check_output(path, inputs=inputs)
+        target = _target(path)
+        try:
+            if target is None:
+                return cls(path, None, None, _stream(path), 0)
+            key = _key(inputs, settings)
+            partial = target.with_name(f".{target.name}.{key or os.getpid()}.partial")
+            done, size = whole_lines(partial, read) if key else (0, 0)
+            file = partial.open("ab")
+            file.truncate(size)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        lines = cls(path, target, partial, file, done)
+        lines._resumable = key is not None
+        return lines
+
+    def append_line(self, line: bytes) -> None:
+        """Add a line, given without its end; it is on disk before this returns.
+
+        Raises:
+            DataError: the file cannot be written.
+            BrokenPipeError: the reader of a stream has gone.
+        """
+        try:
+            self._file.write(line + b"\n")
+            self._file.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _unwritable(self._path, error) from error
+        self.done += 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._file.close()
+            if self._partial is not None and self._target is not None and kind is None:
+                _put(self._partial, self._target)
+        except OSError as failed:
+            if kind is None:
+                raise _unwritable(self._path, failed) from failed
+        finally:
+            if self._partial is not None and not (self.done and self._resumable):  # nothing to resume
+                self._partial.unlink(missing_ok=True)
+
+
+def whole_lines(path: Path, read: Callable[[bytes], object]) -> tuple[int, int]:
+    """How many whole lines a file starts with, and how many bytes they take; a line cut short does not count.
+
+    Args:
+        path: of the file; one that is not there has none.
+        read: is given each line; one that it cannot decode, and all after it, do not count.
+    """
+    done = size = 0
+    if path.exists():
+        with path.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                try:
+                    read(line)
+                except msgspec.DecodeError:
+                    break
+                done += 1
+                size += len(line)
+    return done, size
+
+
+# -- what a path is ---------------------------------------------------------------------------------------------------
+
+
+def is_standard_output(path: Path) -> bool:
+    """Whether a path leads to standard output: ``-``, ``/dev/stdout``, or the file that it is."""
+    return path == STANDARD_OUTPUT or _is_same(path, 1)
+
+
+def is_stream(path: Path) -> bool:
+    """Whether a path leads to a pipe, a device or standard output."""
+    return _target(path) is None
+
+
+def _target(path: Path) -> Path | None:
+    """The file that a path leads to, which need not be there; None for a stream.
+
+    Raises:
+        DataError: it leads to a folder, or nowhere.
+    """
+    if is_standard_output(path):
+        return None
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError) as error:
+        raise DataError(str(path), f"the file cannot be written: {_why(error)}") from error
+    if stat.S_ISDIR(mode):
+        raise DataError(str(path), "this is a folder; name a file to write")
+    return Path(os.path.realpath(path)) if stat.S_ISREG(mode) else None
+
+
+def _is_same(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except (OSError, ValueError):
+        return False
+
+
+def _stream(path: Path) -> BinaryIO:
+    if is_standard_output(path):
+        sys.stdout.flush()
+        return os.fdopen(os.dup(1), "wb")
+    return path.open("wb")
+
+
+def _check_folder(path: Path, folder: Path) -> None:
+    """Refuse a folder that no file can be written into, by trying: root has all permissions, yet disks may refuse."""
+    if not folder.is_dir():
+        raise DataError(str(path), f"there is no folder {folder} to write it into; make it, or name another")
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise DataError(str(path), f"no file can be written into {folder}: {error.strerror}") from error
+
+
+def _put(partial: Path, target: Path) -> None:
+    """Put a finished file in place, with the permissions of what it replaces."""
+    if target.exists():
+        shutil.copymode(target, partial)
+    partial.replace(target)
+
+
+def _key(inputs: Iterable[Path], settings: object) -> str | None:
+    """What tells a run from others; None if an input is a stream, which cannot be read twice."""
+    key = hashlib.sha256(f"{__version__} {settings!r}".encode())
+    for path in inputs:
+        try:
+            if not stat.S_ISREG(path.stat().st_mode):
+                return None
+            with path.open("rb") as source:
+                key.update(hashlib.file_digest(source, "sha256").digest())
+        except OSError as error:
+            raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
+    return key.hexdigest()[:16]
+
+
+def _unwritable(path: Path, error: OSError) -> DataError:
+    return DataError(str(path), f"the file cannot be written: {_why(error)}")
+
+
+def _why(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
