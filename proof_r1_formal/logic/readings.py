@@ -116,26 +116,25 @@ def require_one_reading(tokens: Sequence[Lexeme], scopes: Mapping[int, Scope]) -
         AmbiguousError: there are two plausible readings.
     """
     bound = {unquoted(written) for scope in scopes.values() for written in scope.variables}
-    in_list = _lists(tokens)
-    index = 0
-    while index < len(tokens):
-        token = tokens[index]
-        match token.type:
-            case "GLUED":
-                raise _ambiguous(token, _glued(token.value))
-            case "NAME" | "CALL" if is_quantifier_word(token.value) and (token.type == "CALL" or not in_list[index]):
-                raise _ambiguous(
-                    token,
-                    f"{token.value!r} may be a quantifier or a name; "
-                    f"write '{'∀' if is_universal(token.value) else '∃'}x …', or the name in quotes",
-                )
-        if token.type == "NAME":
+    in_list: list[bool] | None = None  # for few formulas only
+    for index, token in enumerate(tokens):
+        if token.type == "GLUED":
+            raise _ambiguous(token, _glued(token.value))
+        if token.type not in ("NAME", "CALL"):
+            continue
+        if token.value.lower() in QUANTIFIER_WORDS:
+            in_list = in_list or _lists(tokens)
+            if token.type == "CALL" or not in_list[index]:
+                raise _ambiguous(token, _quantifier_or_name(token.value))
+        if token.type == "NAME" and (index == 0 or tokens[index - 1].type != "NAME"):
             last = index
             while last + 1 < len(tokens) and tokens[last + 1].type == "NAME":
                 last += 1
-            _require_words(tokens, index, last, bound, scopes.get(index - 1), inside=in_list[index])
-            index = last
-        index += 1
+            if last > index:
+                in_list = in_list or _lists(tokens)
+            _require_words(
+                tokens, index, last, bound, scopes.get(index - 1), inside=in_list is not None and in_list[index]
+            )
     _require_bindings(tokens, scopes)
 
 
@@ -185,12 +184,31 @@ def _require_words(
             f"'{call}(…)' may be an argument of {head.value!r}, written '{head.value}({call}(…))', or another formula, "
             "with a connective before it",
         )
+    if scope is not None and head.value.lower() == "in" and (len(words) > 1 or behind == "_LPAR"):
+        raise _ambiguous(
+            head,
+            f"{head.value!r} may say which elements {scope.written.strip()!r} is about, which is written with → or ∧, "
+            f"or be a predicate, written '{head.value}(…)'",
+        )
+    if before == "_RPAR" and [token.type for token in tokens[last + 1 : last + 4]] == ["_LPAR", "NAME", "_RPAR"]:
+        raise _ambiguous(head, _argument_or_formula(shown))
+    if before == "_LPAR" and behind == "_RPAR" and len(words) == 1 and first > 1 and tokens[first - 2].type == "NAME":
+        following = tokens[last + 2] if last + 2 < len(tokens) else None
+        if following is not None and following.type in ("NAME", "CALL", "_LPAR"):
+            raise _ambiguous(following, _argument_or_formula(following.value))
     if len(words) > 1 and (inside or behind in _EQUALITY or before in _EQUALITY):
         function = f"{head.value}({', '.join([word.value for word in words[1:]])})"
         raise _ambiguous(
             head,
             f"{shown!r} may be one name, written '\"{shown}\"', or a function with arguments, written '{function}'",
         )
+
+
+def _argument_or_formula(text: str) -> str:
+    return (
+        f"{text!r} may be another argument of the application before it, written 'P(x, …)', or another formula, with a "
+        "connective before it"
+    )
 
 
 _EQUALITY = ("_EQ", "_NEQ")
@@ -289,9 +307,9 @@ def _glued(word: str) -> str:
     )
 
 
-def is_quantifier_word(word: str) -> bool:
-    """Whether the word is a quantifier if a variable follows."""
-    return word.isascii() and word.lower() in QUANTIFIER_WORDS
+def _quantifier_or_name(word: str) -> str:
+    sign = "∀" if is_universal(word) else "∃"
+    return f"{word!r} may be a quantifier or a name; write '{sign}x …', or the name in quotes"
 
 
 def is_universal(word: str) -> bool:

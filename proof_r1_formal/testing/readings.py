@@ -37,6 +37,7 @@ TWO_READINGS = tuple(
         # a reserved word as the name of a predicate
         ("forall(x)", 0, '"forall"(x)', None),
         ("rains ∧ All", 8, 'rains ∧ "All"', None),
+        ("likes tom all", 10, "likes(tom, all)", None),
         ("some(a) ∨ P(a)", 0, '"some"(a) ∨ P(a)', None),
         # a variable and something glued to it
         ("∀xCat(x)", 1, '∀"xCat" x', "∀x Cat(x)"),
@@ -67,6 +68,11 @@ TWO_READINGS = tuple(
         ("P(a b)", 2, "P(a(b))", 'P("a b")'),
         ("mother tom = ann", 0, "mother(tom) = ann", '"mother tom" = ann'),
         ("ann = mother tom", 6, "ann = mother(tom)", 'ann = "mother tom"'),
+        ("Cat (x) Dog (x)", 8, "Cat(x, Dog, x)", "Cat (x) ∧ Dog (x)"),
+        ("Cat (f x) Dog (x)", 10, "Cat(f(x), Dog, x)", "Cat (f x) ∧ Dog (x)"),
+        ("Cat (x) rains", 8, "Cat(x, rains)", "Cat (x) ∧ rains"),
+        ("P (a) (b)", 6, "P(a, b)", "P (a) ∧ (b)"),
+        ("∀x in Cats (P(x))", 3, "∀x in(Cats, P(x))", "∀x (Cats(x) → P(x))"),
         # infix notation inside prefix notation
         ("(and P(a) Q(b))", 5, "(and (P a) (Q b))", "(and P a Q b)"),
         ("(and P (a) Q (b))", 5, "(and (P a) (Q b))", "(and P a Q b)"),

@@ -112,6 +112,7 @@ def test_any_text_is_a_formula_or_a_parse_error(text: str) -> None:
         ("(and (P) (Q))", "P ∧ Q"),
         ("(p) implies q", "p → q"),
         # one reading, although it looks like the rejected ones of tests/logic/test_readings.py
+        ("P (f a) b (f c)", "P(f(a), b, f(c))"),
         ("∀v likes v (mother v)", "∀v likes(v, mother(v))"),
         ("likes tom v", "likes(tom, v)"),
         ("∃city In(tom, city)", "∃city In(tom, city)"),
