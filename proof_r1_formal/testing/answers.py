@@ -192,8 +192,9 @@ def _questions(problem: Problem, report: TraceReport) -> tuple[list[str], bool]:
 def _asked(problem: Problem, option: Option, conclusion: str) -> Iterator[tuple[Query, bool, str]]:
     """Questions about a verified answer, whether they must be entailed, and what is wrong if Z3 says otherwise."""
     premises = tuple([premise.formula for premise in problem.premises])
-    stated = Query((), Iff(parse_formula(conclusion), option.formula))
-    yield stated, True, "the answer is verified, and the last conclusion is another formula"
+    if (stated := parse_formula(conclusion)) is not option.formula:
+        question = Query((), Iff(stated, option.formula))
+        yield question, True, "the answer is verified, and the last conclusion is another formula"
     yield Query(premises, BOTTOM), False, "the answer is verified, and the premises contradict each other"
     if option.label == UNCERTAIN:
         for goal in (option.formula, Not(option.formula)):
