@@ -37,6 +37,13 @@ def test_parse_writes_every_notation(notation: str, shown: str) -> None:
     assert (result.returncode, result.stdout) == (0, f"{shown}\n")
 
 
+def test_what_a_terminal_cannot_show_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    found = run("parse", "all x P(x)")
+    assert (found.returncode, found.stdout) == (0, "\\u2200x P(x)\n")
+    assert run("show", *INPUTS, "--id", "garden/1").returncode == 0
+
+
 def test_parse_repairs_on_request_only() -> None:
     refused = run("parse", "P(a")
     assert refused.returncode == 2
