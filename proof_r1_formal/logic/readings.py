@@ -260,7 +260,8 @@ def _require_bindings(tokens: Sequence[Lexeme], scopes: Mapping[int, Scope]) -> 
                 found = places[written]
                 place = bisect_left(found, index + 1)
                 if place == len(found) or found[place] >= scope.end:
-                    offset = (tokens[index].start_pos or 0) + scope.written.index(written)
+                    shown = re.search(rf"(?<!\w){re.escape(written)}(?!\w)", scope.written)
+                    offset = (tokens[index].start_pos or 0) + (shown.start() if shown else 0)
                     raise AmbiguousError(offset, _unused(scope.written.strip(), written))
         head = index + 1
         if not scope.dotted and head + 1 < scope.end and tokens[head].type == "NAME":

@@ -44,6 +44,7 @@ TWO_READINGS = tuple(
         ("∃xRains", 1, '∃"xRains" P', "∃x Rains"),
         ("∀xy (likes(x, y))", 1, '∀"xy" likes(x, y)', "∀x ∀y likes(x, y)"),
         ("P(a) ∧ ∀xCat(a)", 8, 'P(a) ∧ ∀"xCat" a', "P(a) ∧ ∀x Cat(a)"),
+        ("forall al rains", 7, 'forall "al" rains', None),
         ("all birds land", 4, 'all "birds" land', None),
         ("Some pets do not have fur", 5, 'Some "pets" do(fur)', None),
         # one more variable, or a predicate
@@ -76,6 +77,7 @@ TWO_READINGS = tuple(
         # infix notation inside prefix notation
         ("(and P(a) Q(b))", 5, "(and (P a) (Q b))", "(and P a Q b)"),
         ("(and P (a) Q (b))", 5, "(and (P a) (Q b))", "(and P a Q b)"),
+        ("(and (not-guilty tom) P)", 6, '(and ("not-guilty" tom) P)', "(and (not (guilty tom)) P)"),
         ("(or (P x) (not Q(x)))", 15, "(or (P x) (not (Q x)))", None),
         # prose
         ("Neofonie doesn't speak English or German", 9, "Neofonie(doesn't, speak, English) or German", None),
