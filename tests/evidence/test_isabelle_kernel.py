@@ -61,7 +61,7 @@ def test_who_fails_is_found_and_the_others_are_accepted(
 
 def test_every_schema_has_a_theory_with_a_gate(pretender: IsabelleKernel) -> None:
     judgements = check_schemata_in_isabelle(pretender, FOLIO)
-    assert len(judgements) == 42
+    assert len(judgements) == sum(len(rule.schemata) for rule in FOLIO.rules)
     assert all(judgement.accepted for judgement in judgements.values())
     for rule in FOLIO.rules:
         for schema in rule.schemata:

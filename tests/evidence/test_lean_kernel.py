@@ -171,7 +171,7 @@ def test_evidence_that_is_wrong_is_not_accepted(lean: LeanKernel) -> None:
 
 def test_every_schema_is_a_theorem(lean: LeanKernel) -> None:
     judgements = check_schemata(lean, FOLIO)
-    assert len(judgements) == len(SCHEMATA) == 42
+    assert len(judgements) == len(SCHEMATA)
     assert {name: j.reason for name, j in judgements.items() if not j.accepted} == {}
     assert set().union(*[judgement.axioms for judgement in judgements.values()]) <= AXIOMS
 

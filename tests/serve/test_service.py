@@ -188,7 +188,7 @@ def test_what_its_document_says_is_so(service: Any, monkeypatch: pytest.MonkeyPa
         ("POST", "/v1/verify", b"\xff\xfe", JSON, 400, "bad_request"),
         ("POST", "/v1/verify", b'{"problem":"\xff","completions":["a"]}', JSON, 400, "bad_request"),
         ("POST", "/v1/verify", b'{"problem":{"id":"\xff"},"completions":["a"]}', JSON, 400, "bad_request"),
-        ("POST", "/v1/verify", b'{"problem":"\\ud800\\u0041","completions":["a"]}', JSON, 400, "bad_request"),
+        ("POST", "/v1/verify", b'{"problem":"\\ud800\\u0041","completions":["a"]}', JSON, 422, "unusable"),
         ("POST", "/v1/verify", b"[" * 1_000_000, JSON, 422, "bad_request"),
         ("POST", "/v1/verify", b'{"problem":' + b"[" * 100_000, JSON, 400, "bad_request"),
         ("POST", "/v1/verify", b'{"problem":"nobody","completions":["a"]}', JSON, 422, "unusable"),

