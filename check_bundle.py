@@ -61,8 +61,8 @@ PROGRESS = {"TAUTOLOGY", "REPEATS_CONCLUSION", "RESTATES_DEPENDENCY", "PROGRESS_
 EXCLUDED = ("unknown problem id", "second output for the same problem and sample", "inconsistent premises",
             "label is Uncertain (counted apart)", "no reference answer (Avg, Pass, right and verified)",
             "no reference proof (RGD, length ratio)", "no response length (response length)")
-MEASURES = ("Avg", "Pass", "FVR", "Strict FVR", "RVR", "Strict RVR", "RGD", "Right and verified",
-            "Right and rule-verified", "Parsed", "Length ratio", "Response length")
+MEASURES = ("Avg", "Pass", "FVR", "Strict FVR", "RVR", "Strict RVR", "Compound", "RGD",
+            "Right and verified", "Right and rule-verified", "Parsed", "Length ratio", "Response length")
 DERIVED = {*FORM, "UNPARSABLE_CONCLUSION", "DUPLICATE_ID", "UNUSED_DEPENDENCY", "RULE_UNTRUSTED_DEPENDENCY",
            "BINDING_MISMATCH", *list(OUTCOMES)[10:]}
 # fmt: on
@@ -624,9 +624,9 @@ class Trace:
             expected["RULE_UNTRUSTED_DEPENDENCY"] = not (codes["UNKNOWN_RULE"] or self._trusted >= {*names})
         stated = Counter({code: count for code, count in codes.items() if code in DERIVED})
         action["findings"].claim(stated == +expected, f"expected are {dict(+expected)}")
-        allowed = DERIVED | PROGRESS | (RULE if asked else {"UNKNOWN_RULE"}) if schema else SCHEMA
+        allowed = DERIVED | PROGRESS | (RULE | {"COMPOUND_STEP"} if asked else {"UNKNOWN_RULE"}) if schema else SCHEMA
         action["findings"].claim(codes.keys() <= allowed, f"only {', '.join(sorted(allowed))} are expected")
-        for some in (RULE, PROGRESS, {"SYMBOL_CLASH"}):
+        for some in (RULE, RULE - {"NO_RULE_MATCH"} | {"COMPOUND_STEP"}, PROGRESS, {"SYMBOL_CLASH"}):
             action["findings"].claim(sum(codes[code] for code in some) < 2, f"one of {', '.join(some)} is expected")
         binding = terminal and step["declared_rule"] == "GOAL_BINDING"
         progress = schema and not expected["BINDING_MISMATCH"] and not codes.keys() & PROGRESS
@@ -725,6 +725,10 @@ class Trace:
             found = [{*step["findings"]} for step in self.steps]
             row[name] = (holds, sum("MISSING_DEPENDENCY" in of or not codes & of for of in found))
             row[f"Strict {name}"] = (holds, len(self.steps))
+        if self.data["parsed"]:
+            verdicts = [(step["verdicts"], step["findings"]) for step in self.steps]
+            instances = [codes for of, codes in verdicts if of["semantic"] and of["rule"]]
+            row["Compound"] = (sum("COMPOUND_STEP" in codes for codes in instances), len(instances))
         return row
 
 

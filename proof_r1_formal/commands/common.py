@@ -42,6 +42,9 @@ CompletionsOption = Annotated[
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Format of the problems.")]
 RulesOption = Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")]
+AtomicOption = Annotated[
+    bool, typer.Option("--atomic", help="Instances of rules count only if dependencies state their minor premises.")
+]
 SolverOption = Annotated[str, typer.Option("--solver", help="Solver that decides entailment; see 'proof-r1 doctor'.")]
 EvidenceOption = Annotated[
     EvidenceLevel, typer.Option("--evidence", help="Whether to check the evidence of entailment verdicts again.")

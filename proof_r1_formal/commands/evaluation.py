@@ -14,6 +14,7 @@ import typer
 from proof_r1_formal.commands.common import (
     OUT,
     AnswersOption,
+    AtomicOption,
     CompletionsOption,
     FormatOption,
     ProblemsOption,
@@ -64,6 +65,7 @@ def evaluate(
     ] = None,
     format: FormatOption = "auto",  # noqa: A002
     rules: RulesOption = "train",
+    atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
     answers: AnswersOption = None,
     workers: WorkersOption = 1,
@@ -96,7 +98,7 @@ def evaluate(
         check_folder(plots)
     if 0 < bootstrap < LEAST_RESAMPLES:
         fail(f"--bootstrap: an interval takes at least {LEAST_RESAMPLES} resamples")
-    settings = Settings(solver=solver, rules=rules, answers=answers)
+    settings = Settings(solver=solver, rules=rules, atomic=atomic, answers=answers)
     assessor = _Assessor(settings, workers, engine(ray), bootstrap, eligibility, diagnoses=diagnosis is not None)
     match problems, completions, study:
         case Path(), Path(), None:

@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from proof_r1_formal.commands.common import (
+    AtomicOption,
     CompletionsOption,
     FormatOption,
     LeanOption,
@@ -49,6 +50,7 @@ def report(
     kernel: Annotated[Literal["lean", "none"], typer.Option("--kernel", help="Who checks certificates.")] = "none",
     format: FormatOption = "auto",  # noqa: A002 (the name of the option)
     rules: RulesOption = "train",
+    atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
     workers: WorkersOption = 1,
     lean: LeanOption = None,
@@ -64,7 +66,7 @@ def report(
     known = read_problem_file(problems, format)
     skipped: list[str] = []
     usable = usable_completions(completions, known, skipped)
-    settings = Settings(solver=solver, rules=rules)
+    settings = Settings(solver=solver, rules=rules, atomic=atomic)
     if reports is None:
         given = list(usable)
         made = verify_many(known.problems, given, settings=settings, workers=workers)

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from proof_r1_formal.commands.common import (
     OUT,
+    AtomicOption,
     CompletionsOption,
     FormatOption,
     LeanOption,
@@ -62,6 +63,7 @@ def certify(
     bundle: Annotated[Path | None, typer.Option("--bundle", help="Also write verdicts with their evidence.")] = None,
     format: FormatOption = "auto",  # noqa: A002
     rules: RulesOption = "train",
+    atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
     lean_program: LeanOption = None,
 ) -> None:
@@ -73,7 +75,7 @@ def certify(
     checked_by = None if kernel == "none" else _lean(lean_program) if kernel == "lean" else _isabelle()
     skipped: list[str] = []
     chosen = (c for c in usable_completions(completions, known, skipped) if id in (None, c.problem_id))
-    verifier = Settings(solver=solver, rules=rules).verifier()
+    verifier = Settings(solver=solver, rules=rules, atomic=atomic).verifier()
     answers: Counter[str] = Counter()
     rejected = 0
     traces: list[tuple[Completion, TraceReport]] = []

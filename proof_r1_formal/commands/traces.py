@@ -11,6 +11,7 @@ from proof_r1_formal import display
 from proof_r1_formal.commands.common import (
     OUT,
     AnswersOption,
+    AtomicOption,
     CompletionsOption,
     EvidenceOption,
     FormatOption,
@@ -40,6 +41,7 @@ def verify(
     out: Annotated[Path, typer.Option("--out", help="File of reports to write, one per line.", show_default=False)],
     format: FormatOption = "auto",  # noqa: A002 (the name of the option)
     rules: RulesOption = "train",
+    atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
     evidence: EvidenceOption = "checked",
     answers: AnswersOption = None,
@@ -48,7 +50,7 @@ def verify(
     ray: RayOption = None,
 ) -> None:
     """Check completions and write one report per completion, in their order. An interrupted run resumes."""
-    settings = Settings(solver=solver, rules=rules, evidence=evidence, answers=answers, lean=lean)
+    settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, answers=answers, lean=lean)
     check_outputs(out, answers, inputs=(problems, completions))
     known = read_problem_file(problems, format)
     skipped: list[str] = []
@@ -71,6 +73,7 @@ def show(
     sample: Annotated[int | None, typer.Option("--sample", help="Only this sample.", show_default=False)] = None,
     format: FormatOption = "auto",  # noqa: A002
     rules: RulesOption = "train",
+    atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
 ) -> None:
     """Check the completions of one problem and show each: actions, verdicts, reasons, and the closure as a tree."""
@@ -83,7 +86,7 @@ def show(
         c for c in usable_completions(completions, known, skipped) if c.problem_id == id and sample in (None, c.sample)
     )
     count = 0
-    for report in verify_many(known.problems, chosen, settings=Settings(solver=solver, rules=rules)):
+    for report in verify_many(known.problems, chosen, settings=Settings(solver=solver, rules=rules, atomic=atomic)):
         OUT.print(display.trace(known.problems[id], report))
         count += 1
     if not count:

@@ -101,7 +101,7 @@ def bundle(verifier: Verifier, problems: Mapping[str, Problem], traces: Iterable
         "format": FORMAT,
         "made_by": {
             "package": f"proof-r1-formal {__version__}",
-            "rules": verifier.rules.title,
+            "rules": verifier.rule_system,
             "solver": verifier.oracle.solver.name,
         },
         "problems": [_problem(verifier, problem) for problem in problems.values()],

@@ -23,7 +23,7 @@ from proof_r1_formal.evaluate.outputs import rule_name
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.answer import states
-from proof_r1_formal.proof.report import Code, StepReport, TraceReport
+from proof_r1_formal.proof.report import NOTES, Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Rule
@@ -181,7 +181,7 @@ def first_error(report: TraceReport) -> tuple[int, Code] | None:
     """The first step that does not pass all four checks, by its number, and the first reason; None if all pass."""
     for index, step in enumerate(report.actions):
         if step.signal < 1.0:
-            return index, next(f.code for f in step.findings if f.code is not Code.UNUSED_DEPENDENCY)
+            return index, next(f.code for f in step.findings if f.code not in NOTES)
     return None
 
 

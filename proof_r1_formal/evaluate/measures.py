@@ -34,6 +34,7 @@ class Measure(StrEnum):
     STRICT_FVR = "Strict FVR"  # entailed steps / steps of parsed outputs
     RVR = "RVR"  # entailed steps that are instances of their rule / eligible steps, at the level of rules
     STRICT_RVR = "Strict RVR"  # entailed steps that are instances of their rule / steps of parsed outputs
+    COMPOUND = "Compound"  # those of them that have the finding COMPOUND_STEP / entailed steps that are instances
     RGD = "RGD"  # |log(generated steps / reference steps)|, each at least 1 / outputs with a reference proof
     VERIFIED = "Right and verified"  # right and verified answers / outputs with a reference answer
     RULE_VERIFIED = "Right and rule-verified"  # right and rule-verified answers / the same

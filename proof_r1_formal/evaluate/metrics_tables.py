@@ -21,7 +21,7 @@ SCORES = (
     Measure.RGD,
 )
 """The measures of the main table."""
-ANSWERS = (Measure.VERIFIED, Measure.RULE_VERIFIED, Measure.LENGTH_RATIO)
+ANSWERS = (Measure.VERIFIED, Measure.RULE_VERIFIED, Measure.COMPOUND, Measure.LENGTH_RATIO)
 """Those that say what stands behind the answers."""
 
 Columns: TypeAlias = Mapping[Column, Callable[[Group], Cell]]
@@ -134,6 +134,8 @@ def _score_column(measure: Measure, samples: str, length_unit: str) -> Column:
             return Column(f"{measure}@{samples} (%)", Style.PERCENT, "more")
         case Measure.RGD:
             return Column(f"{measure}", Style.RATIO, "less")
+        case Measure.COMPOUND:
+            return Column(f"{measure} (%)", Style.PERCENT, "less")
         case Measure.LENGTH_RATIO:
             return Column(f"{measure}", Style.RATIO)
         case Measure.RESPONSE_LENGTH:

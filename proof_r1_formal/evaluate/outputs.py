@@ -46,6 +46,10 @@ def _is_eligible(step: StepReport, cascade: frozenset[Code], eligibility: Eligib
     return not codes & cascade
 
 
+def _is_compound(step: StepReport) -> bool:
+    return any(finding.code is Code.COMPOUND_STEP for finding in step.findings)
+
+
 def output_row(
     report: TraceReport, reference: int | None, length: int | None, *, eligibility: Eligibility = "own-fault"
 ) -> Row:
@@ -78,6 +82,7 @@ def step_parts(steps: Sequence[StepReport], *, eligibility: Eligibility = "own-f
         Measure.STRICT_FVR: (entailed, len(steps)),
         Measure.RVR: (instances, sum(_is_eligible(step, _RULE_CASCADE, eligibility) for step in steps)),
         Measure.STRICT_RVR: (instances, len(steps)),
+        Measure.COMPOUND: (sum(is_rule_verified(step) and _is_compound(step) for step in steps), instances),
     }
 
 

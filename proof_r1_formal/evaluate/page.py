@@ -180,7 +180,7 @@ def page(
     index = {
         "title": title,
         "package": f"proof-r1-formal {__version__}",
-        "rules": verifier.rules.title,
+        "rules": verifier.rule_system,
         "solver": reports[0].solver if reports else verifier.oracle.solver.name,
         "certificates": len(wanted),
         "chunk": CHUNK,
@@ -228,8 +228,8 @@ def _catalogue(rules: Catalogue) -> dict[str, object]:
 
 def _require_same(verifier: Verifier, trace: Trace, report: TraceReport) -> None:
     name = f"problem {report.problem_id}, sample {report.sample}"
-    if report.rules != verifier.rules.title:
-        problem = f"{name} was checked under the rules {report.rules!r}, not {verifier.rules.title!r}; name the same"
+    if report.rules != verifier.rule_system:
+        problem = f"{name} was checked under the rules {report.rules!r}, not {verifier.rule_system!r}; name the same"
         raise DataError("reports", problem)
     if report.solver != (solver := verifier.oracle.solver.name):
         problem = f"{name} was checked by {report.solver}, not {solver}; name the same, or verify again"

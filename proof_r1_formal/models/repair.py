@@ -13,7 +13,7 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.display import countermodel
 from proof_r1_formal.models.chat import Message, Model, Sampling
 from proof_r1_formal.models.prompts import messages
-from proof_r1_formal.proof.report import Code, StepReport, TraceReport
+from proof_r1_formal.proof.report import NOTES, StepReport, TraceReport
 from proof_r1_formal.proof.verify import VERIFIED
 from proof_r1_formal.rules.schema import Catalogue
 
@@ -74,4 +74,4 @@ def _complaint(report: TraceReport) -> Iterator[str]:
 
 def _reasons(step: StepReport) -> str:
     """The findings that made a check fail."""
-    return "; ".join([f.message for f in step.findings if f.code is not Code.UNUSED_DEPENDENCY])
+    return "; ".join([f.message for f in step.findings if f.code not in NOTES])

@@ -39,7 +39,7 @@ class Settings:
         solver: name of the solver, see ``solvers.get_solver``.
         rules: name of the rule catalogue.
         limits: the solver's budget per query.
-        evaluation, aliases, evidence: see :class:`~proof_r1_formal.proof.verify.Verifier`.
+        evaluation, aliases, atomic, evidence: see :class:`~proof_r1_formal.proof.verify.Verifier`.
         answers: file in which the embedded engine keeps evidence from run to run.
         lean: program that is Lean, for kernel evidence; what is found if None.
     """
@@ -49,6 +49,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     evaluation: bool = True
     aliases: bool = False
+    atomic: bool = False
     evidence: EvidenceLevel = "checked"
     answers: Path | None = field(default=None, repr=False)  # reports do not depend on it
     lean: str | None = None
@@ -66,6 +67,7 @@ class Settings:
             rules=catalogue(self.rules),
             evaluation=self.evaluation,
             aliases=self.aliases,
+            atomic=self.atomic,
             evidence=self.evidence,
             kernel=None if kernel is None else KernelEvidence(kernel),
         )

@@ -39,6 +39,7 @@ class Code(StrEnum):
     UNKNOWN_RULE = "UNKNOWN_RULE"
     NO_RULE_MATCH = "NO_RULE_MATCH"
     RULE_UNDECIDED = "RULE_UNDECIDED"
+    COMPOUND_STEP = "COMPOUND_STEP"
     # progress
     TAUTOLOGY = "TAUTOLOGY"
     REPEATS_CONCLUSION = "REPEATS_CONCLUSION"
@@ -51,6 +52,10 @@ class Code(StrEnum):
     NOT_UNCERTAIN = "NOT_UNCERTAIN"
     UNVERIFIED_STEP = "UNVERIFIED_STEP"
     UNRULED_STEP = "UNRULED_STEP"
+
+
+NOTES = frozenset({Code.UNUSED_DEPENDENCY, Code.COMPOUND_STEP})
+"""Findings that make no verdict false."""
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -113,7 +118,7 @@ class StepReport(msgspec.Struct, frozen=True, gc=False):
         in_closure: whether the answer rests on the action (declared closure).
         terminal: whether the action binds the answer.
         signal: 0.0, 0.1, 0.3 or 1.0.
-        findings: why a verdict is false; UNUSED_DEPENDENCY alone makes none false.
+        findings: why a verdict is false; those in ``NOTES`` make none false.
         instance: how the rule matched, if it did.
         countermodel: a structure in which the step fails, if it was refuted with one.
         evidence: whether the verdict on entailment has evidence that was checked again, or that Lean's kernel accepted,

@@ -72,6 +72,8 @@ class Verifier:
         evaluation: whether an answer may also be selected by its formula when the terminal action's id is no option's;
             never in training.
         aliases: whether other spellings of rule names count; never in training.
+        atomic: whether an instance of a rule counts only if dependencies state its minor premises; being entailed is
+            not enough then.
         evidence: whether the proof or countermodel of each entailment verdict is ``checked``, also by a ``kernel``, or
             ``none`` is asked for.
         kernel: which kernel that is.
@@ -89,6 +91,7 @@ class Verifier:
         rules: Catalogue = TRAIN,
         evaluation: bool = True,
         aliases: bool = False,
+        atomic: bool = False,
         evidence: EvidenceLevel = "checked",
         kernel: KernelEvidence | None = None,
     ) -> None:
@@ -96,6 +99,7 @@ class Verifier:
         self.rules = rules
         self.evaluation = evaluation
         self.aliases = aliases
+        self.atomic = atomic
         self.evidence = evidence
         if evidence == "kernel" and kernel is None:
             raise SolverError("lean", f"there is no kernel to check evidence with; {HINT}")
@@ -147,7 +151,18 @@ class Verifier:
 
     def without_kernel(self) -> Verifier:
         """A verifier with the same solver and rules that checks evidence itself."""
-        return Verifier(self.oracle.solver, rules=self.rules, evaluation=self.evaluation, aliases=self.aliases)
+        return Verifier(
+            self.oracle.solver,
+            rules=self.rules,
+            evaluation=self.evaluation,
+            aliases=self.aliases,
+            atomic=self.atomic,
+        )
+
+    @property
+    def rule_system(self) -> str:
+        """What reports say of the rules: the title of the catalogue, and ``atomic`` if steps must be."""
+        return f"{self.rules.title}, atomic" if self.atomic else self.rules.title
 
     def _justified(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
         """Whether the dependencies entail the conclusion, the evidence being checked."""
@@ -317,7 +332,7 @@ class _Run:
             verified=is_verified(findings),
             rule_verified=not findings and uncertain is None,
             findings=findings,
-            rules=self._verifier.rules.title,
+            rules=self._verifier.rule_system,
             solver=self._oracle.solver.name,
         )
 
@@ -442,6 +457,12 @@ class _Run:
             case Match() as matched:
                 if rule.name == GOAL_BINDING and verdict.mismatched:
                     return None
+                if matched.unstated:
+                    verdict.findings.append(_compound(matched))
+                    if self._verifier.atomic:
+                        problem = f"the step is no instance of {rule.name} whose premises are stated"
+                        verdict.findings.append(Finding(Code.NO_RULE_MATCH, problem))
+                        return None
                 verdict.rule = True
                 principal = tuple([action.dependencies[anchor.dependency] for anchor in matched.principal])
                 verdict.instance = None if report is None else structs.replace(report, principal=principal)
@@ -473,6 +494,11 @@ class _Run:
 
 
 # -- plain data for reports -------------------------------------------------------------------------------------------
+
+
+def _compound(matched: Match) -> Finding:
+    shown = ", ".join([show(formula) for formula in matched.unstated])
+    return Finding(Code.COMPOUND_STEP, f"two inferences in one: the dependencies entail {shown}, but none states it")
 
 
 def _rule_report(matched: Match) -> RuleReport:

@@ -214,15 +214,15 @@ class _Step:
     def unstated(self, found: Match) -> tuple[Formula, ...]:
         """What a found instance needs that the dependencies entail, and state neither whole nor in parts.
 
-        A dependency states what is in its spine behind no antecedent. No rule introduces ∨, so a stated operand states
-        a disjunction. From here on the budget of the trace pays nothing.
+        A dependency states what is in its spine behind no antecedent. Stated operands state what no rule introduces.
+        From here on the budget of the trace pays nothing.
         """
         self._billed = False
         if Condition.OWN_DEPENDENCIES in found.schema.conditions:
             return ()
         sums = Condition.STATED in found.schema.conditions
         needed = (*found.minor, *[formula for anchor in found.principal for formula in anchor.antecedents])
-        return tuple([f for f in needed if not stated(f, self._plainly_said, sums=sums, disjunctions=True)])
+        return tuple([f for f in needed if not stated(f, self._plainly_said, sums=sums, unruled=True)])
 
     def _minor_hold(self, schema: Schema, anchors: tuple[Anchor, ...], minor: tuple[Formula, ...]) -> bool:
         if Condition.AS_WRITTEN in schema.conditions:

@@ -30,20 +30,19 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import conjuncts, regrouped
 
 
-def stated(
-    formula: Formula, is_said: Callable[[Formula], bool], *, sums: bool = False, disjunctions: bool = False
-) -> bool:
+def stated(formula: Formula, is_said: Callable[[Formula], bool], *, sums: bool = False, unruled: bool = False) -> bool:
     """Whether the formula is said itself, or in parts: the conjuncts of ∧, ¬∨ and ¬→, each of them stated.
 
     Args:
         formula: what is looked for.
         is_said: whether a formula stands somewhere by itself.
         sums: whether the operands of a ⊕ whose truth values are stated state it, too.
-        disjunctions: whether a stated operand states a disjunction, too (also →, ¬∧).
+        unruled: whether stated operands also state what no rule introduces: ∨, → and ¬∧ by one of them, ↔ and ¬⊕ by
+            both.
     """
 
     def all_stated(*parts: Formula, sums: bool = False) -> bool:
-        return all(stated(part, is_said, sums=sums, disjunctions=disjunctions) for part in parts)
+        return all(stated(part, is_said, sums=sums, unruled=unruled) for part in parts)
 
     if is_said(formula):
         return True
@@ -52,11 +51,13 @@ def stated(
             return all_stated(left, Not(right), sums=True) or all_stated(Not(left), right, sums=True)
         case Not(Xor(left, right)) if sums:
             return all_stated(left, right, sums=True) or all_stated(Not(left), Not(right), sums=True)
-        case Or(left, right) if disjunctions:
+        case Iff(left, right) | Not(Xor(left, right)) if unruled:
+            return all_stated(left, right) or all_stated(Not(left), Not(right))
+        case Or(left, right) if unruled:
             return all_stated(left) or all_stated(right)
-        case Implies(left, right) if disjunctions:
+        case Implies(left, right) if unruled:
             return all_stated(Not(left)) or all_stated(right)
-        case Not(And(left, right)) if disjunctions:
+        case Not(And(left, right)) if unruled:
             return all_stated(Not(left)) or all_stated(Not(right))
         case _:
             parts = conjunctive_parts(formula)

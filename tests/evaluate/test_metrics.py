@@ -199,6 +199,13 @@ def test_spread_of_pass_is_the_binomial_standard_error() -> None:
     assert metrics.overall.scores[Measure.AVG].spread is None  # one sample
 
 
+def test_the_share_of_compound_steps_is_one_of_rule_instances() -> None:
+    compound = (Finding(Code.COMPOUND_STEP, "two inferences"),)
+    steps = (step("v"), *[msgspec.structs.replace(step(kind), findings=compound) for kind in "vvr"])
+    share = evaluate_metrics(PROBLEMS, [msgspec.structs.replace(report("a", 0, ""), actions=steps)]).overall.scores
+    assert (share[Measure.COMPOUND].numerator, share[Measure.COMPOUND].denominator) == (2, 3)
+
+
 def test_rule_names_that_are_made_up_share_one_row() -> None:
     known, malformed = step("v"), [step("p"), step("p")]
     made_up = [msgspec.structs.replace(malformed[0], declared_rule=f"MADE_UP_{n}") for n in range(9)]

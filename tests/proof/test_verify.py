@@ -78,6 +78,29 @@ def test_what_is_entailed_but_no_instance_serves_entailment_but_not_rules() -> N
     assert second.findings[0].dependencies == ("s1",)
 
 
+def test_a_compound_step_is_noted_and_is_no_instance_in_the_atomic_rule_state() -> None:
+    case = problem("P(a) → Q(a)", "Q(a) → G(a)", "P(a)")
+    merged = ("s1", ["h1", "h2", "h3"], "G(a)", "IMPLICATION_ELIMINATION")
+    last = ("h_goal_true", ["s1"], "G(a)", GB)
+    report = run(case, merged, last)
+    assert [step.signal for step in report.actions] == [1.0, 1.0]
+    (note,) = report.actions[0].findings
+    assert note.code is Code.COMPOUND_STEP
+    assert "Q(a)" in note.message
+    atomic = Verifier(atomic=True)
+    report = atomic.verify(case, completion(merged, last))
+    assert report.rules == "train, atomic"
+    assert [(step.semantic, step.rule, step.signal) for step in report.actions] == [(True, False, 0.3)] * 2
+    assert [sorted(codes(step)) for step in report.actions] == [
+        [Code.COMPOUND_STEP, Code.NO_RULE_MATCH],
+        [Code.RULE_UNTRUSTED_DEPENDENCY],
+    ]
+    assert atomic.without_kernel().atomic
+    parts = (("s1", ["h1", "h3"], "Q(a)", "IMPLICATION_ELIMINATION"), ("s2", ["h2", "s1"], "G(a)", "MODUS_PONENS"))
+    stepwise = Settings(atomic=True, aliases=True).verifier().verify(case, completion(*parts))
+    assert [(step.signal, step.findings) for step in stepwise.actions] == [(1.0, ()), (1.0, ())]
+
+
 @pytest.mark.parametrize(
     ("name", "code"),
     [

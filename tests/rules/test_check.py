@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.pattern import instance
 from proof_r1_formal.rules import check as rule_check
 from proof_r1_formal.rules import spine
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
@@ -529,3 +530,55 @@ def test_the_catalogues_of_the_method() -> None:
         assert TRAIN.find(spelled, aliases=True) is aliased
         assert TRAIN.find(spelled) is None
     assert TRAIN.find("modus", aliases=True) is None
+
+
+COMPOUND = [
+    ("IE", "A → B; B → C; A |- C", ["B"]),
+    ("IE", "A ⊕ B → C; A; ¬B |- C", ["A ⊕ B"]),
+    ("IE", "(∃x P(x)) → B; P(a) |- B", ["∃x P(x)"]),
+    ("MT", "A → B; B → C; ¬C |- ¬A", ["¬B"]),
+    ("MT", "A → B ∧ C; B → D; D → ¬C |- ¬A", ["¬(B ∧ C)"]),
+    ("DS", "A ∨ B; A → C; ¬C |- B", ["¬A"]),
+    ("XOE", "A ⊕ B; C → A; C |- ¬B", ["A"]),
+    ("XOI", "D → A; D; ¬B |- A ⊕ B", ["A"]),
+    ("CE", "A ⊕ B → C ∧ D; A; ¬B |- C", ["A ⊕ B"]),  # what lets the consequent be used is needed, too
+    ("IE", "A → B; A |- B", []),
+    ("IE", "∀x (P(x) → Q(x)); ∀x P(x) ∧ R(a) |- Q(a)", []),
+    ("IE", "A ∧ B → C; A; B |- C", []),
+    ("IE", "A ∨ B → C; B |- C", []),  # no rule introduces ∨
+    ("MT", "A → B ⊕ C; B; C |- ¬A", []),  # nor ¬⊕
+    ("MT", "A → B ∨ C; ¬B; ¬C |- ¬A", []),
+    ("DS", "C → A ∨ B; C; ¬A |- B", []),
+    ("XOI", "A; ¬B; ¬C |- A ⊕ B ⊕ C", []),
+    ("CI", "A; B; C |- A ∧ B ∧ C", []),
+    ("EI", "R(a, b) |- ∃x ∃y R(x, y)", []),
+]
+"""Instances, and what their dependencies entail but do not state."""
+
+
+@pytest.mark.parametrize(("rule", "step", "unstated"), COMPOUND)
+def test_an_instance_names_the_premises_that_no_dependency_states(rule: str, step: str, unstated: list[str]) -> None:
+    match check(rule, step):
+        case Match() as found:
+            assert list(found.unstated) == list(map(parse_formula, unstated))
+        case other:
+            pytest.fail(f"no match: {other}")
+
+
+def test_an_instance_whose_premises_are_stated_is_preferred() -> None:
+    match check("IE", "A → C; B → C; B; B → A |- C"):
+        case Match(substitution=substitution, unstated=()):
+            assert instance(parse_formula("A"), substitution) is parse_formula("B")
+        case other:
+            pytest.fail(f"another instance: {other}")
+
+
+def test_the_search_for_stated_premises_costs_the_trace_nothing() -> None:
+    rule = TRAIN.find("IMPLICATION_ELIMINATION")
+    assert rule is not None
+    dependencies = tuple(map(parse_formula, ("A → B", "B → C", "A")))
+    budget = Budget()
+    check_rule(rule, dependencies, parse_formula("C"), ORACLE, budget=budget)
+    just = Budget(left=TRACE_BUDGET - budget.left)
+    assert isinstance(check_rule(rule, dependencies, parse_formula("C"), ORACLE, budget=just), Match)
+    assert just.left == 0

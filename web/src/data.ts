@@ -64,6 +64,9 @@ export interface Index {
   };
 }
 
+/** The codes of findings that make no verdict false. */
+export const NOTES = new Set(["UNUSED_DEPENDENCY", "COMPOUND_STEP"]);
+
 export interface Finding {
   code: string;
   message: string;

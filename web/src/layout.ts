@@ -1,7 +1,7 @@
 // The proof graph: which nodes and edges a trace has, what they are, and where they are drawn.
 
 import dagre from "@dagrejs/dagre";
-import { LEVELS, levelOf, words, type Problem, type Trace } from "./data";
+import { LEVELS, levelOf, NOTES, words, type Problem, type Trace } from "./data";
 
 export type Status = "premise" | "verified" | "partial" | "failed" | "malformed" | "missing";
 
@@ -74,7 +74,7 @@ export function graphOf(problem: Problem, trace: Trace): Graph | null {
       edges.push({ from, to: key, kind: !sound ? "broken" : idle ? "idle" : report.in_closure ? "closure" : "aside" });
     }
     const level = LEVELS[levelOf(report.signal)]!;
-    const failed = (report.findings ?? []).find((finding) => finding.code !== "UNUSED_DEPENDENCY");
+    const failed = (report.findings ?? []).find((finding) => !NOTES.has(finding.code));
     const rule = words(report.declared_rule ?? "no rule");
     add({
       key,

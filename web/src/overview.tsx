@@ -1,6 +1,6 @@
 // All traces at a glance: scores, what became of answers and steps, and which rules and faults there are.
 
-import { index, LEVELS, outcome, OUTCOMES, words, type Estimate, type Outcome, type Table } from "./data";
+import { index, LEVELS, NOTES, outcome, OUTCOMES, words, type Estimate, type Outcome, type Table } from "./data";
 import { counted, NO_FILTER, type Filter } from "./select";
 
 const isEstimate = (cell: unknown): cell is Estimate => typeof cell === "object" && cell !== null;
@@ -161,7 +161,7 @@ function Rules({ only }: { only: (part: Partial<Filter>) => void }) {
 function Faults({ only }: { only: (part: Partial<Filter>) => void }) {
   const bars = counted((row) => row.codes ?? []).slice(0, 12).map(([code, count]) => ({
     name: words(code),
-    parts: [{ kind: code === "UNUSED_DEPENDENCY" ? "idle" : "fault", count }],
+    parts: [{ kind: NOTES.has(code) ? "idle" : "fault", count }],
     said: `${count.toLocaleString("en")}`,
     choose: () => only({ code }),
   }));

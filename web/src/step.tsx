@@ -1,6 +1,6 @@
 // One step: verdicts, reasons, the instance of its rule, and the evidence.
 
-import { index, LEVELS, levelOf, words, type Model, type Problem, type ProofRow, type Step, type Trace } from "./data";
+import { index, LEVELS, levelOf, NOTES, words, type Model, type Problem, type ProofRow, type Step, type Trace } from "./data";
 import { Formula } from "./formula";
 
 const CHECKS = [
@@ -38,7 +38,7 @@ export function StepView({ problem, trace, number, select }: { problem: Problem;
       {(report.findings ?? []).length > 0 && (
         <ul class="findings">
           {report.findings!.map((finding) => (
-            <li class={finding.code === "UNUSED_DEPENDENCY" ? "note" : "fault"}>
+            <li class={NOTES.has(finding.code) ? "note" : "fault"}>
               {finding.message} <span class="code">{finding.code}</span>
             </li>
           ))}
