@@ -42,7 +42,7 @@ _ADDRESS = re.compile(r"running on http://127\.0\.0\.1:(\d+)")
 
 def _request(problem: str, text: str) -> bytes:
     body = f'{{"problem":{problem},"completions":[{json.dumps(text)}],"rules":"folio"}}'.encode()
-    head = "POST /v1/verify HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n"
+    head = "POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 

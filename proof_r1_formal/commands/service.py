@@ -18,6 +18,10 @@ CONNECTIONS = 1024
 
 def serve(
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    host_name: Annotated[
+        list[str] | None,
+        typer.Option("--host-name", help="Another name that requests may give as their Host.", show_default=False),
+    ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 takes a free one.")] = 8765,
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, help="Processes that verify.", show_default="one per core")
@@ -62,7 +66,7 @@ def serve(
         max_actions=max_actions,
         memory=worker_memory,
     )
-    app = build(Pool(settings), Access(token, records, Limits(max_body, arrival)))
+    app = build(Pool(settings), Access(token, records, Limits(max_body, arrival), (host, *(host_name or ()))))
     config = uvicorn.Config(
         app,
         host=host,

@@ -22,7 +22,7 @@ from proof_r1_formal import __version__
 from proof_r1_formal.integrations.openrlhf import completion_of, reply
 from proof_r1_formal.rewards import RewardName, Scored
 from proof_r1_formal.rules.catalogue import RuleSystem
-from proof_r1_formal.serve.limits import RETRY, Limits, body_of, check_token
+from proof_r1_formal.serve.limits import RETRY, Limits, body_of, check_host, check_token
 from proof_r1_formal.serve.messages import (
     Certify,
     CertifyRequest,
@@ -64,6 +64,7 @@ class Access:
 
     Attributes:
         token: that requests have to hold; None if they need none.
+        hosts: names of the service beside the addresses it is reached at, see :func:`check_host`.
         problems: id -> record in JSON, of the problems that can be named.
         limits: what a request may be.
     """
@@ -71,6 +72,7 @@ class Access:
     token: str | None = None
     problems: Mapping[str, bytes] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
+    hosts: tuple[str, ...] = ()
 
 
 def build(pool: Pool, access: Access) -> ASGIApp:
@@ -186,7 +188,7 @@ def build(pool: Pool, access: Access) -> ASGIApp:
         trouble = Trouble(codes.get(error.status_code, "bad_request"), str(error.detail))
         return _refusal(Refused(error.status_code, trouble), dict(error.headers or {}))
 
-    return _Gate(app, access.token, metrics)
+    return _Gate(app, access, metrics)
 
 
 class _Application(FastAPI):
@@ -199,10 +201,10 @@ class _Application(FastAPI):
 
 
 class _Gate:
-    """What every request passes: the token is looked at first, and the reply is counted."""
+    """What every request passes: its host and its token are checked first, and the reply is counted."""
 
-    def __init__(self, app: FastAPI, token: str | None, metrics: Metrics) -> None:
-        self._app, self._token, self._metrics = app, token, metrics
+    def __init__(self, app: FastAPI, access: Access, metrics: Metrics) -> None:
+        self._app, self._access, self._metrics = app, access, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -218,8 +220,9 @@ class _Gate:
             await send(message)
 
         try:
+            check_host(Request(scope), self._access.hosts)
             if scope["path"] != OPEN:
-                check_token(Request(scope), self._token)
+                check_token(Request(scope), self._access.token)
             await self._app(scope, receive, noted)
         except RefusalError as error:
             await _refusal(error.refused, error.headers)(scope, receive, noted)

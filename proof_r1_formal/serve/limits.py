@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from fastapi import Request
 from starlette.requests import ClientDisconnect
@@ -61,6 +61,49 @@ def check_address(host: str, token: str | None) -> None:
             f"{host} can be reached from other machines: give a token that they have to send (--token-file), "
             "or stay on 127.0.0.1"
         )
+
+
+def check_host(request: Request, names: Collection[str]) -> None:
+    """Whether the request names this service as its host.
+
+    A page in a browser can have its own name lead to this machine (DNS rebinding). The requests that it then sends come
+    from this machine, but their ``Host`` is the page's name.
+
+    Args:
+        request: ``Host`` must be the address that it came to, ``localhost`` if that is a loopback address, or a name.
+        names: other names of the service, without a port.
+
+    Raises:
+        RefusalError: 421 if it does not.
+    """
+    given = [_host(value) for value in request.headers.getlist("host")]
+    reached = _address((request.scope.get("server") or ("", None))[0])
+    match given:
+        case [host] if host in {name.lower().rstrip(".") for name in names}:
+            return
+        case ["localhost"] if reached is not None and reached.is_loopback:
+            return
+        case [host] if reached is not None and _address(host) == reached:
+            return
+    message = "the Host of the request is no name of this service; --host-name lets it have another"
+    raise refusal(421, "misdirected", message)
+
+
+def _host(value: str) -> str:
+    """The name or address of a ``Host`` header, without its port."""
+    value = value.strip().lower()
+    if value.startswith("["):
+        return value[1:].partition("]")[0]
+    return value.partition(":")[0].rstrip(".")
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    """The address that a text is; of an IPv4 address inside IPv6, the former. None if it is none."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return None
+    return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
 
 
 def check_token(request: Request, token: str | None) -> None:

@@ -183,6 +183,7 @@ class Health(msgspec.Struct, frozen=True):
 Code: TypeAlias = Literal[
     "bad_request",
     "unauthorized",
+    "misdirected",
     "not_found",
     "not_allowed",
     "slow_client",

@@ -75,7 +75,7 @@ def described(known: dict[str, Any], *, secured: bool) -> dict[str, Any]:
 def _operation(path: str, operation: dict[str, Any], *, secured: bool) -> dict[str, Any]:
     exchange = _EXCHANGES[path]
     guarded = secured and path != "/healthz"
-    statuses = (*exchange.errors, *((401,) if guarded else ()))
+    statuses = (*exchange.errors, 421, *((401,) if guarded else ()))
     result = {"type": "string"} if exchange.reply is None else _reference(exchange.reply)
     body = None if exchange.request is None else _content(_reference(exchange.request))
     return {

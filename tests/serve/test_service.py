@@ -234,6 +234,40 @@ def test_only_who_knows_the_token_may_ask(start: Callable[..., Any], tmp_path: P
         assert client.parse("cat(tom)").formula == "cat(tom)"
 
 
+def hosted(port: int, *hosts: str, path: str = "/healthz") -> int:
+    """The status of a request with these ``Host`` headers."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    with contextlib.closing(connection):
+        connection.putrequest("GET", path, skip_host=True)
+        for host in hosts:
+            connection.putheader("Host", host)
+        connection.endheaders()
+        return connection.getresponse().status
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/metrics", "/docs", "/nothing"])
+def test_a_request_names_the_service_as_its_host(service: Any, path: str) -> None:
+    at = service.port
+    plain = hosted(at, "127.0.0.1", path=path)
+    assert plain in (200, 404)
+    for host in (f"127.0.0.1:{at}", "localhost", f"LocalHost:{at}", "localhost.", "[::ffff:127.0.0.1]:80"):
+        assert hosted(at, host, path=path) == plain
+    rebound = ("evil.example", f"evil.example:{at}", "127.0.0.1.evil.example", "localhost.evil.example", "", ":80")
+    for host in (*rebound, "127.0.0.2", "[::1]", "[::1", "0.0.0.0", "2130706433", "127.1", "localhost@evil.example"):
+        assert hosted(at, host, path=path) == 421
+    assert hosted(at, "localhost", "evil.example", path=path) == 421
+    assert hosted(at, "evil.example", "localhost", path=path) == 421
+    assert hosted(at, path=path) in (400, 421)
+
+
+def test_a_service_has_the_names_that_it_is_given(start: Callable[..., Any]) -> None:
+    one = start("--host", "localhost", "--host-name", "Checker.example", "--host-name", "other")
+    for host in ("checker.example", f"checker.example:{one.port}", "CHECKER.example.", "other:80", "localhost"):
+        assert hosted(one.port, host) == 200
+    for host in ("example", "a.checker.example", "checker.example.evil", "another"):
+        assert hosted(one.port, host) == 421
+
+
 def test_without_a_token_only_this_machine_can_ask() -> None:
     for host in ("127.0.0.1", "localhost", "::1"):
         check_address(host, None)
@@ -252,7 +286,9 @@ def test_without_a_token_only_this_machine_can_ask() -> None:
 
 def test_clients_that_are_slow_keep_nobody_else_waiting(start: Callable[..., Any]) -> None:
     service = start("--arrival", "5")
-    head = b"POST /v1/parse HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+    head = (
+        b"POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+    )
     slow = [socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE) for _ in range(50)]
     for connection in slow:
         connection.sendall(head)
@@ -267,9 +303,9 @@ def test_clients_that_say_nothing_are_hung_up_on(start: Callable[..., Any]) -> N
     service = start("--arrival", "5")
     silent = socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE)
     slow = socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE)
-    slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n")
+    slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
     asks_again = socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE)
-    asks_again.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /healthz HTTP/1.1\r\n")
+    asks_again.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /healthz HTTP/1.1\r\n")
     asks_later = http.client.HTTPConnection("127.0.0.1", service.port, timeout=PATIENCE)
     asks_later.request("GET", "/healthz")
     assert asks_later.getresponse().read()
@@ -279,10 +315,9 @@ def test_clients_that_say_nothing_are_hung_up_on(start: Callable[..., Any]) -> N
             assert reply.read().count(b"HTTP/1.1 200") == replies  # to the end: the service hangs up
 
 
-HEAD = b"GET /healthz HTTP/1.1\r\nHost: a\r\n"
-CHUNKS = (
-    b"POST /v1/parse HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
-)
+HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+ASKS = b"POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+CHUNKS = ASKS + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
 
 
 @pytest.mark.parametrize(
@@ -304,7 +339,7 @@ def test_heads_are_bounded(service: Any, start: bytes, piece: bytes) -> None:
 def test_a_client_that_goes_away_is_no_error_of_the_service(start: Callable[..., Any]) -> None:
     service = start()
     with socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE) as connection:
-        connection.sendall(b"POST /v1/parse HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{")
+        connection.sendall(ASKS + b"Content-Length: 9\r\n\r\n{")
     late = time.monotonic() + PATIENCE
     while not (counted := re.findall(r'requests_total{route="/v1/parse",status="(\d+)"}', metrics(service))):
         assert time.monotonic() < late
@@ -315,7 +350,12 @@ def test_a_client_that_does_not_read_its_reply_is_hung_up_on(start: Callable[...
     service = start("--arrival", "5")
     completion = base64.b64encode(random.Random(1).randbytes(5_500_000)).decode()  # so that the page is as large
     body = json.dumps({"problem": json.loads(to_json(PROBLEMS[RIGHT.problem_id])), "completions": [completion]})
-    head = ["POST /v1/report HTTP/1.1", "Host: a", f"Content-Length: {len(body)}", "Content-Type: application/json"]
+    head = [
+        "POST /v1/report HTTP/1.1",
+        "Host: localhost",
+        f"Content-Length: {len(body)}",
+        "Content-Type: application/json",
+    ]
     files = Path(f"/proc/{service.process.pid}/fd")
     idle = len(list(files.iterdir()))
     with socket.socket() as connection:
