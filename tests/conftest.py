@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 from proof_r1_formal.evidence.lean import HINT, LeanKernel
+from tests.leaks import nothing_left_open
 
 settings.register_profile(
     "deterministic", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
@@ -51,3 +53,10 @@ def lean(tmp_path_factory: pytest.TempPathFactory) -> LeanKernel:
     if kernel is None:
         pytest.skip(f"there is no Lean here; {HINT}")
     return kernel
+
+
+@pytest.fixture
+def closed() -> Iterator[None]:
+    """The test fails if it leaves a stream, task, descriptor, thread or process behind."""
+    with nothing_left_open():
+        yield

@@ -11,6 +11,8 @@ import pytest
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.workers import in_order
 
+pytestmark = pytest.mark.usefixtures("closed")
+
 _started = ""
 
 

@@ -15,8 +15,11 @@ from proof_r1_formal.evidence.theories import check_schemata_in_isabelle, manife
 from proof_r1_formal.render import isabelle as render
 from proof_r1_formal.rules.catalogue import FOLIO
 
+pytestmark = pytest.mark.usefixtures("closed")
+
 PRETENDER = """#!{python}
 import pathlib, sys
+
 if sys.argv[1:] == ["version"]:
     print("Isabelle2099")
     sys.exit(0)

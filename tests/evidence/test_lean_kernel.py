@@ -32,6 +32,8 @@ from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import Schema
 from proof_r1_formal.solvers.base import Entailed, Query, Refuted
 
+pytestmark = pytest.mark.usefixtures("closed")
+
 SCHEMATA = [schema for rule in FOLIO.rules for schema in rule.schemata]
 TRUE = LeanTheorem("(p_A : Prop) (h_1 : p_A)\n  : p_A", "h_1")
 FALSE = LeanTheorem("(p_A : Prop)\n  : p_A", "h_1")

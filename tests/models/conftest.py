@@ -8,15 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.leaks import nothing_left_open
 from tests.models.scripted import Script, serving
 
 
 @pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
-    """Every test leaves no stream, task, descriptor, thread or process behind."""
-    with nothing_left_open():
-        yield
+def every_test_closes_what_it_opens(closed: None) -> None:
+    """Streams to models, tasks, servers."""
 
 
 @pytest.fixture

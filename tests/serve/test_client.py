@@ -11,6 +11,8 @@ import pytest
 from proof_r1_formal.errors import ServiceError
 from proof_r1_formal.serve.client import Client
 
+pytestmark = pytest.mark.usefixtures("closed")
+
 HEALTH = b'{"status":"ok","version":"1","workers":1}'
 ServerOf = Callable[[Sequence[bytes]], str]
 

@@ -22,6 +22,8 @@ from proof_r1_formal.solvers.z3 import Z3Solver
 from proof_r1_formal.testing import strategies
 from tests.patience import PATIENCE
 
+pytestmark = pytest.mark.usefixtures("closed")
+
 PROPOSITIONAL = Query((parse_formula("p → q"), parse_formula("p")), parse_formula("q"))
 QUANTIFIED = Query((parse_formula("∀x (p(x) → q(x))"), parse_formula("p(a)")), parse_formula("q(a)"))
 

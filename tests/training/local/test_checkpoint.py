@@ -15,6 +15,8 @@ from training.local.model import Policy, load_policy
 from training.local.order import Position
 from training.local.update import imitate, make_optimiser
 
+pytestmark = pytest.mark.usefixtures("closed")
+
 STATE = State(
     step=3,
     position=Position(1, 2, (3,), {3: 1}),

@@ -13,6 +13,8 @@ from proof_r1_formal import ProofR1Error
 from training.local.display import Display, summary
 from training.local.logs import EvaluationRecord, ImitationRecord, Log, Record, Score, Seconds, read_log
 
+pytestmark = pytest.mark.usefixtures("closed")
+
 NAMES = ("Avg", "Pass", "FVR", "RVR", "Right and verified", "RGD")
 
 

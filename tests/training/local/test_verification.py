@@ -13,6 +13,8 @@ from proof_r1_formal import Completion, Problem, ProofR1Error, Settings, Verifie
 from proof_r1_formal.errors import SolverError
 from training.local.verification import Workers, nothing
 
+pytestmark = pytest.mark.usefixtures("closed")
+
 ROOT = Path(__file__).resolve().parents[3]
 TRAINING = Settings(evaluation=False)
 
