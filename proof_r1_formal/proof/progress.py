@@ -11,23 +11,34 @@ from collections.abc import Iterator, Mapping
 
 from proof_r1_formal.logic.fingerprint import fingerprint
 from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
 from proof_r1_formal.proof.report import Code, Finding
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
 from proof_r1_formal.solvers.oracle import Oracle
 
 
 class AdmittedConclusions:
-    """The conclusions admitted so far, found again by fingerprint: only formulas that share one can be equivalent."""
+    """The conclusions admitted so far, found again by semantic key, or by fingerprint once one of them has no key."""
 
     def __init__(self) -> None:
+        self._by_key: dict[SemanticKey | None, list[tuple[str, Formula]]] = {}
         self._by_fingerprint: dict[int, list[tuple[str, Formula]]] = {}
+        self._waiting: list[tuple[str, Formula]] = []  # not yet entered by fingerprint
 
     def add(self, action_id: str, formula: Formula) -> None:
         """Remember an admitted conclusion."""
-        self._by_fingerprint.setdefault(fingerprint(formula).single, []).append((action_id, formula))
+        self._by_key.setdefault(semantic_key(formula), []).append((action_id, formula))
+        self._waiting.append((action_id, formula))
 
     def candidates(self, formula: Formula) -> Iterator[tuple[str, Formula]]:
         """The admitted conclusions that may be equivalent to ``formula``, with the ids of their actions."""
+        key = semantic_key(formula)
+        if key is not None and None not in self._by_key:
+            yield from self._by_key.get(key, ())
+            return
+        for name, admitted in self._waiting:
+            self._by_fingerprint.setdefault(fingerprint(admitted).single, []).append((name, admitted))
+        self._waiting.clear()
         bits = fingerprint(formula)
         for name, admitted in self._by_fingerprint.get(bits.single, ()):
             if not bits.differs(fingerprint(admitted)):

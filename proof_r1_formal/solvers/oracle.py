@@ -1,7 +1,8 @@
 """The questions that verification asks, answered by one solver with a bounded memory of exact repeats.
 
 In: formulas. Out: the solver's answers, unchanged; ``Unknown`` stays Unknown. Questions of equivalence and validity
-whose answer is no are mostly settled by fingerprints (a counterexample in a fixed structure), without the solver.
+about small formulas without quantifiers are settled by semantic keys (truth tables). Most of the others whose answer is
+no are settled by fingerprints (a counterexample in a fixed structure), without the solver.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import lru_cache
 from proof_r1_formal.logic.fingerprint import fingerprint, fingerprint_price
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not, Term
 from proof_r1_formal.logic.transform import regrouped
+from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Solver, Unknown
 from proof_r1_formal.solvers.finite import GroundDependencies
 
@@ -51,6 +53,9 @@ class Oracle:
             return Entailed()
         if (spent := self.spent) is not None:
             return spent
+        keys = self._keys(first, second)
+        if keys is not None:
+            return Entailed() if keys[0] == keys[1] else Refuted()
         self.charge(fingerprint_price(first) + fingerprint_price(second))
         if fingerprint(first).differs(fingerprint(second)):
             return Refuted()
@@ -60,6 +65,9 @@ class Oracle:
         """Is the formula a tautology? A refutation may come without a model."""
         if (spent := self.spent) is not None:
             return spent
+        keys = self._keys(formula)
+        if keys is not None:
+            return Entailed() if keys[0].valid else Refuted()
         self.charge(fingerprint_price(formula))
         return self.entails((), formula) if fingerprint(formula).is_true_everywhere() else Refuted()
 
@@ -67,8 +75,19 @@ class Oracle:
         """Is the negation of the formula a tautology?"""
         if (spent := self.spent) is not None:
             return spent
+        keys = self._keys(formula)
+        if keys is not None:
+            return Entailed() if keys[0].contradictory else Refuted()
         self.charge(fingerprint_price(formula))
         return self.entails((), Not(formula)) if fingerprint(formula).is_false_everywhere() else Refuted()
+
+    def _keys(self, *formulas: Formula) -> list[SemanticKey] | None:
+        """The semantic keys of the formulas, if truth tables may answer and each formula has one; a step for each."""
+        if not self._tables:
+            return None
+        self.charge(len(formulas))
+        keys = [key for formula in formulas if (key := semantic_key(formula)) is not None]
+        return keys if len(keys) == len(formulas) else None
 
     def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
         """Do the formulas have no model? A refutation carries one."""

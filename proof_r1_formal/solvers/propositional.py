@@ -31,12 +31,9 @@ from proof_r1_formal.logic.syntax import (
     Xor,
 )
 from proof_r1_formal.logic.transform import simplified, terms
+from proof_r1_formal.logic.truth_table import COLUMNS, FEW_ATOMS, MAX_ATOMS, ROWS
 from proof_r1_formal.solvers.grounding import Grounding, Signed
 
-FEW_ATOMS = 6
-"""The atoms of a small truth table, whose 64 rows fit a machine word."""
-MAX_ATOMS = 12
-"""The most atoms of a truth table."""
 BUDGET = 50_000
 """The most ground formulas that are looked at for one question; an instance of a long formula counts for several."""
 CONFLICTS = 100_000
@@ -47,13 +44,6 @@ GROUND_PRICE = 5
 """Steps of one ground formula."""
 PROPAGATIONS_PER_STEP = 25
 """How many literals the SAT solver propagates at the price of one step."""
-
-_ALL = {atoms: (1 << (1 << atoms)) - 1 for atoms in (FEW_ATOMS, MAX_ATOMS)}
-_COLUMNS = {
-    atoms: tuple([every // ((1 << (1 << index)) + 1) << (1 << index) for index in range(atoms)])
-    for atoms, every in _ALL.items()
-}
-"""The bits of the atom at ``index``: the assignments whose number has that bit."""
 
 Ground: TypeAlias = Atom | Eq
 Assignment: TypeAlias = Mapping[Ground, bool]
@@ -136,8 +126,8 @@ class TruthTable:
     """
 
     def __init__(self, grounding: Grounding, atoms: int = MAX_ATOMS, *, meter: Meter | None = None) -> None:
-        self.every = _ALL[atoms]
-        self._columns = _COLUMNS[atoms]
+        self.every = ROWS[atoms]
+        self._columns = COLUMNS[atoms]
         self._grounding = grounding
         self._meter = meter or Meter()
         self._atoms: dict[Ground, int] = {}

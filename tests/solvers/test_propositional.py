@@ -32,11 +32,11 @@ from proof_r1_formal.logic.syntax import (
     var,
 )
 from proof_r1_formal.logic.transform import alpha_normal
+from proof_r1_formal.logic.truth_table import MAX_ATOMS
 from proof_r1_formal.solvers import propositional
 from proof_r1_formal.solvers.grounding import Grounding, Signed
 from proof_r1_formal.solvers.propositional import (
     BUDGET,
-    MAX_ATOMS,
     Assignment,
     BudgetSpentError,
     TooManyAtomsError,

@@ -1,0 +1,90 @@
+"""Semantic keys against the reference evaluator: equal exactly for equivalent formulas."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proof_r1_formal.logic.model import Structure, evaluate
+from proof_r1_formal.logic.parse import parse_formula as f
+from proof_r1_formal.logic.syntax import (
+    BOTTOM,
+    ENTITY,
+    TOP,
+    And,
+    Connective,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Xor,
+    atom,
+    conjunction,
+    disjunction,
+)
+from proof_r1_formal.logic.truth_table import MAX_ATOMS, SemanticKey, semantic_key
+
+CONNECTIVES: tuple[type[Connective], ...] = (And, Or, Xor, Implies, Iff)
+
+
+def compound(inner: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
+    """Negations and binary formulas of the formulas."""
+    binary = st.tuples(st.sampled_from(CONNECTIVES), inner, inner)
+    return inner.map(Not) | binary.map(lambda drawn: drawn[0](drawn[1], drawn[2]))
+
+
+def formulas(atoms: int) -> st.SearchStrategy[Formula]:
+    """Formulas over ``p0``, ``p1``, …"""
+    leaves = [*[atom(f"p{number}") for number in range(atoms)], TOP, BOTTOM]
+    return st.recursive(st.sampled_from(leaves), compound, max_leaves=12)
+
+
+def rows(formula: Formula, atoms: int) -> list[bool]:
+    """The truth values of the formula in every world."""
+    return [
+        evaluate(formula, Structure({ENTITY: 1}, {f"p{n}": frozenset({()} if v else ()) for n, v in enumerate(values)}))
+        for values in product((False, True), repeat=atoms)
+    ]
+
+
+def key(formula: Formula) -> SemanticKey:
+    found = semantic_key(formula)
+    assert found is not None
+    return found
+
+
+@settings(max_examples=400)
+@given(formulas(3), formulas(3))
+def test_keys_are_equal_exactly_for_equivalent_formulas(first: Formula, second: Formula) -> None:
+    assert (key(first) == key(second)) == (rows(first, 3) == rows(second, 3))
+
+
+@given(formulas(3))
+def test_tautologies_and_contradictions_are_told_from_the_rest(formula: Formula) -> None:
+    assert key(formula).valid == all(rows(formula, 3))
+    assert key(formula).contradictory == (not any(rows(formula, 3)))
+
+
+@settings(max_examples=50)
+@given(formulas(3), st.integers(5, MAX_ATOMS - 3))
+def test_atoms_that_do_not_matter_change_nothing(formula: Formula, more: int) -> None:
+    """Also where they make the table a large one."""
+    idle = conjunction(tuple(Or(atom(f"q{n}"), Not(atom(f"q{n}"))) for n in range(more)))
+    assert key(And(formula, idle)) == key(formula)
+
+
+@pytest.mark.parametrize("count", [6, 7, 12])
+def test_both_sizes_of_tables(count: int) -> None:
+    atoms = tuple(atom(f"p{n}") for n in range(count))
+    assert key(Not(conjunction(atoms))) == key(disjunction(tuple(map(Not, reversed(atoms)))))
+    assert key(conjunction(atoms)) != key(conjunction(atoms[1:]))
+    assert len(key(conjunction(atoms)).atoms) == count
+
+
+@pytest.mark.parametrize("text", ["∀x P(x)", "a = b", "P(a) ∧ ∃x P(x)", " ∧ ".join(f"p{n}" for n in range(13))])
+def test_what_has_no_key(text: str) -> None:
+    assert semantic_key(f(text)) is None
