@@ -184,7 +184,7 @@ def _require_words(
             f"'{call}(…)' may be an argument of {head.value!r}, written '{head.value}({call}(…))', or another formula, "
             "with a connective before it",
         )
-    if scope is not None and head.value.lower() == "in" and (len(words) > 1 or behind == "_LPAR"):
+    if scope is not None and head.value == "in" and (len(words) > 1 or behind == "_LPAR"):
         raise _ambiguous(
             head,
             f"{head.value!r} may say which elements {scope.written.strip()!r} is about, which is written with → or ∧, "

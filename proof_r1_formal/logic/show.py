@@ -216,7 +216,7 @@ def _word(name: str) -> str:
 def _head(name: str, arguments: tuple[Term, ...]) -> str:
     """The name of a symbol with arguments beside it, where it might be prose or one more variable."""
     again = any(isinstance(part, App) and part.function == name for term in arguments for part in subterms(term))
-    return _quoted(name) if again or name.lower() == "in" or PROSE_FIRST.fullmatch(name) else _name(name)
+    return _quoted(name) if again or name == "in" or PROSE_FIRST.fullmatch(name) else _name(name)
 
 
 def _bound(formula: Quantified) -> str:
