@@ -150,7 +150,7 @@ def is_countermodel(query: Query, structure: Structure) -> bool:
 
 def _require_size(query: Query, structure: Structure) -> None:
     steps = sum(evaluation_steps(formula, structure) for formula in query.assertions)
-    if max(steps, *structure.domains.values()) > MAX_EVALUATION:
+    if max([steps, *structure.domains.values()]) > MAX_EVALUATION:
         raise TooLargeError(f"the structure takes more than {MAX_EVALUATION} steps to check, or has more elements")
 
 

@@ -151,3 +151,8 @@ def test_a_countermodel_that_takes_too_long_to_check_is_refused(query: Query, do
     answer = confirm(query, Refuted(structure)).answer
     assert isinstance(answer, Unknown)
     assert answer.reason is Reason.BUDGET
+
+
+def test_a_structure_without_domains_is_a_countermodel_of_propositions() -> None:
+    p, q = parse_formula("p"), parse_formula("q")
+    assert is_countermodel(Query((p,), q), Structure({}, {"p": frozenset({()}), "q": frozenset()}))
