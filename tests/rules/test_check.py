@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from proof_r1_formal.evidence.checker import check as check_proof
+from proof_r1_formal.evidence.kernel import entailment_theorem
+from proof_r1_formal.evidence.lean import LeanKernel
+from proof_r1_formal.evidence.schemata import instance_proof
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.pattern import instance
 from proof_r1_formal.rules import check as rule_check
@@ -109,6 +113,9 @@ INSTANCES = [
     ("XOE", "¬((A ⊕ B) ∨ C); A |- B"),
     ("XOE", "¬(C ∨ (A ⊕ B)); ¬A |- ¬B"),
     ("XOE", "¬(C → (A ⊕ B)); A |- B"),
+    ("XOE", "¬(A ⊕ B); B |- A"),
+    ("MT", "(A ⊕ B) → C; ¬C; B |- A"),
+    ("QN", "¬∃x ¬A(x) |- ∀x A(x)"),
     ("DS", "A ∨ B; ¬A |- B"),
     ("DS", "A ∨ B; ¬B |- A"),
     ("DS", "A ∨ B ∨ C; ¬B |- A ∨ C"),
@@ -582,3 +589,21 @@ def test_the_search_for_stated_premises_costs_the_trace_nothing() -> None:
     just = Budget(left=TRACE_BUDGET - budget.left)
     assert isinstance(check_rule(rule, dependencies, parse_formula("C"), ORACLE, budget=just), Match)
     assert just.left == 0
+
+
+def test_every_instance_has_a_proof_with_its_schema_that_lean_accepts(lean: LeanKernel) -> None:
+    theorems, used = [], set()
+    for short, step in INSTANCES:
+        left, right = step.split("|-")
+        dependencies, conclusion = tuple(map(parse_formula, left.split(";"))), parse_formula(right)
+        found = check(short, step)
+        assert isinstance(found, Match)
+        proof = instance_proof(found, dependencies, conclusion)
+        assert proof is not None, step
+        check_proof(proof, dependencies, conclusion)
+        theorems.append(entailment_theorem(dependencies, conclusion, proof))
+        used.add(found.schema.name)
+    refused = [step for (_, step), said in zip(INSTANCES, lean.check(theorems), strict=True) if not said.accepted]
+    assert refused == []
+    schemata = {schema.name for rule in FOLIO.rules for schema in rule.schemata}
+    assert schemata - used == {"goal_binding"}
