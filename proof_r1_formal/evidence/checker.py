@@ -42,6 +42,7 @@ from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     ENTITY,
+    TOP,
     App,
     Atom,
     Bottom,
@@ -56,12 +57,7 @@ from proof_r1_formal.logic.syntax import (
     Top,
     Var,
 )
-from proof_r1_formal.logic.transform import (
-    alpha_normal,
-    instantiate,
-    subformulas,
-    subterms,
-)
+from proof_r1_formal.logic.transform import alpha_normal, instantiate, subformulas, subterms
 
 MAX_DEPTH = 200
 """How deep blocks may be nested."""
@@ -70,9 +66,6 @@ MAX_HEIGHT = 500
 
 _proved = WeakKeyDictionary[Theorem, frozenset[str]]()
 """Theorems whose proofs were checked in this process -> the names of the variables that they quantify."""
-
-
-# -- the checker ------------------------------------------------------------------------------------------------------
 
 
 def check(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -> frozenset[int]:
@@ -86,17 +79,31 @@ def check(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -> fro
     Raises:
         ProofError: a line does not follow, or the last one is something else.
     """
-    for formula in (*premises, conclusion):
+    says, used = shown(proof, premises, conclusion)
+    if says not in (signed(conclusion), FALSUM):
+        raise ProofError("the last line is not the conclusion")
+    return used
+
+
+def shown(proof: Proof, premises: Sequence[Formula], known: Formula = TOP) -> tuple[Signed, frozenset[int]]:
+    """What the last line of a proof says, and which premises, by number, its lines use.
+
+    Args:
+        proof: its lines.
+        premises: closed formulas, numbered from 0.
+        known: a closed formula whose constants are not new either.
+
+    Raises:
+        ProofError: a line does not follow.
+    """
+    for formula in (*premises, known):
         if formula.free:
             raise ProofError("a premise or the conclusion has a free variable")
-    checker = _Checker(premises, conclusion)
+    checker = _Checker(premises, known)
     try:
-        shown = checker.last(proof)
+        return checker.last(proof), frozenset(checker.used)
     except RecursionError:
         raise ProofError("a formula of the proof is nested too deeply") from None
-    if shown not in (signed(conclusion), FALSUM):
-        raise ProofError("the last line is not the conclusion")
-    return frozenset(checker.used)
 
 
 class _Checker:

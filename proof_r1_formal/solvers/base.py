@@ -158,10 +158,10 @@ def _require_interpreted(query: Query, structure: Structure) -> None:
     """Refuse a structure that has too much or too little of a symbol: quantifiers would not see such values."""
     formulas = (*query.dependencies, query.conclusion)
     if all(symbols(formula).sorts <= {ENTITY} for formula in formulas):
-        uses = {name: use for formula in formulas for name, use in symbols(formula).uses}
-        predicates = {name: (ENTITY,) * arity for name, (kind, arity) in uses.items() if kind == "predicate"}
+        uses = {use for formula in formulas for use in symbols(formula).uses}
+        predicates = {name: (ENTITY,) * arity for name, (kind, arity) in uses if kind == "predicate"}
         functions = {
-            name: FunctionType((ENTITY,) * arity, ENTITY) for name, (kind, arity) in uses.items() if kind != "predicate"
+            name: FunctionType((ENTITY,) * arity, ENTITY) for name, (kind, arity) in uses if kind != "predicate"
         }
     else:
         signature = Signature.infer(formulas)

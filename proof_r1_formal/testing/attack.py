@@ -1,0 +1,238 @@
+"""The attack on the checkers of proofs: forged proofs, and whether what a checker accepts does follow.
+
+In: a number of forgeries and a seed. Out: what was tried, what came of it, and a reproducer for each failure. What is
+tried depends on the seed only, not on the number of processes.
+
+Every forgery (``testing.forgeries``) goes to ``evidence.checker``. What that accepts, Z3 decides afresh, from the
+premises that the proof is said to use alone, each symbol having a name of its own; and the checker of
+bundles, where there is one, must accept it too. A failure is
+
+* an accepted proof of what Z3 finds not entailed;
+* an accepted proof that the other checker refuses.
+
+The other checker knows no theorems, so it cannot be asked about proofs that apply one; those are counted.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from random import Random
+from typing import Any, TypeAlias
+
+import msgspec
+
+from proof_r1_formal.errors import ProofError, ProofR1Error
+from proof_r1_formal.evidence.checker import check
+from proof_r1_formal.evidence.serial import proof_to_data
+from proof_r1_formal.logic.serial import to_data
+from proof_r1_formal.logic.syntax import (
+    And,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Top,
+    Var,
+    Xor,
+)
+from proof_r1_formal.solvers.base import Entailed, Limits, Query, Refuted, Solver
+from proof_r1_formal.testing.forgeries import Forger, Forgery
+from proof_r1_formal.workers import in_order
+
+CHUNK = 500
+"""How many forgeries share a seed of their own; chunks are what processes are given."""
+LIMITS = Limits(steps=400_000, seconds=10.0)
+"""Of Z3, for each accepted proof."""
+PROGRAM = Path(__file__).resolve().parents[2] / "check_bundle.py"
+"""The checker of bundles, in a checkout."""
+
+SecondChecker: TypeAlias = Callable[[Forgery], str]
+"""Why a proof does not hold; empty if it does. The proof applies no theorem."""
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """An accepted proof that should not be, as Python expressions.
+
+    Attributes:
+        problem: what is wrong.
+        proof, premises, conclusion: the forgery.
+    """
+
+    problem: str
+    proof: str
+    premises: str
+    conclusion: str
+
+
+class Findings(msgspec.Struct):
+    """What came of some forgeries.
+
+    Attributes:
+        tried: forgeries, by the kind of the last line.
+        accepted: of those, accepted ones.
+        outcomes: of the accepted ones: entailed, refuted or undecided by Z3; agreed with or refused by the second
+            checker; not asked of that, as the proof applies a theorem.
+        failures: what must not be.
+    """
+
+    tried: dict[str, int] = {}
+    accepted: dict[str, int] = {}
+    outcomes: dict[str, int] = {}
+    failures: list[Failure] = []
+
+    def merge(self, other: Findings) -> None:
+        """Add what came of other forgeries."""
+        pairs = ((self.tried, other.tried), (self.accepted, other.accepted), (self.outcomes, other.outcomes))
+        for mine, theirs in pairs:
+            for name, count in theirs.items():
+                mine[name] = mine.get(name, 0) + count
+        self.failures += other.failures
+
+
+@dataclass(frozen=True)
+class Attack:
+    """Which forgeries to try.
+
+    Attributes:
+        seed: of all that is drawn.
+    """
+
+    seed: int = 0
+
+    def run(self, examples: int, *, workers: int = 1) -> Iterator[Findings]:
+        """What came of each chunk of forgeries, in order.
+
+        Raises:
+            SolverError: Z3 is not there.
+            ProofR1Error: there is to be no worker, or one died.
+        """
+        return in_order(
+            self.chunk, [range(examples)[start : start + CHUNK] for start in range(0, examples, CHUNK)], workers
+        )
+
+    def chunk(self, examples: range) -> Findings:
+        """What came of the forgeries of one chunk."""
+        forger = Forger(Random(f"forged/{self.seed}/{examples.start // CHUNK}"))
+        findings = Findings()
+        for forgery, _ in zip(_drawn(forger), examples, strict=False):
+            _try(forgery, findings)
+        return findings
+
+
+def _drawn(forger: Forger) -> Iterator[Forgery]:
+    while True:
+        yield from forger.forgeries()
+
+
+def _try(forgery: Forgery, findings: Findings) -> None:
+    kind = type(forgery.proof[-1]).__name__
+    _count(findings.tried, kind)
+    try:
+        used = check(*forgery)
+    except ProofError:
+        return
+    _count(findings.accepted, kind)
+    outcome = _outcome(tuple([forgery.premises[number] for number in sorted(used)]), forgery.conclusion)
+    _count(findings.outcomes, outcome)
+    if outcome == "refuted":
+        findings.failures.append(_failure("accepted, and does not follow", forgery))
+    second = second_checker()
+    if second is None:
+        return
+    try:
+        refusal = second(forgery)
+    except ProofR1Error:  # it applies a theorem
+        _count(findings.outcomes, "applies a theorem")
+        return
+    _count(findings.outcomes, "refused by the second checker" if refusal else "agreed with the second checker")
+    if refusal:
+        findings.failures.append(_failure(f"accepted, but not by the second checker: {refusal}", forgery))
+
+
+def _count(counts: dict[str, int], name: str) -> None:
+    counts[name] = counts.get(name, 0) + 1
+
+
+def _failure(problem: str, forgery: Forgery) -> Failure:
+    return Failure(problem, *map(repr, forgery))
+
+
+# -- Z3 ---------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _solver() -> Solver:
+    from proof_r1_formal.solvers.z3 import Z3Solver
+
+    return Z3Solver(LIMITS)
+
+
+@lru_cache(maxsize=1 << 12)
+def _outcome(premises: tuple[Formula, ...], conclusion: Formula) -> str:
+    query = Query(tuple(map(_distinct, premises)), _distinct(conclusion))
+    match _solver().decide(query):
+        case Entailed():
+            return "entailed"
+        case Refuted():
+            return "refuted"
+        case _:
+            return "undecided"
+
+
+def _distinct(formula: Formula) -> Formula:
+    """The formula with the kind and the number of arguments in the name of each symbol."""
+
+    def term(part: Term) -> Term:
+        if isinstance(part, Var):
+            return part
+        return part.on(tuple(map(term, part.arguments)), function=f"f{len(part.arguments)} {part.function}")
+
+    match formula:
+        case Top() | Bottom():
+            return formula
+        case Atom(predicate, arguments):
+            return Atom(f"p{len(arguments)} {predicate}", tuple(map(term, arguments)))
+        case Eq(left, right):
+            return Eq(term(left), term(right))
+        case Not(body):
+            return Not(_distinct(body))
+        case ForAll(variable, body) | Exists(variable, body):
+            return type(formula)(variable, _distinct(body))
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return type(formula)(_distinct(left), _distinct(right))
+
+
+# -- the checker of bundles -------------------------------------------------------------------------------------------
+
+
+@cache
+def second_checker() -> SecondChecker | None:
+    """The checker of bundles, which shares nothing with this package; None outside a checkout."""
+    spec = importlib.util.spec_from_file_location("check_bundle", PROGRAM) if PROGRAM.exists() else None
+    if spec is None or spec.loader is None:
+        return None
+    program: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(program)
+
+    def refusal(forgery: Forgery) -> str:
+        premises = [program.read(program.Node(to_data(formula))) for formula in forgery.premises]
+        conclusion = program.read(program.Node(to_data(forgery.conclusion)))
+        evidence = program.Node({"proof": proof_to_data(forgery.proof)})
+        try:
+            program.Evidence().decide(evidence, premises, conclusion)
+        except program.FaultError as fault:
+            return str(fault)
+        return ""
+
+    return refusal
