@@ -10,7 +10,7 @@
 # make audit DATA=FOLDER    docs/audit.md anew: the completions of the benchmark data on every solver that is here
 # make generation DATA=FOLDER  docs/generation/ anew: generated problems beside ProverQA
 # make compare              docs/generated-queries.json anew: the engine against Z3 on 100,000 generated queries
-# make soundness            docs/soundness.json anew: 100,000 steps and 20,000 traces that try to have something false accepted; 18,000 edits for a reward
+# make soundness            docs/soundness.json anew: 100,000 steps, 20,000 traces and 60,000 forged proofs that try to have something false accepted; 18,000 edits for a reward
 # make mutants              docs/mutants.md anew: which faults planted in the trusted modules do the tests notice?
 # make fuzz SECONDS=600     so long for each reader of text from outside: bytes that it should not survive
 # make test-openrlhf        the engine openrlhf on CPUs, in .venv-openrlhf (make setup-openrlhf); `make test` does it, too
@@ -111,7 +111,7 @@ compare: .venv/.tested
 	$(BIN)/python -m bench.generated_queries
 
 soundness: .venv/.tested
-	$(BIN)/proof-r1 soundness --examples 100000 --answers 20000 --workers 2 --kernel-sample 0.02 --out docs/soundness.json
+	$(BIN)/proof-r1 soundness --examples 100000 --answers 20000 --proofs 60000 --workers 2 --kernel-sample 0.02 --out docs/soundness.json
 	$(BIN)/python -m training.reward_search --pairs 3000
 
 mutants: .venv/.tested

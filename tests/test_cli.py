@@ -275,7 +275,9 @@ def test_crosscheck_compares_solvers(tmp_path: Path) -> None:
 
 def test_soundness_finds_nothing_and_says_what_it_tried(tmp_path: Path) -> None:
     out = tmp_path / "soundness.json"
-    result = run("soundness", "--examples", "60", "--answers", "40", "--rules", "train", "--out", str(out))
+    result = run(
+        "soundness", "--examples", "60", "--answers", "40", "--proofs", "40", "--rules", "train", "--out", str(out)
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     assert "0 failures in" in result.stderr
     found = json.loads(out.read_text(encoding="utf-8"))
@@ -284,6 +286,8 @@ def test_soundness_finds_nothing_and_says_what_it_tried(tmp_path: Path) -> None:
     assert found["answers"]["failures"] == []
     assert sum(found["answers"]["tried"].values()) == 40
     assert found["answers"]["judged"].keys() == {"confirmed"}
+    assert found["proofs"]["failures"] == []
+    assert sum(found["proofs"]["tried"].values()) == 40
 
 
 def test_parse_reads_and_writes_english() -> None:

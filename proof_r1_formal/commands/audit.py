@@ -39,6 +39,9 @@ from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.testing.answers import CHUNK as ANSWERS
 from proof_r1_formal.testing.answers import AnswerFindings, AnswerHarness
+from proof_r1_formal.testing.attack import CHUNK as FORGERIES
+from proof_r1_formal.testing.attack import Attack
+from proof_r1_formal.testing.attack import Findings as AttackFindings
 from proof_r1_formal.testing.soundness import (
     CHUNK,
     Findings,
@@ -55,6 +58,7 @@ SHOWN = 10
 def soundness(
     examples: Annotated[int, typer.Option("--examples", min=1, help="How many steps to try.")] = 10_000,
     answers: Annotated[int, typer.Option("--answers", min=0, help="How many traces to try.")] = 500,
+    proofs: Annotated[int, typer.Option("--proofs", min=0, help="How many forged proofs to try.")] = 500,
     seed: Annotated[int, typer.Option("--seed", help="Of all that is drawn.")] = 0,
     rules: Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")] = "folio",
     solver: SolverOption = "embedded",
@@ -67,7 +71,7 @@ def soundness(
     ] = None,
     workers: WorkersOption = 1,
 ) -> None:
-    """Try hard to have a step accepted that is false or no instance of its rule, or a false answer verified."""
+    """Try hard to have a step accepted that is false or no instance of its rule, a false answer or a forged proof."""
     if out is not None:
         check_outputs(out, *reproducer_paths(out), inputs=())
     harness = Harness(catalogue(rules), solver=solver, seed=seed, kernel_sample=kernel_sample, lean=lean)
@@ -78,18 +82,26 @@ def soundness(
     chunks = AnswerHarness(catalogue(rules), solver=solver, seed=seed).run(answers, workers=workers)
     for judged in with_progress(chunks, "trying answers", -(-answers // ANSWERS)):
         answered.merge(judged)
+    forged = AttackFindings()
+    attempts = Attack(seed=seed).run(proofs, workers=workers)
+    for tried in with_progress(attempts, "trying proofs", -(-proofs // FORGERIES)):
+        forged.merge(tried)
     _show_steps(found, f"Soundness of {rules} on {solver}")
     _show_answers(answered)
+    _show_proofs(forged)
     failures: list[Reproducible] = [*found.failures, *answered.failures]
     if out is not None:
-        settings = {"examples": examples, "answers": answers, "seed": seed, "rules": rules, "solver": solver}
-        report = {"settings": settings, "findings": found, "answers": answered}
+        counts = {"examples": examples, "answers": answers, "proofs": proofs}
+        settings = {**counts, "seed": seed, "rules": rules, "solver": solver}
+        report = {"settings": settings, "findings": found, "answers": answered, "proofs": forged}
         write_output(out, msgspec.json.format(msgspec.json.encode(report, order="deterministic"), indent=1) + b"\n")
         if failures:
             problems, completions = write_reproducers(out, failures)
             say(f"to see a failure again: proof-r1 show --problems {problems} --completions {completions} --id …")
-    say(f"{len(failures)} failures in {sum(found.tried.values())} steps and {sum(answered.tried.values())} traces")
-    if failures:
+    tried_in_all = [sum(each.tried.values()) for each in (found, answered, forged)]
+    failed = len(failures) + len(forged.failures)
+    say("{} failures in {} steps, {} traces and {} proofs".format(failed, *tried_in_all))
+    if failed:
         raise typer.Exit(1)
 
 
@@ -117,6 +129,17 @@ def _show_answers(answered: AnswerFindings) -> None:
     for failure in answered.failures[:SHOWN]:
         write(f"{failure.fault} ({failure.kind})")
         write(f"  {failure.completion}")
+
+
+def _show_proofs(forged: AttackFindings) -> None:
+    table = Table("last line", "proofs", "accepted", title="Forged proofs")
+    for kind, count in sorted(forged.tried.items()):
+        table.add_row(Text(kind), str(count), str(forged.accepted.get(kind, 0)))
+    OUT.print(table)
+    write(", ".join(f"{count} {outcome}" for outcome, count in sorted(forged.outcomes.items())))
+    for failure in forged.failures[:SHOWN]:
+        write(failure.problem)
+        write(f"  {failure.proof}, {failure.premises}, {failure.conclusion}")
 
 
 def crosscheck(

@@ -10,6 +10,8 @@
     Hypothesis strategies for texts: other ways of writing an attempt, completions down to garbage.
 ``soundness``
     Tries RuleCheck and the verifier on many steps from a seed, without Hypothesis.
+``attack``
+    Tries the checkers of proofs on forged ones, without Hypothesis.
 
 Hypothesis comes with the extra ``test``, so nothing here imports the first two. ``docs/testing.md`` shows how to test a
 rule of one's own.

@@ -226,6 +226,7 @@ def second_checker() -> SecondChecker | None:
     spec.loader.exec_module(program)
 
     def refusal(forgery: Forgery) -> str:
+        program.STEPS.taken, program.STEPS.most = 0, program.FREE_STEPS
         premises = [program.read(program.Node(to_data(formula))) for formula in forgery.premises]
         conclusion = program.read(program.Node(to_data(forgery.conclusion)))
         evidence = program.Node({"proof": proof_to_data(forgery.proof)})

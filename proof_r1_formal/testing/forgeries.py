@@ -94,6 +94,8 @@ class Forger:
         self._draw.oddity = 0.0 if source.random() < 0.95 else 0.06
         premises = [self._draw.formula(source.randint(1, 6)) for _ in range(source.randrange(4))]
         self._draw.oddity = 0.06
+        if premises and source.random() < 0.1:
+            premises.append(Not(premises[0]))
         planned: list[Line] = []
         single = self._draw.single()
         if len(self._draw.words.sorts) > 1 and source.random() < 0.4:
@@ -297,7 +299,8 @@ class Forger:
         """An instance of a theorem, and its premises, which get the numbers from ``first`` on."""
         source, used = self._source, self._theorem()
         substitution = self._substitution(used)
-        make = instance if source.random() < 0.5 else capturing_instance
+        is_open = any(isinstance(value, Var) for value in substitution.values())
+        make = capturing_instance if is_open and source.random() < 0.8 else instance
         try:
             premises = [make(pattern, substitution) for pattern in used.premises]
         except CatalogueError:
@@ -313,6 +316,7 @@ class Forger:
             self._draw.words, self._draw.oddity = words, 0.06
             if found is not None:
                 self._theorems[source.randrange(len(self._theorems))] = found
+                return found
         return source.choice(self._theorems)
 
     def _searched(self) -> Theorem | None:
@@ -336,10 +340,10 @@ class Forger:
         source, outer, inner = self._source, self._draw.variable(), Var("v", ENTITY)
         letter = App(outer.name, ())
         body: Formula = Atom("B", (inner, letter))
-        if source.random() < 0.5:
+        if source.random() < 0.3:
             drawn = self._draw.formula(source.randint(1, 3), (inner,), pattern=True)
             body = map_terms(drawn, lambda term: letter if isinstance(term, App) else term)
-        first, second = source.choice((ForAll, Exists)), source.choice((ForAll, Exists))
+        first, second = source.choice(((ForAll, Exists), (ForAll, Exists), (Exists, ForAll), (Exists, Exists)))
         return (first(outer, second(inner, body)),), second(inner, first(outer, body))
 
     def _weakened(self, formula: Formula) -> Formula:

@@ -94,7 +94,7 @@ def test_a_fault_in_the_checker_is_found(plant: Plant, monkeypatch: pytest.Monke
     plant(monkeypatch)
     monkeypatch.setattr(checker, "_proved", type(checker._proved)())
     monkeypatch.setattr(attack, "second_checker", lambda: None)
-    first = next((some.failures[0] for some in Attack().run(40 * CHUNK) if some.failures), None)
+    first = next((some.failures[0] for some in Attack(seed=3).run(40 * CHUNK) if some.failures), None)
     assert first is not None
     assert first.problem == "accepted, and does not follow"
 
