@@ -150,16 +150,16 @@ web/node_modules/.ready: web/package-lock.json
 	cd web && npm ci --silent --no-audit --no-fund
 	touch $@
 
-# What tests need that no pip installs: a browser, provers. Tests of what cannot be had are skipped and say what is missing.
+# Programs that tests need and pip cannot install. The tests of a program that cannot be installed are skipped and name it.
 CHROMIUM := command -v chromium || command -v chromium-browser || command -v google-chrome || command -v google-chrome-stable
-MISSING = $$(($(CHROMIUM)) > /dev/null || echo chromium; for name in cvc4 cvc5 eprover; do command -v $$name > /dev/null || echo $$name; done)
-APT := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get
+INSTALL := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install -y -q --no-install-recommends
 
 programs:
-	@missing="$(MISSING)"; test -z "$$missing" || test "$$(id -u)" != 0 || ! command -v apt-get > /dev/null \
-		|| $(APT) install -y -q --no-install-recommends $$missing > /dev/null 2>&1 \
-		|| ($(APT) update -q && $(APT) install -y -q --no-install-recommends $$missing) > /dev/null 2>&1 \
-		|| echo "not all of these could be installed:" $$missing
+	@missing=; { $(CHROMIUM); } > /dev/null || missing=chromium; \
+	for name in cvc4 cvc5 eprover; do command -v $$name > /dev/null || missing="$$missing $$name"; done; \
+	test -z "$$missing" || test "$$(id -u)" != 0 || ! command -v apt-get > /dev/null || { \
+		timeout 300 apt-get update -q > /dev/null 2>&1; \
+		for name in $$missing; do $(INSTALL) $$name > /dev/null 2>&1 || echo "cannot install $$name"; done; }
 	@! command -v npm > /dev/null || $(MAKE) --silent web/node_modules/.ready || echo 'npm could install nothing'
 
 docs: .venv/.tested

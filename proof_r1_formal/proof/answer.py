@@ -6,27 +6,33 @@ carry it; metrics, rewards, certificates, bundles, pages and trainers read those
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
 from proof_r1_formal.logic.syntax import Formula
-from proof_r1_formal.proof.action import Trace
+from proof_r1_formal.proof.action import Action, Trace
 from proof_r1_formal.proof.report import Code, Finding, StepReport
-from proof_r1_formal.rules.schema import GOAL_BINDING
-from proof_r1_formal.solvers.base import Entailed
+from proof_r1_formal.rules.schema import GOAL_BINDING, Rule
+from proof_r1_formal.solvers.base import Entailed, Refuted, Unknown
 from proof_r1_formal.solvers.oracle import Oracle
 
 Consistency: TypeAlias = Literal["consistent", "inconsistent", "undecided"]
 Openness: TypeAlias = Literal["verified", "refuted", "undecided"]
 
 
-def terminal_index(problem: Problem, trace: Trace) -> int | None:
-    """Index of the terminal action: the last one, if its rule is GOAL_BINDING or its id is an option's."""
+def terminal_index(problem: Problem, trace: Trace, rule_of: Callable[[Action], Rule | None]) -> int | None:
+    """Index of the terminal action: the last one, if its rule is GOAL_BINDING or its id is an option's.
+
+    Args:
+        problem, trace: whose action it is.
+        rule_of: the rule that an action names.
+    """
     if not trace.parsed or not trace.actions:
         return None
     last = trace.actions[-1]
-    binds = last.rule == GOAL_BINDING or problem.option(last.id) is not None
+    rule = rule_of(last)
+    binds = (rule is not None and rule.name == GOAL_BINDING) or problem.option(last.id) is not None
     return len(trace.actions) - 1 if binds else None
 
 
@@ -59,9 +65,15 @@ def binding_findings(
 ) -> tuple[Finding, ...]:
     """Why a terminal action does not state the formula of the option that its id names; empty if it does."""
     option = problem.option(action_id)
-    if states(conclusion, option, oracle):
-        return ()
-    message = f"{action_id!r} is no option" if option is None else f"the conclusion is not that of {option.id}"
+    if option is None:
+        return (Finding(Code.BINDING_MISMATCH, f"{action_id!r} is not an option"),)
+    match oracle.equivalent(conclusion, option.formula):
+        case Entailed():
+            return ()
+        case Refuted():
+            message = f"the conclusion is not that of {option.id}"
+        case Unknown(reason, _):
+            message = f"whether the conclusion is that of {option.id} stayed undecided ({reason})"
     return (Finding(Code.BINDING_MISMATCH, message),)
 
 

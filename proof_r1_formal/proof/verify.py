@@ -39,7 +39,7 @@ from proof_r1_formal.proof.progress import AdmittedConclusions, progress_finding
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport, TraceReport
 from proof_r1_formal.proof.sorts import conclusions_with_sorts, with_sorts
 from proof_r1_formal.rules.catalogue import TRAIN
-from proof_r1_formal.rules.check import Budget, Match, NoMatch, RuleResult, Undecided, check_rule
+from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, Undecided, check_rule
 from proof_r1_formal.rules.manifest import require_proved
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Rule
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Solver, Unknown
@@ -178,12 +178,9 @@ class Verifier:
         """The instance of the rule that a step is, the instance as text (without ids), and the price of the check."""
         known = self.rules.find(rule)
         assert known is not None
-        looks = Budget()
-        before = looks.left
         oracle = Metered(self.oracle, CHECK_STEPS, "rule check")
-        result = check_rule(known, dependencies, conclusion, oracle, terminal=terminal, budget=looks)
-        steps = before - looks.left + oracle.charged
-        return result, _rule_report(result) if isinstance(result, Match) else None, steps
+        result = check_rule(known, dependencies, conclusion, oracle, terminal=terminal)
+        return result, _rule_report(result) if isinstance(result, Match) else None, oracle.charged
 
     def _prepare(self, problem: Problem) -> _Prepared:
         prepared = self._prepared.get(id(problem))
@@ -278,7 +275,7 @@ class _Run:
         self._rule_state = dict(prepared.premises)
         self._admitted = AdmittedConclusions()
         self._seen_ids = set(prepared.premises)
-        self._terminal = terminal_index(prepared.problem, trace)
+        self._terminal = terminal_index(prepared.problem, trace, self._named_rule)
         self.entailments: list[tuple[Query, Answer]] = []
 
     def report(self, sample: int) -> TraceReport:

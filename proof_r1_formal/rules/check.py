@@ -31,8 +31,6 @@ from proof_r1_formal.solvers.oracle import Assuming, Oracle
 
 CHECK_BUDGET = 10_000
 """What one check may spend: 1 for each candidate looked at, ``QUESTION`` for each question of entailment."""
-TRACE_BUDGET = 400_000
-"""What all checks of a trace may spend together."""
 QUESTION = 20
 """The price of a question of entailment."""
 
@@ -88,13 +86,6 @@ class Undecided:
 RuleResult: TypeAlias = Match | NoMatch | Undecided
 
 
-@dataclass(slots=True)
-class Budget:
-    """What is left for the checks of a trace; each check takes what it spends."""
-
-    left: int = TRACE_BUDGET
-
-
 def check_rule(
     rule: Rule,
     dependencies: tuple[Formula, ...],
@@ -102,7 +93,7 @@ def check_rule(
     oracle: Oracle,
     *,
     terminal: bool = False,
-    budget: Budget | None = None,
+    budget: int = CHECK_BUDGET,
 ) -> RuleResult:
     """Find an instance of ``rule`` that leads from the dependencies to the conclusion.
 
@@ -112,12 +103,11 @@ def check_rule(
         rule: its schemata are tried in order.
         dependencies: formulas of the distinct dependencies.
         conclusion: of the step.
-        oracle: answers the auxiliary questions.
+        oracle: answers the auxiliary questions, and is charged for what the check spends.
         terminal: whether the step is the terminal action.
-        budget: shared by the checks of a trace; a fresh one if none is given. It pays for the first instance, and not
-            for the search for one whose premises are stated, so that this search changes no verdict.
+        budget: what the check may spend. Where it ends after a first instance was found, that instance counts.
     """
-    step = _Step(dependencies, conclusion, oracle, budget or Budget())
+    step = _Step(dependencies, conclusion, oracle, budget)
     compound: Match | None = None
     try:
         for schema in rule.schemata:
@@ -142,16 +132,14 @@ class _BudgetSpentError(Exception):
 class _Step:
     """One step under check; remembers what stayed open and what is left to spend."""
 
-    def __init__(self, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle, budget: Budget) -> None:
+    def __init__(self, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle, budget: int) -> None:
         self.open_question = ""
-        self._budget = budget
         self._dependencies = dependencies
         self._conclusion = conclusion
         self._oracle = oracle
-        self._left = CHECK_BUDGET
+        self._left = budget
         self._assuming: dict[tuple[Formula, ...], Assuming] = {}
         self._terms = ground_terms((*dependencies, conclusion))
-        self._billed = True
         self._spines = [self._spine(index) for index in range(len(dependencies))]
 
     def _spine(self, index: int) -> Spine:
@@ -215,9 +203,7 @@ class _Step:
         """What a found instance needs that the dependencies entail, and state neither whole nor in parts.
 
         A dependency states what is in its spine behind no antecedent. Stated operands state what no rule introduces.
-        From here on the budget of the trace pays nothing.
         """
-        self._billed = False
         if Condition.OWN_DEPENDENCIES in found.schema.conditions:
             return ()
         sums = Condition.STATED in found.schema.conditions
@@ -305,10 +291,9 @@ class _Step:
 
     def _spend(self, price: int) -> None:
         self._left -= price
-        if self._billed:
-            self._budget.left -= price
-        if self._left < 0 or self._budget.left < 0:
+        if self._left < 0:
             raise _BudgetSpentError
+        self._oracle.charge(price)
 
     def _anchored(self, schema: Schema) -> Iterator[tuple[tuple[Anchor, ...], Substitution]]:
         """Every way to anchor the principal patterns in different dependencies."""

@@ -270,7 +270,7 @@ def test_only_the_terminal_goal_binding_may_restate() -> None:
 
 @pytest.mark.parametrize(
     ("name", "conclusion", "message"),
-    [("s1", "G(a)", "'s1' is no option"), ("h_goal_false", "G(a)", "the conclusion is not that of h_goal_false")],
+    [("s1", "G(a)", "'s1' is not an option"), ("h_goal_false", "G(a)", "the conclusion is not that of h_goal_false")],
 )
 def test_a_goal_binding_binds_the_option_that_it_names(name: str, conclusion: str, message: str) -> None:
     (step,) = run(problem("G(a)"), (name, ["h1"], conclusion, GB)).actions
@@ -331,6 +331,15 @@ def test_a_rule_that_is_spelled_in_another_way_counts_in_full() -> None:
     [first, second] = Verifier(aliases=True).verify(case, spelled).actions
     assert (first.rule, first.progress, second.rule, second.progress) == (True, True, True, True)
     assert codes(VERIFIER.verify(case, spelled).actions[1]) >= {Code.UNKNOWN_RULE}
+
+
+def test_an_aliased_goal_binding_is_the_terminal_action() -> None:
+    """Also under an id that is not an option's: it then binds nothing, and says so."""
+    case = problem("P(a)", goal="P(a)")
+    text = completion(("s1", ["h1"], "P(a)", "Goal Binding"))
+    plain, aliased = (Verifier(aliases=aliases).verify(case, text).actions[0] for aliases in (False, True))
+    assert (plain.terminal, aliased.terminal) == (False, True)
+    assert Code.BINDING_MISMATCH in codes(aliased)
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,10 @@ from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.evidence.schemata import instance_proof
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.pattern import instance
-from proof_r1_formal.rules import check as rule_check
 from proof_r1_formal.rules import spine
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import (
     CHECK_BUDGET,
-    QUESTION,
-    TRACE_BUDGET,
-    Budget,
     Match,
     NoMatch,
     RuleResult,
@@ -28,7 +24,7 @@ from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Rule
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Unknown
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.oracle import Metered, Oracle
 
 ORACLE = Oracle(get_solver("z3"))
 
@@ -458,11 +454,9 @@ def test_costly_steps_end_undecided_within_their_budget() -> None:
     chain = "∀x ∀y ∀z (P(x, y) ∧ P(y, z) → P(x, z))"
     dependencies = tuple(map(parse_formula, (facts, chain, "P(c0, c1)", "∀x ∀y (P(x, y) → Q(y, x))")))
     for rule in FOLIO.rules:
-        budget = Budget()
-        result = check_rule(rule, dependencies, parse_formula("Q(c9, c9)"), ORACLE, budget=budget)
+        result = check_rule(rule, dependencies, parse_formula("Q(c9, c9)"), ORACLE)
         assert not isinstance(result, Match)
-        assert TRACE_BUDGET - budget.left <= CHECK_BUDGET + QUESTION
-    spent = check_rule(FOLIO.rules[0], dependencies, parse_formula("Q(c1, c0)"), ORACLE, budget=Budget(left=10))
+    spent = check_rule(FOLIO.rules[0], dependencies, parse_formula("Q(c1, c0)"), ORACLE, budget=10)
     assert isinstance(spent, Undecided)
 
 
@@ -486,24 +480,16 @@ COSTS = [
 """What checks cost. Another search may cost something else; then verdicts near the budget change, too."""
 
 
-def test_what_checks_cost(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Just enough is enough, for the check and for the trace; one less leaves it undecided."""
+def test_what_checks_cost() -> None:
+    """Just enough is enough; one less leaves the step undecided."""
     for short, step, cost in COSTS:
         rule = FOLIO.find(SHORT[short])
         assert rule is not None
         left, right = step.split("|-")
         dependencies, conclusion = tuple(map(parse_formula, left.split(";"))), parse_formula(right)
-        budget = Budget()
-        result = check_rule(rule, dependencies, conclusion, ORACLE, budget=budget)
-        assert (step, TRACE_BUDGET - budget.left) == (step, cost)
-        assert check_rule(rule, dependencies, conclusion, ORACLE, budget=Budget(left=cost)) == result
-        spent = Budget(left=cost - 1)
-        assert check_rule(rule, dependencies, conclusion, ORACLE, budget=spent) == Undecided(SPENT)
-        with monkeypatch.context() as patch:
-            patch.setattr(rule_check, "CHECK_BUDGET", cost)
-            assert check_rule(rule, dependencies, conclusion, ORACLE) == result
-            patch.setattr(rule_check, "CHECK_BUDGET", cost - 1)
-            assert check_rule(rule, dependencies, conclusion, ORACLE) == Undecided(SPENT)
+        result = check_rule(rule, dependencies, conclusion, ORACLE)
+        assert (step, check_rule(rule, dependencies, conclusion, ORACLE, budget=cost)) == (step, result)
+        assert (step, check_rule(rule, dependencies, conclusion, ORACLE, budget=cost - 1)) == (step, Undecided(SPENT))
 
 
 SPENT = "the budget of the rule check is spent"
@@ -580,15 +566,19 @@ def test_an_instance_whose_premises_are_stated_is_preferred() -> None:
             pytest.fail(f"another instance: {other}")
 
 
-def test_the_search_for_stated_premises_costs_the_trace_nothing() -> None:
+def test_the_search_for_stated_premises_is_charged_and_takes_no_instance_away() -> None:
     rule = TRAIN.find("IMPLICATION_ELIMINATION")
     assert rule is not None
-    dependencies = tuple(map(parse_formula, ("A → B", "B → C", "A")))
-    budget = Budget()
-    check_rule(rule, dependencies, parse_formula("C"), ORACLE, budget=budget)
-    just = Budget(left=TRACE_BUDGET - budget.left)
-    assert isinstance(check_rule(rule, dependencies, parse_formula("C"), ORACLE, budget=just), Match)
-    assert just.left == 0
+    dependencies, goal = tuple(map(parse_formula, ("A → B", "B → C", "A"))), parse_formula("C")
+    results = [check_rule(rule, dependencies, goal, ORACLE, budget=budget) for budget in range(200)]
+    enough = next(budget for budget, result in enumerate(results) if isinstance(result, Match))
+    assert all(isinstance(result, Match) for result in results[enough:])
+    charged = []
+    for budget in (enough, CHECK_BUDGET):
+        metered = Metered(ORACLE, CHECK_BUDGET, "test")
+        check_rule(rule, dependencies, goal, metered, budget=budget)
+        charged.append(metered.charged)
+    assert charged[0] < charged[1]
 
 
 def test_every_instance_has_a_proof_with_its_schema_that_lean_accepts(lean: LeanKernel) -> None:
