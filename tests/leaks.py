@@ -72,8 +72,11 @@ def children() -> set[str]:
 
 
 @contextmanager
-def nothing_left_open() -> Iterator[None]:
+def nothing_left_open(*, seconds: float = 60.0) -> Iterator[None]:
     """Fail if what runs in this context leaves anything open.
+
+    Args:
+        seconds: how long a thread may take to end.
 
     Raises:
         AssertionError: it names what was left.
@@ -83,6 +86,8 @@ def nothing_left_open() -> Iterator[None]:
     processes = children()
     with watched_loops() as abandoned:
         yield
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(seconds)  # one that was told to end may still be ending
     left = {
         "generators": abandoned.generators,
         "tasks": abandoned.tasks,

@@ -57,7 +57,7 @@ def test_what_is_closed_is_not_seen() -> None:
 
 def test_descriptors_threads_and_processes_are_seen() -> None:
     over = threading.Event()
-    with ExitStack() as stack, pytest.raises(AssertionError) as caught, nothing_left_open():
+    with ExitStack() as stack, pytest.raises(AssertionError) as caught, nothing_left_open(seconds=0.01):
         stack.enter_context(socket.socket())
         thread = threading.Thread(target=over.wait, name="left")
         thread.start()

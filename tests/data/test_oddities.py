@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -282,13 +281,11 @@ def test_what_would_not_read_back_equal_is_not_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_only_regular_files_are_replaced(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")  # a device would do as well, but a test that fails must not replace one
-    for path in (tmp_path, tmp_path / "pipe", tmp_path / "none" / "out.jsonl"):
-        with pytest.raises(DataError, match="written"):
+def test_problems_are_not_written_to_a_folder_or_into_a_missing_one(tmp_path: Path) -> None:
+    for path, problem in ((tmp_path, "is a folder"), (tmp_path / "none" / "out.jsonl", "No such file or directory")):
+        with pytest.raises(DataError, match=problem):
             write_problems(path, [problem_of(GOAL)])
-    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
-    assert (tmp_path / "pipe").is_fifo()
+    assert list(tmp_path.iterdir()) == []
 
 
 # -- completions ------------------------------------------------------------------------------------------------------

@@ -259,7 +259,7 @@ def test_the_code_of_the_document_runs() -> None:
     batch, divisor = names["credited"](
         tokenizer("byte-level").to_str(), problems.values(), sampled.values(), names["baselines"]
     )
-    assert divisor == sum(len(proof) for problem in problems.values() for proof in problem.proofs)
+    assert divisor == sum(len(group) for group in sampled.values())  # under hardened credit a rollout counts once
     for group in batch.groups:
         for one in group:
-            assert min(one.advantages) == 0.0 < max(one.advantages)
+            assert any(one.advantages)
