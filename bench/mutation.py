@@ -41,6 +41,9 @@ TESTS: Mapping[str, tuple[str, ...]] = {
     "proof_r1_formal/evidence/term.py": ("evidence/test_term.py", "evidence/test_checker.py"),
     "proof_r1_formal/evidence/checker.py": ("evidence/test_checker.py", "evidence/test_schemata.py"),
     "proof_r1_formal/rules/check.py": ("rules/test_check.py", "proof/test_case_studies.py"),
+    "proof_r1_formal/rules/spine.py": ("rules/test_check.py",),
+    "proof_r1_formal/rules/forms.py": ("rules/test_check.py",),
+    "proof_r1_formal/proof/answer.py": ("proof/test_answer.py", "proof/test_verify.py"),
     "proof_r1_formal/proof/verify.py": (
         "proof/test_verify.py",
         "proof/test_evidence.py",
