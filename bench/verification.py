@@ -17,7 +17,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import version
@@ -25,6 +25,7 @@ from itertools import cycle
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
+from unittest.mock import patch
 
 from lark import Lark
 
@@ -37,6 +38,7 @@ from proof_r1_formal.evidence.confirm import Confirmed, confirm
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.logic import parse
 from proof_r1_formal.logic.syntax import Formula, Iff, Not
+from proof_r1_formal.proof import verify
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.verify import Verifier
@@ -60,11 +62,18 @@ def forget() -> None:
 
 
 class EveryQuestion(Oracle):
-    """An oracle without memory, fingerprints or shortcuts: every question goes to the solver."""
+    """An oracle without memory, tables, fingerprints or budget: every question goes to the solver."""
+
+    charged = 0
 
     def __init__(self, solver: Solver) -> None:
         super().__init__(solver, memory=0)
         self.questions = 0
+
+    @classmethod
+    def unmetered(cls) -> AbstractContextManager[object]:
+        """Verifiers in this context ask their own oracle, not one that meters it and remembers what a trace asked."""
+        return patch.object(verify, "Metered", lambda oracle, _budget, _whose: oracle)
 
     def _entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
         self.questions += 1
@@ -213,6 +222,7 @@ def four_way_check(samples: list[Sample], rounds: int) -> Json:
 
     def every_question(make: Callable[[], Solver]) -> Contestant:
         def verifier() -> Verifier:
+            EveryQuestion.unmetered().__enter__()  # for the life of the contestant's process
             solver = make()
             return ForgetfulVerifier(solver, EveryQuestion(solver))
 
@@ -228,8 +238,9 @@ def four_way_check(samples: list[Sample], rounds: int) -> Json:
     seconds = interleaved(contestants, len(samples), rounds)
     oracle = EveryQuestion(FreshZ3())
     counting = ForgetfulVerifier(oracle.solver, oracle)
-    for sample in samples:
-        counting.verify(sample.problem, sample.completion)
+    with EveryQuestion.unmetered():
+        for sample in samples:
+            counting.verify(sample.problem, sample.completion)
     return {
         "traces": len(samples),
         "questions_per_action": round(oracle.questions / _actions(samples), 2),
