@@ -99,8 +99,8 @@ def shown(proof: Proof, premises: Sequence[Formula], known: Formula = TOP) -> tu
     for formula in (*premises, known):
         if formula.free:
             raise ProofError("a premise or the conclusion has a free variable")
-    checker = _Checker(premises, known)
     try:
+        checker = _Checker(premises, known)
         return checker.last(proof), frozenset(checker.used)
     except RecursionError:
         raise ProofError("a formula of the proof is nested too deeply") from None

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence.checker import MAX_DEPTH, check
+from proof_r1_formal.evidence.checker import MAX_DEPTH, MAX_HEIGHT, check
 from proof_r1_formal.evidence.search import find_proof
 from proof_r1_formal.evidence.serial import proof_from_data
 from proof_r1_formal.evidence.term import (
@@ -490,6 +490,39 @@ def test_theorems_are_stated_about_the_default_sort() -> None:
     apply = Apply(people, {"A": Lambda((PERSON,), Atom("P", (PERSON,)))}, (0,))
     with pytest.raises(ProofError, match="stated about the default sort"):
         check((apply,), *claim("∀x:Person P(x) ⊢ ∀x:Person P(x)"))
+
+
+def test_a_term_may_name_its_own_sort() -> None:
+    for sort in (ENTITY, "Person"):
+        constant, variable = App("c", (), sort), Var("x", sort)
+        check((Instance(0, constant),), [ForAll(variable, Atom("P", (variable,)))], Atom("P", (constant,)))
+
+
+def test_a_bound_variable_of_a_theorem_keeps_its_name() -> None:
+    with pytest.raises(ProofError, match="only the sort may change"):
+        check((Apply(SPECIALISE, {**P_OF_A, "x": Y}, (0,)),), *claim("∀x P(x) ⊢ P(a)"))
+
+
+def test_a_line_may_bring_in_a_formula_of_the_greatest_height() -> None:
+    deep = f("p")
+    while deep.height < MAX_HEIGHT:
+        deep = Or(deep, f("p"))
+    assert check((Introduce(deep, (0,)),), [f("p")], deep) == {0}
+    with pytest.raises(ProofError, match="nested too deeply"):
+        check((Introduce(Or(deep, f("p")), (0,)),), [f("p")], f("p"))
+
+
+def test_premises_and_terms_nested_too_deeply_are_refused() -> None:
+    term: Term = A
+    for _ in range(20_000):
+        term = App("g", (term,))
+    with pytest.raises(ProofError, match="nested too deeply"):
+        check((Instance(0, term),), *claim("∀x P(g(x)) ⊢ P(a)"))
+    quantified: Formula = f("∀x P(x)")
+    for _ in range(20_000):
+        quantified = Not(quantified)
+    with pytest.raises(ProofError, match="nested too deeply"):
+        check((Repeat(0),), [quantified], f("p"))
 
 
 def test_formulas_nested_too_deeply_are_refused() -> None:
