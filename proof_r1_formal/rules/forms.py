@@ -30,7 +30,7 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import conjuncts, regrouped
 
 
-def stated(formula: Formula, is_said: Callable[[Formula], bool], *, sums: bool = False, unruled: bool = False) -> bool:
+def stated(formula: Formula, is_said: Callable[[Formula], bool], *, sums: bool, unruled: bool) -> bool:
     """Whether the formula is said itself, or in parts: the conjuncts of ∧, ¬∨ and ¬→, each of them stated.
 
     Args:

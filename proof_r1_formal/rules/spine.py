@@ -135,5 +135,3 @@ def spine_parts(element: Formula, terms_of_sort: Callable[[str], Iterable[Term]]
         case Not(Implies(left, right)):
             yield left
             yield Not(right)
-        case _:
-            return

@@ -184,6 +184,7 @@ INSTANCES = [
     ("XOI", "A; ¬B; ¬C |- A ⊕ B ⊕ C"),
     ("XOI", "A; B; C |- A ⊕ (B ⊕ C)"),
     ("XOI", "¬A; ¬B; C; ¬D |- A ⊕ B ⊕ C ⊕ D"),
+    ("XOI", "A; ¬B; C; ¬D; E |- A ⊕ B ⊕ C ⊕ D ⊕ E"),  # the truth of a ⊕ inside is stated by its operands
     ("XOI", "¬A; B |- ¬(A ↔ B)"),
     ("CI", "A → B; B → A |- A ↔ B"),
     ("CI", "A → B; ¬A → ¬B |- A ↔ B"),
@@ -253,6 +254,7 @@ NON_INSTANCES = [
     ("XOI", "A; ¬B |- (A ∨ C) ⊕ B"),
     ("XOI", "A; B |- A ⊕ (B → ¬A ∧ C)"),
     ("XOI", "A; B |- A ⊕ B ⊕ (A ∨ C)"),
+    ("XOI", "¬A; B → ¬C; ¬B → C |- A ⊕ (B ⊕ C)"),
     ("XOI", "A; B; ¬C; ¬D |- (A ∧ (B ⊕ C)) ⊕ D"),  # two sums
     ("XOE", "A ∨ B; ¬A |- B"),
     ("XOE", "A ⊕ B; A; C |- ¬B ∧ C"),
@@ -535,6 +537,9 @@ COMPOUND = [
     ("XOE", "A ⊕ B; C → A; C |- ¬B", ["A"]),
     ("XOI", "D → A; D; ¬B |- A ⊕ B", ["A"]),
     ("CE", "A ⊕ B → C ∧ D; A; ¬B |- C", ["A ⊕ B"]),  # what lets the consequent be used is needed, too
+    ("CE", "A → (B → C ∧ D); E → A; E; B |- C", ["A"]),  # also two antecedents deep
+    ("IE", "((A ⊕ B) ↔ C) → D; A; ¬B; C |- D", ["A ⊕ B ↔ C"]),
+    ("IE", "A ∨ (B ∨ C) → D; C |- D", []),
     ("IE", "A → B; A |- B", []),
     ("IE", "∀x (P(x) → Q(x)); ∀x P(x) ∧ R(a) |- Q(a)", []),
     ("IE", "A ∧ B → C; A; B |- C", []),
