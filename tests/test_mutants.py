@@ -122,8 +122,8 @@ FAULTS = {
     "a principal premise gives the minor ones": Fault(RULES, " if index not in anchored])", "])", NO_INSTANCES),
     "⊕ is introduced from what is entailed": Fault(
         RULES,
-        "and all(stated(formula, self._said, sums=True) for formula in minor)",
-        "and all(self._entailed_by_others((), formula) for formula in minor)",
+        "return all(stated(formula, self._said, sums=True, unruled=False) for formula in minor)",
+        "return all(self._entailed_by_others((), formula) for formula in minor)",
         NO_INSTANCES,
     ),
     "any conclusion will do": Fault(

@@ -218,9 +218,9 @@ class _Step:
         if Condition.OWN_DEPENDENCIES in schema.conditions:
             return covered(minor, self._dependencies, self._is)
         if Condition.STATED in schema.conditions:
-            return self._substantial(minor) and all(
-                stated(formula, self._said, sums=True, unruled=False) for formula in minor
-            )
+            if not self._substantial(minor):
+                return False
+            return all(stated(formula, self._said, sums=True, unruled=False) for formula in minor)
         anchored = tuple([anchor.dependency for anchor in anchors])
         return all(self._entailed_by_others(anchored, formula) or self._beside(anchored, formula) for formula in minor)
 
