@@ -59,7 +59,8 @@ test-here: .venv/.tested programs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(PYTEST) -n 2 --dist worksteal
+	$(PYTEST) -n 2 --dist worksteal --ignore=tests/web/test_browser.py
+	$(PYTEST) tests/web/test_browser.py  # one Chromium at a time: with two, a test waited for ever once
 
 test-elsewhere: .venv-integrations/.ready .venv-openrlhf/.ready
 	$(RUN_INTEGRATIONS)
