@@ -60,7 +60,7 @@ test-here: .venv/.tested programs
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(PYTEST) -n 2 --dist worksteal --ignore=tests/web/test_browser.py
-	for try in 1 2 3; do timeout 300 $(PYTEST) tests/web/test_browser.py && break; test $$try -lt 3; done  # Chromium may hang
+	for try in 1 2 3 4 5 6; do timeout 150 $(PYTEST) tests/web/test_browser.py && break; test $$try -lt 6; done  # test_the_keyboard_is_enough may hang: a race not found yet
 
 test-elsewhere: .venv-integrations/.ready .venv-openrlhf/.ready
 	$(RUN_INTEGRATIONS)
