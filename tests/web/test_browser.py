@@ -29,6 +29,8 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'> \ud83d \U0001d4ab"
 
 WIDE: ViewportSize = {"width": 1440, "height": 900}
+DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 100))))"
+"""Waits until the page has drawn: it listens to keys from then on, and a key before that is lost."""
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
@@ -73,6 +75,7 @@ class Opened:
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.url = file.as_uri()
         self.page.goto(self.url)
+        self.page.evaluate(DRAWN)
 
     def trace(self, number: int) -> None:
         """Go to a trace and wait until it is shown."""
