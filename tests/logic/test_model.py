@@ -186,6 +186,7 @@ WRONG: dict[str, tuple[Any, Any, Any, str]] = {
     "a text": ({ENTITY: 2}, {"P": frozenset({("0",)})}, {}, "'0', in the table of 'P'"),
     "nothing": ({ENTITY: 2}, {}, {"a": {(): None}}, "None, in the table of 'a'"),
     "a negative element": ({ENTITY: 2}, {"P": frozenset({(-1,)})}, {}, "-1, in the table of 'P'"),
+    "a negative element beside another": ({ENTITY: 2}, {"P": frozenset({(-1,), (1,)})}, {}, "-1, in the table of 'P'"),
     "a value out of the domain": ({ENTITY: 2}, {}, {"a": {(): 2}}, "2, in the table of 'a'"),
     "an element out of the domain": ({ENTITY: 2}, {"P": frozenset({(0,), (2,)})}, {}, "2, in the table of 'P'"),
     "an element without a domain": ({}, {"P": frozenset({(0,)})}, {}, "0, in the table of 'P'"),
