@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.errors import ProofR1Error, StructureError
 from proof_r1_formal.evidence.serial import structure_from_data
-from proof_r1_formal.logic.model import Structure, evaluate, value_of
+from proof_r1_formal.logic.model import Structure, evaluate, evaluation_steps, value_of
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.serial import Data
 from proof_r1_formal.logic.signature import Signature
@@ -26,6 +26,7 @@ from proof_r1_formal.logic.syntax import (
     Implies,
     Not,
     Or,
+    Top,
     Var,
     Xor,
     atom,
@@ -245,3 +246,32 @@ def test_a_quantifier_is_all_or_some_of_its_instances(data: st.DataObject) -> No
     functions |= {f"␣{element}": {(): element} for element in range(max(structure.domains.values()))}
     larger = Structure(structure.domains, structure.predicates, functions)
     assert evaluate(formula, structure) is evaluate(expanded(formula, larger), larger)
+
+
+STEPS = {
+    "⊤": 1,
+    "⊥": 1,
+    "P(a)": 1,
+    "a = b": 1,
+    "¬¬P(a)": 3,
+    "P(a) ∧ P(b)": 3,
+    "P(a) ∨ P(b)": 3,
+    "P(a) ⊕ P(b)": 3,
+    "P(a) → P(b)": 3,
+    "P(a) ↔ ¬P(b)": 4,
+    "∀x P(x)": 1 + 3,
+    "∃x (P(x) ∧ ¬P(x))": 1 + 3 * 4,
+    "∀x (P(x) → ∃y (x = y ∨ P(y)))": 1 + 3 * (1 + 1 + 1 + 3 * 3),
+    "∀x P(x) ∧ ∃y P(y)": 1 + 4 + 4,
+}
+"""Formula -> how many subformulas an evaluation visits at most where the domain has 3 elements."""
+
+
+@pytest.mark.parametrize("text", STEPS)
+def test_each_subformula_counts_once_for_each_value_of_the_variables_around_it(text: str) -> None:
+    assert evaluation_steps(parse_formula(text), Structure({ENTITY: 3})) == STEPS[text]
+
+
+def test_steps_cannot_be_counted_without_the_domain_of_a_sort() -> None:
+    with pytest.raises(StructureError, match="no domain for sort"):
+        evaluation_steps(ForAll(Var("x", "Dog"), Top()), Structure({ENTITY: 3}))
