@@ -36,6 +36,13 @@ PAGE = ROOT / "docs" / "mutants.md"
 JUSTIFIED = ROOT / "docs" / "mutants.toml"
 COPIED = ("proof_r1_formal", "tests", "grammars", "theories", "examples", "pyproject.toml", "check_bundle.py")
 
+VERIFIER = (
+    "proof/test_verify.py",
+    "proof/test_evidence.py",
+    "proof/test_case_studies.py",
+    "proof/test_certify.py",
+    "proof/test_sorts.py",
+)
 TESTS: Mapping[str, tuple[str, ...]] = {
     "proof_r1_formal/logic/model.py": ("logic/test_model.py",),
     "proof_r1_formal/evidence/term.py": ("evidence/test_term.py", "evidence/test_checker.py"),
@@ -44,13 +51,10 @@ TESTS: Mapping[str, tuple[str, ...]] = {
     "proof_r1_formal/rules/spine.py": ("rules/test_check.py",),
     "proof_r1_formal/rules/forms.py": ("rules/test_check.py",),
     "proof_r1_formal/proof/answer.py": ("proof/test_answer.py", "proof/test_verify.py"),
-    "proof_r1_formal/proof/verify.py": (
-        "proof/test_verify.py",
-        "proof/test_evidence.py",
-        "proof/test_case_studies.py",
-        "proof/test_certify.py",
-        "proof/test_sorts.py",
-    ),
+    "proof_r1_formal/proof/judge.py": ("proof/test_verify.py", "proof/test_evidence.py"),
+    "proof_r1_formal/proof/context.py": ("proof/test_verify.py", "proof/test_sorts.py"),
+    "proof_r1_formal/proof/step.py": VERIFIER,
+    "proof_r1_formal/proof/session.py": ("proof/test_session.py", *VERIFIER),
     "proof_r1_formal/proof/closure.py": ("proof/test_closure.py",),
 }
 """Mutated module -> test files under ``tests``, in the order in which they run."""

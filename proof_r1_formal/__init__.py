@@ -21,9 +21,10 @@ from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import Formula
-from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
+from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, read_action
 from proof_r1_formal.proof.batch import Settings, verify, verify_many
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
+from proof_r1_formal.proof.session import SessionState, VerifierSession
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
@@ -55,12 +56,14 @@ __all__ = [
     "Query",
     "ReferenceStep",
     "Refuted",
+    "SessionState",
     "Settings",
     "StepReport",
     "Structure",
     "TraceReport",
     "Unknown",
     "Verifier",
+    "VerifierSession",
     "__version__",
     "catalogue",
     "evaluate",
@@ -68,6 +71,7 @@ __all__ = [
     "get_solver",
     "metrics_tables",
     "parse_formula",
+    "read_action",
     "read_completions",
     "read_problems",
     "show",

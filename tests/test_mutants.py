@@ -14,7 +14,8 @@ from bench.mutation import FAILED, PASSED, ROOT, Sandbox
 from tests.patience import PATIENCE
 
 MODEL, TERM, CHECKER = "logic/model.py", "evidence/term.py", "evidence/checker.py"
-RULES, VERIFY, CLOSURE = "rules/check.py", "proof/verify.py", "proof/closure.py"
+RULES, CLOSURE = "rules/check.py", "proof/closure.py"
+JUDGE, STEP, SESSION = "proof/judge.py", "proof/step.py", "proof/session.py"
 
 TABLES = "logic/test_model.py::test_tables"
 EXAMPLES = "logic/test_model.py::test_worked_examples"
@@ -146,28 +147,28 @@ FAULTS = {
     ),
     # verdicts
     "evidence is not looked at": Fault(
-        VERIFY, "return confirm(query, answer, self.kernel)", "return Confirmed(answer)", "proof/test_evidence.py"
+        JUDGE, "return confirm(query, answer, self.kernel)", "return Confirmed(answer)", "proof/test_evidence.py"
     ),
     "what is not entailed serves later steps": Fault(
-        VERIFY,
-        "if verdict.semantic:\n            self._symbols",
-        "if verdict.schema:\n            self._symbols",
+        SESSION,
+        "if verdict.semantic and action.formula",
+        "if verdict.schema and action.formula",
         f"{VERIFIER}::test_dependencies_that_cannot_be_trusted",
     ),
     "what is no instance serves later rules": Fault(
-        VERIFY,
-        "if verdict.rule:\n                self._rule_state",
-        "if verdict.semantic:\n                self._rule_state",
+        SESSION,
+        "if verdict.rule:\n                    state.rule",
+        "if verdict.semantic:\n                    state.rule",
         f"{VERIFIER}::test_what_is_entailed_but_no_instance_serves_entailment_but_not_rules",
     ),
     "restating is progress": Fault(
-        VERIFY,
+        STEP,
         "verdict.progress = not findings",
         "verdict.progress = True",
         f"{VERIFIER}::test_a_verified_step_cannot_be_farmed_in_other_words",
     ),
     "rule or progress is enough": Fault(
-        VERIFY, "if self.rule and self.progress else", "if self.rule or self.progress else", VERIFIER
+        STEP, "if self.rule and self.progress else", "if self.rule or self.progress else", VERIFIER
     ),
     # closure
     "later actions are depended on": Fault(

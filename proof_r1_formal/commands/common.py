@@ -25,7 +25,7 @@ from proof_r1_formal.data.completions import BadLine, Completion, read_completio
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.outputs import check_output, is_standard_output, is_stream
-from proof_r1_formal.proof.verify import EvidenceLevel
+from proof_r1_formal.proof.judge import EvidenceLevel
 from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
 from proof_r1_formal.workers import PROCESSES, RAY
 

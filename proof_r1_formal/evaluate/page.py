@@ -35,7 +35,8 @@ from proof_r1_formal.logic.syntax import Formula, Not
 from proof_r1_formal.proof.action import Trace
 from proof_r1_formal.proof.certify import Judged, certify_many
 from proof_r1_formal.proof.report import Finding, ModelReport, StepReport, TraceReport
-from proof_r1_formal.proof.verify import UNRULED, UNSUPPORTED, VERIFIED, Verifier
+from proof_r1_formal.proof.step import UNRULED, UNSUPPORTED, VERIFIED
+from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.solvers.base import Entailed, Refuted

@@ -45,7 +45,8 @@ from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Not
 from proof_r1_formal.logic.transform import negate
 from proof_r1_formal.proof.report import ModelReport, TraceReport
-from proof_r1_formal.proof.verify import VERIFIED, Verifier
+from proof_r1_formal.proof.step import VERIFIED
+from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers.base import Query, Refuted
 from proof_r1_formal.workers import PROCESSES, in_order

@@ -22,7 +22,8 @@ from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.sorts import with_sorts
-from proof_r1_formal.proof.verify import VERIFIED, Verifier
+from proof_r1_formal.proof.step import VERIFIED
+from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
 

@@ -24,7 +24,8 @@ from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.transform import negate
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
-from proof_r1_formal.proof.verify import VERIFIED, Verifier
+from proof_r1_formal.proof.step import VERIFIED
+from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import GOAL_BINDING
 
 Thinking: TypeAlias = Literal["explicit", "native"]

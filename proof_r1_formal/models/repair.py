@@ -14,7 +14,7 @@ from proof_r1_formal.display import countermodel
 from proof_r1_formal.models.chat import Message, Model, Sampling
 from proof_r1_formal.models.prompts import messages
 from proof_r1_formal.proof.report import NOTES, Code, StepReport, TraceReport
-from proof_r1_formal.proof.verify import VERIFIED
+from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.rules.schema import Catalogue
 
 

@@ -1,7 +1,7 @@
 """A model's completion to proof actions, each with its exact place in the text.
 
 In: the text of a completion: free text, then ``<summary>[ … ]</summary>``. Out: a :class:`Trace`. Nothing here knows
-the problem; what only the problem can tell (ids that clash, symbols that clash) is found by ``proof.verify``.
+the problem; what only the problem can tell (ids that clash, symbols that clash) is found by ``proof.step``.
 
 The summary is the first one after the last ``</think>``; its array may stand in a Markdown fence. It is *parsed* if it
 is closed and holds one JSON array and nothing else. Elements are read one at a time, so each keeps its span. The work
@@ -73,6 +73,19 @@ def read_completion(text: str) -> Trace:
             return malformed
         case elements:
             return Trace(True, tuple([_action(span, value) for span, value in elements]))
+
+
+def read_action(text: str, start: int = 0) -> Action | None:
+    """Read one action, as soon as it is there: the element of the summary's array that starts at a character.
+
+    Returns:
+        The action as :func:`read_completion` reads it; None if no whole JSON value starts there.
+    """
+    try:
+        value, stop = _value(text, start)
+    except _NotAnArrayError:
+        return None
+    return _action((start, stop), value)
 
 
 def count_actions(text: str) -> int:

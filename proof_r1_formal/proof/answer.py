@@ -6,12 +6,12 @@ carry it; metrics, rewards, certificates, bundles, pages and trainers read those
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
 from proof_r1_formal.logic.syntax import Formula
-from proof_r1_formal.proof.action import Action, Trace
+from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.report import Code, Finding, StepReport
 from proof_r1_formal.rules.schema import GOAL_BINDING, Rule
 from proof_r1_formal.solvers.base import Entailed, Refuted, Unknown
@@ -21,38 +21,33 @@ Consistency: TypeAlias = Literal["consistent", "inconsistent", "undecided"]
 Openness: TypeAlias = Literal["verified", "refuted", "undecided"]
 
 
-def terminal_index(problem: Problem, trace: Trace, rule_of: Callable[[Action], Rule | None]) -> int | None:
-    """Index of the terminal action: the last one, if its rule is GOAL_BINDING or its id is an option's.
+def binds(problem: Problem, action: Action, rule: Rule | None) -> bool:
+    """Whether an action is terminal if it is the last one: its rule is GOAL_BINDING, or its id is an option's.
 
     Args:
-        problem, trace: whose action it is.
-        rule_of: the rule that an action names.
+        problem, action: whose action it is.
+        rule: that the action names.
     """
-    if not trace.parsed or not trace.actions:
-        return None
-    last = trace.actions[-1]
-    rule = rule_of(last)
-    binds = (rule is not None and rule.name == GOAL_BINDING) or problem.option(last.id) is not None
-    return len(trace.actions) - 1 if binds else None
+    return (rule is not None and rule.name == GOAL_BINDING) or problem.option(action.id) is not None
 
 
-def selected_option(problem: Problem, trace: Trace, oracle: Oracle, *, by_formula: bool) -> Option | None:
+def selected_option(problem: Problem, last: Action | None, oracle: Oracle, *, by_formula: bool) -> Option | None:
     """The option with the id of the last action.
 
     Args:
         problem: with its sorts written into the formulas, as in :meth:`Verifier.read`.
-        trace: likewise.
+        last: the last action, likewise; None if there is none.
         oracle: compares formulas.
         by_formula: for evaluation: where the id is no option's, select the first option whose formula is equivalent to
             the last conclusion. Such an answer may be right, but it is never verified.
     """
-    if not trace.parsed or not trace.actions:
+    if last is None:
         return None
-    last = trace.actions[-1]
     named = problem.option(last.id)
     if named is not None or not by_formula or last.formula is None:
         return named
-    return next((option for option in problem.options if states(last.formula, option, oracle)), None)
+    formula = last.formula
+    return next((option for option in problem.options if states(formula, option, oracle)), None)
 
 
 def states(conclusion: Formula, option: Option | None, oracle: Oracle) -> bool:

@@ -18,8 +18,9 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evidence.kernel import KernelEvidence
 from proof_r1_formal.evidence.lean import LeanKernel
+from proof_r1_formal.proof.judge import EvidenceLevel
 from proof_r1_formal.proof.report import TraceReport, decode, encode
-from proof_r1_formal.proof.verify import EvidenceLevel, Verifier
+from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Limits

@@ -30,6 +30,17 @@ class AdmittedConclusions:
         self._by_key.setdefault(semantic_key(formula), []).append((action_id, formula))
         self._waiting.append((action_id, formula))
 
+    def remove_last(self, formula: Formula) -> None:
+        """Forget the conclusion that was added last, which is ``formula``."""
+        key = semantic_key(formula)
+        self._by_key[key].pop()
+        if not self._by_key[key]:  # an entry for None says that some conclusion has no key
+            del self._by_key[key]
+        if self._waiting:
+            self._waiting.pop()
+        else:
+            self._by_fingerprint[fingerprint(formula).single].pop()
+
     def candidates(self, formula: Formula) -> Iterator[tuple[str, Formula]]:
         """The admitted conclusions that may be equivalent to ``formula``, with the ids of their actions."""
         key = semantic_key(formula)

@@ -39,18 +39,19 @@ def with_sorts(problem: Problem) -> tuple[Problem, SignatureBuilder]:
 
 
 def conclusions_with_sorts(trace: Trace, known: SignatureBuilder) -> Trace:
-    """The trace with the sorts written into its conclusions.
+    """The trace with the sorts written into its conclusions, see :func:`conclusion_with_sorts`."""
+    return replace(trace, actions=tuple([conclusion_with_sorts(action, known) for action in trace.actions]))
+
+
+def conclusion_with_sorts(action: Action, known: SignatureBuilder) -> Action:
+    """The action with the sorts written into its conclusion.
 
     A conclusion that clashes with the problem stays as it is. One with a sort that the problem has not gets a finding.
 
     Args:
-        trace: of a completion.
+        action: as it was read.
         known: the symbols of the problem, from :func:`with_sorts`.
     """
-    return replace(trace, actions=tuple([_sorted(action, known) for action in trace.actions]))
-
-
-def _sorted(action: Action, known: SignatureBuilder) -> Action:
     formula = action.formula
     if formula is None or (known.one_sort and symbols(formula).sorts <= {ENTITY}):
         return action

@@ -137,6 +137,16 @@ class Metered(Oracle):
         """Take steps from the budget."""
         self.charged += steps
 
+    def mark(self) -> tuple[int, int]:
+        """What was charged, and how many distinct questions were asked so far; :meth:`rewind` goes back to it."""
+        return self.charged, len(self._answers)
+
+    def rewind(self, mark: tuple[int, int]) -> None:
+        """Forget what was asked and charged since a mark."""
+        self.charged, asked = mark
+        while len(self._answers) > asked:
+            self._answers.popitem()
+
     def _charged(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
         question = dependencies, conclusion
         answer = self._answers.get(question)

@@ -49,7 +49,7 @@ from proof_r1_formal.logic.syntax import (
     Var,
 )
 from proof_r1_formal.logic.transform import size, subformulas, substitute
-from proof_r1_formal.proof.verify import QUANTIFIER_NEGATION
+from proof_r1_formal.proof.step import QUANTIFIER_NEGATION
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Condition, Rule, Schema

@@ -35,7 +35,8 @@ from proof_r1_formal.logic.model import evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import Formula, Not
-from proof_r1_formal.proof.verify import VERIFIED, Verifier
+from proof_r1_formal.proof.step import VERIFIED
+from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Refuted

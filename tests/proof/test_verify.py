@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import proof_r1_formal.proof.verify
+import proof_r1_formal.proof.session
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
@@ -22,8 +22,10 @@ from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import ENTITY
 from proof_r1_formal.proof.batch import Settings, verify, verify_many
+from proof_r1_formal.proof.judge import CHECK_STEPS
 from proof_r1_formal.proof.report import Code, Finding, RuleReport, StepReport, TraceReport, decode, encode
-from proof_r1_formal.proof.verify import CHECK_STEPS, TRACE_STEPS, Verifier
+from proof_r1_formal.proof.session import TRACE_STEPS
+from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown
@@ -171,14 +173,14 @@ def test_all_work_on_a_trace_shares_a_budget(monkeypatch: pytest.MonkeyPatch) ->
     case = problem("P(a) ∧ Q(a)", "R(a) ∧ S(a)", "T(a) ∧ U(a)")
     steps = (("s1", ["h1"], "P(a)", CE), ("s2", ["h2"], "R(a)", CE), ("s3", ["h3"], "T(a)", CE))
     needed = VERIFIER.price(case, completion(*steps[:2]))
-    monkeypatch.setattr(proof_r1_formal.proof.verify, "TRACE_STEPS", needed)
+    monkeypatch.setattr(proof_r1_formal.proof.session, "TRACE_STEPS", needed)
     report = run(case, *steps)
     assert [step.semantic for step in report.actions] == [True, True, False]
     spent = f"the trace's budget of {needed} steps is spent"
     undecided = f"whether the dependencies entail the conclusion stayed undecided (budget: {spent})"
     assert Finding(Code.UNDECIDED, undecided) in report.actions[2].findings
     assert Finding(Code.RULE_UNDECIDED, f"{CE}: {spent}") in report.actions[2].findings
-    monkeypatch.setattr(proof_r1_formal.proof.verify, "TRACE_STEPS", VERIFIER.price(case, completion(*steps[:1])))
+    monkeypatch.setattr(proof_r1_formal.proof.session, "TRACE_STEPS", VERIFIER.price(case, completion(*steps[:1])))
     assert [step.signal for step in run(case, *steps).actions] == [1.0, 0.1, 0.1]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import proof_r1_formal.proof.verify
+import proof_r1_formal.proof.session
 import proof_r1_formal.testing.answers
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
@@ -73,7 +73,7 @@ def all_steps_entailed(report: TraceReport) -> float:
 
 def planted(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     """Break what the fault names, in this process."""
-    verify, answers = proof_r1_formal.proof.verify, proof_r1_formal.testing.answers
+    session, answers = proof_r1_formal.proof.session, proof_r1_formal.testing.answers
     codes = {
         "any formula may be stated": (Code.BINDING_MISMATCH,),
         "steps need not be entailed": (Code.UNVERIFIED_STEP,),
@@ -82,9 +82,9 @@ def planted(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
         "the id may be any": (Code.NO_BINDING,),
     }
     if fault in codes:
-        monkeypatch.setattr(verify, "answer_findings", without(*codes[fault]))
+        monkeypatch.setattr(session, "answer_findings", without(*codes[fault]))
     elif fault == "nothing is verified":
-        monkeypatch.setattr(verify, "answer_findings", lambda *_: (Finding(Code.NO_BINDING, ""),))
+        monkeypatch.setattr(session, "answer_findings", lambda *_: (Finding(Code.NO_BINDING, ""),))
     else:
         monkeypatch.setattr(answers, "sound_answer_reward", all_steps_entailed)
 

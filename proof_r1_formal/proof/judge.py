@@ -1,0 +1,129 @@
+"""What the checks of a step ask: is it entailed, with evidence that was checked again; is it an instance of its rule?
+
+A :class:`Judge` has the solver, the rules and the settings, and remembers what it was asked last. It knows no trace.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import SolverError
+from proof_r1_formal.evidence.confirm import Confirmed, confirm
+from proof_r1_formal.evidence.embedded import EmbeddedSolver
+from proof_r1_formal.evidence.kernel import KernelEvidence
+from proof_r1_formal.evidence.lean import HINT
+from proof_r1_formal.logic.pattern import Lambda
+from proof_r1_formal.logic.show import show, show_term
+from proof_r1_formal.logic.syntax import Formula, Var
+from proof_r1_formal.proof.action import Action
+from proof_r1_formal.proof.context import ProblemContext
+from proof_r1_formal.proof.report import RuleReport
+from proof_r1_formal.rules.catalogue import TRAIN
+from proof_r1_formal.rules.check import Match, RuleResult, check_rule
+from proof_r1_formal.rules.manifest import require_proved
+from proof_r1_formal.rules.schema import Catalogue, Rule
+from proof_r1_formal.solvers.base import Query, Solver
+from proof_r1_formal.solvers.oracle import Metered, Oracle
+
+CHECK_STEPS = 400_000
+"""What the questions of one rule check may cost."""
+
+_REMEMBERED_PROBLEMS = 256
+_REMEMBERED_STEPS = 1 << 14
+
+EvidenceLevel: TypeAlias = Literal["none", "checked", "kernel"]
+"""Whether the evidence of verdicts on entailment is checked again: by what is simpler than what found it, or by Lean's
+kernel, too."""
+
+
+class Judge:
+    """Answers for one solver and one rule catalogue; answers do not depend on earlier ones.
+
+    Its arguments and errors are those of :class:`~proof_r1_formal.proof.verify.Verifier`, which is one.
+    """
+
+    def __init__(
+        self,
+        solver: Solver | None = None,
+        *,
+        rules: Catalogue = TRAIN,
+        evaluation: bool = True,
+        aliases: bool = False,
+        atomic: bool = False,
+        evidence: EvidenceLevel = "checked",
+        kernel: KernelEvidence | None = None,
+    ) -> None:
+        require_proved(rules)
+        self.rules = rules
+        self.evaluation = evaluation
+        self.aliases = aliases
+        self.atomic = atomic
+        self.evidence = evidence
+        if evidence == "kernel" and kernel is None:
+            raise SolverError("lean", f"there is no kernel to check evidence with; {HINT}")
+        self.kernel = kernel if evidence == "kernel" else None
+        solver = EmbeddedSolver() if solver is None else solver
+        self.oracle = Oracle(solver, tables=isinstance(solver, EmbeddedSolver))
+        self.justify = lru_cache(maxsize=_REMEMBERED_STEPS)(self._justified)
+        self.match_rule = lru_cache(maxsize=_REMEMBERED_STEPS)(self._matched_rule)
+        self._contexts: OrderedDict[int, ProblemContext] = OrderedDict()
+
+    @property
+    def rule_system(self) -> str:
+        """What reports say of the rules: the title of the catalogue, and ``atomic`` if steps must be."""
+        return f"{self.rules.title}, atomic" if self.atomic else self.rules.title
+
+    def context(self, problem: Problem) -> ProblemContext:
+        """What all completions of a problem share; the last problems are remembered.
+
+        Raises:
+            SignatureError: the problem itself uses a symbol in two ways.
+        """
+        context = self._contexts.get(id(problem))
+        if context is None:
+            context = ProblemContext(problem, self.oracle)
+            if len(self._contexts) >= _REMEMBERED_PROBLEMS:
+                self._contexts.popitem(last=False)
+            self._contexts[id(problem)] = context
+        return context
+
+    def rule_of(self, action: Action) -> Rule | None:
+        """The rule that an action names; None if the catalogue has none of that name."""
+        return self.rules.find(action.rule or "", aliases=self.aliases)
+
+    def _justified(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        """Whether the dependencies entail the conclusion, the evidence being checked."""
+        query = Query(dependencies, conclusion)
+        answer = self.oracle.solver.decide(query)
+        if self.evidence == "none":
+            return Confirmed(answer)
+        return confirm(query, answer, self.kernel)
+
+    def _matched_rule(
+        self, rule: str, dependencies: tuple[Formula, ...], conclusion: Formula, terminal: bool
+    ) -> tuple[RuleResult, RuleReport | None, int]:
+        """The instance of the rule that a step is, the instance as text (without ids), and the price of the check."""
+        known = self.rules.find(rule)
+        assert known is not None
+        oracle = Metered(self.oracle, CHECK_STEPS, "rule check")
+        result = check_rule(known, dependencies, conclusion, oracle, terminal=terminal)
+        return result, _rule_report(result) if isinstance(result, Match) else None, oracle.charged
+
+
+def _rule_report(matched: Match) -> RuleReport:
+    """The instance as text, but for the ids of dependencies."""
+    substitution: dict[str, str] = {}
+    for name, value in matched.substitution.items():
+        match value:
+            case Lambda(variables, body):
+                binder = "".join(f"λ{variable.name}. " for variable in variables)
+                substitution[name] = f"{binder}{show(body)}"
+            case Var():  # the name of a bound variable says nothing
+                pass
+            case term:
+                substitution[name] = show_term(term)
+    minor = tuple([show(formula) for formula in matched.minor])
+    return RuleReport(schema=matched.schema.name, substitution=substitution, principal=(), minor=minor)

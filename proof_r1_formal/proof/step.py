@@ -1,0 +1,281 @@
+"""The four checks of one action, given what was admitted before it.
+
+In: an action, the state that earlier actions left, and a judge. Out: a :class:`Verdict`. The budget is charged, and
+nothing else is changed: ``proof.session`` admits the action to the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from msgspec import structs
+
+from proof_r1_formal.errors import SignatureError
+from proof_r1_formal.evidence.confirm import Confirmed, Evidence
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.signature import SignatureBuilder
+from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.proof.action import Action
+from proof_r1_formal.proof.answer import binding_findings
+from proof_r1_formal.proof.context import ProblemContext
+from proof_r1_formal.proof.judge import Judge
+from proof_r1_formal.proof.progress import AdmittedConclusions, progress_findings
+from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport
+from proof_r1_formal.rules.check import Match, NoMatch, Undecided
+from proof_r1_formal.rules.schema import GOAL_BINDING
+from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Unknown
+from proof_r1_formal.solvers.oracle import QUESTION, Metered
+
+MALFORMED, UNSUPPORTED, UNRULED, VERIFIED = 0.0, 0.1, 0.3, 1.0
+"""The four signals: not well formed; not entailed; entailed but no rule instance or no progress; all four checks."""
+
+QUANTIFIER_NEGATION = "QUANTIFIER_NEGATION"
+
+
+class State:
+    """What earlier actions leave to a later one.
+
+    Attributes:
+        semantic: id -> formula of the premises, and of the actions that are well formed and entailed.
+        rule: of those that are also instances of their rules.
+        admitted: the conclusions in ``semantic`` that are no premises.
+        ids: of the premises and of all actions, admitted or not.
+        symbols: of the problem and of the admitted conclusions.
+    """
+
+    __slots__ = ("admitted", "ids", "rule", "semantic", "symbols")
+
+    def __init__(self, context: ProblemContext) -> None:
+        self.semantic = dict(context.premises)
+        self.rule = dict(context.premises)
+        self.admitted = AdmittedConclusions()
+        self.ids = set(context.premises)
+        self.symbols: SignatureBuilder = context.symbols
+
+
+@dataclass(slots=True)
+class Verdict:
+    """The verdicts on one action while they are being found.
+
+    Attributes:
+        asked: the question of entailment that the action raised, with the answer that counts.
+        symbols: known once the action is admitted.
+    """
+
+    schema: bool = False
+    semantic: bool = False
+    rule: bool = False
+    progress: bool = False
+    findings: list[Finding] = field(default_factory=list)
+    instance: RuleReport | None = None
+    countermodel: ModelReport | None = None
+    evidence: Evidence | None = None
+    used: tuple[str, ...] | None = None
+    asked: tuple[Query, Answer] | None = None
+    symbols: SignatureBuilder | None = None
+
+    @property
+    def mismatched(self) -> bool:
+        """Whether it is the terminal action, and does not state the option that it names."""
+        return any(finding.code is Code.BINDING_MISMATCH for finding in self.findings)
+
+    @property
+    def signal(self) -> float:
+        if not self.schema:
+            return MALFORMED
+        if not self.semantic:
+            return UNSUPPORTED
+        return VERIFIED if self.rule and self.progress else UNRULED
+
+    def report(self, action: Action, *, terminal: bool) -> StepReport:
+        """The verdicts as plain data; without later actions, only a terminal one is inside a closure."""
+        return StepReport(
+            id=action.id,
+            span=action.span,
+            declared_rule=action.rule,
+            dependencies=action.dependencies,
+            conclusion=action.conclusion,
+            schema=self.schema,
+            semantic=self.semantic,
+            rule=self.rule,
+            progress=self.progress,
+            in_closure=terminal,
+            terminal=terminal,
+            signal=self.signal,
+            findings=tuple(self.findings),
+            instance=self.instance,
+            countermodel=self.countermodel,
+            evidence=self.evidence,
+            used=self.used,
+        )
+
+
+class StepChecker:
+    """Checks the actions of one trace.
+
+    Args:
+        judge: answers what the checks ask.
+        context: of the problem.
+        oracle: charges the trace for what it asks.
+    """
+
+    def __init__(self, judge: Judge, context: ProblemContext, oracle: Metered) -> None:
+        self._judge = judge
+        self._context = context
+        self._oracle = oracle
+
+    def check(self, action: Action, state: State, *, terminal: bool) -> Verdict:
+        """The verdicts on an action after the state; the state stays as it is.
+
+        Args:
+            action: with the problem's sorts written into its conclusion.
+            state: what earlier actions left.
+            terminal: whether the action binds the answer.
+        """
+        verdict = Verdict(findings=list(action.findings))
+        self._schema_check(action, state, verdict)
+        if not verdict.schema or action.formula is None or action.id is None:
+            return verdict
+        answer = self._entailment_check(action, action.formula, state, verdict)
+        if terminal:
+            found = binding_findings(self._context.problem, action.id, action.formula, self._oracle)
+            verdict.findings.extend(found)
+        matched = self._rule_check(action, action.formula, answer, state.rule, verdict, terminal=terminal)
+        self._progress_check(action, action.formula, matched, state, verdict, terminal=terminal)
+        return verdict
+
+    def _schema_check(self, action: Action, state: State, verdict: Verdict) -> None:
+        """Check what only the problem and the earlier actions can tell."""
+        symbols = state.symbols
+        if action.id is not None and action.id in state.ids:
+            taken = "a premise" if action.id in self._context.premises else "an earlier action"
+            verdict.findings.append(Finding(Code.DUPLICATE_ID, f"id {action.id!r} is already {taken}"))
+        if action.formula is not None:
+            try:
+                symbols = symbols.extended(action.formula)
+            except SignatureError as error:
+                verdict.findings.append(Finding(Code.SYMBOL_CLASH, str(error)))
+        verdict.schema = not verdict.findings
+        verdict.symbols = symbols
+
+    def _entailment_check(self, action: Action, formula: Formula, state: State, verdict: Verdict) -> Answer | None:
+        """Whether the admitted dependencies entail the conclusion; None if a dependency is not admitted."""
+        lacking = [name for name in action.dependencies if name not in state.semantic]
+        verdict.findings.extend([_unresolved(action, name, state) for name in lacking])
+        if lacking:
+            return None
+        dependencies = tuple([state.semantic[name] for name in action.dependencies])
+        confirmed = self._justified(dependencies, formula)
+        answer = confirmed.answer
+        verdict.asked = Query(dependencies, formula), answer
+        if self._judge.evidence != "none" and not isinstance(answer, Unknown):
+            verdict.evidence = confirmed.evidence
+        match answer:
+            case Entailed():
+                verdict.semantic = True
+                if confirmed.used is not None:
+                    verdict.used = tuple([n for i, n in enumerate(action.dependencies) if i in confirmed.used])
+                    unused = tuple([n for i, n in enumerate(action.dependencies) if i not in confirmed.used])
+                    if unused:
+                        problem = f"the conclusion follows without {', '.join(unused)}"
+                        verdict.findings.append(Finding(Code.UNUSED_DEPENDENCY, problem, unused))
+            case Refuted(model):
+                verdict.findings.append(Finding(Code.NOT_ENTAILED, "the dependencies do not entail the conclusion"))
+                verdict.countermodel = None if model is None else ModelReport.of(model)
+            case Unknown(reason, detail):
+                problem = f"whether the dependencies entail the conclusion stayed undecided ({reason}: {detail})"
+                verdict.findings.append(Finding(Code.UNDECIDED, problem))
+        return answer
+
+    def _justified(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        """The answer with its evidence, at the trace's expense."""
+        if self._oracle.spent is None:
+            confirmed = self._judge.justify(dependencies, conclusion)
+            self._oracle.charge(QUESTION + confirmed.answer.steps)
+        return confirmed if self._oracle.spent is None else Confirmed(self._oracle.spent)
+
+    def _rule_check(
+        self,
+        action: Action,
+        formula: Formula,
+        answer: Answer | None,
+        admitted: Mapping[str, Formula],
+        verdict: Verdict,
+        *,
+        terminal: bool,
+    ) -> Match | None:
+        rule = self._judge.rule_of(action)
+        if rule is None:
+            problem = f"there is no rule {action.rule!r} in the catalogue {self._judge.rules.name!r}"
+            verdict.findings.append(Finding(Code.UNKNOWN_RULE, problem))
+            return None
+        if answer is None:
+            return None
+        lacking = tuple([name for name in action.dependencies if name not in admitted])
+        if lacking:
+            problem = f"not verified as instances of their own rules: {', '.join(lacking)}"
+            verdict.findings.append(Finding(Code.RULE_UNTRUSTED_DEPENDENCY, problem, lacking))
+            return None
+        if isinstance(answer, Refuted):  # an instance of a sound rule would be entailed
+            verdict.findings.append(Finding(Code.NO_RULE_MATCH, f"a refuted step is no instance of {rule.name}"))
+            return None
+        dependencies = tuple([admitted[name] for name in action.dependencies])
+        report = None
+        if self._oracle.spent is None:
+            result, report, steps = self._judge.match_rule(rule.name, dependencies, formula, terminal)
+            self._oracle.charge(steps)
+        if self._oracle.spent is not None:
+            result = Undecided(self._oracle.spent.detail)
+        match result:
+            case Match() as matched:
+                if rule.name == GOAL_BINDING and verdict.mismatched:
+                    return None
+                if matched.unstated:
+                    verdict.findings.append(_compound(matched))
+                    if self._judge.atomic:
+                        problem = f"the step is no instance of {rule.name} whose premises are stated"
+                        verdict.findings.append(Finding(Code.NO_RULE_MATCH, problem))
+                        return None
+                verdict.rule = True
+                principal = tuple([action.dependencies[anchor.dependency] for anchor in matched.principal])
+                verdict.instance = None if report is None else structs.replace(report, principal=principal)
+                return matched
+            case NoMatch():
+                problem = f"the step is no instance of {rule.name}"
+                if rule.name == GOAL_BINDING:
+                    problem += "; the last action binds an option's formula that is one of its dependencies"
+                verdict.findings.append(Finding(Code.NO_RULE_MATCH, problem))
+            case Undecided(reason):
+                verdict.findings.append(Finding(Code.RULE_UNDECIDED, f"{rule.name}: {reason}"))
+        return None
+
+    def _progress_check(
+        self, action: Action, formula: Formula, matched: Match | None, state: State, verdict: Verdict, *, terminal: bool
+    ) -> None:
+        rule = self._judge.rule_of(action)
+        named = None if rule is None else rule.name
+        if terminal and named == GOAL_BINDING:  # it restates by nature
+            verdict.progress = not verdict.mismatched
+            return
+        exempt = None
+        if matched is not None and named == QUANTIFIER_NEGATION:
+            exempt = action.dependencies[matched.principal[0].dependency]
+        known = {name: state.semantic[name] for name in action.dependencies if name in state.semantic}
+        findings = progress_findings(formula, known, state.admitted, self._oracle, exempt=exempt)
+        verdict.findings.extend(findings)
+        verdict.progress = not findings and not verdict.mismatched
+
+
+def _unresolved(action: Action, name: str, state: State) -> Finding:
+    """Why a dependency does not resolve: an earlier action is not admitted, or there is no such earlier action."""
+    if name == action.id:
+        return Finding(Code.MISSING_DEPENDENCY, f"dependency {name!r} is this action itself", (name,))
+    if name in state.ids:
+        return Finding(Code.UNTRUSTED_DEPENDENCY, f"the earlier action {name!r} is not admitted", (name,))
+    return Finding(Code.MISSING_DEPENDENCY, f"{name!r} names no premise and no earlier action", (name,))
+
+
+def _compound(matched: Match) -> Finding:
+    shown = ", ".join([show(formula) for formula in matched.unstated])
+    return Finding(Code.COMPOUND_STEP, f"two inferences in one: the dependencies entail {shown}, but none states it")

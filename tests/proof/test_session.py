@@ -1,0 +1,177 @@
+"""A session gives the reports of ``verify``, whatever was pushed and taken back in between."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import proof_r1_formal.proof.session
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.proof.action import Action, read_action, read_completion
+from proof_r1_formal.proof.report import Code, TraceReport, encode
+from proof_r1_formal.proof.session import VerifierSession
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.testing.completions import any_text
+from proof_r1_formal.testing.corruptions import Corrupted, corrupted_attempts
+
+VERIFIER = Verifier(rules=FOLIO)
+CE, GB = "CONJUNCTION_ELIMINATION", "GOAL_BINDING"
+
+
+def action(name: str, dependencies: Sequence[str], conclusion: str, rule: str) -> Action:
+    element = {"id": name, "dependencies": dependencies, "conclusion": conclusion, "rule": rule}
+    read = read_action(json.dumps(element))
+    assert read is not None
+    return read
+
+
+def problem(*premises: str, goal: str) -> Problem:
+    parsed = tuple(Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(premises, 1))
+    return Problem("test/1", parsed, three_way_options(parse_formula(goal)), "h_goal_true")
+
+
+def wander(session: VerifierSession, there: list[Action], others: Sequence[Action], source: Random, steps: int) -> None:
+    """Push and take back at random; ``there`` is kept equal to what the session holds."""
+    for _ in range(steps):
+        if there and source.random() < 0.45:
+            assert session.pop().span == there.pop().span
+        else:
+            there.append(source.choice(others))
+            session.push(there[-1])
+        match source.randrange(4):
+            case 0:
+                session.report()
+            case 1:
+                assert len(session.state.steps) == len(there)
+            case 2:
+                session.price()
+            case _:
+                pass
+
+
+def arrive(session: VerifierSession, there: list[Action], actions: Sequence[Action]) -> None:
+    """Take back what does not belong to the actions, and push the rest."""
+    while tuple(there) != tuple(actions[: len(there)]):
+        session.pop()
+        there.pop()
+    for one in actions[len(there) :]:
+        session.push(one)
+
+
+@given(case=corrupted_attempts(catalogue=FOLIO), source=st.randoms(use_true_random=False))
+@settings(max_examples=50)
+def test_what_is_taken_back_leaves_nothing_behind(case: Corrupted, source: Random) -> None:
+    given_, text = case.problem, case.completion
+    trace = read_completion(text)
+    session = VerifierSession(given_, VERIFIER)
+    there: list[Action] = []
+    wander(session, there, trace.actions, source, 3 * len(trace.actions))
+    fresh = VerifierSession(given_, VERIFIER)
+    fresh.extend(there)
+    assert encode(session.report()) == encode(fresh.report())
+    assert session.price() == fresh.price()
+    assert session.entailments == fresh.entailments
+    assert session.state == fresh.state
+    arrive(session, there, trace.actions)
+    assert session.report(parsed=trace.parsed) == VERIFIER.verify(given_, text)
+    assert session.price(parsed=trace.parsed) == VERIFIER.price(given_, text)
+
+
+@given(any_text())
+def test_any_text_can_be_pushed(text: str) -> None:
+    case = problem("P(a)", goal="P(a)")
+    trace = read_completion(text)
+    session = VerifierSession(case, VERIFIER)
+    for one in trace.actions:
+        session.push(one)
+    assert session.report(parsed=trace.parsed) == VERIFIER.verify(case, text)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("part", "actions"), [(slice(0, None, 5), 1526), pytest.param(slice(None), 7586, marks=pytest.mark.long)]
+)
+def test_the_reports_on_benchmark_traces_are_those_of_verify(shared_data: Path, part: slice, actions: int) -> None:
+    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
+    source, verifier = Random(0), Verifier()
+    compared = 0
+    lines = (shared_data / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()
+    for row in map(json.loads, lines[part]):
+        given_, text = problems[f"{row['difficulty']}/{row['problem_id']}"], row["response"]
+        trace = read_completion(text)
+        session = VerifierSession(given_, verifier)
+        there: list[Action] = []
+        if trace.actions:
+            wander(session, there, trace.actions, source, 4)
+        arrive(session, there, trace.actions)
+        expected = verifier.verify(given_, text)
+        assert encode(session.report(parsed=trace.parsed)) == encode(expected)
+        compared += len(expected.actions)
+    assert compared == actions
+
+
+# -- examples ---------------------------------------------------------------------------------------------------------
+
+
+def codes(report: TraceReport, index: int) -> set[Code]:
+    return {finding.code for finding in report.actions[index].findings}
+
+
+def test_a_binding_that_others_follow_is_checked_again() -> None:
+    case = problem("P(a) ∧ Q(a)", goal="P(a)")
+    session = VerifierSession(case)
+    first = session.push(action("s1", ["h1"], "P(a)", CE))
+    assert (first.signal, first.in_closure, first.terminal) == (1.0, False, False)
+    binding = session.push(action("h_goal_true", ["s1"], "P(a)", GB))
+    assert (binding.signal, binding.in_closure, binding.terminal) == (1.0, True, True)
+    assert session.report().verified
+    session.push(action("s2", ["h1"], "Q(a)", CE))
+    report = session.report()
+    assert not report.verified
+    assert codes(report, 1) >= {Code.NO_RULE_MATCH}
+    assert [step.terminal for step in report.actions] == [False, False, False]
+    assert session.pop().id == "s2"
+    assert session.report().verified
+    assert session.state.steps[1] == binding
+
+
+def test_a_failed_step_can_be_tried_again_under_the_same_id() -> None:
+    session = VerifierSession(problem("P(a) ∧ Q(a)", goal="P(a)"))
+    assert session.push(action("s1", ["h1"], "¬P(a)", CE)).signal == 0.1
+    assert session.push(action("s1", ["h1"], "P(a)", CE)).signal == 0.0  # the id is taken
+    session.pop()
+    session.pop()
+    assert session.push(action("s1", ["h1"], "P(a)", CE)).signal == 1.0
+    assert sorted(session.state.semantic) == sorted(session.state.rule) == ["h1", "s1"]
+
+
+def test_an_empty_session_has_nothing_to_take_back() -> None:
+    session = VerifierSession(problem("P(a)", goal="P(a)"))
+    with pytest.raises(IndexError, match="no action to take back"):
+        session.pop()
+    report = session.report()
+    assert (report.actions, report.answer, report.parsed) == ((), None, True)
+
+
+def test_what_is_taken_back_is_not_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = problem("P(a) ∧ Q(a)", "R(a) ∧ S(a)", goal="P(a)")
+    first, second = action("s1", ["h1"], "P(a)", CE), action("s2", ["h2"], "R(a)", CE)
+    full = VerifierSession(case)
+    full.extend([first, second])
+    monkeypatch.setattr(proof_r1_formal.proof.session, "TRACE_STEPS", full.price())
+    session = VerifierSession(case)
+    for _ in range(50):
+        session.push(second)
+        session.pop()
+    session.extend([first, second])
+    assert not session.state.spent
+    assert [step.signal for step in session.state.steps] == [1.0, 1.0]
