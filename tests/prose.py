@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LONGEST = 36
+LONGEST = 40
 """The most words of a sentence of a page; most sentences have fewer than 25."""
 
 BANNED = {
@@ -60,23 +60,12 @@ UNSWEPT = (
     "docs/audit.md",
     "docs/bundle.md",
     "docs/cluster.md",
-    "docs/english.md",
-    "docs/evaluation.md",
     "docs/experiments.md",
-    "docs/generation.md",
-    "docs/integrations.md",
-    "docs/models.md",
     "docs/mutants.md",
     "docs/performance.md",
-    "docs/report.md",
-    "docs/rules.md",
-    "docs/service.md",
-    "docs/testing.md",
     "docs/training.md",
     "docs/trust.md",
     "docs/pictures/draw.py",
-    "docs/site/links.py",
-    "docs/site/roles.py",
     "proof_r1_formal/",
     "training/",
 )
