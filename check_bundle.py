@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Check a bundle of verdicts again, with this file and Python's standard library (3.10 or later) alone.
+"""Recheck a bundle of verdicts with only this file and Python's standard library (3.10 or later).
 
     python -I -S check_bundle.py BUNDLE [--show] [--accept-unsupported] [--steps=N]
 
-docs/bundle.md describes the format, and what is checked and what is taken as stated. --show also prints every formula
-beside the text that it is said to be. Exit status: 0 all that is checked holds, 1 something does not, 2 the file is not
-a bundle, 3 the check needs more steps than it may take (--steps). A message begins with its place, a JSON path.
+docs/bundle.md describes the format and the scope of the checks. --show also prints every formula beside the text that
+it formalises. --accept-unsupported accepts verdicts without evidence. Exit status: 0 all checks pass, 1 a check fails,
+2 the file is not a bundle, 3 the check exceeds the step limit (--steps). A message begins with its place, a JSON path.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ FREE_STEPS, STEPS_PER_CHARACTER = 1_000_000, 20  # what a check may take without
 
 
 class Steps:
-    """Counts the steps of a check, each of bounded work, and ends it when it takes more than it may."""
+    """Counts the steps of a check, each of bounded work, and ends the check at the limit."""
 
     def __init__(self) -> None:
         self.taken, self.most, self.place = 0, 0, ""
@@ -157,11 +157,11 @@ def read(node: Node, scope: tuple[Any, ...] = (), term: bool = False) -> Formula
             return (node.value[0], *[read(part, scope) for part in node.items()[1:]])
         case [("forall" | "exists") as kind, ["var", str(name), str(sort)], _] if not term:
             return (kind, sort, read(node.items()[2], ((name, sort), *scope)))
-    raise node.fault(2, f"this is no {'term (or a variable that is free)' if term else 'formula'}")
+    raise node.fault(2, f"this is not a {'term (or a variable that is free)' if term else 'formula'}")
 
 
 def parts(of: Formula) -> tuple[Formula, ...]:
-    """What a formula or a term consists of; all that walks through formulas asks here, and pays for it."""
+    """The parts of a formula or a term. All traversals of formulas call this, and are counted here."""
     STEPS.take(len(of))
     return of[2:] if of[0] in NAMED else of[1:]
 
@@ -226,7 +226,7 @@ class Structure:
         used = set[tuple[str, str, int]]().union(*map(symbols, formulas))
         for kind, place, tables in (("atom", "predicates", self._rows), ("app", "functions", self._values)):
             arity = {name: count for of, name, count in used if of == kind}
-            node[place].claim(tables.keys() == arity.keys(), f"expected are {', '.join(sorted(arity))}")
+            node[place].claim(tables.keys() == arity.keys(), f"expected: {', '.join(sorted(arity))}")
             for name, table in tables.items():
                 sizes = [self._size(sorts, kind, name, index) for index in range(arity[name])]
                 fit = all(len(row) == len(sizes) and all(map(int.__lt__, row, sizes)) for row in table)
@@ -234,7 +234,7 @@ class Structure:
                 if kind == "app":
                     fit = fit and len(table) == math.prod(sizes)
                     fit = fit and max(self._values[name].values()) < self._size(sorts, kind, name, -1)
-                node[place][name].claim(fit, f"this is no table of {name!r} for domains of {sizes} elements")
+                node[place][name].claim(fit, f"this is not a table of {name!r} for domains of {sizes} elements")
 
     def _size(self, sorts: dict[Any, str], *place: str | int) -> int:
         return int(self._sizes.get(sorts.get(place, ENTITY), 0))
@@ -324,7 +324,7 @@ class Proof:
                 node.claim(shown == goal or (kind == "Arbitrary" and shown == FALSUM), "the instance is not shown")
                 return formula, truth
             case "Suppose":
-                node.claim(formula[0] == "implies", "the formula is no implication")
+                node.claim(formula[0] == "implies", "the formula is not an implication")
                 shown = self._block(node["block"], signed(formula[1]))
                 node.claim(shown in (signed(formula[2]), FALSUM), "the block does not show the right side")
                 return formula, True
@@ -345,7 +345,7 @@ class Proof:
         match formula:  # the kind that is left is Leibniz
             case ("implies", ("equal", left, right), ("implies", before, after)) if differ(left, right, before, after):
                 return formula, True
-        raise node.fault(1, "the formula is no instance of Leibniz's law")
+        raise node.fault(1, "the formula is not an instance of Leibniz's law")
 
     def _at(self, number: Node) -> Signed:
         index: int = number.value
@@ -369,7 +369,7 @@ class Proof:
         rows = [(x, y, BINARY[formula[0]](x, y)) for x in (False, True) for y in (False, True)]
         sides = signed(formula[1]), signed(formula[2])
         for part, truth in known:
-            node.claim(part in (sides[0][0], sides[1][0]), "a premise is no side of the formula")
+            node.claim(part in (sides[0][0], sides[1][0]), "a premise is not a side of the formula")
             for index, (side, sign) in enumerate(sides):
                 rows = [row for row in rows if part != side or row[index] == (sign == truth)]
         return rows
@@ -383,7 +383,7 @@ class Proof:
         node = line["constant" if "constant" in line.value else "term"]
         term = read(node, term=True)
         if "constant" in line.value:
-            node.claim(len(term) == 2 and term[1] not in self._taken, "this is no new constant")
+            node.claim(len(term) == 2 and term[1] not in self._taken, "the constant is not new")
             self._new[term[1]] = sort
         node.claim(self._has_sort(self._known(term), sort), "the term is not of the variable's sort")
         return term
@@ -454,7 +454,7 @@ class Problem:
         self.premises = {premise["id"]: known[premise["id"]] for premise in self.data["premises"]}
         self.options = {option["id"]: known[option["id"]] for option in self.data["options"]}
         self.labels = {None: "", **{option["id"]: option["label"] for option in self.data["options"]}}
-        node["answer"].claim(self.data["answer"] in self.labels, "the answer is no option")
+        node["answer"].claim(self.data["answer"] in self.labels, "the answer is not an option")
         self.is_uncertain = self.labels[self.data["answer"]] == "Uncertain"
         contradictory = evidence.decide(node["consistency"], [*self.premises.values()], BOTTOM)[0]
         self.is_inconsistent, self.is_consistent = contradictory is True, contradictory is False
@@ -464,7 +464,7 @@ class Problem:
 
 
 def refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 Said = tuple[dict[str, Any], Counter[str]]  # what an element of the array says, and the codes of what is wrong with it
@@ -500,7 +500,7 @@ def elements(text: str, start: int, end: int) -> list[tuple[list[int], Any]]:
     text, found = text[:end], list[tuple[list[int], Any]]()
     position = after_space(text, start)
     if text[position : position + 1] != "[":
-        raise ValueError("this is no array")
+        raise ValueError("this is not an array")
     position = after_space(text, position + 1)
     closed = text[position : position + 1] == "]"
     while not closed:
@@ -531,7 +531,7 @@ def nesting(value: Any) -> int:
 
 
 def said(span: list[int], value: Any) -> Said:
-    """What an element says: of a repeated key the first value, of dependencies the different names."""
+    """The fields of an element: the first value of a repeated key, the distinct names of dependencies."""
     if not isinstance(value, tuple):
         return {"span": span, **dict.fromkeys(FIELDS), "dependencies": []}, Counter(["NOT_AN_OBJECT"])
     given, keys = dict(reversed(value)), Counter([key for key, _ in value])
@@ -579,7 +579,7 @@ class Trace:
             (name for name, formula in problem.options.items() if formula == problem.options.get(answer)), None
         )
         selected = answer == last["id"] if by_id else answer is None or (same and answer == first)
-        node["answer"].claim(selected, "the last action or the binding says otherwise")
+        node["answer"].claim(selected, "the last action or the binding contradicts this")
         self.binds = by_id and same is True
         self.is_open = self._openness(node["uncertain"], evidence)
         self._state, self._trusted, self._seen = dict(problem.premises), {*problem.premises}, {*problem.premises}
@@ -593,7 +593,7 @@ class Trace:
         self._verified(node)
 
     def _said(self, node: Node) -> list[Counter[str]]:
-        """The codes of what is wrong with the elements of the completion's array; the actions must say the same."""
+        """The codes of the errors in the elements of the completion's array; the actions must agree with them."""
         parsed, found = actions_of(self.data["completion"])
         node["parsed"].claim(self.data["parsed"] == parsed, f"the completion says {parsed}")
         node["actions"].claim(len(self.steps) == len(found), f"the completion has {len(found)} elements")
@@ -610,7 +610,7 @@ class Trace:
         expected["UNPARSABLE_CONCLUSION"] = step["conclusion"] is not None and formula is None
         schema, lacking = not +expected and not codes["SYMBOL_CLASH"], [n for n in names if n not in self._state]
         asked, entailed, lines, new = schema and not lacking, None, {*range(len(names))}, True
-        action["evidence"].claim(asked or step["evidence"] is None, "evidence is given for what is not asked")
+        action["evidence"].claim(asked or step["evidence"] is None, "evidence is given where none is required")
         if schema:
             expected.update("UNTRUSTED_DEPENDENCY" if n in self._seen else "MISSING_DEPENDENCY" for n in lacking)
             expected["BINDING_MISMATCH"] = terminal and not self.binds
@@ -623,7 +623,7 @@ class Trace:
             )
             expected["RULE_UNTRUSTED_DEPENDENCY"] = not (codes["UNKNOWN_RULE"] or self._trusted >= {*names})
         stated = Counter({code: count for code, count in codes.items() if code in DERIVED})
-        action["findings"].claim(stated == +expected, f"expected are {dict(+expected)}")
+        action["findings"].claim(stated == +expected, f"expected: {dict(+expected)}")
         allowed = DERIVED | PROGRESS | (RULE | {"COMPOUND_STEP"} if asked else {"UNKNOWN_RULE"}) if schema else SCHEMA
         action["findings"].claim(codes.keys() <= allowed, f"only {', '.join(sorted(allowed))} are expected")
         for some in (RULE, RULE - {"NO_RULE_MATCH"} | {"COMPOUND_STEP"}, PROGRESS, {"SYMBOL_CLASH"}):
@@ -631,7 +631,7 @@ class Trace:
         binding = terminal and step["declared_rule"] == "GOAL_BINDING"
         progress = schema and not expected["BINDING_MISMATCH"] and not codes.keys() & PROGRESS
         rule = asked and not codes.keys() & RULE and not (binding and expected["BINDING_MISMATCH"])
-        action["findings"].claim(entailed is not False or not rule, "what is refuted is under no rule")
+        action["findings"].claim(entailed is not False or not rule, "a refuted step is not an instance of its rule")
         exempt = binding or step["declared_rule"] == "QUANTIFIER_NEGATION"
         action["findings"].claim(new or exempt or not entailed or not progress, "the conclusion is nothing new")
         verdicts = {"schema": schema, "semantic": entailed is True, "rule": rule, "progress": progress}
@@ -825,13 +825,13 @@ def check(bundle: Node, accept_unsupported: bool, most_steps: int) -> str:
         stated.keys() == computed.keys(), f"missing: {sorted(map(str, computed.keys() - stated))[:3]}"
     )
     for word in evidence.words[: 0 if accept_unsupported else 1]:
-        raise word.fault(1, f"{len(evidence.words)} verdicts rest on a solver's word, of which this is the first")
+        raise word.fault(1, f"{len(evidence.words)} verdicts are unsupported; this is the first")
     steps = sum(len(trace.steps) for trace in traces)
     return (
         f"ok: {len(problems)} problems, {len(traces)} traces, {steps} steps; checked {evidence.counts['proof']} proofs"
         f", {evidence.counts['countermodel']} structures and {len(computed)} numbers of the evaluation.\n"
         f"Taken as stated: that formulas say what the texts beside them say (--show), whether steps are instances of "
-        f"their rules and progress, what is undecided, and {len(evidence.words)} verdicts on a solver's word."
+        f"their rules and progress, what is undecided, and {len(evidence.words)} unsupported verdicts."
     )
 
 
@@ -849,7 +849,7 @@ def unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def show(node: Node) -> Iterator[str]:
-    """Every formula of a problem or an action, beside the text that it is said to be."""
+    """Every formula of a problem or an action, beside the text that it formalises."""
     if isinstance(node.value, dict) and {"id", "formula"} <= node.value.keys():
         texts = [node.value[key] for key in ("text", "label", "source", "conclusion") if node.value.get(key)]
         yield "\n    ".join(

@@ -29,36 +29,35 @@ BACKENDS = ("z3", "cvc5", "embedded", "process:cvc4", "process:yices-smt2")
 
 HEAD = """# Audit: the same completions on every backend
 
-`make audit DATA=FOLDER` writes this page from the benchmark data; `proof-r1 crosscheck` does the same for completions
-of your own, and keeps every answer, countermodels included.
+This page compares the solvers on the same completions. `make audit DATA=FOLDER` writes it from the benchmark data;
+`proof-r1 crosscheck` does the same for your own completions, and keeps every answer and countermodel.
 
-The *local check* of an action asks whether the formulas that it declares as dependencies entail its conclusion. They
-are the premises and the raw conclusions of earlier actions, admitted or not, so no backend's verdict on one action
-changes the question about another. UNSAT means entailed (dependencies and negated conclusion have no common model),
-SAT refuted. Other is everything else: first what no backend is asked (an unparsable formula, a duplicate id, an element
-or a summary that is malformed, a dependency that is missing), then what a backend leaves unknown. Percentages are of
-all actions.
+The *local check* of an action asks whether the formulas of its declared dependencies entail its conclusion. They are
+the premises and the raw conclusions of earlier actions, admitted or not. So a backend's verdict on one action does not
+change the question about another. UNSAT means entailed (dependencies and negated conclusion have no common model), SAT
+refuted. Other counts actions without a question (an unparsable formula, a duplicate id, a malformed element or summary,
+a missing dependency) and unknown answers. Percentages are of all actions.
 
-The *rates* are FVR and RVR (`evaluate/metrics.py`) with the checks of entailment, of rules and of progress done by one
-backend, each replaying the states that come of its own verdicts. What comparing two formulas in a few fixed structures
-settles, no backend is asked, whichever it is. Their denominators leave out what the method's reference implementation
-leaves out (`--eligibility reference` of `proof-r1 evaluate`).
+The *rates* are FVR and RVR (`evaluate/metrics.py`). One backend does the checks of entailment, rules and progress, and
+its own verdicts determine the admitted actions. No backend is asked about two formulas that a few fixed structures
+distinguish. The denominators leave out what the method's reference implementation leaves out (`--eligibility
+reference` of `proof-r1 evaluate`).
 
 `golden` are the 450 reference proofs, `corrupted` 900 variants of them (wrong conclusions, dependencies, ids, fields
-and rules), `warm-up` 56 trajectories; nothing was sampled. Every query has the solvers' default budget of steps, and at
-most 5 s.
+and rules), `warm-up` 56 trajectories. All were used. Every query has the solvers' default budget of steps, and at most
+5 s.
 """
 
 FOOT = """## Reading it
 
-* Two backends contradict each other on a query if one says UNSAT and the other SAT. Each such query would be listed
-  below the table, made smaller until nothing can be left out, with the evidence of either side.
-* `embedded` gives a checked proof term with UNSAT, Z3 and cvc5 give none; all three give checked countermodels with
-  SAT. Programs that are run as processes are believed: nothing but `sat` or `unsat` is read from them.
-* yices-smt2 decides quantifier-free formulas only: every query with a quantifier is *unknown: unsupported* to it, and
-  that is what its column Other holds beyond the others'. An action that it cannot decide is not admitted, so what rests
-  on it fails by its dependency and leaves the denominators, while the action itself counts as not verified. Its rates
-  say how much of the data is quantifier-free, not how good the proofs are.
+* Two backends contradict each other on a query if one says UNSAT and the other SAT. The page would list each such query
+  below the table, reduced to a minimum, with the evidence of both sides.
+* With UNSAT, only `embedded` gives a checked proof term. With SAT, `embedded`, Z3 and cvc5 give checked countermodels.
+  Programs that run as processes give no evidence: only `sat` or `unsat` is read from them.
+* yices-smt2 decides quantifier-free formulas only. Every query with a quantifier is *unknown: unsupported*, which
+  explains its larger column Other. An undecided action is not admitted and counts as not verified. Actions that depend
+  on it fail too and leave the denominators. So the rates of yices-smt2 measure the quantifier-free share of the data,
+  not the quality of the proofs.
 """
 
 

@@ -130,16 +130,17 @@ def test_the_documented_tables_are_what_the_solvers_say(shared_data: Path, trace
 if __name__ == "__main__":
     HEAD = """# Agreement of the solvers, and of the labels
 
-`make tables DATA=FOLDER` writes this page from the benchmark data; `make test` checks it where the data are present,
-and the row of the reference traces only in `make test-long`.
-Queries are distinct: for each problem whether the premises entail the goal, its negation, and ⊥; for the 1,350
-reference traces every question that verification asks, those of the rule checks included. Records that are no usable
-problem are left out (1 of FOLIO v0, 20 of FOLIO v2). The embedded engine, Z3 5.4.0, and cvc5 1.4.2 with finite model
-finding, each with its default step budget. Checked evidence is a proof term that the checker accepts, or a
-countermodel that the reference evaluator confirms, in the names of the query.
+This page compares the solvers with each other and with the labels of the data. `make tables DATA=FOLDER` writes it from
+the benchmark data. `make test` checks it if the data are present; only `make test-long` checks the reference traces.
+
+Queries are distinct. For each problem they ask whether the premises entail the goal, its negation, and ⊥. For the 1,350
+reference traces they are all questions of the verification, including the rule checks. Unusable records are left out (1
+of FOLIO v0, 20 of FOLIO v2). The solvers are the embedded engine, Z3 5.4.0, and cvc5 1.4.2 with finite model finding,
+each with its default step budget. Checked evidence is a proof term that the checker accepts, or a countermodel that the
+reference evaluator confirms, in the names of the query.
 """
     FOOT = """
-Where a label disagrees, the formulas in the file say something else than the label: misspelt or drifting predicate
-names in ProverQA, annotation errors in FOLIO. Contradictory premises entail everything, so no label could be right.
+If a label disagrees, the formulas in the file contradict it, because of misspelt or inconsistent predicate names in
+ProverQA and annotation errors in FOLIO. Contradictory premises entail everything, so no label could be right.
 """
     sys.stdout.write("\n".join([HEAD, *tables(Path(sys.argv[1]))]) + "\n" + FOOT)

@@ -642,7 +642,7 @@ def test_verdicts_on_a_solvers_word_are_told(tmp_path: Path) -> None:
     path.write_bytes(encode(data))
     refused = run(path)
     assert refused.returncode == 1
-    assert "$.traces[0].actions[0].evidence: 1 verdicts rest on a solver's word" in refused.stdout
+    assert "$.traces[0].actions[0].evidence: 1 verdicts are unsupported" in refused.stdout
     assert run(path, "--accept-unsupported").returncode == 0
 
 

@@ -229,12 +229,12 @@ def adapt(data: Any, place: Path_, message: str) -> bool:
     if place[:1] == ("metrics",):
         data["metrics"] = evaluation(data)
         return True
-    if place[-1:] == ("findings",) and message.startswith("expected are "):
-        expected = ast.literal_eval(message.removeprefix("expected are "))
+    if place[-1:] == ("findings",) and message.startswith("expected: "):
+        expected = ast.literal_eval(message.removeprefix("expected: "))
         kept = [code for code in at(data, place) if code not in checker.DERIVED]
         _put(data, place, [*Counter(expected).elements(), *kept])
         return True
-    if message == "what is refuted is under no rule":
+    if message == "a refuted step is not an instance of its rule":
         at(data, place).append("NO_RULE_MATCH")
         return True
     if message == "the conclusion is nothing new":
@@ -244,7 +244,7 @@ def adapt(data: Any, place: Path_, message: str) -> bool:
         allowed = message.removeprefix("only ").removesuffix(" are expected").split(", ")
         _put(data, place, [code for code in at(data, place) if code in allowed])
         return True
-    if message in ("evidence is given for what is not asked", "there is nothing to compare", "not so answered"):
+    if message in ("evidence is given where none is required", "there is nothing to compare", "not so answered"):
         _put(data, place, None)
         return True
     for before, after in (("the completion says ", ""), ("expected is ", ""), ("", " is expected")):
