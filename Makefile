@@ -1,25 +1,25 @@
-# make setup   an environment in .venv with `proof-r1` in it
-# make demo    setup, then the main job on examples/
-# make check   a minute or two: lint, types, and the fast tests of what differs from the branch main
-# make test    everything the tests need, then all checks and tests; environments are made anew only if their lists change
-# make test-long    the exhaustive forms of tests of which `make test` has a shorter one (docs/testing.md)
-# make test-loaded  all tests three times beside four busy loops: none may depend on the speed of the machine
-# make tables DATA=FOLDER   docs/agreement.md anew, from the benchmark data in FOLDER
-# make bench DATA=FOLDER    docs/performance.json anew: how fast verification is, against z3py and cvc5
-# make bench-ray            docs/ray.json anew: 200,000 completions on a local Ray cluster, a worker of which is killed twice
-# make audit DATA=FOLDER    docs/audit.md anew: the completions of the benchmark data on every solver that is here
-# make generation DATA=FOLDER  docs/generation/ anew: generated problems beside ProverQA
-# make compare              docs/generated-queries.json anew: the engine against Z3 on 100,000 generated queries
-# make soundness            docs/soundness.json anew: 100,000 steps, 20,000 traces and 60,000 forged proofs that try to have something false accepted; 18,000 edits for a reward
-# make mutants              docs/mutants.md anew: which faults planted in the trusted modules do the tests notice?
-# make fuzz SECONDS=600     so long for each reader of text from outside: bytes that it should not survive
-# make test-openrlhf        the engine openrlhf on CPUs, in .venv-openrlhf (make setup-openrlhf); `make test` does it, too
-# make engines             docs/engines.md anew: ten steps by each of the two engines
-# make experiment-tiny     docs/experiments anew: the methods compared on a model from scratch (resumes; JOBS=2 THREADS=1)
-# make test-integrations   the adapters for other trainers, with those trainers, in .venv-integrations; `make test` does it, too
-# make web     proof_r1_formal/web/report.html anew from its sources in web/ (needs node and npm)
-# make docs    the documentation site in out/site; a link that leads nowhere is an error
-# make wheel   the package as a wheel in dist/
+# make setup   create .venv with `proof-r1` in it
+# make demo    set up, then verify examples/ and show one proof
+# make check   lint, types, and the fast tests of files that differ from the branch main; a minute or two
+# make test    set up everything, then run all checks and tests; reinstalls an environment only if its requirements change
+# make test-long    run the exhaustive forms of tests that `make test` runs in a shorter form (docs/testing.md)
+# make test-loaded  run all tests three times beside four busy loops; no test may depend on the speed of the machine
+# make tables DATA=FOLDER   write docs/agreement.md from the benchmark data in FOLDER
+# make bench DATA=FOLDER    write docs/performance.json: the speed of verification compared with z3py and cvc5
+# make bench-ray            write docs/ray.json: 200,000 completions on a local Ray cluster, with a worker killed twice
+# make audit DATA=FOLDER    write docs/audit.md: the completions of the benchmark data on every installed solver
+# make generation DATA=FOLDER  write docs/generation/: generated problems compared with ProverQA
+# make compare              write docs/generated-queries.json: the engine compared with Z3 on 100,000 generated queries
+# make soundness            write docs/soundness.json: 100,000 steps, 20,000 traces, 60,000 forged proofs, and 18,000 edits that search for undeserved rewards
+# make mutants              write docs/mutants.md: plant faults in the trusted modules and count those that no test notices
+# make fuzz SECONDS=600     fuzz each reader of external text for this time
+# make test-openrlhf        test the engine openrlhf on CPUs, in .venv-openrlhf (make setup-openrlhf); part of `make test`
+# make engines              write docs/engines.md: ten steps by each of the two engines
+# make experiment-tiny      write docs/experiments: the methods compared on a model trained from scratch (resumes; JOBS=2 THREADS=1)
+# make test-integrations    test the adapters with the other trainers, in .venv-integrations; part of `make test`
+# make web     build proof_r1_formal/web/report.html from web/ (needs node and npm)
+# make docs    build the documentation site in out/site; a broken link is an error
+# make wheel   build the wheel in dist/
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -51,7 +51,7 @@ check: .venv/.tested
 	$(BIN)/mypy
 	@changed="$$($(BIN)/python -m bench.changed)" && { test -z "$$changed" || $(PYTEST) -x -m 'not slow' $$changed; }
 
-# Both at once: one installs, or waits for processes to start, while the other computes.
+# In parallel: one often waits for an installation or for processes while the other computes.
 test: .venv/.tested
 	$(MAKE) --no-print-directory -j 3 test-here test-elsewhere
 
@@ -73,7 +73,7 @@ test-loaded: .venv/.tested programs .venv-integrations/.ready .venv-openrlhf/.re
 	trap 'kill $$loops' EXIT; \
 	for run in 1 2 3; do nice -n 19 $(MAKE) --no-print-directory test-here test-elsewhere; done
 
-# Of its own, as its pins are not those of everything else.
+# A separate environment, because its pinned versions conflict with the others.
 ORL := .venv-openrlhf/bin
 ORL_PIP := env -u PIP_CONSTRAINT $(ORL)/python -m pip --disable-pip-version-check -q
 
@@ -102,7 +102,7 @@ bench-ray: .venv/.tested
 
 audit: .venv/.tested
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m bench.audit $(DATA)
-	rm -rf out/audit  # what an interrupted run goes on with; a whole one asks anew, as the code may have changed
+	rm -rf out/audit  # the state of an interrupted run; a new run starts from scratch, because the code may have changed
 
 generation: .venv/.tested
 	$(BIN)/python -m bench.generation $(DATA)
@@ -121,7 +121,7 @@ fuzz: .venv/.tested
 	$(PIP) install atheris==3.0.0
 	$(BIN)/python -m bench.fuzz $(or $(SECONDS),600)
 
-# The frameworks that adapters are for: of their own, as their pins are not those of everything else.
+# The frameworks of the adapters, in a separate environment, because their pinned versions conflict with the others.
 INT := .venv-integrations/bin
 INT_PIP := env -u PIP_CONSTRAINT $(INT)/python -m pip --disable-pip-version-check -q
 
@@ -150,7 +150,7 @@ web/node_modules/.ready: web/package-lock.json
 	cd web && npm ci --silent --no-audit --no-fund
 	touch $@
 
-# Programs that tests need and pip cannot install. The tests of a program that cannot be installed are skipped and name it.
+# Programs that tests need and pip cannot install. Tests of a missing program are skipped with a message.
 CHROMIUM := command -v chromium || command -v chromium-browser || command -v google-chrome || command -v google-chrome-stable
 INSTALL := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install -y -q --no-install-recommends
 
@@ -160,7 +160,7 @@ programs:
 	test -z "$$missing" || test "$$(id -u)" != 0 || ! command -v apt-get > /dev/null || { \
 		timeout 300 apt-get update -q > /dev/null 2>&1; \
 		for name in $$missing; do $(INSTALL) $$name > /dev/null 2>&1 || echo "cannot install $$name"; done; }
-	@! command -v npm > /dev/null || $(MAKE) --silent web/node_modules/.ready || echo 'npm could install nothing'
+	@! command -v npm > /dev/null || $(MAKE) --silent web/node_modules/.ready || echo 'npm install failed'
 
 docs: .venv/.tested
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
