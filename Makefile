@@ -92,7 +92,7 @@ test-openrlhf: .venv-openrlhf/.ready
 	$(RUN_OPENRLHF)
 
 tables: .venv/.tested
-	$(BIN)/python tests/evaluate/test_agreement.py $(DATA) > docs/agreement.md
+	$(BIN)/python tests/audit/test_agreement.py $(DATA) > docs/agreement.md
 
 bench: .venv/.tested
 	$(BIN)/python -m bench.verification $(DATA)

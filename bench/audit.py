@@ -16,14 +16,14 @@ from collections import Counter
 from pathlib import Path
 
 from bench.verification import machine
+from proof_r1_formal.audit.audit_files import audit_tables, disagreement_lines, pictures, write_audit
+from proof_r1_formal.audit.backends import Backend
+from proof_r1_formal.audit.crosscheck import Audit, crosscheck
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.evaluate.audit import audit_tables, disagreement_lines, pictures, write_audit
-from proof_r1_formal.evaluate.backends import Backend
-from proof_r1_formal.evaluate.crosscheck import Audit, crosscheck
-from proof_r1_formal.evaluate.tables import to_markdown
+from proof_r1_formal.metrics.tables import to_markdown
 
 BACKENDS = ("z3", "cvc5", "embedded", "process:cvc4", "process:yices-smt2")
 
@@ -38,7 +38,7 @@ change the question about another. UNSAT means entailed (dependencies and negate
 refuted. Other counts actions without a question (an unparsable formula, a duplicate id, a malformed element or summary,
 a missing dependency) and unknown answers. Percentages are of all actions.
 
-The *rates* are FVR and RVR (`evaluate/metrics.py`). One backend does the checks of entailment, rules and progress, and
+The *rates* are FVR and RVR (`metrics/evaluation.py`). One backend does the checks of entailment, rules and progress, and
 its own verdicts determine the admitted actions. No backend is asked about two formulas that a few fixed structures
 distinguish. The denominators leave out what the method's reference implementation leaves out (`--eligibility
 reference` of `proof-r1 evaluate`).

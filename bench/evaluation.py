@@ -19,12 +19,12 @@ from typing import TypeVar
 from bench.traces import reference_traces, rollouts
 from bench.verification import forget, machine
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.evaluate.assessment import assess
-from proof_r1_formal.evaluate.examine import examine_many
-from proof_r1_formal.evaluate.study import Key
-from proof_r1_formal.evaluate.study_tables import study_tables
-from proof_r1_formal.evaluate.tables import Table, to_csv, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.metrics.tables import Table, to_csv, to_json, to_latex, to_markdown, to_rich
 from proof_r1_formal.proof.batch import verify_many
+from proof_r1_formal.study.assessment import assess
+from proof_r1_formal.study.definition import Key
+from proof_r1_formal.study.study_tables import study_tables
+from proof_r1_formal.study.verdicts import examine_many
 
 COMPLETIONS, SYSTEMS = 6129, 3
 RESAMPLES = 1000

@@ -16,11 +16,11 @@ from typing import TypeVar
 from bench.bars import bars
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.evaluate.tables import to_markdown
 from proof_r1_formal.generate import GeneratorSettings, generate_problems
 from proof_r1_formal.generate.comparison import comparison
 from proof_r1_formal.generate.diversity import Statistics
 from proof_r1_formal.generate.problems import STEPS, Difficulty
+from proof_r1_formal.metrics.tables import to_markdown
 
 SEED = 1
 DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")

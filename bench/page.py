@@ -23,8 +23,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 from bench.traces import reference_traces, rollouts
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.evaluate.page import page
 from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.report.page import page
 
 TRACES = 5000
 OPENINGS = 5

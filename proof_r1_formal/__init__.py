@@ -14,13 +14,13 @@ from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import Option, Premise, Problem, ProblemSet, ReferenceStep, three_way_options
 from proof_r1_formal.errors import ParseError, ProofR1Error
-from proof_r1_formal.evaluate.measures import INVALID_RULE, Metrics
-from proof_r1_formal.evaluate.metrics import evaluate_metrics
-from proof_r1_formal.evaluate.metrics_tables import metrics_tables
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.metrics.evaluation import evaluate_metrics
+from proof_r1_formal.metrics.measures import INVALID_RULE, Metrics
+from proof_r1_formal.metrics.metrics_tables import metrics_tables
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, read_action
 from proof_r1_formal.proof.batch import Settings, verify, verify_many
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport

@@ -45,8 +45,8 @@ ELSEWHERE = {
 """Pages that another test runs: page -> where."""
 NOT_RUN = {
     ("cluster.md", ""): "wants GPUs, a cluster and a model; tests/training/openrlhf runs the engine on CPUs",
-    ("evaluation.md", "proof-r1 evaluate --study"): "tests/evaluate/test_evaluation_commands.py runs a study",
-    ("evaluation.md", "proof-r1 review"): "wants a model; tests/evaluate/test_evaluation_commands.py has one",
+    ("evaluation.md", "proof-r1 evaluate --study"): "tests/study/test_evaluation_commands.py runs a study",
+    ("evaluation.md", "proof-r1 review"): "wants a model; tests/study/test_evaluation_commands.py has one",
     ("models.md", "pip install 'proof-r1-formal[models]'"): "wants an endpoint; tests/models has one",
     ("training.md", "from proof_r1_formal import TRAIN"): "has no effect alone: tests/training/test_align.py calls it",
 }

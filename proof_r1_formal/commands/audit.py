@@ -11,6 +11,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from proof_r1_formal.audit.audit_files import audit_tables, write_audit
+from proof_r1_formal.audit.backends import Backend
+from proof_r1_formal.audit.crosscheck import crosscheck as _crosscheck
 from proof_r1_formal.commands.common import (
     OUT,
     FormatOption,
@@ -31,10 +34,7 @@ from proof_r1_formal.commands.common import (
     with_progress,
     write,
 )
-from proof_r1_formal.evaluate.audit import audit_tables, write_audit
-from proof_r1_formal.evaluate.backends import Backend
-from proof_r1_formal.evaluate.crosscheck import crosscheck as _crosscheck
-from proof_r1_formal.evaluate.tables import to_rich
+from proof_r1_formal.metrics.tables import to_rich
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.testing.answers import CHUNK as ANSWERS

@@ -36,21 +36,21 @@ from proof_r1_formal.commands.common import (
 from proof_r1_formal.data.completions import Completion, Cost, beside, write_completions
 from proof_r1_formal.data.failures import read_failures
 from proof_r1_formal.data.problem import ProblemSet
-from proof_r1_formal.evaluate.assessment import Assessment, assess
-from proof_r1_formal.evaluate.diagnosis import misnamed_record
-from proof_r1_formal.evaluate.examine import Examined, examine_many
-from proof_r1_formal.evaluate.figures import draw, require_matplotlib
-from proof_r1_formal.evaluate.measures import LEAST_RESAMPLES, Eligibility, Sample
-from proof_r1_formal.evaluate.metrics_tables import metrics_tables
-from proof_r1_formal.evaluate.selection import Candidate
-from proof_r1_formal.evaluate.selection import best as best_of
-from proof_r1_formal.evaluate.study import Key, read_study
-from proof_r1_formal.evaluate.study_tables import detail_tables, diagnosis_tables, study_tables
-from proof_r1_formal.evaluate.tables import Table, to_csv, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.metrics.measures import LEAST_RESAMPLES, Eligibility, Sample
+from proof_r1_formal.metrics.metrics_tables import metrics_tables
+from proof_r1_formal.metrics.tables import Table, to_csv, to_json, to_latex, to_markdown, to_rich
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.rules.catalogue import TRAIN, catalogue
 from proof_r1_formal.rules.schema import Catalogue
+from proof_r1_formal.study.assessment import Assessment, assess
+from proof_r1_formal.study.definition import Key, read_study
+from proof_r1_formal.study.diagnosis import misnamed_record
+from proof_r1_formal.study.figures import draw, require_matplotlib
+from proof_r1_formal.study.selection import Candidate
+from proof_r1_formal.study.selection import best as best_of
+from proof_r1_formal.study.study_tables import detail_tables, diagnosis_tables, study_tables
+from proof_r1_formal.study.verdicts import Examined, examine_many
 
 
 def evaluate(

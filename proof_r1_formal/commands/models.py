@@ -30,10 +30,10 @@ from proof_r1_formal.commands.common import (
 from proof_r1_formal.data.completions import beside, write_completions
 from proof_r1_formal.data.failures import write_failures
 from proof_r1_formal.data.problem import ProblemSet
-from proof_r1_formal.evaluate.measures import Measure
-from proof_r1_formal.evaluate.metrics import evaluate_metrics
-from proof_r1_formal.evaluate.tables import Cell, Column, Style, Table, to_rich
 from proof_r1_formal.generate.trajectories import Thinking
+from proof_r1_formal.metrics.evaluation import evaluate_metrics
+from proof_r1_formal.metrics.measures import Measure
+from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_rich
 from proof_r1_formal.models.agents import Agent
 from proof_r1_formal.models.agents.direct import Direct
 from proof_r1_formal.models.agents.graph_of_verification import GraphOfVerification

@@ -27,12 +27,12 @@ from proof_r1_formal.commands.common import (
     with_progress,
 )
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.evaluate.bundle import Verified
-from proof_r1_formal.evaluate.page import CERTIFICATES, page
 from proof_r1_formal.evidence.lean import HINT, LeanKernel
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.report import decode
+from proof_r1_formal.report.bundle import Verified
+from proof_r1_formal.report.page import CERTIFICATES, page
 
 
 def report(

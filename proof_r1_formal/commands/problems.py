@@ -14,6 +14,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from proof_r1_formal.audit.labels import answer_by
 from proof_r1_formal.commands.common import (
     OUT,
     RayOption,
@@ -30,8 +31,6 @@ from proof_r1_formal.commands.common import (
 from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.native import decoded, encoded, write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem, ProblemSet, Rejected
-from proof_r1_formal.evaluate.labels import answer_by
-from proof_r1_formal.evaluate.tables import to_rich
 from proof_r1_formal.generate.comparison import comparison
 from proof_r1_formal.generate.diversity import Statistics, structural_key
 from proof_r1_formal.generate.problems import (
@@ -42,6 +41,7 @@ from proof_r1_formal.generate.problems import (
     generate_problems,
 )
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VocabularyName
+from proof_r1_formal.metrics.tables import to_rich
 from proof_r1_formal.outputs import LineFile
 from proof_r1_formal.solvers import get_solver
 

@@ -37,7 +37,13 @@ from proof_r1_formal.commands.models import (
     TimeoutOption,
     patient_model,
 )
-from proof_r1_formal.evaluate.review import (
+from proof_r1_formal.metrics.tables import to_json, to_markdown, to_rich
+from proof_r1_formal.models.chat import Sampling
+from proof_r1_formal.models.journal import Journal
+from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed
+from proof_r1_formal.outputs import check_folder, write_output
+from proof_r1_formal.proof.batch import Settings, verify_many
+from proof_r1_formal.study.review import (
     Drawn,
     Judgement,
     Reviewed,
@@ -48,13 +54,7 @@ from proof_r1_formal.evaluate.review import (
     reviewable,
     stratified,
 )
-from proof_r1_formal.evaluate.review import review as judge
-from proof_r1_formal.evaluate.tables import to_json, to_markdown, to_rich
-from proof_r1_formal.models.chat import Sampling
-from proof_r1_formal.models.journal import Journal
-from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed
-from proof_r1_formal.outputs import check_folder, write_output
-from proof_r1_formal.proof.batch import Settings, verify_many
+from proof_r1_formal.study.review import review as judge
 
 
 def review(

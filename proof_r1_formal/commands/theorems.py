@@ -30,7 +30,6 @@ from proof_r1_formal.commands.common import (
     write,
 )
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.evaluate.bundle import write_bundle
 from proof_r1_formal.evidence import dojo, isabelle, lean
 from proof_r1_formal.evidence.certificate import Certificate, lean_file
 from proof_r1_formal.evidence.isabelle import IsabelleKernel
@@ -48,6 +47,7 @@ from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.certify import certify_many
 from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.report.bundle import write_bundle
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.manifest import manifest_path, read_manifest, unproved
 

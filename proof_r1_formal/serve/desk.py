@@ -16,7 +16,6 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ParseError, ProofR1Error
-from proof_r1_formal.evaluate.page import page
 from proof_r1_formal.evidence.certificate import Certificate, lean_file
 from proof_r1_formal.evidence.isar import isar_theory
 from proof_r1_formal.evidence.lean import HINT, LeanKernel
@@ -30,6 +29,7 @@ from proof_r1_formal.proof.certify import Judged, certify_many
 from proof_r1_formal.proof.report import encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import smtlib
+from proof_r1_formal.report.page import page
 from proof_r1_formal.rewards import score
 from proof_r1_formal.rules.catalogue import RuleSystem
 from proof_r1_formal.serve.messages import (

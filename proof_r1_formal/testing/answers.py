@@ -24,10 +24,10 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.native import from_json, to_json
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.evaluate.measures import Measure
-from proof_r1_formal.evaluate.outputs import output_row
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.syntax import BOTTOM, Iff, Not
+from proof_r1_formal.metrics.measures import Measure
+from proof_r1_formal.metrics.outcomes import output_row
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rewards import sound_answer_reward

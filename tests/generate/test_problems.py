@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proof_r1_formal.audit.labels import answer_by
 from proof_r1_formal.commands import problems as command
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import FALSE, GOAL_UNCERTAIN, THREE_WAY, TRUE, UNCERTAIN
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.evaluate.labels import answer_by
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.generate import Generated, GeneratorSettings, Proved, Prover, Uncertain, generate_problems
 from proof_r1_formal.generate import problems as generator

@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from proof_r1_formal.audit.local_check import local_checks
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.evaluate.bundle import bundle, encode
-from proof_r1_formal.evaluate.local_check import local_checks
-from proof_r1_formal.evaluate.page import page
 from proof_r1_formal.evidence.fitch import fitch
 from proof_r1_formal.evidence.kernel import theorem_of
 from proof_r1_formal.evidence.lean import LeanKernel
@@ -26,6 +24,8 @@ from proof_r1_formal.proof.certify import certify, certify_many
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import isabelle, smtlib, tptp
 from proof_r1_formal.render import lean as lean_text
+from proof_r1_formal.report.bundle import bundle, encode
+from proof_r1_formal.report.page import page
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed, Query, Refuted, is_countermodel
 

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from proof_r1_formal.audit.local_check import local_checks
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
-from proof_r1_formal.evaluate.bundle import bundle, encode
-from proof_r1_formal.evaluate.local_check import local_checks
 from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.serial import from_data, to_data
@@ -20,6 +19,7 @@ from proof_r1_formal.proof.certify import certify, certify_many
 from proof_r1_formal.proof.report import Code
 from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.report.bundle import bundle, encode
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Query, Refuted

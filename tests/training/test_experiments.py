@@ -12,8 +12,8 @@ import torch
 
 from proof_r1_formal import FOLIO, Completion, ReferenceStep, Settings, read_completions, read_problems
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.evaluate.measures import Estimate, Measure
 from proof_r1_formal.generate import summary
+from proof_r1_formal.metrics.measures import Estimate, Measure
 from proof_r1_formal.models.prompts import short_question
 from training.config import ConfigError, read_config
 from training.experiments.plan import (

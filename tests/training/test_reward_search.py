@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal import FOLIO, TraceReport, Verifier, get_solver, parse_formula
-from proof_r1_formal.evaluate.local_check import local_checks
+from proof_r1_formal.audit.local_check import local_checks
 from proof_r1_formal.logic.syntax import Iff
 from proof_r1_formal.solvers.base import Entailed, Query
 from training.credit import PresetName

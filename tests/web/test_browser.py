@@ -14,9 +14,9 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwr
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.evaluate.page import page as make_page
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.report.page import page as make_page
 from tests.patience import PATIENCE
 
 expect.set_options(timeout=1000 * PATIENCE)

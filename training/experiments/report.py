@@ -13,8 +13,8 @@ from statistics import fmean, stdev
 from msgspec import structs
 
 from proof_r1_formal import read_problems
-from proof_r1_formal.evaluate.measures import Estimate, Measure
-from proof_r1_formal.evaluate.tables import Cell, Column, Style, Table, to_markdown
+from proof_r1_formal.metrics.measures import Estimate, Measure
+from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_markdown
 from training.config import Config
 from training.diagnostics import Runs, centring, draw_centring, draw_gradients, draw_runs
 from training.experiments.plan import STUDIES, Experiment, StudyName

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from proof_r1_formal import Completion, Problem, Settings, TraceReport, evaluate_metrics
 from proof_r1_formal.data.completions import write_completions
-from proof_r1_formal.evaluate.measures import Measure
+from proof_r1_formal.metrics.measures import Measure
 from training.config import Config, Model
 from training.local import checkpoint
 from training.local.chance import generator_of, seed_of

@@ -17,7 +17,7 @@ from msgspec import structs
 from rich.console import Console
 
 from proof_r1_formal import TRAIN, ProofR1Error, read_problems
-from proof_r1_formal.evaluate.measures import Measure
+from proof_r1_formal.metrics.measures import Measure
 from training.config import Config
 from training.experiments.plan import HELD_OUT, STUDIES, Experiment, MethodName, StudyName, draws, read_experiment
 from training.experiments.problems import write_draws, write_reading, write_sloppy

@@ -14,7 +14,7 @@ from statistics import fmean
 import msgspec
 
 from proof_r1_formal import Problem, evaluate_metrics
-from proof_r1_formal.evaluate.measures import Measure
+from proof_r1_formal.metrics.measures import Measure
 from training.credit import is_eligible
 from training.local.logs import Seconds, StepRecord
 from training.local.update import Update

@@ -1,4 +1,4 @@
-// The data of the page, as `proof_r1_formal/evaluate/page.py` writes it: an index, and
+// The data of the page, as `proof_r1_formal/report/page.py` writes it: an index, and
 // traces in compressed chunks that are read on demand.
 
 export interface Premise {

@@ -1,0 +1,218 @@
+"""Bundles: verdicts with all their evidence in one JSON file, for those who trust none of this package.
+
+In: a verifier, problems, and completions with their reports. Out: plain JSON values, or a file of them, which
+``check_bundle.py`` checks again with Python's standard library alone; ``docs/bundle.md`` describes the format.
+Equal inputs give equal bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from proof_r1_formal import __version__
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evidence.serial import proof_to_data, structure_to_data
+from proof_r1_formal.logic.serial import to_data
+from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
+from proof_r1_formal.metrics.evaluation import evaluate_metrics
+from proof_r1_formal.metrics.outcomes import reference_length
+from proof_r1_formal.outputs import write_output
+from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.proof.sorts import with_sorts
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.solvers.base import Entailed, Refuted, Unknown
+
+FORMAT = "proof-r1-bundle/1"
+
+Json: TypeAlias = "str | int | float | Sequence[Json] | Mapping[str, Json] | None"
+
+Verified: TypeAlias = tuple[Completion, TraceReport]
+"""A completion and the verifier's report on it."""
+
+
+def write_bundle(
+    path: Path | str, verifier: Verifier, problems: Mapping[str, Problem], traces: Iterable[Verified]
+) -> None:
+    """Write a bundle; the file appears whole or not at all.
+
+    Args:
+        path: where to; a file that is there is replaced.
+        verifier, problems, traces: see :func:`bundle`.
+
+    Raises:
+        DataError: the path cannot be written.
+        ProofR1Error: see :func:`bundle`.
+    """
+    write_output(Path(path), encode(bundle(verifier, problems, traces)))
+
+
+def encode(data: Mapping[str, Json]) -> bytes:
+    """A bundle as JSON in UTF-8, each problem and trace on a line of its own."""
+    fields = [
+        f"{_json(name)}: {_lines(value) if isinstance(value, list) else _json(value)}" for name, value in data.items()
+    ]
+    # An unpaired surrogate in a text becomes its JSON escape.
+    return ("{" + ",\n".join(fields) + "}\n").encode(errors="backslashreplace")
+
+
+def _lines(values: list[Json]) -> str:
+    return "[\n" + ",\n".join(map(_json, values)) + "\n]"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def bundle(verifier: Verifier, problems: Mapping[str, Problem], traces: Iterable[Verified]) -> dict[str, Json]:
+    """Put verdicts, their evidence and their evaluation together.
+
+    Args:
+        verifier: gives the evidence; the reports are its own, or those of one with the same settings.
+        problems: all that count in the evaluation, by id.
+        traces: completions of those problems, each with its report; no two of the same sample of a problem.
+
+    Raises:
+        ProofR1Error: a trace is of no problem or of a sample that is there already, or the verifier is one that does
+            not check evidence.
+    """
+    if verifier.evidence == "none":
+        raise ProofR1Error("a bundle holds evidence, and this verifier asks for none; use evidence='checked'")
+    reports: list[TraceReport] = []
+    lengths: dict[tuple[str, int], int] = {}
+    data: list[Json] = []
+    for completion, report in traces:
+        key = (report.problem_id, report.sample)
+        if report.problem_id not in problems:
+            raise ProofR1Error(f"a trace is of problem {report.problem_id!r}, which is not there")
+        if key in lengths:
+            raise ProofR1Error(f"two traces are of problem {key[0]!r}, sample {key[1]}; number the samples")
+        lengths[key] = len(completion.completion)
+        reports.append(report)
+        data.append(_trace(verifier, problems[report.problem_id], completion.completion, report))
+    metrics = evaluate_metrics(problems, reports, lengths=lengths)
+    return {
+        "format": FORMAT,
+        "made_by": {
+            "package": f"proof-r1-formal {__version__}",
+            "rules": verifier.rule_system,
+            "solver": verifier.oracle.solver.name,
+        },
+        "problems": [_problem(verifier, problem) for problem in problems.values()],
+        "traces": data,
+        "metrics": msgspec.to_builtins(metrics),
+    }
+
+
+# -- problems ---------------------------------------------------------------------------------------------------------
+
+
+def _problem(verifier: Verifier, problem: Problem) -> Json:
+    problem, _ = with_sorts(problem)
+    premises = tuple([premise.formula for premise in problem.premises])
+    return {
+        "id": problem.id,
+        "difficulty": problem.difficulty,
+        "question": problem.question,
+        "notes": list(problem.notes),
+        "premises": [
+            {"id": premise.id, "text": premise.text, "source": premise.source, "formula": to_data(premise.formula)}
+            for premise in problem.premises
+        ],
+        "options": [
+            {"id": option.id, "label": option.label, "formula": to_data(option.formula)} for option in problem.options
+        ],
+        "answer": problem.answer,
+        "reference_length": reference_length(problem),
+        "consistency": _evidence(verifier, premises, BOTTOM),
+    }
+
+
+# -- traces -----------------------------------------------------------------------------------------------------------
+
+
+def _trace(verifier: Verifier, problem: Problem, completion: str, report: TraceReport) -> Json:
+    problem, trace = verifier.read(problem, completion)
+    formulas = [action.formula for action in trace.actions]
+    option, last = problem.option(report.answer), formulas[-1] if formulas else None
+    premises = tuple([premise.formula for premise in problem.premises])
+    uncertain: Json = None
+    if option is not None and report.uncertain is not None:
+        uncertain = {
+            "goal": _model(_evidence(verifier, premises, option.formula)),
+            "negation": _model(_evidence(verifier, premises, Not(option.formula))),
+        }
+    binding = None if option is None or last is None else _binding(verifier, last, option.formula)
+    return {
+        "problem": report.problem_id,
+        "sample": report.sample,
+        "completion": completion,
+        "parsed": report.parsed,
+        "actions": list(_actions(verifier, problem, formulas, report)),
+        "answer": report.answer,
+        "binding": binding,
+        "uncertain": uncertain,
+        "verified": report.verified,
+        "rule_verified": report.rule_verified,
+        "closure": list(report.closure),
+        "used_closure": list(report.used_closure),
+    }
+
+
+def _actions(
+    verifier: Verifier, problem: Problem, formulas: list[Formula | None], report: TraceReport
+) -> Iterator[Json]:
+    admitted = {premise.id: premise.formula for premise in problem.premises}
+    for step, formula in zip(report.actions, formulas, strict=True):
+        evidence: Json = None
+        if formula is not None and step.schema and all(name in admitted for name in step.dependencies):
+            evidence = _evidence(verifier, tuple([admitted[name] for name in step.dependencies]), formula)
+        if formula is not None and step.id is not None and step.semantic:
+            admitted[step.id] = formula
+        yield {
+            "span": list(step.span),
+            "id": step.id,
+            "dependencies": list(step.dependencies),
+            "declared_rule": step.declared_rule,
+            "conclusion": step.conclusion,
+            "formula": None if formula is None else to_data(formula),
+            "verdicts": {
+                "schema": step.schema,
+                "semantic": step.semantic,
+                "rule": step.rule,
+                "progress": step.progress,
+            },
+            "signal": step.signal,
+            "findings": [finding.code.value for finding in step.findings],
+            "evidence": evidence,
+        }
+
+
+def _evidence(verifier: Verifier, dependencies: tuple[Formula, ...], conclusion: Formula) -> Json:
+    """Why the dependencies entail the conclusion or do not; None if that is undecided."""
+    match verifier.justify(dependencies, conclusion).answer:
+        case Entailed(proof):
+            return {"unsupported": True} if proof is None else {"proof": proof_to_data(proof)}
+        case Refuted(model):
+            return {"unsupported": False} if model is None else {"countermodel": structure_to_data(model)}
+        case Unknown():
+            return None
+
+
+def _binding(verifier: Verifier, conclusion: Formula, option: Formula) -> Json:
+    """Why the last conclusion and the option's formula are equivalent or are not."""
+    evidence = _evidence(verifier, (), Iff(conclusion, option))
+    if evidence is None and isinstance(verifier.oracle.equivalent(conclusion, option), Entailed):
+        return {"unsupported": True}  # so alike that no solver was asked
+    return evidence
+
+
+def _model(evidence: Json) -> Json:
+    """Evidence on whether an answer is uncertain, which a refutation without a model does not settle."""
+    return None if evidence == {"unsupported": False} else evidence

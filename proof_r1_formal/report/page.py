@@ -1,0 +1,359 @@
+"""Verified traces as one HTML file: overview, search, and each proof as a graph with its evidence.
+
+In: problems, completions with their reports, and a verifier that gives the evidence again. Out: a page that needs no
+network. Its style and its program are ``web/report.html`` in the package, which ``make web`` builds from the sources in
+``web/``. Here the data is put into it, so that no text from a model can end the element that holds it: an index, which
+the page reads when it opens, as JSON in which no ``<`` is left, and one element for every ``CHUNK`` traces, read when
+one of them is looked at, as compressed JSON. ``web/src/data.ts`` says the same of both as the structures here.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
+
+import msgspec
+
+from proof_r1_formal import __version__
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import DataError
+from proof_r1_formal.evidence.certificate import Certificate, lean_file
+from proof_r1_formal.evidence.fitch import Row, fitch
+from proof_r1_formal.evidence.isar import isar_theory
+from proof_r1_formal.evidence.lean import LeanKernel
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.signature import mangle
+from proof_r1_formal.logic.syntax import Formula, Not
+from proof_r1_formal.metrics.evaluation import evaluate_metrics
+from proof_r1_formal.metrics.metrics_tables import metrics_tables
+from proof_r1_formal.metrics.tables import to_json
+from proof_r1_formal.proof.action import Trace
+from proof_r1_formal.proof.certify import Judged, certify_many
+from proof_r1_formal.proof.report import Finding, ModelReport, StepReport, TraceReport
+from proof_r1_formal.proof.step import UNRULED, UNSUPPORTED, VERIFIED
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.report.bundle import Verified as VerifiedTrace
+from proof_r1_formal.resources import resource
+from proof_r1_formal.rules.schema import Catalogue
+from proof_r1_formal.solvers.base import Entailed, Refuted
+
+CHUNK = 50
+"""How many traces one element holds."""
+CERTIFICATES = 200
+"""How many traces get their certificate unless told otherwise: it is many times as long as the trace."""
+
+_INDEX, _TRACES = b"<!-- index -->", b"<!-- traces -->"
+"""Where the data belongs: before the program, and behind it."""
+_LEVELS = {UNSUPPORTED: 1, UNRULED: 2, VERIFIED: 3}
+
+
+class PremiseView(msgspec.Struct, omit_defaults=True):
+    """A premise as the page shows it."""
+
+    id: str
+    formula: str
+    text: str = ""
+
+
+class OptionView(msgspec.Struct):
+    """An option as the page shows it."""
+
+    id: str
+    label: str
+    formula: str
+
+
+class ProblemView(msgspec.Struct, omit_defaults=True):
+    """A problem as the page shows it."""
+
+    id: str
+    premises: list[PremiseView]
+    options: list[OptionView]
+    question: str = ""
+    difficulty: str = ""
+    answer: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class TraceRow(msgspec.Struct, omit_defaults=True):
+    """What the list of traces needs of one.
+
+    Attributes:
+        problem: its place in the list of problems.
+        steps: a digit for each action: its signal as 0 to 3, and 4 more if the answer rests on it.
+        verified: whether the answer is verified, as in ``TraceReport``.
+        codes, rules: of its findings and actions, without repeats.
+    """
+
+    problem: int
+    sample: int
+    parsed: bool
+    verified: bool
+    steps: str
+    answer: str | None = None
+    correct: bool | None = None
+    codes: list[str] = []
+    rules: list[str] = []
+
+
+class StepView(msgspec.Struct, omit_defaults=True):
+    """An action: its report, the formula that was read, and the proof if it is entailed by one."""
+
+    report: dict[str, object]
+    formula: str | None = None
+    proof: tuple[Row, ...] = ()
+
+
+class TheoremView(msgspec.Struct, omit_defaults=True):
+    """A trace's certificate as text; ``said`` is the kernel's word, empty if none was asked."""
+
+    lean: str
+    isabelle: str = ""
+    accepted: bool = False
+    said: str = ""
+
+
+class TraceView(msgspec.Struct, omit_defaults=True):
+    """What the page shows of one trace.
+
+    Attributes:
+        segments: the completion in pieces, each with the number of its action; -1 for what is none.
+        open: models of the premises in which the goal is false, and true, if they leave it open.
+        faults: why the answer is not verified, or not rule-verified, one sentence each.
+        no_certificate: why it has no certificate; empty if it has, or if none was made.
+    """
+
+    segments: list[tuple[str, int]]
+    steps: list[StepView]
+    closure: tuple[str, ...]
+    used_closure: tuple[str, ...]
+    consistency: str
+    open: tuple[ModelReport, ModelReport] | None = None
+    faults: tuple[str, ...] = ()
+    certificate: TheoremView | None = None
+    no_certificate: str = ""
+
+
+def page(
+    verifier: Verifier,
+    problems: Mapping[str, Problem],
+    traces: Iterable[VerifiedTrace],
+    *,
+    title: str = "Proof report",
+    certificates: int = CERTIFICATES,
+    kernel: LeanKernel | None = None,
+) -> bytes:
+    """The page as HTML in UTF-8.
+
+    Args:
+        verifier: gives the evidence; the reports are its own, or those of one with the same settings.
+        problems: by id; those without a trace count in the tables only.
+        traces: completions, each with its report.
+        title: of the page.
+        certificates: how many of the traces whose answer is verified get their certificate, the first ones.
+        kernel: checks those certificates, if it is given.
+
+    Raises:
+        DataError: a report is not of its completion, or was made under other rules or by another solver than the
+            verifier's.
+        ProofR1Error: the page has not been built.
+    """
+    traces = list(traces)
+    numbers: dict[str, int] = {}
+    rows: list[TraceRow] = []
+    views: list[TraceView] = []
+    for completion, report in traces:
+        problem, trace = verifier.read(problems[report.problem_id], completion.completion)
+        _require_same(verifier, trace, report)
+        rows.append(_row(numbers.setdefault(problem.id, len(numbers)), report))
+        views.append(_view(verifier, problem, trace, completion.completion, report))
+    wanted = [number for number, row in enumerate(rows) if row.verified][:certificates]
+    judged = certify_many(verifier, problems, (traces[number][0] for number in wanted), kernel)
+    for number, (completion, found) in zip(wanted, judged, strict=True):
+        views[number].certificate = _theorem(completion, found, kernel)
+        views[number].no_certificate = found.certification.reason
+    reports = [report for _, report in traces]
+    lengths = {(c.problem_id, c.sample): len(c.completion) for c, _ in traces}
+    index = {
+        "title": title,
+        "package": f"proof-r1-formal {__version__}",
+        "rules": verifier.rule_system,
+        "solver": reports[0].solver if reports else verifier.oracle.solver.name,
+        "certificates": len(wanted),
+        "chunk": CHUNK,
+        "problems": [_problem(verifier, problems[name]) for name in numbers],
+        "traces": rows,
+        "tables": json.loads(to_json(metrics_tables(evaluate_metrics(problems, reports, lengths=lengths)))),
+        "catalogue": _catalogue(verifier.rules),
+    }
+    return _filled(index, [views[start : start + CHUNK] for start in range(0, len(views), CHUNK)])
+
+
+# -- problems and rules -----------------------------------------------------------------------------------------------
+
+
+def _problem(verifier: Verifier, problem: Problem) -> ProblemView:
+    problem, _ = verifier.read(problem, "")  # with its sorts, as it was checked
+    return ProblemView(
+        id=problem.id,
+        premises=[PremiseView(premise.id, show(premise.formula), premise.text) for premise in problem.premises],
+        options=[OptionView(option.id, option.label, show(option.formula)) for option in problem.options],
+        question=problem.question,
+        difficulty=problem.difficulty,
+        answer=problem.answer,
+        notes=problem.notes,
+    )
+
+
+def _catalogue(rules: Catalogue) -> dict[str, object]:
+    """The meaning of each rule, and of each schema the patterns; by name."""
+    return {
+        "rules": {rule.name: rule.meaning for rule in rules.rules},
+        "schemata": {
+            schema.name: {
+                "premises": [show(pattern) for pattern in (*schema.principal, *schema.minor)],
+                "conclusion": show(schema.conclusion),
+            }
+            for rule in rules.rules
+            for schema in rule.schemata
+        },
+    }
+
+
+# -- traces -----------------------------------------------------------------------------------------------------------
+
+
+def _require_same(verifier: Verifier, trace: Trace, report: TraceReport) -> None:
+    name = f"problem {report.problem_id}, sample {report.sample}"
+    if report.rules != verifier.rule_system:
+        problem = f"{name} was checked under the rules {report.rules!r}, not {verifier.rule_system!r}; name the same"
+        raise DataError("reports", problem)
+    if report.solver != (solver := verifier.oracle.solver.name):
+        problem = f"{name} was checked by {report.solver}, not {solver}; name the same, or verify again"
+        raise DataError("reports", problem)
+    if [action.span for action in trace.actions] != [step.span for step in report.actions]:
+        raise DataError("reports", f"{name}: the report is of another completion; verify again")
+
+
+def _findings(report: TraceReport) -> Iterator[Finding]:
+    yield from (finding for step in report.actions for finding in step.findings)
+    yield from report.findings
+
+
+def _row(number: int, report: TraceReport) -> TraceRow:
+    return TraceRow(
+        problem=number,
+        sample=report.sample,
+        parsed=report.parsed,
+        verified=report.verified,
+        steps="".join(f"{_LEVELS.get(step.signal, 0) + 4 * step.in_closure}" for step in report.actions),
+        answer=report.answer,
+        correct=report.answer_correct,
+        codes=list(dict.fromkeys([finding.code.value for finding in _findings(report)])),
+        rules=list(dict.fromkeys(step.declared_rule for step in report.actions if step.declared_rule is not None)),
+    )
+
+
+def _view(verifier: Verifier, problem: Problem, trace: Trace, completion: str, report: TraceReport) -> TraceView:
+    return TraceView(
+        segments=list(_segments(completion, [step.span for step in report.actions])),
+        steps=list(_steps(verifier, problem, trace, report)),
+        closure=report.closure,
+        used_closure=report.used_closure,
+        consistency=report.consistency,
+        open=_open(verifier, problem, report) if report.uncertain == "verified" else None,
+        faults=tuple([finding.message for finding in report.findings]),
+    )
+
+
+def _segments(completion: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[str, int]]:
+    """The completion in pieces: cut here, as a browser counts characters differently."""
+    done = 0
+    for number, (start, end) in enumerate(spans):
+        if start > done:
+            yield completion[done:start], -1
+        yield completion[start:end], number
+        done = end
+    if done < len(completion):
+        yield completion[done:], -1
+
+
+def _steps(verifier: Verifier, problem: Problem, trace: Trace, report: TraceReport) -> Iterator[StepView]:
+    admitted = {premise.id: premise.formula for premise in problem.premises}
+    for action, step in zip(trace.actions, report.actions, strict=True):
+        given = [(name, admitted[name]) for name in step.dependencies if name in admitted]
+        proof: tuple[Row, ...] = ()
+        if action.formula is not None and step.semantic:
+            proof = _proof(verifier, given, action.formula)
+            if step.id is not None:
+                admitted[step.id] = action.formula
+        formula = None if action.formula is None else show(action.formula)
+        yield StepView(report=_told(step), formula=formula, proof=proof)
+
+
+def _told(step: StepReport) -> dict[str, object]:
+    """The report without what is empty, and without the span, as the completion is in pieces."""
+    told: dict[str, object] = msgspec.to_builtins(step)
+    return {name: value for name, value in told.items() if name != "span" and value not in (None, (), [])}
+
+
+def _proof(verifier: Verifier, given: Sequence[tuple[str, Formula]], conclusion: Formula) -> tuple[Row, ...]:
+    match verifier.justify(tuple([formula for _, formula in given]), conclusion).answer:
+        case Entailed(proof) if proof is not None:
+            return fitch(proof, given)
+    return ()
+
+
+def _open(verifier: Verifier, problem: Problem, report: TraceReport) -> tuple[ModelReport, ModelReport] | None:
+    """Models of the premises in which the goal is false and true."""
+    option = problem.option(report.answer)
+    assert option is not None
+    premises = tuple([premise.formula for premise in problem.premises])
+    answers = [verifier.justify(premises, goal).answer for goal in (option.formula, Not(option.formula))]
+    match answers:
+        case [Refuted(without), Refuted(with_)] if without is not None and with_ is not None:
+            return ModelReport.of(without), ModelReport.of(with_)
+    return None
+
+
+def _theorem(completion: Completion, found: Judged, kernel: LeanKernel | None) -> TheoremView | None:
+    certificate = found.certification.certificate
+    if certificate is None:
+        return None
+    name = f"{mangle(completion.problem_id, 'problem')}_{completion.sample}"
+    said = "" if kernel is None else "; ".join([kernel.version, *found.faults()])
+    return TheoremView(
+        lean=lean_file(certificate.theorems(), f"{completion.problem_id}, sample {completion.sample}"),
+        isabelle=isar_theory(certificate, name) if isinstance(certificate, Certificate) else "",
+        accepted=found.is_theorem,
+        said=said,
+    )
+
+
+# -- HTML -------------------------------------------------------------------------------------------------------------
+
+
+def _filled(index: Mapping[str, object], chunks: Iterable[Sequence[TraceView]]) -> bytes:
+    before, _, behind = (resource("web") / "report.html").read_bytes().partition(_INDEX)
+    program, _, rest = behind.partition(_TRACES)
+    assert rest, "web/report.html has both places for data"
+    data = _element("index", "application/json", _json(index).replace(b"<", b"\\u003c"))
+    return b"".join([before, data, program, *map(_packed, count(), chunks), rest])
+
+
+def _packed(number: int, chunk: Sequence[TraceView]) -> bytes:
+    return _element(f"traces-{number}", "text/plain", base64.b64encode(gzip.compress(_json(chunk), 6, mtime=0)))
+
+
+def _json(data: object) -> bytes:
+    """JSON in UTF-8; an unpaired surrogate in a text becomes its JSON escape."""
+    text = json.dumps(msgspec.to_builtins(data), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode(errors="backslashreplace")
+
+
+def _element(name: str, kind: str, text: bytes) -> bytes:
+    return b'<script type="%s" id="%s">%s</script>\n' % (kind.encode(), name.encode(), text)

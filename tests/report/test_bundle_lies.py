@@ -1,0 +1,352 @@
+"""Lies: each claim of a bundle is made false in every way that is thought of here, and ``check_bundle.py`` must notice.
+
+The liar is clever: whatever the checker expects elsewhere, he states (verdicts, findings, closures, the evaluation),
+but he sticks to his lie. What is accepted in the end must be true all the same: the verifier, run again on the
+problem and the completion of the bundle, must find nothing less than what is claimed. What needs a parser or the rule
+check is taken as stated (``docs/bundle.md``), so that a formula and its text, or a rule, may say something else.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from proof_r1_formal.data.problem import Option, Premise, Problem
+from proof_r1_formal.logic.serial import from_data
+from proof_r1_formal.proof.report import Code, StepReport, TraceReport
+from proof_r1_formal.proof.verify import Verifier
+from tests.report.test_bundle import (
+    PEOPLE,
+    Path_,
+    all_evidence_holds,
+    at,
+    checker,
+    evidence_at,
+    made,
+    places,
+    problem_of,
+    summary,
+)
+
+ROUNDS = 60
+"""How often the liar adapts the rest of the bundle to what the checker expects."""
+STEPS = 200_000
+
+
+def garden() -> dict[str, Any]:
+    """A right answer, a wrong one that a draft would make right, a cascade, and no array."""
+    case = problem_of("garden/1", ["p(a) ⊕ q(a)", "¬q(a)", "∀x (p(x) → r(x))"], "r(a)")
+    right = [
+        ("s1", ["h1", "h2"], "p(a)", "EXCLUSIVE_DISJUNCTION_ELIMINATION"),
+        ("h_goal_true", ["s1", "h3"], "r(a)", "GOAL_BINDING"),
+    ]
+    wrong = [
+        ("s1", ["h1"], "q(a)", "EXCLUSIVE_DISJUNCTION_ELIMINATION"),
+        ("s2", ["s1", "h9"], "¬r(a)", "MODUS_TOLLENS"),
+        ("s2", ["h2"], "¬q(a) ∨ r(a)", "DISJUNCTION_INTRODUCTION"),
+        ("h_goal_false", ["s2"], "¬r(a)", "GOAL_BINDING"),
+    ]
+    draft, final = (summary(*steps).removeprefix("<think>ok</think>") for steps in (right, wrong))
+    return made(case, f"<think>{draft}</think>so:{final}", summary(*right), f"<think>{draft}</think>{final[:-10]}")
+
+
+def ill_formed() -> dict[str, Any]:
+    """Every way in which an element is not well formed, in an array with a fence around it."""
+    case = problem_of("forms/1", ["p(a)"], "p(a)")
+    good = {"id": "s1", "dependencies": ["h1"], "conclusion": "p(a) ∨ p(b)", "rule": "DISJUNCTION_INTRODUCTION"}
+    bind = {"id": "h_goal_true", "dependencies": ["h1", "s1"], "conclusion": "p(a)", "rule": "GOAL_BINDING"}
+    rows = [good, {**good, "id": 7}, {**good, "more": [1]}, {"id": "s4"}, 5, {**good, "dependencies": [*"abcde"]}, bind]
+    text = json.dumps(rows)[:-1] + ', {"id": "h_goal_true", "id": "h_goal_false", "dependencies": ["s1", null]}]'
+    return made(case, f"<summary>```json\n{text}\n```</summary>", f"<summary>{json.dumps(rows)}</summary>")
+
+
+def people() -> dict[str, Any]:
+    """Sorts, quantifiers, equality; a step that does not follow."""
+    return made(
+        PEOPLE,
+        summary(
+            ("s1", ["h5", "h6"], "poet(Bea)", "CONJUNCTION_ELIMINATION"),
+            ("s2", ["h6", "s1"], "∃x (poet(x) ∧ knows(x, Ann))", "EXISTENTIAL_INTRODUCTION"),
+            ("s4", ["h1"], "∃z (poet(z) ∧ knows(z, Ann))", "EXISTENTIAL_INTRODUCTION"),
+            ("h_goal_true", ["s4", "s1"], "∃x (knows(x, Ann) ∧ poet(x))", "GOAL_BINDING"),
+        ),
+    )
+
+
+def uncertain() -> dict[str, Any]:
+    case = problem_of("open/1", ["p ∨ q", "p → q ∨ r"], "r", "h_goal_uncertain")
+    said = [summary((f"h_goal_{word}", ["h1"], "r", "GOAL_BINDING")) for word in ("uncertain", "true", "false")]
+    return made(case, *said)
+
+
+def inconsistent() -> dict[str, Any]:
+    case = problem_of("odd/1", ["p", "p → ¬p"], "r")
+    return made(case, summary(("s1", ["h1"], "p", "X"), ("h_goal_true", ["h1", "h2"], "r", "GOAL_BINDING")))
+
+
+BUNDLES = {"garden": garden, "ill-formed": ill_formed, "people": people, "open": uncertain, "odd": inconsistent}
+
+
+# -- lies -------------------------------------------------------------------------------------------------------------
+
+CODES = [code.value for code in Code]
+
+
+def lies(data: Any) -> Iterator[tuple[Path_, Any]]:
+    """A place, and another value there: for every place, every value that might do instead."""
+    ids = [part["id"] for problem in data["problems"] for part in (*problem["premises"], *problem["options"])]
+    ids += [action["id"] for trace in data["traces"] for action in trace["actions"] if action["id"]]
+    pools: dict[str | int, list[Any]] = {
+        "id": [*dict.fromkeys(ids), "s9", "", None],
+        "answer": [*dict.fromkeys(ids), None],
+        "declared_rule": ["GOAL_BINDING", "CONJUNCTION_ELIMINATION", "goal_binding", "NO_SUCH_RULE", "", None],
+        "signal": [0.0, 0.1, 0.3, 1.0, 0.2, 0.30000000000000004, -1.0, 0, True],
+        "sample": [0, 1, 2, 9],
+        "problem": ["garden/1", "nothing", ""],
+        "reference_length": [None, 0, 1, 5],
+        "label": ["True", "False", "Uncertain", "uncertain"],
+        "format": ["proof-r1-bundle/2", ""],
+    }
+    for kind in ("formula", "evidence", "binding", "consistency", "goal", "negation", "conclusion"):
+        found = [at(data, path) for path in places(data) if path and path[-1] == kind]
+        pools[kind] = [*{json.dumps(value): value for value in found}.values(), None]
+    for path in places(data):
+        if path and path[0] != "metrics":
+            yield from ((path, new) for new in _others(path, at(data, path), pools, ids))
+    yield from _other_traces(data)
+    for path in [path for path in places(data) if path[:1] == ("metrics",) and path[1:]]:
+        old = at(data, path)
+        if isinstance(old, dict):
+            yield path, {**old, "more": 1}
+            yield path, dict(list(old.items())[1:])
+        else:
+            yield path, old + 1 if isinstance(old, int | float) else 1
+            yield path, None if old is not None else 0.0
+
+
+def _other_traces(data: Any) -> Iterator[tuple[Path_, Any]]:
+    """For each trace, one without actions, and each other one, its elements pointing to where the text has the same."""
+    for index, trace in enumerate(data["traces"]):
+        nothing = {"answer": None, "binding": None, "uncertain": None, "verified": False, "rule_verified": False}
+        for parsed in (True, False):
+            none: dict[str, Any] = {"parsed": parsed, "actions": [], "closure": [], "used_closure": []}
+            yield ("traces", index), {**trace, **nothing, **none}
+        for other in data["traces"]:
+            moved = copy.deepcopy(other)
+            for action in moved["actions"]:
+                element = other["completion"][slice(*action["span"])]
+                start = trace["completion"].find(element)
+                action["span"] = [start, start + len(element)] if start >= 0 else action["span"]
+            if other is not trace:
+                yield ("traces", index), {**moved, **{key: trace[key] for key in ("sample", "completion")}}
+
+
+def _others(path: Path_, old: Any, pools: dict[str | int, list[Any]], ids: list[str]) -> Iterator[Any]:
+    key = path[-1]
+    yield from [new for new in pools.get(key, ()) if new != old or type(new) is not type(old)]
+    if key == "formula" and path[0] != "metrics":
+        yield ["not", old]
+    elif key == "completion":
+        yield from _other_completions(old)
+    elif key == "parsed" or isinstance(old, bool):
+        yield not old
+    elif key == "findings":
+        yield from ([*old, code] for code in CODES)
+    elif key in ("closure", "used_closure", "dependencies"):
+        yield from ([*old, name] for name in dict.fromkeys(ids))
+        yield []
+    elif isinstance(old, int) and not isinstance(old, bool):
+        yield from (old + 1, old - 1, 2 * old + 7)
+    elif isinstance(old, dict) and key in ("evidence", "binding", "consistency", "goal", "negation"):
+        yield from ({"unsupported": True}, {"unsupported": False}, {"proof": []}, {})
+    if isinstance(old, list) and "formula" not in path:
+        yield from (old[:index] + old[index + 1 :] for index in range(len(old)))
+        yield from ([*old[:index], old[index], *old[index:]] for index in range(len(old)))
+        yield from (old[index:] + old[:index] for index in range(1, len(old)))
+        yield []
+
+
+def _other_completions(text: str) -> Iterator[str]:
+    """Texts of which another summary counts, or none, or with another element."""
+    array = text[text.rfind("<summary>") + 9 : text.rfind("</summary>")]
+    yield from (
+        f"{text}</think>",
+        f"<summary>[]</summary>{text}",
+        text.replace("<think>", ""),
+        text.replace("</think>", ""),
+    )
+    yield from (f"{text}<summary>[]</summary>", text[:-10], text.replace("<summary>", "<summary>[],"), text[::-1], "")
+    yield from (
+        text.replace("</summary>", " 0</summary>"),
+        text.replace(array, f"```\n{array}\n```"),
+        text.replace(array, f"[{array}]"),
+    )
+    yield from (text.replace('"h1"', '"h2"'), text.replace('"s1"', '"s7"'), text.replace("GOAL_BINDING", "X"))
+    yield from (text.replace('"conclusion"', '"Conclusion"'), text.replace(": ", ":"), text.replace("[", "[ "))
+    yield text.replace('{"id"', '{"id": "h1", "id"')
+
+
+# -- the liar ---------------------------------------------------------------------------------------------------------
+
+
+def refused(data: Any) -> tuple[Path_, str] | None:
+    """The place and the message of the checker's refusal; None if it accepts."""
+    try:
+        checker.check(checker.Node(data), False, STEPS)
+    except checker.FaultError as fault:
+        place, _, message = fault.args[1].partition(": ")
+        return _path(data, place), message
+    return None
+
+
+def _path(data: Any, place: str) -> Path_:
+    return next((path for path in places(data) if str(checker.Node(None, path)) == place), ("?",))
+
+
+def told(data: Any, path: Path_, new: Any) -> Any | None:
+    """The bundle with a lie that the checker accepts, everything else being adapted; None if it does not accept it."""
+    data = copy.deepcopy(data)
+    at(data, path[:-1])[path[-1]] = new
+    for _ in range(ROUNDS):
+        found = refused(data)
+        if found is None:
+            return data
+        place, message = found
+        is_the_lie = place[: len(path)] == path or (path[: len(place)] == place and len(place) > 1)
+        if is_the_lie or not adapt(data, place, message):
+            return None
+    return None
+
+
+def adapt(data: Any, place: Path_, message: str) -> bool:
+    """State at a place what the checker expects there, if it says it."""
+    if place[:1] == ("metrics",):
+        data["metrics"] = evaluation(data)
+        return True
+    if place[-1:] == ("findings",) and message.startswith("expected: "):
+        expected = ast.literal_eval(message.removeprefix("expected: "))
+        kept = [code for code in at(data, place) if code not in checker.DERIVED]
+        _put(data, place, [*Counter(expected).elements(), *kept])
+        return True
+    if message == "a refuted step is not an instance of its rule":
+        at(data, place).append("NO_RULE_MATCH")
+        return True
+    if message == "the conclusion is nothing new":
+        at(data, place).append("TAUTOLOGY")
+        return True
+    if message.startswith("only ") and place[-1:] == ("findings",):
+        allowed = message.removeprefix("only ").removesuffix(" are expected").split(", ")
+        _put(data, place, [code for code in at(data, place) if code in allowed])
+        return True
+    if message in ("evidence is given where none is required", "there is nothing to compare", "not so answered"):
+        _put(data, place, None)
+        return True
+    for before, after in (("the completion says ", ""), ("expected is ", ""), ("", " is expected")):
+        if message.startswith(before) and message.endswith(after):
+            try:
+                _put(data, place, ast.literal_eval(message.removeprefix(before).removesuffix(after)))
+            except (ValueError, SyntaxError):
+                continue
+            return True
+    return False
+
+
+def _put(data: Any, place: Path_, value: Any) -> None:
+    at(data, place[:-1])[place[-1]] = value
+
+
+def evaluation(data: Any) -> dict[str, Any]:
+    """The evaluation that fits the traces."""
+    bundle, evidence = checker.Node(data), checker.Evidence()
+    problems = {node.value["id"]: checker.Problem(node, evidence) for node in bundle["problems"].items()}
+    traces = [checker.Trace(node, problems[node.value["problem"]], evidence) for node in bundle["traces"].items()]
+    nested: dict[str, Any] = {}
+    for path, number in checker.evaluation([*problems.values()], traces).items():
+        inside = nested
+        for key in path[:-1]:
+            inside = inside.setdefault(key, {})
+        inside[path[-1]] = number
+    return nested
+
+
+# -- the truth --------------------------------------------------------------------------------------------------------
+
+VERIFIER = Verifier()
+
+
+def false_claims(data: Any) -> list[str]:
+    """What an accepted bundle claims beyond what the verifier finds."""
+    problems = {problem["id"]: _problem(problem) for problem in data["problems"]}
+    found = []
+    if not all_evidence_holds(data):
+        found.append("evidence")
+    for index, trace in enumerate(data["traces"]):
+        report = VERIFIER.verify(problems[trace["problem"]], trace["completion"], sample=trace["sample"])
+        found += [f"traces[{index}]: {name}" for name in _beyond(trace, report)]
+    return found
+
+
+def _problem(data: Any) -> Problem:
+    premises = [Premise(part["id"], from_data(part["formula"])) for part in data["premises"]]
+    options = [Option(part["id"], part["label"], from_data(part["formula"])) for part in data["options"]]
+    return Problem(data["id"], tuple(premises), tuple(options), data["answer"])
+
+
+def _beyond(trace: Any, report: TraceReport) -> Iterator[str]:
+    if trace["parsed"] != report.parsed:
+        yield "parsed"
+    if [tuple(action["span"]) for action in trace["actions"]] != [step.span for step in report.actions]:
+        yield "the elements"
+        return
+    for action, step in zip(trace["actions"], report.actions, strict=True):
+        yield from _beyond_step(action, step)
+    if trace["verified"] and not report.verified:
+        yield "verified"
+    if trace["answer"] not in (None, report.answer):
+        yield "answer"
+    if trace["closure"] != list(report.closure):
+        yield "closure"
+
+
+def _beyond_step(action: Any, step: StepReport) -> Iterator[str]:
+    says = (action["id"], action["dependencies"], action["declared_rule"], action["conclusion"])
+    if says != (step.id, list(step.dependencies), step.declared_rule, step.conclusion):
+        yield f"{action['id']}: the element"
+    for verdict in ("schema", "semantic"):
+        if action["verdicts"][verdict] and not getattr(step, verdict):
+            yield f"{action['id']}: {verdict}"
+    if action["verdicts"]["progress"] and any(f.code is Code.BINDING_MISMATCH for f in step.findings):
+        yield f"{action['id']}: binding"
+
+
+def says_other_formula(path: Path_) -> bool:
+    """Whether the lie is what a formula says: then the text beside it, which people read, is about something else."""
+    return path[0] == "traces" and "formula" in path and "evidence" not in path
+
+
+# -- every lie --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BUNDLES)
+def test_no_lie_is_accepted(name: str) -> None:
+    data = BUNDLES[name]()
+    assert refused(data) is None and false_claims(data) == []
+    tried = accepted = inside = 0
+    for path, new in lies(data):
+        inside += evidence_at(path) not in (None, path)
+        if evidence_at(path) not in (None, path) and inside % 4:  # of so many alike, a part
+            continue
+        tried += 1
+        bundle = told(data, path, new)
+        if bundle is not None and not says_other_formula(path):
+            accepted += 1
+            assert false_claims(bundle) == [], f"{checker.Node(None, path)}: {at(data, path)!r} -> {new!r}"
+    assert tried > 2_000 / len(BUNDLES)
+    assert accepted < tried / 4, "most lies are about something that is checked"

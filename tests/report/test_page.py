@@ -1,0 +1,169 @@
+"""The page as data: what is in it is what was verified, and nothing that a model writes gets out of its element."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.completions import Completion, read_completions
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import DataError
+from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.report.page import CHUNK, page
+from proof_r1_formal.resources import resource
+from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.solvers import get_solver
+from tests.patience import PATIENCE
+
+ROOT = Path(__file__).resolve().parents[2]
+PROBLEMS = read_problems(ROOT / "examples" / "problems.jsonl").problems
+HOSTILE = "</script><script>hacked()</script><!-- \ud83d \U0001d4ab \x00 \u2028 <img src=x onerror=hacked()>"
+
+
+@cache
+def examples() -> tuple[Verifier, tuple[tuple[Completion, TraceReport], ...]]:
+    verifier = Verifier()
+    completions = [c for c in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(c, Completion)]
+    return verifier, tuple(
+        (c, verifier.verify(PROBLEMS[c.problem_id], c.completion, sample=c.sample)) for c in completions
+    )
+
+
+def element(html: bytes, name: str) -> bytes:
+    (found,) = re.findall(rb'<script type="[a-z/]+" id="%s">(.*?)</script>' % name.encode(), html, re.DOTALL)
+    assert isinstance(found, bytes)
+    return found
+
+
+def traces(html: bytes) -> list[dict[str, Any]]:
+    elements = range(-(-len(json.loads(element(html, "index"))["traces"]) // CHUNK))
+    packed = [base64.b64decode(element(html, f"traces-{number}")) for number in elements]
+    return [trace for chunk in packed for trace in json.loads(gzip.decompress(chunk))]
+
+
+def test_the_page_holds_what_was_verified() -> None:
+    verifier, verified = examples()
+    html = page(verifier, PROBLEMS, verified)
+    index, shown = json.loads(element(html, "index")), traces(html)
+    assert [(index["problems"][row["problem"]]["id"], row["sample"]) for row in index["traces"]] == [
+        (completion.problem_id, completion.sample) for completion, _ in verified
+    ]
+    for (completion, report), row, view in zip(verified, index["traces"], shown, strict=True):
+        assert "".join(text for text, _ in view["segments"]) == completion.completion
+        pieces = {number: text for text, number in view["segments"] if number >= 0}
+        assert pieces == {n: completion.completion[slice(*step.span)] for n, step in enumerate(report.actions)}
+        assert [step["report"]["signal"] for step in view["steps"]] == [step.signal for step in report.actions]
+        assert [int(digit) >= 4 for digit in row["steps"]] == [step.in_closure for step in report.actions]
+        assert row["parsed"] == report.parsed
+        for step, told in zip(report.actions, view["steps"], strict=True):
+            assert bool(told.get("proof")) == (step.semantic and step.evidence == "checked")
+            assert ("countermodel" in told["report"]) == (step.countermodel is not None)
+    assert sum(row["verified"] for row in index["traces"]) == 11
+    assert page(verifier, PROBLEMS, verified) == html
+
+
+def test_certificates_are_those_of_the_first_verified_answers() -> None:
+    verifier, verified = examples()
+    html = page(verifier, PROBLEMS, verified, certificates=2)
+    views = traces(html)
+    assert [number for number, view in enumerate(views) if "certificate" in view] == [0, 1]
+    assert json.loads(element(html, "index"))["certificates"] == 2
+    assert views[0]["certificate"]["lean"].startswith("import ProofR1\n")
+    assert "theory problem_garden_02fz1_0" in views[0]["certificate"]["isabelle"]
+    assert "accepted" not in views[0]["certificate"], "no kernel was asked"
+
+
+def test_a_problem_with_many_traces_is_in_several_elements() -> None:
+    verifier, verified = examples()
+    many = [
+        (Completion(problem_id=c.problem_id, sample=n, completion=c.completion), r)
+        for n in range(60)
+        for c, r in verified[:2]
+    ]
+    views = traces(page(verifier, PROBLEMS, many, certificates=0))
+    assert len(views) == 120
+    assert views[118] == views[0]
+
+
+@pytest.mark.parametrize("place", ["completion", "question", "conclusion"])
+def test_hostile_text_stays_inside_its_element(place: str) -> None:
+    verifier, ((first, _), *_) = examples()
+    problem = PROBLEMS["garden/1"]
+    text = first.completion
+    if place == "completion":
+        text = HOSTILE + text
+    elif place == "conclusion":
+        text = text.replace("waters_roses Mara", json.dumps(HOSTILE)[1:-1])
+    else:
+        problem = Problem(problem.id, problem.premises, problem.options, problem.answer, question=HOSTILE)
+    completion = Completion(problem_id=problem.id, completion=text)
+    html = page(verifier, {problem.id: problem}, [(completion, verifier.verify(problem, text))])
+    template = (resource("web") / "report.html").read_bytes()
+    for mark in (b"<script", b"</script", b"<!--", b"<img"):
+        data = {b"<script": 2, b"</script": 2, b"<!--": -2}  # two elements of data take the places of two comments
+        assert html.count(mark) == template.count(mark) + data.get(mark, 0)
+    (view,) = traces(html)
+    assert "".join(piece for piece, _ in view["segments"]) == text
+    question = json.loads(element(html, "index"))["problems"][0].get("question")
+    assert question == (HOSTILE if place == "question" else problem.question)
+
+
+def test_a_report_of_another_completion_or_by_other_rules_or_another_solver_is_refused() -> None:
+    verifier, ((first, report), (second, _), *_) = examples()
+    with pytest.raises(DataError, match="of another completion"):
+        page(verifier, PROBLEMS, [(Completion(problem_id=second.problem_id, completion=second.completion), report)])
+    with pytest.raises(DataError, match="under the rules 'train', not 'folio'"):
+        page(Verifier(rules=FOLIO), PROBLEMS, [(first, report)])
+    z3 = Verifier(get_solver("z3"))
+    with pytest.raises(DataError, match=r"was checked by embedded .*, not z3 .*; name the same"):
+        page(z3, PROBLEMS, [(first, report)])
+
+
+def sources_hash() -> str:
+    """As ``web/build.mjs`` makes it."""
+    web = ROOT / "web"
+    names = ["build.mjs", "package-lock.json", "package.json", "tsconfig.json"]
+    names += [f"src/{path.name}" for path in (web / "src").iterdir()]
+    digest = hashlib.sha256()
+    for name in sorted(names):
+        digest.update(name.encode() + b"\0" + (web / name).read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def test_the_built_page_is_of_these_sources() -> None:
+    built = (resource("web") / "report.html").read_text(encoding="utf-8")
+    assert f'<meta name="sources" content="{sources_hash()}">' in built, "run `make web` and commit what it builds"
+
+
+def test_building_again_gives_the_same_page(tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None or not (ROOT / "web" / "node_modules").is_dir():
+        pytest.skip("needs node, and web/node_modules (npm ci in web/)")
+    again = tmp_path / "report.html"
+    subprocess.run([node, "build.mjs", str(again)], cwd=ROOT / "web", check=True, timeout=PATIENCE)
+    assert again.read_bytes() == (resource("web") / "report.html").read_bytes()
+
+
+def test_the_page_asks_for_nothing_from_a_network() -> None:
+    built = (resource("web") / "report.html").read_text(encoding="utf-8")
+    assert "default-src 'none'" in built
+    without_notice = re.sub(r"<!--.*?-->", "", built, count=1, flags=re.DOTALL)
+    assert set(re.findall(r"https?://[\w./-]+", without_notice)) <= {
+        "http://www.w3.org/2000/svg",  # names of languages
+        "http://www.w3.org/1998/Math/MathML",
+        "http://www.w3.org/1999/xhtml",
+        "http://www.w3.org/1999/xlink",
+        "http://www.w3.org/XML/1998/namespace",
+    }
