@@ -11,6 +11,7 @@ from typing import Any, assert_never
 
 import z3
 
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import (
     And,
     App,
@@ -29,7 +30,7 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
 
 ENTITY = z3.DeclareSort("Entity")
 TIMEOUT_MS = 30_000

@@ -32,7 +32,7 @@ from proof_r1_formal.data.completions import Completion, write_completions
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE
 from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
-from proof_r1_formal.generate.trajectories import completion
+from proof_r1_formal.proof.trajectory import completion
 
 Json = dict[str, Any]
 

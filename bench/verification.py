@@ -37,13 +37,14 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.evidence.confirm import Confirmed, confirm
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.logic import parse
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import Formula, Iff, Not
 from proof_r1_formal.proof import verify
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Query, Solver
+from proof_r1_formal.solvers.base import Answer, Solver
 from proof_r1_formal.solvers.oracle import Oracle
 
 Json = dict[str, Any]

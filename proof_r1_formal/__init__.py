@@ -5,10 +5,6 @@
 '∀x (cat(x) → animal(x))'
 """
 
-from importlib.metadata import version
-
-__version__ = version("proof-r1-formal")
-
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.native import write_problems
@@ -16,6 +12,7 @@ from proof_r1_formal.data.problem import Option, Premise, Problem, ProblemSet, R
 from proof_r1_formal.errors import ParseError, ProofR1Error
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
@@ -29,7 +26,8 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Query, Refuted, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Refuted, Unknown
+from proof_r1_formal.version import __version__
 
 __all__ = [
     "FIELDS",

@@ -14,7 +14,6 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from proof_r1_formal import __version__
 from proof_r1_formal.commands.about import doctor, rules
 from proof_r1_formal.commands.audit import crosscheck, soundness
 from proof_r1_formal.commands.common import ERR, OUT
@@ -30,6 +29,7 @@ from proof_r1_formal.commands.theorems import certify, theories
 from proof_r1_formal.commands.traces import show, verify
 from proof_r1_formal.commands.training import train
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.version import __version__
 
 app = typer.Typer(
     name="proof-r1",

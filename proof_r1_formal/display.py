@@ -14,7 +14,7 @@ from rich.tree import Tree
 from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Result, Uncertain
 from proof_r1_formal.logic.show import show
-from proof_r1_formal.proof.report import ModelReport, StepReport, TraceReport
+from proof_r1_formal.proof.report import ModelReport, StepReport, TraceReport, model_in_words
 from proof_r1_formal.rules.schema import Catalogue, Condition, Rule, Schema
 
 _MARK = {True: "✓", False: "✗"}
@@ -91,29 +91,8 @@ def _findings(report: TraceReport) -> Iterator[RenderableType]:
         for finding in step.findings:
             tree.add(Text(f"{finding.message}  [{finding.code.value}]"))
         if step.countermodel is not None:
-            tree.add(Text(f"countermodel: {countermodel(step.countermodel)}"))
+            tree.add(Text(f"countermodel: {model_in_words(step.countermodel)}"))
         yield tree
-
-
-def countermodel(model: ModelReport) -> str:
-    """A structure in one line: domains, where predicates hold, tables of functions."""
-    domains = ", ".join(f"{sort} = {{{', '.join(map(str, range(size)))}}}" for sort, size in model.domains.items())
-    facts = [
-        f"{'' if rows else 'no '}{name}{'' if rows == ((),) or not rows else _tuples(rows)}"
-        for name, rows in model.predicates.items()
-    ]
-    values = [
-        f"{name}{_arguments(point)} = {value}" for name, table in model.functions.items() for point, value in table
-    ]
-    return "; ".join([domains, *values, *facts])
-
-
-def _tuples(rows: tuple[tuple[int, ...], ...]) -> str:
-    return f" of {', '.join(str(row[0]) if len(row) == 1 else str(row) for row in rows)}"
-
-
-def _arguments(point: tuple[int, ...]) -> str:
-    return f"({', '.join(map(str, point))})" if point else ""
 
 
 def _closure(report: TraceReport) -> RenderableType:
@@ -158,7 +137,7 @@ def result(problem: Problem, found: Result) -> RenderableType:
             heading.append(f"answer {answer if option is None else option.label}{correct}, {len(steps) - 1} steps")
             return Group(Text("\n".join(heading), "bold"), _proof(problem, steps))
         case Uncertain(models):
-            lines = [f"premises without {name}: {countermodel(ModelReport.of(m))}" for name, m in models.items()]
+            lines = [f"premises without {name}: {model_in_words(ModelReport.of(m))}" for name, m in models.items()]
             return Group(Text("\n".join([*heading, "answer Uncertain"]), "bold"), Text("\n".join(lines)))
         case GaveUp(reason, detail):
             ending = f" ({detail})" if detail else ""

@@ -21,8 +21,8 @@ from typing import BinaryIO, Self
 
 import msgspec
 
-from proof_r1_formal import __version__
 from proof_r1_formal.errors import DataError
+from proof_r1_formal.version import __version__
 
 STANDARD_OUTPUT = Path("-")
 

@@ -21,9 +21,9 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import FALSE, TRUE, Problem
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
-from proof_r1_formal.generate.trajectories import completion
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.report import encode
+from proof_r1_formal.proof.trajectory import completion
 from proof_r1_formal.workers import hired, in_order
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ In: a problem and a solver. Out: the id of the option that follows from the prem
 from __future__ import annotations
 
 from proof_r1_formal.data.problem import GOAL_UNCERTAIN, Problem
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import BOTTOM
-from proof_r1_formal.solvers.base import Entailed, Query, Refuted, Solver
+from proof_r1_formal.solvers.base import Entailed, Refuted, Solver
 
 CONTRADICTORY = "premises contradictory"
 """The premises entail everything, so no option is the answer."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import assert_never
 
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
     TOP,
@@ -29,7 +30,6 @@ from proof_r1_formal.logic.syntax import (
     Xor,
 )
 from proof_r1_formal.logic.transform import constants, instantiate, rename
-from proof_r1_formal.solvers.base import Query
 
 MAX_TRIES = 5_000
 """The most queries that are tried; beyond that the smallest one so far is the result."""

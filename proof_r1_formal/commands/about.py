@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from proof_r1_formal import __version__, display
+from proof_r1_formal import display
 from proof_r1_formal.commands.common import (
     OUT,
     RuleSystem,
@@ -17,6 +17,7 @@ from proof_r1_formal.commands.common import (
 from proof_r1_formal.evidence.lean import HINT, LeanKernel
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import Available, available_solvers, program_version
+from proof_r1_formal.version import __version__
 
 
 def rules(

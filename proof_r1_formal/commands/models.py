@@ -30,7 +30,6 @@ from proof_r1_formal.commands.common import (
 from proof_r1_formal.data.completions import beside, write_completions
 from proof_r1_formal.data.failures import write_failures
 from proof_r1_formal.data.problem import ProblemSet
-from proof_r1_formal.generate.trajectories import Thinking
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.measures import Measure
 from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_rich
@@ -48,6 +47,7 @@ from proof_r1_formal.models.sampling import sample as _sample
 from proof_r1_formal.outputs import is_stream
 from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.proof.trajectory import Thinking
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver
 

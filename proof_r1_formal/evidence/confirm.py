@@ -12,16 +12,8 @@ from typing import Literal, TypeAlias
 from proof_r1_formal.errors import ProofError, SignatureError, StructureError
 from proof_r1_formal.evidence.checker import check
 from proof_r1_formal.evidence.kernel import KernelEvidence
-from proof_r1_formal.solvers.base import (
-    Answer,
-    Entailed,
-    Query,
-    Reason,
-    Refuted,
-    TooLargeError,
-    Unknown,
-    is_countermodel,
-)
+from proof_r1_formal.logic.query import Query
+from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, TooLargeError, Unknown, is_countermodel
 
 Evidence: TypeAlias = Literal["kernel", "checked", "unsupported"]
 """What stands behind an answer: a kernel's acceptance, a checked proof or countermodel, the solver's word."""

@@ -14,18 +14,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from proof_r1_formal.evidence.search import BUDGET, search
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import BOTTOM
 from proof_r1_formal.solvers.answer_file import AnswerFile
-from proof_r1_formal.solvers.base import (
-    Answer,
-    Entailed,
-    Limits,
-    Query,
-    Refuted,
-    Solver,
-    Unknown,
-    checked_signature,
-)
+from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Refuted, Solver, Unknown, checked_signature
 from proof_r1_formal.solvers.finite import FiniteSolver
 
 QUICK = 2_000

@@ -19,6 +19,7 @@ from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.generate.openings import Opening, Schemata, cases, elements, introducible, plain
 from proof_r1_formal.logic.fingerprint import fingerprint
 from proof_r1_formal.logic.model import Structure, evaluate
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import ground_terms
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import And, Atom, Exists, ForAll, Formula, Implies, Not, Xor, conjunction
@@ -26,7 +27,7 @@ from proof_r1_formal.logic.transform import conjuncts, instantiate, negate, subf
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.rules.check import QUESTION
 from proof_r1_formal.rules.spine import Element
-from proof_r1_formal.solvers.base import Entailed, Query, Refuted
+from proof_r1_formal.solvers.base import Entailed, Refuted
 from proof_r1_formal.solvers.oracle import Oracle
 
 MAX_SUPPORTS = 4

@@ -17,12 +17,12 @@ from typing import TypeAlias
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem, ReferenceStep
 from proof_r1_formal.generate.openings import Schemata
 from proof_r1_formal.generate.search import Budget, BudgetSpentError, Inference, Refusal, Search
-from proof_r1_formal.generate.trajectories import summary
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.step import VERIFIED
+from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted

@@ -13,8 +13,8 @@ from proof_r1_formal.data.native import to_json
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.integrations.scoring import Row, Scorer
 from proof_r1_formal.models.prompts import messages
-from proof_r1_formal.rewards import Scored
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
+from proof_r1_formal.serve.openrlhf import completion_of, reply
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[str]) -> dict[str, object]:
@@ -35,33 +35,6 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
 @cache
 def _scorer() -> Scorer:
     return Scorer()
-
-
-def reply(scored: Sequence[Scored], **logs: Sequence[float]) -> dict[str, object]:
-    """Rewards in the shape that OpenRLHF reads: numbers per rollout.
-
-    Args:
-        scored: what each earns.
-        logs: more numbers for OpenRLHF's log, by name.
-    """
-    rewards = [one.reward for one in scored]
-    known = {"parsed": [float(one.parsed) for one in scored], "right": [float(one.right) for one in scored]}
-    return {"rewards": rewards, "scores": rewards, "extra_logs": {**known, **logs}}
-
-
-def completion_of(query: str, prompt: str) -> str:
-    """What follows the prompt; a tokenizer may have put something of its own before it.
-
-    Raises:
-        ValueError: the prompt does not stand in the query.
-
-    >>> completion_of("<s>Why? Because.", "Why?")
-    ' Because.'
-    """
-    start = query.find(prompt)
-    if start < 0:
-        raise ValueError("a query does not hold its prompt")
-    return query[start + len(prompt) :]
 
 
 def rows(problems: Iterable[Problem], *, rules: RuleSystem = "train") -> Iterator[Row]:

@@ -13,7 +13,7 @@ from typing import Literal, Protocol, TypedDict
 import msgspec
 
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.generate.trajectories import Thinking
+from proof_r1_formal.proof.trajectory import Thinking
 
 
 class Message(TypedDict):

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, three_way_options
-from proof_r1_formal.generate.trajectories import Thinking, summary
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.models.chat import Message
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
+from proof_r1_formal.proof.trajectory import Thinking, summary
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 

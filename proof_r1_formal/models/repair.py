@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.display import countermodel
 from proof_r1_formal.models.chat import Message, Model, Sampling
 from proof_r1_formal.models.prompts import messages
-from proof_r1_formal.proof.report import NOTES, Code, StepReport, TraceReport
+from proof_r1_formal.proof.report import NOTES, Code, StepReport, TraceReport, model_in_words
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.rules.schema import Catalogue
 
@@ -64,7 +63,7 @@ def _complaint(report: TraceReport) -> Iterator[str]:
         if step.signal < VERIFIED:
             yield f"- {step.id or f'element {number}'}: {_reasons(step)}"
             if step.countermodel is not None:
-                model = countermodel(step.countermodel)
+                model = model_in_words(step.countermodel)
                 yield f"  It does not follow: what it rests on holds, and it does not, where {model}."
     if _chooses_nothing(report):
         yield "- No option is chosen at the end."

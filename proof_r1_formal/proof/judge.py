@@ -16,6 +16,7 @@ from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.evidence.kernel import KernelEvidence
 from proof_r1_formal.evidence.lean import HINT
 from proof_r1_formal.logic.pattern import Lambda
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show, show_term
 from proof_r1_formal.logic.syntax import Formula, Var
 from proof_r1_formal.proof.action import Action
@@ -25,7 +26,7 @@ from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.check import Match, RuleResult, check_rule
 from proof_r1_formal.rules.manifest import require_proved
 from proof_r1_formal.rules.schema import Catalogue, Rule
-from proof_r1_formal.solvers.base import Query, Solver
+from proof_r1_formal.solvers.base import Solver
 from proof_r1_formal.solvers.oracle import Metered, Oracle
 
 CHECK_STEPS = 400_000

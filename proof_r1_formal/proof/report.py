@@ -198,3 +198,24 @@ def decode(line: bytes | str) -> TraceReport:
         msgspec.ValidationError: the line is JSON but no report; msgspec.DecodeError: it is no JSON.
     """
     return _DECODER.decode(line)
+
+
+def model_in_words(model: ModelReport) -> str:
+    """A structure in one line: domains, where predicates hold, tables of functions."""
+    domains = ", ".join(f"{sort} = {{{', '.join(map(str, range(size)))}}}" for sort, size in model.domains.items())
+    facts = [
+        f"{'' if rows else 'no '}{name}{'' if rows == ((),) or not rows else _tuples(rows)}"
+        for name, rows in model.predicates.items()
+    ]
+    values = [
+        f"{name}{_arguments(point)} = {value}" for name, table in model.functions.items() for point, value in table
+    ]
+    return "; ".join([domains, *values, *facts])
+
+
+def _tuples(rows: tuple[tuple[int, ...], ...]) -> str:
+    return f" of {', '.join(str(row[0]) if len(row) == 1 else str(row) for row in rows)}"
+
+
+def _arguments(point: tuple[int, ...]) -> str:
+    return f"({', '.join(map(str, point))})" if point else ""

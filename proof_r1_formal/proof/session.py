@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from msgspec import structs
 
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import SignatureBuilder
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.proof.action import Action
@@ -25,7 +26,7 @@ from proof_r1_formal.proof.judge import Judge
 from proof_r1_formal.proof.report import StepReport, TraceReport
 from proof_r1_formal.proof.sorts import conclusion_with_sorts
 from proof_r1_formal.proof.step import State, StepChecker
-from proof_r1_formal.solvers.base import Answer, Query
+from proof_r1_formal.solvers.base import Answer
 from proof_r1_formal.solvers.oracle import QUESTION, Metered
 
 TRACE_STEPS = 1_000_000

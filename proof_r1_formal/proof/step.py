@@ -13,6 +13,7 @@ from msgspec import structs
 
 from proof_r1_formal.errors import SignatureError
 from proof_r1_formal.evidence.confirm import Confirmed, Evidence
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import SignatureBuilder
 from proof_r1_formal.logic.syntax import Formula
@@ -24,7 +25,7 @@ from proof_r1_formal.proof.progress import AdmittedConclusions, progress_finding
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport
 from proof_r1_formal.rules.check import Match, NoMatch, Undecided
 from proof_r1_formal.rules.schema import GOAL_BINDING
-from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown
 from proof_r1_formal.solvers.oracle import QUESTION, Metered
 
 MALFORMED, UNSUPPORTED, UNRULED, VERIFIED = 0.0, 0.1, 0.3, 1.0

@@ -7,11 +7,12 @@ the other. Who has the actions before the completion is finished uses a session 
 from __future__ import annotations
 
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.proof.action import Trace
 from proof_r1_formal.proof.judge import Judge
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.session import VerifierSession
-from proof_r1_formal.solvers.base import Answer, Query
+from proof_r1_formal.solvers.base import Answer
 
 
 class Verifier(Judge):

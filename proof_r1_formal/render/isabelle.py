@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature, mangle
 from proof_r1_formal.logic.syntax import (
     And,
@@ -33,7 +34,6 @@ from proof_r1_formal.logic.syntax import (
     Xor,
 )
 from proof_r1_formal.render.notation import Notation, infix, lisp, text_of
-from proof_r1_formal.solvers.base import Query
 
 _CONNECTIVES: dict[type[Connective], str] = {
     And: r"\<and>",

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature, mangle
 from proof_r1_formal.logic.syntax import (
     ENTITY,
@@ -31,7 +32,6 @@ from proof_r1_formal.logic.syntax import (
     Xor,
 )
 from proof_r1_formal.render.notation import Notation, infix, text_of
-from proof_r1_formal.solvers.base import Query
 
 _CONNECTIVES: dict[type[Connective], str] = {And: "&", Or: "|", Xor: "<~>", Implies: "=>", Iff: "<=>"}
 

@@ -14,7 +14,6 @@ from typing import TypeAlias
 
 import msgspec
 
-from proof_r1_formal import __version__
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
@@ -28,6 +27,7 @@ from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers.base import Entailed, Refuted, Unknown
+from proof_r1_formal.version import __version__
 
 FORMAT = "proof-r1-bundle/1"
 

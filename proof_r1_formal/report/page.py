@@ -17,7 +17,6 @@ from itertools import count
 
 import msgspec
 
-from proof_r1_formal import __version__
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import DataError
@@ -40,6 +39,7 @@ from proof_r1_formal.report.bundle import Verified as VerifiedTrace
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.solvers.base import Entailed, Refuted
+from proof_r1_formal.version import __version__
 
 CHUNK = 50
 """How many traces one element holds."""

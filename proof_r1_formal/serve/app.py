@@ -18,8 +18,6 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from proof_r1_formal import __version__
-from proof_r1_formal.integrations.openrlhf import completion_of, reply
 from proof_r1_formal.rewards import RewardName, Scored
 from proof_r1_formal.rules.catalogue import RuleSystem
 from proof_r1_formal.serve.limits import RETRY, Limits, body_of, check_host, check_token
@@ -47,8 +45,10 @@ from proof_r1_formal.serve.messages import (
 )
 from proof_r1_formal.serve.metrics import MEDIA_TYPE, Metrics
 from proof_r1_formal.serve.openapi import described
+from proof_r1_formal.serve.openrlhf import completion_of, reply
 from proof_r1_formal.serve.pool import BusyError, Pool, TooManyError
 from proof_r1_formal.unicode import is_text
+from proof_r1_formal.version import __version__
 
 _T = TypeVar("_T")
 

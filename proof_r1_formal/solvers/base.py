@@ -17,31 +17,17 @@ from typing import Protocol, TypeAlias
 from proof_r1_formal.errors import SignatureError, StructureError
 from proof_r1_formal.evidence.term import Proof
 from proof_r1_formal.logic.model import Structure, evaluate, evaluation_steps, extents
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import FunctionType, Signature
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     ENTITY,
-    Formula,
-    Not,
 )
 
 MAX_DEPTH = 300
 """The deepest nesting of formulas and terms that solvers take: what the parser reads, and room to combine some."""
 MAX_EVALUATION = 500_000
 """The most steps that checking a countermodel may need, and the most elements that it may have."""
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """Do the dependencies entail the conclusion? All formulas are closed; domains are non-empty."""
-
-    dependencies: tuple[Formula, ...]
-    conclusion: Formula
-
-    @property
-    def assertions(self) -> tuple[Formula, ...]:
-        """The dependencies and the negated conclusion: they have a common model exactly if there is no entailment."""
-        return (*self.dependencies, Not(self.conclusion))
 
 
 @dataclass(frozen=True, slots=True)

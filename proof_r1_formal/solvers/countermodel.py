@@ -13,8 +13,9 @@ from typing import TypeAlias
 
 from proof_r1_formal.errors import StructureError
 from proof_r1_formal.logic.model import Element, Structure, evaluation_steps
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.solvers.base import Query, TooLargeError, is_countermodel
+from proof_r1_formal.solvers.base import TooLargeError, is_countermodel
 
 MAX_ENTRIES = 20_000
 """The most table entries that are read from a model."""

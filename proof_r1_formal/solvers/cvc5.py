@@ -12,18 +12,10 @@ from typing import Any
 
 from proof_r1_formal.errors import SolverError, StructureError
 from proof_r1_formal.logic.model import Element, Structure
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.render.smtlib import function_name, predicate_name, script, sort_name
-from proof_r1_formal.solvers.base import (
-    Answer,
-    Entailed,
-    Limits,
-    Query,
-    Reason,
-    Refuted,
-    Unknown,
-    checked_signature,
-)
+from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown, checked_signature
 from proof_r1_formal.solvers.countermodel import Row, countermodel
 
 STEPS_PER_RESOURCE = 40

@@ -11,11 +11,12 @@ from itertools import product
 from math import prod
 
 from proof_r1_formal.logic.model import Element, Structure
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import App, Atom, Eq, Formula, Term
 from proof_r1_formal.logic.transform import alpha_normal
-from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown, checked_signature
+from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown, checked_signature
 from proof_r1_formal.solvers.countermodel import MAX_ENTRIES, confirmed, evaluation_price
 from proof_r1_formal.solvers.grounding import Grounding, OutsideError, Signed
 from proof_r1_formal.solvers.propositional import (

@@ -28,17 +28,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
 from proof_r1_formal.errors import SolverError
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.render.isabelle import countermodel_theory, proved, query_theory
-from proof_r1_formal.solvers.base import (
-    Answer,
-    Entailed,
-    Limits,
-    Query,
-    Reason,
-    Refuted,
-    Unknown,
-    checked_signature,
-)
+from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown, checked_signature
 from proof_r1_formal.solvers.isabelle_server import IsabelleServer
 
 if TYPE_CHECKING:  # the package is optional

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
 from proof_r1_formal.logic.fingerprint import fingerprint, fingerprint_price
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not, Term
 from proof_r1_formal.logic.transform import regrouped
 from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
-from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Solver, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Solver, Unknown
 from proof_r1_formal.solvers.finite import GroundDependencies
 
 QUESTION = 20

@@ -24,17 +24,9 @@ from dataclasses import dataclass
 from typing import IO
 
 from proof_r1_formal.errors import SolverError
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.render.smtlib import Logic, logic_of, script
-from proof_r1_formal.solvers.base import (
-    Answer,
-    Entailed,
-    Limits,
-    Query,
-    Reason,
-    Refuted,
-    Unknown,
-    checked_signature,
-)
+from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown, checked_signature
 from proof_r1_formal.solvers.cvc5 import STEPS_PER_RESOURCE
 
 MAX_OUTPUT = 1 << 16

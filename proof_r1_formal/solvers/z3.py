@@ -10,18 +10,10 @@ import z3
 
 from proof_r1_formal.errors import SolverError, StructureError
 from proof_r1_formal.logic.model import Element, Structure
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.render.smtlib import function_name, predicate_name, script, sort_name
-from proof_r1_formal.solvers.base import (
-    Answer,
-    Entailed,
-    Limits,
-    Query,
-    Reason,
-    Refuted,
-    Unknown,
-    checked_signature,
-)
+from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown, checked_signature
 from proof_r1_formal.solvers.countermodel import Row, countermodel, evaluation_price
 
 RLIMIT_PER_STEP = 4

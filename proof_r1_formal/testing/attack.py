@@ -28,6 +28,7 @@ import msgspec
 from proof_r1_formal.errors import ProofError, ProofR1Error
 from proof_r1_formal.evidence.checker import check
 from proof_r1_formal.evidence.serial import proof_to_data
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.serial import to_data
 from proof_r1_formal.logic.syntax import (
     And,
@@ -46,7 +47,7 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.solvers.base import Entailed, Limits, Query, Refuted, Solver
+from proof_r1_formal.solvers.base import Entailed, Limits, Refuted, Solver
 from proof_r1_formal.testing.forgeries import Forger, Forgery
 from proof_r1_formal.workers import in_order
 

@@ -12,6 +12,7 @@ from random import Random
 
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.logic.pattern import Lambda, instance
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
@@ -35,7 +36,6 @@ from proof_r1_formal.logic.syntax import (
     Xor,
 )
 from proof_r1_formal.rules.schema import GOAL_BINDING, Rule, Schema
-from proof_r1_formal.solvers.base import Query
 
 MAX_DEPENDENCIES = 4
 

@@ -35,6 +35,7 @@ from proof_r1_formal.evidence.confirm import Confirmed, confirm
 from proof_r1_formal.evidence.kernel import KernelEvidence
 from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.proof.report import StepReport
@@ -42,7 +43,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Rule
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Solver, Unknown, checked_signature
+from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver, Unknown, checked_signature
 from proof_r1_formal.solvers.oracle import Oracle
 from proof_r1_formal.testing.generate import Generator, Step
 from proof_r1_formal.testing.non_instances import non_instances

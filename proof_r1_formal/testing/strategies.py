@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from proof_r1_formal.logic.model import Element, Structure
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import WORDS
 from proof_r1_formal.logic.signature import FunctionType, Signature
 from proof_r1_formal.logic.symbols import symbols
@@ -50,7 +51,6 @@ from proof_r1_formal.logic.syntax import (
     Xor,
 )
 from proof_r1_formal.rules.schema import Schema
-from proof_r1_formal.solvers.base import Query
 
 _PLAIN = ("P", "Q", "R", "likes", "is_kind", "a", "b", "Bob", "rome", "f", "g", "mother", "Person", "S1", "p_q", "c3")
 _HOSTILE = (

@@ -19,13 +19,14 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import DataError, ProofR1Error, SolverError
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import Exists, ForAll, Xor
 from proof_r1_formal.logic.transform import subformulas
 from proof_r1_formal.metrics.heatmap import heatmap
 from proof_r1_formal.metrics.tables import Cell, Table
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
 
 PREMISES = ("cat(tom) ⊕ dog(tom)", "∀x (barks(x) → dog(x))", "barks(tom)")
 PETS = Problem(

@@ -13,9 +13,10 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN, Premise, Problem, three_way_options
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import ForAll, Formula, Implies
 from proof_r1_formal.logic.transform import conjuncts, constants, instantiate, negate
-from proof_r1_formal.solvers.base import Answer, Query, Reason, Unknown
+from proof_r1_formal.solvers.base import Answer, Reason, Unknown
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "english.md"
 

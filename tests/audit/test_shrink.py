@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.audit.shrink import shrink, smaller
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import BOTTOM, Atom, Exists, ForAll, Iff, Implies, Not, Or, Xor
 from proof_r1_formal.logic.transform import subformulas
-from proof_r1_formal.solvers.base import Entailed, Query, Unknown, flaw_of
+from proof_r1_formal.solvers.base import Entailed, Unknown, flaw_of
 from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing.strategies import queries
 

@@ -37,6 +37,7 @@ from proof_r1_formal.evidence.term import (
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.pattern import Lambda
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.serial import Data
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import (
@@ -62,7 +63,7 @@ from proof_r1_formal.logic.syntax import (
     const,
     var,
 )
-from proof_r1_formal.solvers.base import Query, is_countermodel
+from proof_r1_formal.solvers.base import is_countermodel
 from proof_r1_formal.testing.strategies import queries, structures
 
 A, B, C, D = const("a"), const("b"), const("c"), const("d")

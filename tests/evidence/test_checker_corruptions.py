@@ -33,6 +33,7 @@ from proof_r1_formal.evidence.term import (
     renamed,
 )
 from proof_r1_formal.logic.pattern import Lambda, instance
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
@@ -58,7 +59,7 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import subformulas, substitute
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Entailed, Query
+from proof_r1_formal.solvers.base import Entailed
 
 CORRUPTED = 20_000
 OF_EACH_KIND = 200

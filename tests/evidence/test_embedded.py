@@ -20,6 +20,7 @@ from proof_r1_formal.evidence.confirm import Confirmed, confirm
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import FunctionType, Signature
 from proof_r1_formal.logic.syntax import (
@@ -47,7 +48,7 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import MAX_DEPTH, Answer, Entailed, Limits, Query, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.base import MAX_DEPTH, Answer, Entailed, Limits, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing import strategies
 

@@ -40,6 +40,7 @@ from proof_r1_formal.evidence.term import (
 )
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import FunctionType, Signature, mangle, unmangle
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
@@ -78,7 +79,6 @@ from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.schema import Rule, Schema
-from proof_r1_formal.solvers.base import Query
 from proof_r1_formal.solvers.oracle import Oracle
 from proof_r1_formal.testing import strategies
 

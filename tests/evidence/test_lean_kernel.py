@@ -25,12 +25,13 @@ from proof_r1_formal.evidence.term import Eliminate, Introduce, Proof
 from proof_r1_formal.evidence.theories import check_schemata, schema_theorem
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import And, Connective, Formula, Iff, Implies, Not, Or, Xor, atom
 from proof_r1_formal.logic.transform import rename
 from proof_r1_formal.render.lean import schema_statement
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import Schema
-from proof_r1_formal.solvers.base import Entailed, Query, Refuted
+from proof_r1_formal.solvers.base import Entailed, Refuted
 
 pytestmark = pytest.mark.usefixtures("closed")
 

@@ -35,6 +35,7 @@ from proof_r1_formal.evidence.term import (
 )
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
     TOP,
@@ -51,7 +52,6 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import Schema
-from proof_r1_formal.solvers.base import Query
 from proof_r1_formal.testing.strategies import queries
 
 

@@ -29,13 +29,13 @@ from proof_r1_formal.generate.distractors import Distractors
 from proof_r1_formal.generate.diversity import is_shallow
 from proof_r1_formal.generate.problems import STEPS, System, draw_problem
 from proof_r1_formal.generate.skeleton import steps_of
-from proof_r1_formal.generate.trajectories import summary
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VOCABULARY, Vocabulary
 from proof_r1_formal.logic.model import evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import Formula, Not
 from proof_r1_formal.proof.step import VERIFIED
+from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.shape import isomorphism_key
 from proof_r1_formal.logic.syntax import (
     ENTITY,
@@ -26,7 +27,6 @@ from proof_r1_formal.logic.syntax import (
     const,
 )
 from proof_r1_formal.logic.transform import alpha_normal, rename, subformulas, substitute, terms
-from proof_r1_formal.solvers.base import Query
 from proof_r1_formal.testing import strategies
 
 SIGNATURES = strategies.signatures(symbols=strategies.names())

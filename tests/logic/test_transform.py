@@ -14,6 +14,7 @@ from proof_r1_formal.errors import SignatureError, StructureError
 from proof_r1_formal.logic.fingerprint import EVERYWHERE, fingerprint
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import FunctionType, Signature, SignatureBuilder, mangle, unmangle
 from proof_r1_formal.logic.syntax import (
@@ -50,7 +51,7 @@ from proof_r1_formal.logic.transform import (
     substitute,
 )
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Entailed, Query, Refuted
+from proof_r1_formal.solvers.base import Entailed, Refuted
 from proof_r1_formal.testing import strategies
 
 SIGNATURE = Signature(

@@ -14,12 +14,13 @@ from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.evidence.term import Repeat
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import ENTITY
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Query, Refuted, Solver
+from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver
 
 PREMISES = ("∀x (cat(x) → animal(x))", "cat(tom)", "dog(rex)", "dog(rex) → loud(rex)")
 CASE = Problem(

@@ -18,6 +18,7 @@ from proof_r1_formal.evidence.fitch import fitch
 from proof_r1_formal.evidence.kernel import theorem_of
 from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import FunctionType, Signature
 from proof_r1_formal.logic.syntax import ENTITY
 from proof_r1_formal.proof.certify import certify, certify_many
@@ -27,7 +28,7 @@ from proof_r1_formal.render import lean as lean_text
 from proof_r1_formal.report.bundle import bundle, encode
 from proof_r1_formal.report.page import page
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Entailed, Query, Refuted, is_countermodel
+from proof_r1_formal.solvers.base import Entailed, Refuted, is_countermodel
 
 PROGRAM = Path(__file__).parents[2] / "check_bundle.py"
 PREMISES = ("∀x (Tiger(x) → Cat(x))", "Tiger(Tiger)", "Cat(Tiger) → Rome")

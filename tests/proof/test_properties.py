@@ -24,6 +24,7 @@ from proof_r1_formal.evidence.lean import LeanKernel, LeanTheorem
 from proof_r1_formal.evidence.schemata import theorem
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import FunctionType, Signature
 from proof_r1_formal.logic.syntax import (
     ENTITY,
@@ -53,7 +54,7 @@ from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.manifest import unproved
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Example, Rule, Schema
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Entailed, Query, Refuted, is_countermodel
+from proof_r1_formal.solvers.base import Entailed, Refuted, is_countermodel
 from proof_r1_formal.solvers.oracle import Oracle
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
 from proof_r1_formal.testing.completions import any_text, completions, layouts

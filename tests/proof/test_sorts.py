@@ -12,6 +12,7 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.serial import from_data, to_data
 from proof_r1_formal.logic.signature import FunctionType, Signature
 from proof_r1_formal.logic.syntax import ENTITY, Formula, Implies
@@ -22,7 +23,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Query, Refuted
+from proof_r1_formal.solvers.base import Refuted
 from proof_r1_formal.testing.attempts import Attempt, Step, valid_attempts
 
 VERIFIER = Verifier(rules=FOLIO)

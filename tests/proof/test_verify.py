@@ -19,6 +19,7 @@ from proof_r1_formal.evidence.embedded import FALLBACK, QUICK
 from proof_r1_formal.evidence.search import BUDGET
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import ENTITY
 from proof_r1_formal.proof.batch import Settings, verify, verify_many
@@ -28,7 +29,7 @@ from proof_r1_formal.proof.session import TRACE_STEPS
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.oracle import QUESTION
 from proof_r1_formal.solvers.z3 import RLIMIT_PER_STEP
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.errors import SignatureError
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import FunctionType, Signature, mangle, unmangle
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
@@ -43,7 +44,6 @@ from proof_r1_formal.render.isabelle import (
     query_theory,
     variable_name,
 )
-from proof_r1_formal.solvers.base import Query
 from proof_r1_formal.testing import strategies
 
 hostile_signatures = strategies.signatures(symbols=strategies.names())

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from proof_r1_formal.errors import SignatureError
 from proof_r1_formal.evidence.lean import LeanKernel, LeanTheorem, foreign_word
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import FunctionType, Signature, mangle, unmangle
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
@@ -37,7 +38,6 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.logic.transform import alpha_normal
 from proof_r1_formal.render import lean
-from proof_r1_formal.solvers.base import Query
 from proof_r1_formal.testing import strategies
 
 hostile_signatures = strategies.signatures(symbols=strategies.names())

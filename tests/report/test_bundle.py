@@ -29,13 +29,14 @@ from proof_r1_formal.evidence.checker import check
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.evidence.serial import proof_from_data, proof_to_data, structure_from_data, structure_to_data
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.serial import from_data, to_data
 from proof_r1_formal.logic.syntax import BOTTOM, Iff, Not
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode, write_bundle
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Entailed, Query, Refuted, is_countermodel
+from proof_r1_formal.solvers.base import Entailed, Refuted, is_countermodel
 from proof_r1_formal.testing.completions import completions
 from proof_r1_formal.testing.strategies import queries
 from tests.patience import PATIENCE

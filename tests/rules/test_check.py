@@ -10,6 +10,7 @@ from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.evidence.schemata import instance_proof
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.pattern import instance
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.rules import spine
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import (
@@ -23,7 +24,7 @@ from proof_r1_formal.rules.check import (
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Rule
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Unknown
 from proof_r1_formal.solvers.oracle import Metered, Oracle
 
 ORACLE = Oracle(get_solver("z3"))

@@ -19,10 +19,11 @@ from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.evidence.serial import proof_to_data
 from proof_r1_formal.evidence.term import Eliminate, Introduce
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import And
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers.answer_file import MAX_BYTES, MAX_STEPS, AnswerFile, _key
-from proof_r1_formal.solvers.base import Answer, Entailed, Query, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing.strategies import queries
 

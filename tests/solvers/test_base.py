@@ -12,11 +12,11 @@ from proof_r1_formal.errors import StructureError
 from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import App, Formula, Not, Var, atom, const, var
 from proof_r1_formal.solvers.base import (
     MAX_DEPTH,
-    Query,
     Reason,
     Refuted,
     TooLargeError,

@@ -7,9 +7,10 @@ import pytest
 from proof_r1_formal.errors import StructureError
 from proof_r1_formal.logic.model import Element, Structure
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import BOTTOM, TOP, ForAll, Formula, atom, const, var
-from proof_r1_formal.solvers.base import MAX_EVALUATION, Query
+from proof_r1_formal.solvers.base import MAX_EVALUATION
 from proof_r1_formal.solvers.countermodel import Row, confirmed, countermodel
 
 SOME_NOT_ALL = Query((parse_formula("p(a)"),), parse_formula("∀x p(x)"))

@@ -15,6 +15,7 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import FunctionType, Signature, ground_terms
 from proof_r1_formal.logic.syntax import (
@@ -43,7 +44,7 @@ from proof_r1_formal.logic.transform import nnf, subterms
 from proof_r1_formal.proof.batch import verify, verify_many
 from proof_r1_formal.proof.report import Code, encode
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import MAX_DEPTH, Answer, Entailed, Query, Reason, Refuted, Unknown, is_countermodel
+from proof_r1_formal.solvers.base import MAX_DEPTH, Answer, Entailed, Reason, Refuted, Unknown, is_countermodel
 from proof_r1_formal.solvers.finite import FiniteSolver, GroundDependencies
 from proof_r1_formal.solvers.grounding import MAX_WITNESSES
 from proof_r1_formal.testing import strategies

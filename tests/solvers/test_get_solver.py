@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal.errors import SolverError
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import atom
 from proof_r1_formal.solvers import NAMES, available_solvers, get_solver
-from proof_r1_formal.solvers.base import Entailed, Limits, Query, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.base import Entailed, Limits, Reason, Refuted, Unknown
 
 TRIVIAL = Query((atom("p"),), atom("p"))
 

@@ -25,10 +25,11 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import TOP, Formula, Not, Var, atom, const
 from proof_r1_formal.render.isabelle import query_theory
 from proof_r1_formal.solvers import available_solvers, get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Query, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.isabelle import IsabelleSolver
 from proof_r1_formal.solvers.isabelle_server import IsabelleServer
 from proof_r1_formal.solvers.z3 import Z3Solver
@@ -516,7 +517,7 @@ def test_a_fork_leaves_the_server_to_its_owner(double: Double) -> None:
     program = f"""
 import os
 from proof_r1_formal.logic.syntax import atom
-from proof_r1_formal.solvers.base import Query
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.solvers.isabelle import IsabelleSolver
 solver = IsabelleSolver(program={str(double.program)!r})
 query = Query((), atom("proved"))
@@ -534,7 +535,7 @@ print(solver.decide(query))
 def test_a_client_that_crashes_takes_the_server_along(double: Double) -> None:
     program = f"""
 from proof_r1_formal.logic.syntax import atom
-from proof_r1_formal.solvers.base import Query
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.solvers.isabelle import IsabelleSolver
 solver = IsabelleSolver(program={str(double.program)!r})
 print(solver.decide(Query((), atom("proved"))), flush=True)

@@ -14,9 +14,10 @@ from hypothesis import given, settings
 
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import Formula, atom
 from proof_r1_formal.render.smtlib import script
-from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Query, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.process import MAX_OUTPUT, PRESETS, ProcessSolver
 from proof_r1_formal.solvers.z3 import Z3Solver
 from proof_r1_formal.testing import strategies

@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from proof_r1_formal.errors import ParseError, SignatureError, SolverError
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import FunctionType, Signature
 from proof_r1_formal.logic.syntax import ENTITY, Exists, ForAll, Formula, Var, atom, const
-from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Query, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.cvc5 import Cvc5Solver
 from proof_r1_formal.solvers.z3 import Z3Solver
 from proof_r1_formal.testing import strategies

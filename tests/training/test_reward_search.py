@@ -10,8 +10,9 @@ import pytest
 
 from proof_r1_formal import FOLIO, TraceReport, Verifier, get_solver, parse_formula
 from proof_r1_formal.audit.local_check import local_checks
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import Iff
-from proof_r1_formal.solvers.base import Entailed, Query
+from proof_r1_formal.solvers.base import Entailed
 from training.credit import PresetName
 from training.edits import edits
 from training.presets import PRESETS, UNPROVED, standing

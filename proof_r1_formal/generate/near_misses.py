@@ -1,88 +1,29 @@
-"""Trajectories: a proof as the completion that a model should write, and near misses with one wrong step.
+"""Near misses: a proof with one flaw of a named kind.
 
-In: a problem and a verified proof, as reference steps. Out: the text of a completion: thoughts that walk the proof in
-plain words, then the summary. With *explicit* thinking the completion holds ``<think>…</think>``; with *native*
-thinking it goes on after the ``<think>`` that the model's own template opened.
-
-A :class:`NearMiss` is the same proof with one flaw of a named kind. It is verified: it fails at the intended action, in
-the intended verdicts, and nowhere else but at actions that rest on that one.
+In: a problem and a verified proof, as reference steps. Out: the same proof with one wrong step. A :class:`NearMiss` is
+verified: it fails at the intended action, in the intended verdicts, and nowhere else but at actions that rest on that
+one.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
 from types import MappingProxyType
-from typing import Literal, TypeAlias, assert_never
+from typing import assert_never
 
 from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.transform import negate
-from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
+from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.step import VERIFIED
+from proof_r1_formal.proof.trajectory import Proof, summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import GOAL_BINDING
-
-Thinking: TypeAlias = Literal["explicit", "native"]
-"""Who opens the thoughts: the completion, or the model's own template before it."""
-
-Proof: TypeAlias = Sequence[ReferenceStep]
-
-
-# -- completions ------------------------------------------------------------------------------------------------------
-
-
-def completion(problem: Problem, proof: Proof, *, thinking: Thinking = "explicit") -> str:
-    """What a model should write: thoughts and summary.
-
-    Args:
-        problem: what is asked.
-        proof: of the answer, the terminal step included.
-        thinking: who opens the thoughts.
-    """
-    opening = "<think>\n" if thinking == "explicit" else ""
-    return f"{opening}{thoughts(problem, proof)}\n</think>\n\n{summary(proof)}"
-
-
-def thoughts(problem: Problem, proof: Proof) -> str:
-    """The proof in plain words, a paragraph for each step; a premise is quoted where it is used first.
-
-    What a near miss says of a name that means nothing at that point is a question mark.
-    """
-    quotes = {premise.id: f", “{premise.text}”" for premise in problem.premises if premise.text}
-    formulas = {premise.id: show(premise.formula) for premise in problem.premises}
-    paragraphs: list[str] = []
-    for step in proof:
-        used = [f"{name}{quotes.pop(name, '')}: {formulas.get(name, '?')}." for name in step.dependencies]
-        paragraphs.append(" ".join([*used, _conclusion(problem, step)]))
-        formulas[step.id] = step.conclusion
-    return "\n".join(paragraphs)
-
-
-def _conclusion(problem: Problem, step: ReferenceStep) -> str:
-    if step.rule == GOAL_BINDING:
-        option = problem.option(step.id)
-        return f"That is what {step.id} says, so the answer is {step.id if option is None else option.label}."
-    return f"By {step.rule.replace('_', ' ').lower()}, {step.id}: {step.conclusion}."
-
-
-def summary(proof: Proof) -> str:
-    """The steps as the array of a summary, one a line; no formula can look like the end of the summary."""
-    elements = ",\n".join(json.dumps(_element(step), ensure_ascii=False).replace("<", "\\u003c") for step in proof)
-    return f"<summary>[\n{elements}\n]</summary>"
-
-
-def _element(step: ReferenceStep) -> dict[str, str | tuple[str, ...]]:
-    values = (step.id, step.dependencies, step.conclusion, step.rule)
-    return dict(zip(FIELDS, values, strict=True))
-
-
-# -- near misses ------------------------------------------------------------------------------------------------------
 
 
 class Flaw(StrEnum):

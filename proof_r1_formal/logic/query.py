@@ -1,0 +1,20 @@
+"""Queries ``Γ ⊨ φ``: what a solver is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from proof_r1_formal.logic.syntax import Formula, Not
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Do the dependencies entail the conclusion? All formulas are closed; domains are non-empty."""
+
+    dependencies: tuple[Formula, ...]
+    conclusion: Formula
+
+    @property
+    def assertions(self) -> tuple[Formula, ...]:
+        """The dependencies and the negated conclusion: they have a common model exactly if there is no entailment."""
+        return (*self.dependencies, Not(self.conclusion))

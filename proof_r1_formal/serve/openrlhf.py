@@ -1,0 +1,34 @@
+"""What OpenRLHF says to a remote reward model: prompt and completion in one text, rewards in a shape of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proof_r1_formal.rewards import Scored
+
+
+def reply(scored: Sequence[Scored], **logs: Sequence[float]) -> dict[str, object]:
+    """Rewards in the shape that OpenRLHF reads: numbers per rollout.
+
+    Args:
+        scored: what each earns.
+        logs: more numbers for OpenRLHF's log, by name.
+    """
+    rewards = [one.reward for one in scored]
+    known = {"parsed": [float(one.parsed) for one in scored], "right": [float(one.right) for one in scored]}
+    return {"rewards": rewards, "scores": rewards, "extra_logs": {**known, **logs}}
+
+
+def completion_of(query: str, prompt: str) -> str:
+    """What follows the prompt; a tokenizer may have put something of its own before it.
+
+    Raises:
+        ValueError: the prompt does not stand in the query.
+
+    >>> completion_of("<s>Why? Because.", "Why?")
+    ' Because.'
+    """
+    start = query.find(prompt)
+    if start < 0:
+        raise ValueError("a query does not hold its prompt")
+    return query[start + len(prompt) :]
