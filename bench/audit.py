@@ -38,8 +38,8 @@ change the question about another. UNSAT means entailed (dependencies and negate
 refuted. Other counts actions without a question (an unparsable formula, a duplicate id, a malformed element or summary,
 a missing dependency) and unknown answers. Percentages are of all actions.
 
-The *rates* are FVR and RVR (`metrics/evaluation.py`). One backend does the checks of entailment, rules and progress, and
-its own verdicts determine the admitted actions. No backend is asked about two formulas that a few fixed structures
+The *rates* are FVR and RVR (`metrics/evaluation.py`). One backend does the checks of entailment, rules and progress,
+and its own verdicts determine the admitted actions. No backend is asked about two formulas that a few fixed structures
 distinguish. The denominators leave out what the method's reference implementation leaves out (`--eligibility
 reference` of `proof-r1 evaluate`).
 
