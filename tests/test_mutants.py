@@ -120,7 +120,7 @@ FAULTS = {
     "minor premises are not asked for": Fault(
         RULES, "if self._minor_hold(schema, anchors, minor):", "if True:", "rules/test_check.py"
     ),
-    "a principal premise gives the minor ones": Fault(RULES, " if index not in anchored])", "])", NO_INSTANCES),
+    "a principal premise gives the minor ones": Fault(RULES, "without=anchored)", "without=())", NO_INSTANCES),
     "⊕ is introduced from what is entailed": Fault(
         RULES,
         "return all(stated(formula, self._said, sums=True, unruled=False) for formula in minor)",
@@ -129,8 +129,8 @@ FAULTS = {
     ),
     "any conclusion will do": Fault(
         RULES,
-        "same = self._yes(self._oracle.equivalent(concluded, self._conclusion))",
-        "same = True",
+        "if self._concludes(schema, candidate))",
+        "if True)",
         NO_INSTANCES,
     ),
     "an open question is a yes": Fault(
@@ -141,7 +141,7 @@ FAULTS = {
     ),
     "tautologies are principal premises": Fault(
         RULES,
-        "if not self._substantial(anchor.element for anchor in anchors):",
+        "if not self._substantial([anchor.element for anchor in anchors]):",
         "if False:",
         "rules/test_check.py::test_trivial_principal_premises_are_rejected",
     ),

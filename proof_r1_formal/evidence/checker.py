@@ -118,7 +118,7 @@ class _Checker:
         self._depth = 0
         self._signature: Signature | None = None
         self._sorts: dict[str, str] = {}
-        if not all(symbols(formula).sorts <= {ENTITY} for formula in (*premises, conclusion)):
+        if not all(symbols(formula).one_sort for formula in (*premises, conclusion)):
             try:
                 self._signature = Signature.infer((*premises, conclusion))
             except SignatureError as error:
@@ -295,7 +295,7 @@ class _Checker:
 
     def _bring_in(self, formula: Formula) -> None:
         """Take the names of a formula's constants; where the claim has one sort, it has no other."""
-        if self._signature is None and not symbols(formula).sorts <= {ENTITY}:
+        if self._signature is None and not symbols(formula).one_sort:
             raise ProofError("a formula has a sort that the premises and the conclusion do not have")
         self._functions |= symbols(formula).functions
 

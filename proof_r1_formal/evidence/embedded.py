@@ -1,8 +1,8 @@
 """The embedded engine: the default solver, whose answers carry evidence.
 
-In: a query. Out: an answer with a proof term or a countermodel. First comes proof search without cuts, which finds
-nearly all proofs; then the decision procedure for the effectively propositional class, which finds countermodels, or Z3
-outside the class; and at last, unless there is a countermodel, proof search with cuts. Where that finds nothing, a
+In: a query. Out: an answer with a proof term or a countermodel. The decision procedure for the effectively
+propositional class comes first, and finds countermodels. Where it says yes, unit propagation finds nearly all proofs;
+the tableau finds the others, and those outside the class, where Z3 finds countermodels. Where no proof is found, a
 "yes" is the decision procedure's or Z3's word, and comes without a proof.
 """
 
@@ -13,12 +13,21 @@ from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 
+from proof_r1_formal.evidence.propagation import Propagation
 from proof_r1_formal.evidence.search import BUDGET, search
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import BOTTOM
+from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.solvers.answer_file import AnswerFile
-from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Refuted, Solver, Unknown, checked_signature
-from proof_r1_formal.solvers.finite import FiniteSolver
+from proof_r1_formal.solvers.base import (
+    Answer,
+    Entailed,
+    Limits,
+    Refuted,
+    Solver,
+    Unknown,
+    checked_signature,
+)
+from proof_r1_formal.solvers.finite import Question
 
 QUICK = 2_000
 """Steps of the search without cuts."""
@@ -37,7 +46,7 @@ class EmbeddedSolver:
     def __init__(self, limits: Limits | None = None, *, file: Path | None = None) -> None:
         limits = limits or Limits()
         self._limits = replace(limits, steps=min(limits.steps, FALLBACK))
-        self._finite = FiniteSolver()
+        self._last: Question | None = None
         self._file = None if file is None else AnswerFile(file)
 
     name = f"embedded {version('proof-r1-formal')}"
@@ -50,31 +59,46 @@ class EmbeddedSolver:
 
     def decide(self, query: Query) -> Answer:
         """The answer, and the same one whatever was asked before."""
-        if isinstance(clash := checked_signature(query), Unknown):
-            return clash
+        signature = checked_signature(query)
+        if isinstance(signature, Unknown):
+            return signature
         if self._file is None:
-            return self._solve(query)
+            return self._solve(query, signature)
         kept = self._file.get(query)
         if kept is not None:
             return kept
-        answer = self._solve(query)
+        answer = self._solve(query, signature)
         self._file.put(query, answer)
         return answer
 
-    def _solve(self, query: Query) -> Answer:
-        steps = 0
-        if query.conclusion is not BOTTOM:  # that asks whether premises are consistent, and mostly they are
-            quick = search(query.dependencies, query.conclusion, cuts=False, budget=QUICK)
-            steps += quick.steps
-            if quick.proof is not None:
-                return Entailed(quick.proof, steps)
-        answer = self._finite.decide(query)
-        steps += answer.steps
+    def question(self, query: Query) -> Question:
+        """The query over its ground atoms; the last one is kept, as a rule check often follows the question."""
+        last = self._last
+        if last is None or last.query != query:
+            last = self._last = Question(query)
+        return last
+
+    def _solve(self, query: Query, signature: Signature) -> Answer:
+        question = self.question(query)
+        answer = question.decide(signature)
+        if isinstance(answer, Refuted):
+            return answer
+        steps = answer.steps
+        if isinstance(answer, Entailed):
+            propagation = Propagation(query.dependencies, query.conclusion, question.terms)
+            proof = propagation.proof()
+            steps += propagation.steps
+            if proof is not None:
+                return Entailed(proof, steps)
+        quick = search(query.dependencies, query.conclusion, cuts=False, budget=QUICK)
+        steps += quick.steps
+        if quick.proof is not None:
+            return Entailed(quick.proof, steps)
         if isinstance(answer, Unknown):
             answer = self._z3.decide(query)
             steps += answer.steps
-        if isinstance(answer, Refuted):
-            return replace(answer, steps=steps)
+            if isinstance(answer, Refuted):
+                return replace(answer, steps=steps)
         full = search(query.dependencies, query.conclusion, budget=BUDGET)
         steps += full.steps
         return replace(answer, steps=steps) if full.proof is None else Entailed(full.proof, steps)

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, product
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from proof_r1_formal.evidence.term import (
     FALSUM,
@@ -83,32 +83,32 @@ class Steps:
 
 # -- what truth tables force ------------------------------------------------------------------------------------------
 
-_Place: TypeAlias = Literal["left", "right", "whole"]
-_PLACES: tuple[_Place, ...] = ("left", "right", "whole")
 _Values: TypeAlias = tuple[bool | None, bool | None, bool | None]
+LEFT, RIGHT, WHOLE = range(3)
+"""The places of a connective: its sides, and the formula itself."""
 
 
-def _forced(kind: type[Connective], values: _Values) -> tuple[tuple[_Place, bool, tuple[int, ...]], ...]:
+def _forced(kind: type[Connective], values: _Values) -> tuple[tuple[int, bool, tuple[int, ...]], ...]:
     """What is forced: the place, its value, and a smallest set of places whose values force it, the whole first.
 
     Places whose value is as it must be are left out, so what is left is new or a contradiction.
     """
     found = []
-    for place, name in enumerate(_PLACES):
-        known = [p for p in (2, 0, 1) if p != place and values[p] is not None]
+    for place in (LEFT, RIGHT, WHOLE):
+        known = [p for p in (WHOLE, LEFT, RIGHT) if p != place and values[p] is not None]
         for reason in (subset for count in range(len(known) + 1) for subset in combinations(known, count)):
             rows = [row for row in TRUTH_TABLES[kind] if all(row[p] == values[p] for p in reason)]
             forced = {row[place] for row in rows}
             if len(forced) == 1:
                 (value,) = forced
                 if values[place] != value:
-                    found.append((name, value, reason))
+                    found.append((place, value, reason))
                 break
     return tuple(found)
 
 
-_FORCED = {
-    (kind, (left, right, whole)): _forced(kind, (left, right, whole))
+FORCED = {
+    (kind, left, right, whole): _forced(kind, (left, right, whole))
     for kind in TRUTH_TABLES
     for left, right, whole in product((None, False, True), repeat=3)
 }
@@ -341,14 +341,14 @@ class Tableau:
             None if other is None else other.what.sign == right.sign,
             None if whole is None else whole.what.sign,
         )
-        for place, value, reason in _FORCED[type(formula), values]:
+        for place, value, reason in FORCED[type(formula), *values]:
             premises = tuple([fact for p in reason if (fact := facts[p]) is not None])
-            match place:
-                case "whole":
-                    self.hold(Signed(formula, value), premises, Introduce(formula, ()))
-                case _:
-                    part = left if place == "left" else right
-                    self.hold(part if value else part.opposite(), premises, Eliminate(0, place))
+            if place == WHOLE:
+                self.hold(Signed(formula, value), premises, Introduce(formula, ()))
+            else:
+                part = left if place == LEFT else right
+                line = Eliminate(0, "left" if place == LEFT else "right")
+                self.hold(part if value else part.opposite(), premises, line)
 
     # -- quantifiers --------------------------------------------------------------------------------------------------
 

@@ -30,7 +30,6 @@ from proof_r1_formal.logic.syntax import (
     Xor,
 )
 from proof_r1_formal.logic.transform import negate, size
-from proof_r1_formal.rules.check import term_variables
 from proof_r1_formal.rules.forms import conjunctive_parts
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Catalogue, Condition, Schema
@@ -193,7 +192,7 @@ def _builds(schema: Schema) -> bool:
 
 def _with_terms(schema: Schema, substitution: Substitution, terms: Terms) -> Iterator[Substitution]:
     """The substitution with every choice for the term that it leaves open."""
-    names = term_variables(schema)
+    names = schema.open_terms
     if not names:
         yield substitution
         return

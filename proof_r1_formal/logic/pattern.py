@@ -9,8 +9,9 @@ several patterns, so each name has one use in all of them: predicate of one arit
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
+
+import msgspec
 
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.logic.symbols import Use, symbols
@@ -35,8 +36,7 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import fresh_variable, subformulas, substitute, subterms
 
 
-@dataclass(frozen=True, slots=True)
-class Lambda:
+class Lambda(msgspec.Struct, frozen=True):
     """A formula with holes: what a pattern variable with arguments stands for.
 
     A variable that is there twice names the last of its holes, as in ``λx. λx. body``.

@@ -93,7 +93,7 @@ class SignatureBuilder:
         """
         if formula in self._formulas or (
             self.one_sort
-            and symbols(formula).sorts <= {ENTITY}
+            and symbols(formula).one_sort
             and all(self._uses.get(_symbol(name, use)) == use for name, use in symbols(formula).uses)
         ):
             return self
@@ -122,7 +122,7 @@ class SignatureBuilder:
                 raise SignatureError(name, _described(*first), _described(*use))
         if not self.one_sort:
             self._unify_places(formula)
-        elif not symbols(formula).sorts <= {ENTITY}:
+        elif not symbols(formula).one_sort:
             self.one_sort = False
             for known in self._formulas:
                 self._unify_places(known)
@@ -222,7 +222,7 @@ def ground_terms(formulas: Iterable[Formula]) -> dict[str, tuple[Term, ...]]:
     """
     formulas = tuple(formulas)
     found = tuple(dict.fromkeys(term for formula in formulas for term in symbols(formula).ground_terms))
-    if all(symbols(formula).sorts <= {ENTITY} for formula in formulas):
+    if all(symbols(formula).one_sort for formula in formulas):
         return {ENTITY: found} if found else {}
     functions = Signature.infer(formulas).functions
     by_sort: dict[str, list[Term]] = {}

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from proof_r1_formal.logic.syntax import App, Atom, Bottom, Eq, Exists, ForAll, Formula, Not, Term, Top, Var, once
+from proof_r1_formal.logic.syntax import (
+    ENTITY,
+    App,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Not,
+    Term,
+    Top,
+    Var,
+    once,
+)
 
 Use: TypeAlias = tuple[Literal["predicate", "function", "constant"], int]
 """A way to use a name: what for, and with how many arguments."""
@@ -19,6 +33,7 @@ class Symbols(NamedTuple):
         ground_terms: the terms without variables, each once, arguments before what they are arguments of.
         sorts: sorts of quantified variables, and of terms that name theirs.
         equality: whether there is an equation.
+        one_sort: whether the default sort is the only one.
     """
 
     uses: tuple[tuple[str, Use], ...]
@@ -26,6 +41,7 @@ class Symbols(NamedTuple):
     ground_terms: tuple[App, ...]
     sorts: frozenset[str]
     equality: bool
+    one_sort: bool
 
 
 @once
@@ -71,4 +87,4 @@ def symbols(formula: Formula) -> Symbols:
             case _:
                 pending += (part.right, part.left)
     functions = frozenset([name for name, (kind, _) in uses if kind != "predicate"])
-    return Symbols(tuple(uses), functions, tuple(ground), frozenset(sorts), equality)
+    return Symbols(tuple(uses), functions, tuple(ground), frozenset(sorts), equality, sorts <= {ENTITY})

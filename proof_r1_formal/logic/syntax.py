@@ -235,7 +235,7 @@ class Not(_Formula):
         return _new_negation(key) if node is None else node
 
 
-class _Binary(_Formula):
+class Binary(_Formula):
     """Base of the binary connectives."""
 
     __slots__ = ("left", "right")
@@ -251,31 +251,31 @@ class _Binary(_Formula):
         return _new_binary(key) if node is None else node
 
 
-class And(_Binary):
+class And(Binary):
     """left ∧ right."""
 
     __slots__ = ()
 
 
-class Or(_Binary):
+class Or(Binary):
     """left ∨ right."""
 
     __slots__ = ()
 
 
-class Xor(_Binary):
+class Xor(Binary):
     """left ⊕ right, exactly one of the two."""
 
     __slots__ = ()
 
 
-class Implies(_Binary):
+class Implies(Binary):
     """left → right."""
 
     __slots__ = ()
 
 
-class Iff(_Binary):
+class Iff(Binary):
     """left ↔ right."""
 
     __slots__ = ()
@@ -322,7 +322,7 @@ _set_quantifiers = _setter(_Formula, "quantifiers")
 _set_predicate, _set_arguments = _setter(Atom, "predicate"), _setter(Atom, "arguments")
 _set_first, _set_second = _setter(Eq, "left"), _setter(Eq, "right")
 _set_negated = _setter(Not, "body")
-_set_left, _set_right = _setter(_Binary, "left"), _setter(_Binary, "right")
+_set_left, _set_right = _setter(Binary, "left"), _setter(Binary, "right")
 _set_variable, _set_body = _setter(_Quantified, "variable"), _setter(_Quantified, "body")
 
 

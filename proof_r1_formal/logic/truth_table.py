@@ -6,10 +6,9 @@ the row in which the atom of index k is true exactly if i has bit k.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
-from proof_r1_formal.logic.syntax import And, Atom, Bottom, Formula, Iff, Implies, Not, Or, Top, Xor, once
+from proof_r1_formal.logic.syntax import And, Atom, Binary, Eq, Formula, Implies, Not, Or, Top, Xor
 
 FEW_ATOMS = 6
 """The atoms of a small table, whose 64 rows fit a machine word."""
@@ -24,7 +23,92 @@ COLUMNS = {
 }
 """For each number of atoms the bits of the atom at each index."""
 
-_Columns: TypeAlias = Mapping[Formula, int]
+Ground: TypeAlias = Atom | Eq
+"""What truth tables give a column."""
+
+
+class TooManyAtomsError(Exception):
+    """A truth table is full."""
+
+
+class Table:
+    """The truth values of formulas without quantifiers, in a table whose atoms are those that it is asked about.
+
+    Args:
+        width: the most atoms it takes, ``FEW_ATOMS`` or ``MAX_ATOMS``.
+
+    Attributes:
+        every: the bits of a formula that is true in every row.
+        atoms: the atoms, equations among them, with their bits; in order of first occurrence.
+        equations: whether there is an equation among them, other than of a term with itself.
+    """
+
+    __slots__ = ("_columns", "_known", "atoms", "equations", "every")
+
+    def __init__(self, width: int = MAX_ATOMS) -> None:
+        self.every = ROWS[width]
+        self.atoms: dict[Ground, int] = {}
+        self.equations = False
+        self._columns = COLUMNS[width]
+        self._known: dict[Formula, int] = {}
+
+    @property
+    def formulas(self) -> int:
+        """How many different formulas it has the truth values of."""
+        return len(self.atoms) + len(self._known)
+
+    def ground(self, formula: Formula) -> int:
+        """The rows in which a formula without quantifiers is true.
+
+        Raises:
+            TooManyAtomsError: there are more atoms than the table takes.
+        """
+        if isinstance(formula, Atom):
+            column = self.atoms.get(formula)
+            return self._column(formula) if column is None else column
+        if isinstance(formula, Not):
+            return self.every ^ self.ground(formula.body)
+        known = self._known.get(formula)
+        if known is None:
+            known = self._known[formula] = self._compound(formula)
+        return known
+
+    def _compound(self, formula: Formula) -> int:
+        if isinstance(formula, Binary):
+            return combined(formula, self.ground(formula.left), self.ground(formula.right), self.every)
+        if isinstance(formula, Eq):
+            return self._equation(formula)
+        return self.every if isinstance(formula, Top) else 0
+
+    def _equation(self, equation: Eq) -> int:
+        if equation.left is equation.right:
+            return self.every
+        self.equations = True
+        canonical = canonical_equation(equation)
+        column = self.atoms.get(canonical)
+        return self._column(canonical) if column is None else column
+
+    def _column(self, atom: Ground) -> int:
+        if len(self.atoms) == len(self._columns):
+            raise TooManyAtomsError
+        column = self.atoms[atom] = self._columns[len(self.atoms)]
+        return column
+
+
+def combined(formula: Binary, left: int, right: int, every: int) -> int:
+    """The rows in which a binary formula is true, from those of its sides and all rows."""
+    if isinstance(formula, Implies):
+        return (every ^ left) | right
+    if isinstance(formula, And):
+        return left & right
+    if isinstance(formula, Or):
+        return left | right
+    return left ^ right if isinstance(formula, Xor) else every ^ left ^ right
+
+
+def canonical_equation(equation: Eq) -> Eq:
+    """The equation or its mirror image, the same one for both."""
+    return min(equation, Eq(equation.right, equation.left), key=repr)
 
 
 class SemanticKey(NamedTuple):
@@ -35,7 +119,7 @@ class SemanticKey(NamedTuple):
         truth: the rows of the smallest table over them in which it is true.
     """
 
-    atoms: tuple[Atom, ...]
+    atoms: tuple[Ground, ...]
     truth: int
 
     @property
@@ -53,69 +137,41 @@ def semantic_key(formula: Formula) -> SemanticKey | None:
     """The semantic key; None for a formula with a quantifier or an equation, or with more than ``MAX_ATOMS`` atoms."""
     if isinstance(formula, Atom):
         return SemanticKey((formula,), COLUMNS[FEW_ATOMS][0])
-    return None if formula.quantifiers else _compound_key(formula)
+    memo = formula.memo
+    if "key" not in memo:
+        memo["key"] = None if formula.quantifiers else _semantic_key(formula)
+    found: SemanticKey | None = memo["key"]
+    return found
 
 
-@once
-def _compound_key(formula: Formula) -> SemanticKey | None:
-    atoms = _atoms(formula)
-    if atoms is None:
+def _semantic_key(formula: Formula) -> SemanticKey | None:
+    table = _table_of(formula)
+    if table is None or any(isinstance(atom, Eq) for atom in table.atoms):
         return None
-    width = FEW_ATOMS if len(atoms) <= FEW_ATOMS else MAX_ATOMS
-    columns = dict[Formula, int](zip(atoms, COLUMNS[width], strict=False))
-    truth = _truth(formula, columns, ROWS[width])
-    essential = sorted([atom for atom in atoms if _depends(truth, columns[atom], ROWS[width])], key=id)
-    if essential != atoms:
-        width = FEW_ATOMS if len(essential) <= FEW_ATOMS else MAX_ATOMS
-        columns = {**dict.fromkeys(atoms, 0), **dict(zip(essential, COLUMNS[width], strict=False))}
-        truth = _truth(formula, columns, ROWS[width])
-    return SemanticKey(tuple(essential), truth)
+    truth = table.ground(formula)
+    essential = [atom for atom, column in table.atoms.items() if _depends(truth, column, table.every)]
+    ordered = sorted(essential, key=id)
+    if ordered != list(table.atoms):
+        width = FEW_ATOMS if len(ordered) <= FEW_ATOMS else MAX_ATOMS
+        again = Table(width)
+        again.atoms.update(dict.fromkeys(table.atoms, 0))
+        again.atoms.update(zip(ordered, COLUMNS[width], strict=False))
+        truth = again.ground(formula)
+    return SemanticKey(tuple(ordered), truth)
 
 
-def _atoms(formula: Formula) -> list[Atom] | None:
-    """The atoms in order of first occurrence; None if there is an equation, or if there are too many."""
-    found: dict[Atom, None] = {}
-    pending: list[Formula] = [formula]
-    while pending:
-        match pending.pop():
-            case Atom() as atom:
-                found[atom] = None
-                if len(found) > MAX_ATOMS:
-                    return None
-            case Not(body):
-                pending.append(body)
-            case And() | Or() | Xor() | Implies() | Iff() as binary:
-                pending += (binary.right, binary.left)
-            case Top() | Bottom():
-                pass
-            case _:
-                return None
-    return list(found)
+def _table_of(formula: Formula) -> Table | None:
+    for width in (FEW_ATOMS, MAX_ATOMS):
+        table = Table(width)
+        try:
+            table.ground(formula)
+        except TooManyAtomsError:
+            continue
+        return table
+    return None
 
 
 def _depends(truth: int, column: int, every: int) -> bool:
     """Whether the truth values differ between the rows in which an atom is true and the same rows with it false."""
     shift = (column & -column).bit_length() - 1
     return (truth & column) >> shift != truth & (every ^ column)
-
-
-def _truth(formula: Formula, columns: _Columns, every: int) -> int:
-    match formula:
-        case Atom():
-            return columns[formula]
-        case Not(body):
-            return every ^ _truth(body, columns, every)
-        case And(left, right):
-            return _truth(left, columns, every) & _truth(right, columns, every)
-        case Or(left, right):
-            return _truth(left, columns, every) | _truth(right, columns, every)
-        case Implies(left, right):
-            return (every ^ _truth(left, columns, every)) | _truth(right, columns, every)
-        case Xor(left, right):
-            return _truth(left, columns, every) ^ _truth(right, columns, every)
-        case Iff(left, right):
-            return every ^ _truth(left, columns, every) ^ _truth(right, columns, every)
-        case Bottom():
-            return 0
-        case _:
-            return every

@@ -53,7 +53,7 @@ def conclusion_with_sorts(action: Action, known: SignatureBuilder) -> Action:
         known: the symbols of the problem, from :func:`with_sorts`.
     """
     formula = action.formula
-    if formula is None or (known.one_sort and symbols(formula).sorts <= {ENTITY}):
+    if formula is None or (known.one_sort and symbols(formula).one_sort):
         return action
     unknown = symbols(formula).sorts - {ENTITY, *known.signature().sorts}
     if unknown:

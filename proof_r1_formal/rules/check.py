@@ -13,21 +13,25 @@ never under the dependencies.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import permutations
 from typing import TypeAlias
 
+import msgspec
+from msgspec import structs
+
 from proof_r1_formal.logic.pattern import Lambda, Substitution, instance
 from proof_r1_formal.logic.signature import ground_terms
-from proof_r1_formal.logic.syntax import App, Exists, Formula, Not, Quantified, Term
-from proof_r1_formal.logic.transform import instantiate, terms
+from proof_r1_formal.logic.syntax import Atom, Binary, Exists, Formula, Not, Quantified, Term
+from proof_r1_formal.logic.transform import instantiate
+from proof_r1_formal.logic.truth_table import combined
 from proof_r1_formal.rules.forms import covered, normal_form, stated
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Condition, Rule, Schema
 from proof_r1_formal.rules.spine import Element, Spine
 from proof_r1_formal.solvers.base import Answer, Entailed, Unknown
-from proof_r1_formal.solvers.oracle import Assuming, Oracle
+from proof_r1_formal.solvers.oracle import Oracle
 
 CHECK_BUDGET = 10_000
 """What one check may spend: 1 for each candidate looked at, ``QUESTION`` for each question of entailment."""
@@ -35,8 +39,7 @@ QUESTION = 20
 """The price of a question of entailment."""
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(msgspec.Struct, frozen=True):
     """Where a principal premise comes from: the index of a dependency, and the element of its spine.
 
     Attributes:
@@ -48,8 +51,7 @@ class Anchor:
     antecedents: tuple[Formula, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """The step is an instance of ``schema`` under ``substitution``.
 
     Attributes:
@@ -119,9 +121,11 @@ def check_rule(
                 if not unstated:
                     return found
                 if compound is found:
-                    compound = replace(found, unstated=unstated)
+                    compound = structs.replace(found, unstated=unstated)
     except _BudgetSpentError:
         return compound or Undecided("the budget of the rule check is spent")
+    finally:
+        oracle.charge(budget - step.left)
     return compound or (Undecided(step.open_question) if step.open_question else NoMatch())
 
 
@@ -130,15 +134,25 @@ class _BudgetSpentError(Exception):
 
 
 class _Step:
-    """One step under check; remembers what stayed open and what is left to spend."""
+    """One step under check; remembers what stayed open.
+
+    Formulas without quantifiers are compared by the rows of the question's truth table, where there is one; the oracle
+    is asked about the others.
+
+    Attributes:
+        open_question: what stayed open first; empty if nothing did.
+        left: what is left to spend.
+    """
 
     def __init__(self, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle, budget: int) -> None:
         self.open_question = ""
+        self.left = budget
         self._dependencies = dependencies
         self._conclusion = conclusion
         self._oracle = oracle
-        self._left = budget
-        self._assuming: dict[tuple[Formula, ...], Assuming] = {}
+        self._question = oracle.question(dependencies, conclusion)
+        self._every = -1 if self._question is None else self._question.every
+        self._masks: dict[Formula, int | None] = {}
         self._terms = ground_terms((*dependencies, conclusion))
         self._spines = [self._spine(index) for index in range(len(dependencies))]
 
@@ -160,18 +174,30 @@ class _Step:
     def _leave_open(self, question: str) -> None:
         self.open_question = self.open_question or question
 
+    def _mask(self, formula: Formula) -> int | None:
+        """The rows of the truth table in which the formula is true; None if the table does not tell."""
+        if formula not in self._masks:
+            self._masks[formula] = None if self._question is None else self._question.mask(formula)
+        return self._masks[formula]
+
+    def _equivalent(self, first: Formula, second: Formula) -> bool:
+        if first is second:
+            return True
+        one, other = self._mask(first), self._mask(second)
+        if one is not None and other is not None:
+            return one == other
+        return self._yes(self._oracle.equivalent(first, second))
+
     def _entailed_by_others(self, anchored: tuple[int, ...], formula: Formula) -> bool:
         """Whether the dependencies that hold none of the anchors entail the formula."""
         self._spend(QUESTION)
+        mask = self._mask(formula)
+        if mask is not None and self._question is not None and self._question.knows_terms(formula):
+            return self._question.entails(mask, without=anchored)
         others = tuple([d for index, d in enumerate(self._dependencies) if index not in anchored])
         if not others:
             return self._yes(self._oracle.valid(formula))
-        if formula in others:
-            return True
-        assuming = self._assuming.get(others)
-        if assuming is None:
-            assuming = self._assuming[others] = self._oracle.assuming(others, self._terms)
-        return self._yes(assuming.entail(formula))
+        return formula in others or self._yes(self._oracle.entails(others, formula))
 
     def _terms_of_sort(self, sort: str) -> tuple[Term, ...]:
         return self._terms.get(sort, ())
@@ -180,6 +206,11 @@ class _Step:
         """Whether no premise is a tautology or a contradiction (in doubt, it is not substantial)."""
         for premise in premises:
             self._spend(QUESTION)
+            mask = self._mask(premise)
+            if mask is not None:
+                if mask in (0, self._every):
+                    return False
+                continue
             for answer in (self._oracle.valid(premise), self._oracle.contradictory(premise)):
                 if isinstance(answer, Unknown):
                     self._leave_open("whether a premise is a tautology stayed undecided")
@@ -193,7 +224,7 @@ class _Step:
         """The instances of the schema that this step is; usually only the first is wanted."""
         for anchors, substitution in self._anchored(schema):
             for complete in self._concluding(schema, substitution):
-                if not self._substantial(anchor.element for anchor in anchors):
+                if not self._substantial([anchor.element for anchor in anchors]):
                     continue
                 minor = tuple([instance(pattern, complete) for pattern in schema.minor])
                 if self._minor_hold(schema, anchors, minor):
@@ -222,25 +253,38 @@ class _Step:
                 return False
             return all(stated(formula, self._said, sums=True, unruled=False) for formula in minor)
         anchored = tuple([anchor.dependency for anchor in anchors])
-        return all(self._entailed_by_others(anchored, formula) or self._beside(anchored, formula) for formula in minor)
+        return all(self._entailed_by_others(anchored, formula) or self._said(formula, anchored) for formula in minor)
 
-    def _beside(self, anchored: tuple[int, ...], formula: Formula) -> bool:
-        """Whether a dependency that holds a principal premise states the minor one, too."""
-        return any(
-            self._is(element.formula, formula) for index in anchored for element in self._spines[index].elements()
-        )
+    def _said(self, formula: Formula, of: Collection[int] | None = None) -> bool:
+        """Whether the formula is in the spine of a dependency, or of one of some.
 
-    def _said(self, formula: Formula) -> bool:
-        """Whether the formula is in the spine of a dependency."""
-        return any(self._is(element.formula, formula) for spine in self._spines for element in spine.elements())
+        A minor premise may also be stated by the dependency that holds a principal one.
+        """
+        for index in range(len(self._dependencies)) if of is None else of:
+            for element in self._elements(index):
+                if self._is(element.formula, formula):
+                    return True
+        return False
 
     def _plainly_said(self, formula: Formula) -> bool:
         """Whether it is there behind no antecedent."""
-        return any(self._is(element, formula) for spine in self._spines for element in spine.plain())
+        for index in range(len(self._dependencies)):
+            for element in self._elements(index):
+                if element.antecedents:
+                    break
+                if self._is(element.formula, formula):
+                    return True
+        return False
+
+    def _elements(self, index: int) -> Iterator[Element]:
+        spine, position = self._spines[index], 0
+        while (element := spine.at(position)) is not None:
+            yield element
+            position += 1
 
     def _is(self, element: Formula, formula: Formula) -> bool:
         self._spend(1)
-        return self._yes(self._oracle.equivalent(element, formula))
+        return self._equivalent(element, formula)
 
     def _never(self, _part: Formula, _formula: Formula) -> bool:
         self._spend(1)
@@ -257,31 +301,46 @@ class _Step:
             case _:
                 return
 
-    def _concluding(self, schema: Schema, substitution: Substitution) -> Iterator[Substitution]:
+    def _concluding(self, schema: Schema, substitution: Substitution) -> Iterable[Substitution]:
         """The completions of the substitution under which the schema's conclusion is that of the step."""
         self._spend(1)
         if Condition.SYNTACTIC in schema.conditions:
-            for matched in matches(schema.conclusion, self._conclusion, substitution, skipped=self._skipped):
-                yield from self._with_terms(schema, matched)
-            return
-        for candidate in self._with_terms(schema, substitution):
-            concluded = instance(schema.conclusion, candidate)
-            if Condition.HEADED in schema.conditions:
-                same = _same_head(concluded, self._conclusion) and normal_form(concluded) is normal_form(
-                    self._conclusion
-                )
-            else:
-                same = self._yes(self._oracle.equivalent(concluded, self._conclusion))
-            if same:
-                yield candidate
+            found = matches(schema.conclusion, self._conclusion, substitution, skipped=self._skipped)
+            return [candidate for matched in found for candidate in self._with_terms(schema, matched)]
+        candidates = (substitution,) if not schema.open_terms else self._with_terms(schema, substitution)
+        return (candidate for candidate in candidates if self._concludes(schema, candidate))
+
+    def _concludes(self, schema: Schema, candidate: Substitution) -> bool:
+        """Whether the schema's conclusion, complete, is that of the step."""
+        goal = self._mask(self._conclusion)
+        rows = None if goal is None else self._rows(schema.conclusion, candidate)
+        if rows is not None:
+            return rows == goal
+        concluded = instance(schema.conclusion, candidate)
+        if Condition.HEADED in schema.conditions:
+            same_head = _same_head(concluded, self._conclusion)
+            return same_head and normal_form(concluded) is normal_form(self._conclusion)
+        return self._equivalent(concluded, self._conclusion)
+
+    def _rows(self, pattern: Formula, substitution: Substitution) -> int | None:
+        """The rows of the truth table in which an instance is true, without making it; None if that does not tell."""
+        if isinstance(pattern, Atom):
+            value = substitution.get(pattern.predicate)
+            return self._mask(value.body) if isinstance(value, Lambda) and not value.variables else None
+        if isinstance(pattern, Not):
+            body = self._rows(pattern.body, substitution)
+            return None if body is None else self._every ^ body
+        if not isinstance(pattern, Binary):
+            return None
+        left, right = self._rows(pattern.left, substitution), self._rows(pattern.right, substitution)
+        return None if left is None or right is None else combined(pattern, left, right, self._every)
 
     def _with_terms(self, schema: Schema, substitution: Substitution) -> Iterator[Substitution]:
         """The substitution with every choice of a term for the term variable that it leaves open."""
-        wanted = term_variables(schema)
-        if not wanted:
+        if not schema.open_terms:
             yield substitution
             return
-        (name,) = wanted  # the catalogue's schemata have at most one
+        (name,) = schema.open_terms  # a catalogue's schemata have at most one
         sorts = {v.sort for value in substitution.values() if isinstance(value, Lambda) for v in value.variables}
         for sort in sorted(sorts):
             for term in self._terms_of_sort(sort):
@@ -292,10 +351,9 @@ class _Step:
         self._leave_open("a conjunction or disjunction has too many parts to be split in every way")
 
     def _spend(self, price: int) -> None:
-        self._left -= price
-        if self._left < 0:
+        self.left -= price
+        if self.left < 0:
             raise _BudgetSpentError
-        self._oracle.charge(price)
 
     def _anchored(self, schema: Schema) -> Iterator[tuple[tuple[Anchor, ...], Substitution]]:
         """Every way to anchor the principal patterns in different dependencies."""
@@ -322,13 +380,16 @@ class _Step:
         if not patterns:
             yield anchors, known
             return
-        index = order[0]
-        for element in (Element(self._dependencies[index]),) if whole else self._spines[index].elements():
+        pattern, index = patterns[0], order[0]
+        for element in self._elements(index):
             self._spend(1)
-            for substitution in matches(patterns[0], element.formula, known, skipped=self._skipped):
-                self._spend(1)
-                anchor = Anchor(index, element.formula, element.antecedents)
-                yield from self._anchor(patterns[1:], order[1:], (*anchors, anchor), substitution)
+            if type(element.formula) is type(pattern) or isinstance(pattern, Atom):
+                for substitution in matches(pattern, element.formula, known, skipped=self._skipped):
+                    self._spend(1)
+                    anchor = Anchor(index, element.formula, element.antecedents)
+                    yield from self._anchor(patterns[1:], order[1:], (*anchors, anchor), substitution)
+            if whole:
+                break
 
     def _continued(
         self, schema: Schema, anchors: tuple[Anchor, ...], substitution: Substitution
@@ -349,9 +410,3 @@ def _same_head(first: Formula, second: Formula) -> bool:
     while isinstance(first, Not) and isinstance(second, Not):
         first, second = first.body, second.body
     return isinstance(first, Quantified) and type(first) is type(second)
-
-
-def term_variables(schema: Schema) -> tuple[str, ...]:
-    """The names of the schema's term variables: the constants of its patterns."""
-    patterns = (*schema.principal, *schema.minor, schema.conclusion)
-    return tuple(dict.fromkeys(t.function for p in patterns for t in terms(p) if isinstance(t, App)))

@@ -12,9 +12,9 @@ nothing more: no De Morgan, no double negation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial, reduce
-from typing import assert_never
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from typing import TypeAlias, assert_never
 
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.logic.pattern import Lambda, Substitution
@@ -59,7 +59,7 @@ def matches(
     substitution: Substitution | None = None,
     *,
     skipped: Callable[[], None] = lambda: None,
-) -> Iterator[dict[str, Lambda | Term]]:
+) -> list[Found]:
     """The substitutions, extending the given one, under which ``pattern`` is ``formula``.
 
     Args:
@@ -68,67 +68,65 @@ def matches(
         substitution: what pattern variables are already known to be.
         skipped: called when a split was not tried because there are too many.
     """
-    yield from _match(pattern, formula, (), dict(substitution or {}), skipped)
+    return _match(pattern, formula, (), dict(substitution or {}), skipped)
 
 
-_Bound = tuple[tuple[Var, Var], ...]
+Found: TypeAlias = dict[str, Lambda | Term]
+_Bound: TypeAlias = tuple[tuple[Var, Var], ...]
 """Variables bound around the current place: in the pattern and in the formula."""
 
 
 def _match(
-    pattern: Formula,
-    formula: Formula,
-    bound: _Bound,
-    substitution: dict[str, Lambda | Term],
-    skipped: Callable[[], None],
-) -> Iterator[dict[str, Lambda | Term]]:
+    pattern: Formula, formula: Formula, bound: _Bound, substitution: Found, skipped: Callable[[], None]
+) -> list[Found]:
     match pattern:
         case Atom(name, arguments):
             extended = _bind(name, arguments, formula, bound, substitution)
-            if extended is not None:
-                yield extended
+            return [] if extended is None else [extended]
         case Not(body):
-            if isinstance(formula, Not):
-                yield from _match(body, formula.body, bound, substitution, skipped)
-        case And(left, right):
-            for one, other in _splits(conjuncts(formula), conjunction, skipped):
-                for found in _match(left, one, bound, substitution, skipped):
-                    yield from _match(right, other, bound, found, skipped)
-        case Or(left, right):
-            for one, other in _splits(disjuncts(formula), disjunction, skipped):
-                for found in _match(left, one, bound, substitution, skipped):
-                    yield from _match(right, other, bound, found, skipped)
-        case Xor(left, right) | Implies(left, right) | Iff(left, right):
-            for one, other in _sides(type(pattern), formula, skipped):
-                for found in _match(left, one, bound, substitution, skipped):
-                    yield from _match(right, other, bound, found, skipped)
+            return _match(body, formula.body, bound, substitution, skipped) if isinstance(formula, Not) else []
+        case And() | Or() | Xor() | Implies() | Iff():
+            return [
+                found
+                for one, other in _sides(pattern, formula, skipped)
+                for partial in _match(pattern.left, one, bound, substitution, skipped)
+                for found in _match(pattern.right, other, bound, partial, skipped)
+            ]
         case ForAll(variable, body) | Exists(variable, body):
+            result: list[Found] = []
             for first, rest in _heads(type(pattern), formula):
                 known = substitution.get(variable.name, first)
                 if isinstance(known, Var) and known.sort == first.sort:
                     actual = fresh_variable(first, {v for _, v in bound})  # ∃x ∀x R(x,x) is ∃y ∀x R(x,x)
                     inside = rest if actual is first else substitute(rest, {first: actual})
                     inner = (*bound, (variable, actual))
-                    yield from _match(body, inside, inner, {**substitution, variable.name: known}, skipped)
+                    result += _match(body, inside, inner, {**substitution, variable.name: known}, skipped)
+            return result
         case Top() | Bottom() | Eq():
             raise CatalogueError(f"a pattern cannot contain {type(pattern).__name__}")
         case _:
             assert_never(pattern)
 
 
-def _sides(
-    connective: type[Connective], formula: Formula, skipped: Callable[[], None]
-) -> Iterator[tuple[Formula, Formula]]:
-    """The two sides of ⊕, → or ↔ in every order and grouping that says the same; none of another formula."""
-    if not isinstance(formula, connective):
-        return
-    operands = xor_operands(formula)
-    if len(operands) > 2:
-        yield from _splits(operands, partial(reduce, Xor), skipped)
-        return
-    yield formula.left, formula.right
+def _sides(pattern: Connective, formula: Formula, skipped: Callable[[], None]) -> Sequence[tuple[Formula, Formula]]:
+    """The two sides of a binary formula in every order and grouping that says the same; none of another formula."""
+    if type(formula) is not type(pattern):
+        return ()
+    if isinstance(formula, And):
+        return _splits(conjuncts(formula), conjunction, skipped)
+    if isinstance(formula, Or):
+        return _splits(disjuncts(formula), disjunction, skipped)
+    if isinstance(formula, Xor):
+        operands = xor_operands(formula)
+        return ((formula.left, formula.right),) if len(operands) == 2 else _splits(operands, _xor, skipped)
     if isinstance(formula, Iff):
-        yield formula.right, formula.left
+        return (formula.left, formula.right), (formula.right, formula.left)
+    assert isinstance(formula, Implies)
+    return ((formula.left, formula.right),)
+
+
+def _xor(operands: tuple[Formula, ...]) -> Formula:
+    return reduce(Xor, operands)
 
 
 def _heads(quantifier: type[Quantified], formula: Formula) -> Iterator[tuple[Var, Formula]]:
@@ -145,24 +143,34 @@ def _heads(quantifier: type[Quantified], formula: Formula) -> Iterator[tuple[Var
         yield variable, rest
 
 
+_DIVISIONS = [sorted(range(1, (1 << count) - 1), key=int.bit_count) for count in range(1, MAX_OPERANDS + 1)]
+"""For each number of operands, from 1 on, the bits of those in the first part, small parts first."""
+
+
 def _splits(
     operands: tuple[Formula, ...], join: Callable[[tuple[Formula, ...]], Formula], skipped: Callable[[], None]
-) -> Iterator[tuple[Formula, Formula]]:
+) -> Sequence[tuple[Formula, Formula]]:
     """Every division of the operands into two non-empty parts, small first parts first."""
     count = len(operands)
+    if count == 2:
+        one, other = operands
+        return (one, other), (other, one)
     if count > MAX_OPERANDS:
         skipped()
-        return
-    for mask in sorted(range(1, (1 << count) - 1), key=int.bit_count):
-        first = tuple([f for i, f in enumerate(operands) if mask >> i & 1])
-        second = tuple([f for i, f in enumerate(operands) if not mask >> i & 1])
-        yield join(first), join(second)
+        return ()
+    return [
+        (
+            join(tuple([f for i, f in enumerate(operands) if mask >> i & 1])),
+            join(tuple([f for i, f in enumerate(operands) if not mask >> i & 1])),
+        )
+        for mask in _DIVISIONS[count - 1]
+    ]
 
 
-def _bind(
-    name: str, arguments: tuple[Term, ...], formula: Formula, bound: _Bound, substitution: dict[str, Lambda | Term]
-) -> dict[str, Lambda | Term] | None:
+def _bind(name: str, arguments: tuple[Term, ...], formula: Formula, bound: _Bound, substitution: Found) -> Found | None:
     """The substitution with ``name(arguments)`` standing for ``formula``; None if it cannot."""
+    if not bound and not arguments and name not in substitution:
+        return {**substitution, name: Lambda((), formula)}
     partner = dict(bound)
     variables = tuple([partner[a] for a in arguments if isinstance(a, Var)])
     if len(variables) != len(arguments):

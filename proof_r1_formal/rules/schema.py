@@ -67,6 +67,12 @@ class Schema:
     conditions: frozenset[Condition] = frozenset()
     lean: str = ""
     isabelle: str = ""
+    open_terms: tuple[str, ...] = field(init=False, compare=False, repr=False)
+    """The names of its term variables: the constants of its patterns."""
+
+    def __post_init__(self) -> None:
+        found = [name for p in (*self.principal, *self.minor, self.conclusion) for name in sorted(symbols(p).functions)]
+        object.__setattr__(self, "open_terms", tuple(dict.fromkeys(found)))
 
 
 def schema(

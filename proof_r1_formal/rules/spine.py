@@ -8,18 +8,18 @@ antecedents hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 
-from proof_r1_formal.logic.syntax import And, Exists, ForAll, Formula, Iff, Implies, Not, Or, Term
+import msgspec
+
+from proof_r1_formal.logic.syntax import And, Atom, Exists, ForAll, Formula, Iff, Implies, Not, Or, Term
 from proof_r1_formal.logic.transform import instantiate
 
 SPINE_BUDGET = 1_000
 """The most spine elements of a dependency that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(msgspec.Struct, frozen=True):
     """A spine element, and the antecedents of the implications on the way to it, the outermost first."""
 
     formula: Formula
@@ -43,71 +43,53 @@ class Spine:
         holds: Callable[[Formula], bool],
         overflow: Callable[[int], None],
     ) -> None:
-        self._formula = formula
         self._terms_of_sort = terms_of_sort
         self._holds = holds
         self._overflow = overflow
-        self._found: list[Element] = []
-        self._source = self._generate()
+        self._found = [Element(formula)]
+        self._seen = {formula}
+        self._frontier = self._found
+        self._implications: list[Element] = []
 
-    def elements(self) -> Iterator[Element]:
-        """The elements in order; those behind antecedents come last."""
-        position = 0
-        while True:
-            while position < len(self._found):
-                yield self._found[position]
-                position += 1
-            element = next(self._source, None)
-            if element is None:
-                return
-            self._found.append(element)
+    def at(self, position: int) -> Element | None:
+        """The element at a position, if there are so many; those behind antecedents come last."""
+        while position >= len(self._found):
+            if not self._frontier:
+                return None
+            self._grow()
+        return self._found[position]
 
-    def plain(self) -> Iterator[Formula]:
-        """The elements behind no antecedent."""
-        for element in self.elements():
-            if element.antecedents:
-                return
-            yield element.formula
+    def _grow(self) -> None:
+        """Find what the last elements have in them."""
+        frontier: list[Element] = []
+        for element in self._frontier:
+            if isinstance(element.formula, Implies):
+                self._implications.append(element)
+            for part in spine_parts(element.formula, self._terms_of_sort):
+                self._enter(part, element.antecedents, frontier)
+        if not frontier:  # only now, with nothing else left, ask which implications are active
+            inactive: list[Element] = []
+            for element in self._implications:
+                assert isinstance(element.formula, Implies)
+                antecedent, consequent = element.formula.left, element.formula.right
+                if self._holds(antecedent):
+                    self._enter(consequent, (*element.antecedents, antecedent), frontier)
+                else:
+                    inactive.append(element)
+            self._implications = inactive
+        if len(self._seen) > SPINE_BUDGET:
+            self._overflow(SPINE_BUDGET)
+            frontier = []
+        self._frontier = frontier
+        self._found = self._found + frontier
 
-    def _generate(self) -> Iterator[Element]:
-        seen = {self._formula}
-        implications: list[Element] = []
-        frontier = [Element(self._formula)]
-        while frontier:
-            yield from frontier
-            implications.extend(element for element in frontier if isinstance(element.formula, Implies))
-            grown = [
-                Element(part, element.antecedents)
-                for element in frontier
-                for part in spine_parts(element.formula, self._terms_of_sort)
-            ]
-            frontier = _unseen(grown, seen)
-            if not frontier:  # only now, with nothing else left, ask which implications are active
-                active = [element for element in implications if self._holds(_sides(element)[0])]
-                implications = [element for element in implications if element not in active]
-                grown = [Element(_sides(e)[1], (*e.antecedents, _sides(e)[0])) for e in active]
-                frontier = _unseen(grown, seen)
-            if len(seen) > SPINE_BUDGET:
-                self._overflow(SPINE_BUDGET)
-                return
+    def _enter(self, formula: Formula, antecedents: tuple[Formula, ...], frontier: list[Element]) -> None:
+        if formula not in self._seen:
+            self._seen.add(formula)
+            frontier.append(Element(formula, antecedents))
 
 
-def _unseen(elements: Iterable[Element], seen: set[Formula]) -> list[Element]:
-    """The elements whose formulas are new, which are seen from now on."""
-    new: list[Element] = []
-    for element in elements:
-        if element.formula not in seen:
-            seen.add(element.formula)
-            new.append(element)
-    return new
-
-
-def _sides(element: Element) -> tuple[Formula, Formula]:
-    assert isinstance(element.formula, Implies)
-    return element.formula.left, element.formula.right
-
-
-def spine_parts(element: Formula, terms_of_sort: Callable[[str], Iterable[Term]]) -> Iterator[Formula]:
+def spine_parts(element: Formula, terms_of_sort: Callable[[str], Iterable[Term]]) -> tuple[Formula, ...]:
     """What is in the spine of a dependency because ``element`` is, except consequents of implications.
 
     Args:
@@ -115,23 +97,21 @@ def spine_parts(element: Formula, terms_of_sort: Callable[[str], Iterable[Term]]
         terms_of_sort: the terms by which a leading quantifier of a sort is instantiated.
     """
     match element:
-        case ForAll(variable, _):
-            for term in terms_of_sort(variable.sort):
-                yield instantiate(element, term)
-        case Not(Exists(variable, _) as existential):
-            for term in terms_of_sort(variable.sort):
-                yield Not(instantiate(existential, term))
+        case Atom() | Implies():
+            return ()
         case And(left, right):
-            yield left
-            yield right
+            return left, right
+        case ForAll(variable, _):
+            return tuple([instantiate(element, term) for term in terms_of_sort(variable.sort)])
         case Iff(left, right):
-            yield Implies(left, right)
-            yield Implies(right, left)
+            return Implies(left, right), Implies(right, left)
         case Not(Not(body)):
-            yield body
+            return (body,)
         case Not(Or(left, right)):
-            yield Not(left)
-            yield Not(right)
+            return Not(left), Not(right)
         case Not(Implies(left, right)):
-            yield left
-            yield Not(right)
+            return left, Not(right)
+        case Not(Exists(variable, _) as existential):
+            return tuple([Not(instantiate(existential, term)) for term in terms_of_sort(variable.sort)])
+        case _:
+            return ()

@@ -143,7 +143,7 @@ def _require_size(query: Query, structure: Structure) -> None:
 def _require_interpreted(query: Query, structure: Structure) -> None:
     """Refuse a structure that has too much or too little of a symbol: quantifiers would not see such values."""
     formulas = (*query.dependencies, query.conclusion)
-    if all(symbols(formula).sorts <= {ENTITY} for formula in formulas):
+    if all(symbols(formula).one_sort for formula in formulas):
         uses = {use for formula in formulas for use in symbols(formula).uses}
         predicates = {name: (ENTITY,) * arity for name, (kind, arity) in uses if kind == "predicate"}
         functions = {

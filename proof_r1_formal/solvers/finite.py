@@ -6,7 +6,7 @@ decides by ground instances alone. ``Unknown`` says why it does not: the query i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import product
 from math import prod
 
@@ -16,16 +16,17 @@ from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import App, Atom, Eq, Formula, Term
 from proof_r1_formal.logic.transform import alpha_normal
+from proof_r1_formal.logic.truth_table import FEW_ATOMS, MAX_ATOMS, TooManyAtomsError
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown, checked_signature
 from proof_r1_formal.solvers.countermodel import MAX_ENTRIES, confirmed, evaluation_price
 from proof_r1_formal.solvers.grounding import Grounding, OutsideError, Signed
 from proof_r1_formal.solvers.propositional import (
+    GROUND_PRICE,
     Assignment,
     BudgetSpentError,
     Meter,
-    TooManyAtomsError,
     TruthTable,
-    satisfying_assignment,
+    by_clauses,
 )
 
 
@@ -37,62 +38,118 @@ class FiniteSolver:
     def decide(self, query: Query) -> Answer:
         """Whether the ground instances of the dependencies and of the negated conclusion have no common model."""
         signature = checked_signature(query)
-        if isinstance(signature, Unknown):
-            return signature
-        formulas = signed_formulas(query)
-        meter = Meter()
-        try:
-            grounding = Grounding(formulas)
-            assignment = satisfying_assignment(formulas, grounding, meter)
-        except OutsideError as error:
-            return Unknown(Reason.UNSUPPORTED, f"not effectively propositional: {error}", meter.steps)
-        except BudgetSpentError as error:
-            return Unknown(Reason.BUDGET, str(error), meter.steps)
-        if assignment is None:
-            return Entailed(steps=meter.steps)
-        structure = _structure(signature, grounding, assignment)
-        if structure is None or confirmed(query, structure) is None:
-            return Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed", meter.steps)
-        return Refuted(structure, meter.steps + evaluation_price(query, structure))
+        return signature if isinstance(signature, Unknown) else Question(query).decide(signature)
 
 
-class GroundDependencies:
-    """Dependencies, grounded once, with their models as one integer: quantifier-free questions cost one ``&``.
+class Question:
+    """A query over its ground atoms: in one truth table, if it has few of them.
+
+    The table also answers the questions that a rule check asks about the dependencies.
 
     Args:
-        dependencies: closed formulas.
-        terms: the ground terms of all that will be asked, by sort.
+        query: its symbols do not clash.
+
+    Attributes:
+        table: the truth table, if it has room; none where there is an equation.
+        steps: what the question has cost so far.
     """
 
-    def __init__(self, dependencies: tuple[Formula, ...], terms: Mapping[str, Iterable[Term]]) -> None:
-        formulas = [(alpha_normal(formula), True) for formula in dependencies]
-        self._models: int | None = None
-        self._meter = Meter()
-        if not any(symbols(formula).equality for formula in dependencies):
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self.steps = 0
+        self.table: TruthTable | None = None
+        self._formulas = signed_formulas(query)
+        self._unknown: Unknown | None = None
+        self._masks: list[int] = []
+        try:
+            self._grounding = Grounding(self._formulas)
+            self._known = {term for found in self._grounding.terms.values() for term in found}
+            self._fill()
+        except OutsideError as error:
+            self._unknown = Unknown(Reason.UNSUPPORTED, f"not effectively propositional: {error}")
+        except BudgetSpentError as error:
+            self._unknown = Unknown(Reason.BUDGET, str(error), self.steps)
+
+    def _fill(self) -> None:
+        """Make the smallest table that has room."""
+        for width in (FEW_ATOMS, MAX_ATOMS):
+            table = TruthTable(self._grounding, width)
             try:
-                grounding = Grounding(formulas, terms=terms)
-                self._table = TruthTable(grounding, meter=self._meter)
-                self._models = self._table.models(formulas)
-                self._terms = {term for found in grounding.terms.values() for term in found}
-            except (OutsideError, TooManyAtomsError, BudgetSpentError):
-                self._models = None
+                self._masks = [table.truth(formula, sign) for formula, sign in self._formulas]
+                self._laws = table.laws() if table.equations else table.every
+                self.table = table
+                return
+            except TooManyAtomsError:
+                continue
+            finally:
+                self.steps += GROUND_PRICE * table.looked_at
 
     @property
-    def steps(self) -> int:
-        """What the table and all questions cost so far."""
-        return self._meter.steps
+    def terms(self) -> Mapping[str, Iterable[Term]]:
+        """The ground terms by sort; none where the query is outside of the class."""
+        return {} if self._unknown is not None else self._grounding.terms
 
-    def entail(self, formula: Formula) -> bool | None:
-        """Whether they entail the formula; None if that is no question for a truth table."""
-        occurring = symbols(formula)
-        if self._models is None or occurring.sorts or occurring.equality:
-            return None
-        if not self._terms.issuperset(occurring.ground_terms):
+    def mask(self, formula: Formula) -> int | None:
+        """The rows of the table in which a formula is true; None where that says nothing, or there is no room.
+
+        Formulas without quantifiers and equations are equivalent exactly if they are true in the same rows.
+        """
+        if formula.quantifiers or self.table is None or self.table.equations or symbols(formula).equality:
             return None
         try:
-            return not self._models & self._table.truth(formula, False)
-        except (TooManyAtomsError, BudgetSpentError):
+            return self.table.ground(formula)
+        except TooManyAtomsError:
             return None
+
+    @property
+    def every(self) -> int:
+        """All rows of the table; 0 without a table."""
+        return 0 if self.table is None else self.table.every
+
+    def knows_terms(self, formula: Formula) -> bool:
+        """Whether the table instantiates by all ground terms of the formula."""
+        return self._known.issuperset(symbols(formula).ground_terms)
+
+    def entails(self, mask: int, *, without: Collection[int]) -> bool:
+        """Whether the dependencies but for some entail a formula.
+
+        Args:
+            mask: of the formula, whose terms the table knows.
+            without: indices of dependencies.
+        """
+        rows = self.every ^ mask
+        for index, models in enumerate(self._masks[:-1]):
+            if index not in without:
+                rows &= models
+        return not rows
+
+    def decide(self, signature: Signature) -> Answer:
+        """The answer; ``Refuted`` with a structure that the reference evaluator confirms.
+
+        Args:
+            signature: of the query.
+        """
+        if self._unknown is not None:
+            return self._unknown
+        if self.table is not None:
+            models = self._laws
+            for mask in self._masks:
+                models &= mask
+            assignment = self.table.assignment(models) if models else None
+        else:
+            meter = Meter()
+            try:
+                assignment = by_clauses(self._formulas, self._grounding, meter)
+            except BudgetSpentError as error:
+                return Unknown(Reason.BUDGET, str(error), self.steps + meter.steps)
+            finally:
+                self.steps += meter.steps
+        if assignment is None:
+            return Entailed(steps=self.steps)
+        structure = _structure(signature, self._grounding, assignment)
+        if structure is None or confirmed(self.query, structure) is None:
+            return Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed", self.steps)
+        return Refuted(structure, self.steps + evaluation_price(self.query, structure))
 
 
 def signed_formulas(query: Query) -> list[Signed]:

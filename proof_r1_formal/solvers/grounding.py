@@ -9,7 +9,7 @@ formulas have a common model exactly if their ground instances have one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from proof_r1_formal.logic.signature import Signature
@@ -43,7 +43,6 @@ Signed: TypeAlias = tuple[Formula, bool]
 """A formula and the truth value it shall have."""
 
 MAX_WITNESSES = 64
-_DEFAULT = frozenset({ENTITY})
 _LONG = 32
 """How many symbols of a formula are free; more cost in proportion."""
 
@@ -57,7 +56,6 @@ class Grounding:
 
     Args:
         formulas: closed, alpha-normal, each with the value it shall have.
-        terms: more ground terms, by sort, to instantiate by.
 
     Attributes:
         terms: ground terms by sort, witnesses among them; each sort that is quantified over has one.
@@ -66,17 +64,15 @@ class Grounding:
         OutsideError: the formulas are not in the class.
     """
 
-    def __init__(self, formulas: Sequence[Signed], *, terms: Mapping[str, Iterable[Term]] | None = None) -> None:
-        self.terms: dict[str, dict[Term, None]] = {sort: dict.fromkeys(found) for sort, found in (terms or {}).items()}
+    def __init__(self, formulas: Sequence[Signed]) -> None:
+        self.terms: dict[str, dict[Term, None]] = {}
         self._witnesses: dict[Signed, App] = {}
         self._formulas = formulas
         self._taken: set[str] | None = None
         self._result_sorts: dict[str, str] = {}
-        for formula, _ in formulas:
-            if not symbols(formula).sorts <= _DEFAULT:
-                types = Signature.infer([formula for formula, _ in formulas]).functions
-                self._result_sorts = {name: type_.result for name, type_ in types.items()}
-                break
+        if not all(symbols(formula).one_sort for formula, _ in formulas):
+            types = Signature.infer([formula for formula, _ in formulas]).functions
+            self._result_sorts = {name: type_.result for name, type_ in types.items()}
         pending = list(reversed(formulas))
         while pending:
             self._enter(*pending.pop(), pending)

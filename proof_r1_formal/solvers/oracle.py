@@ -7,16 +7,16 @@ no are settled by fingerprints (a counterexample in a fixed structure), without 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 
 from proof_r1_formal.logic.fingerprint import fingerprint, fingerprint_price
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not, Term
+from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.logic.transform import regrouped
 from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Solver, Unknown
-from proof_r1_formal.solvers.finite import GroundDependencies
+from proof_r1_formal.solvers.finite import Question
 
 QUESTION = 20
 """The price, in steps, of asking a question, whatever its answer costs."""
@@ -33,7 +33,7 @@ class Oracle:
 
     def __init__(self, solver: Solver, *, tables: bool = False, memory: int = 1 << 14) -> None:
         self.solver = solver
-        self._tables = tables
+        self._ask: Callable[[Query], Question] | None = getattr(solver, "question", Question) if tables else None
         self.entails: Callable[[tuple[Formula, ...], Formula], Answer] = lru_cache(maxsize=memory)(self._entails)
         """Do the dependencies entail the conclusion?"""
 
@@ -84,7 +84,7 @@ class Oracle:
 
     def _keys(self, *formulas: Formula) -> list[SemanticKey] | None:
         """The semantic keys of the formulas, if truth tables may answer and each formula has one; a step for each."""
-        if not self._tables:
+        if self._ask is None:
             return None
         self.charge(len(formulas))
         keys = [key for formula in formulas if (key := semantic_key(formula)) is not None]
@@ -94,14 +94,13 @@ class Oracle:
         """Do the formulas have no model? A refutation carries one."""
         return self.entails(formulas, BOTTOM)
 
-    def assuming(self, dependencies: tuple[Formula, ...], terms: Mapping[str, Iterable[Term]]) -> Assuming:
-        """The oracle for questions with the same dependencies.
-
-        Args:
-            dependencies: closed formulas.
-            terms: the ground terms of all that will be asked, by sort.
-        """
-        return Assuming(self, dependencies, GroundDependencies(dependencies, terms) if self._tables else None)
+    def question(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Question | None:
+        """The question over its ground atoms, for many questions about its formulas; None without tables."""
+        if self._ask is None:
+            return None
+        question = self._ask(Query(dependencies, conclusion))
+        self.charge(question.steps)
+        return question
 
 
 class Metered(Oracle):
@@ -124,7 +123,7 @@ class Metered(Oracle):
         self.charged = 0
         self._budget = budget
         self._spent = Unknown(Reason.BUDGET, f"the {whose}'s budget of {budget} steps is spent")
-        self._tables = oracle._tables
+        self._ask = oracle._ask
         self._oracle = oracle
         self._answers: dict[tuple[tuple[Formula, ...], Formula], Answer] = {}
         self.entails = self._charged
@@ -158,23 +157,3 @@ class Metered(Oracle):
             self.charge(QUESTION + answer.steps)
             answer = self._answers[question] = self.spent or answer
         return answer
-
-
-class Assuming:
-    """Answers questions with the same dependencies."""
-
-    def __init__(self, oracle: Oracle, dependencies: tuple[Formula, ...], ground: GroundDependencies | None) -> None:
-        self._oracle = oracle
-        self._dependencies = dependencies
-        self._ground = ground
-        oracle.charge(0 if ground is None else ground.steps)
-
-    def entail(self, conclusion: Formula) -> Answer:
-        """Do the dependencies entail the conclusion? A refutation may come without a model, a "yes" without a proof."""
-        if self._ground is not None and self._oracle.spent is None:
-            before = self._ground.steps
-            entailed = self._ground.entail(conclusion)
-            self._oracle.charge(self._ground.steps - before)
-            if entailed is not None:
-                return self._oracle.spent or (Entailed() if entailed else Refuted())
-        return self._oracle.entails(self._dependencies, conclusion)

@@ -31,7 +31,14 @@ from proof_r1_formal.logic.syntax import (
     Xor,
 )
 from proof_r1_formal.logic.transform import simplified, terms
-from proof_r1_formal.logic.truth_table import COLUMNS, FEW_ATOMS, MAX_ATOMS, ROWS
+from proof_r1_formal.logic.truth_table import (
+    FEW_ATOMS,
+    MAX_ATOMS,
+    Ground,
+    Table,
+    TooManyAtomsError,
+    canonical_equation,
+)
 from proof_r1_formal.solvers.grounding import Grounding, Signed
 
 BUDGET = 50_000
@@ -45,12 +52,7 @@ GROUND_PRICE = 5
 PROPAGATIONS_PER_STEP = 25
 """How many literals the SAT solver propagates at the price of one step."""
 
-Ground: TypeAlias = Atom | Eq
 Assignment: TypeAlias = Mapping[Ground, bool]
-
-
-class TooManyAtomsError(Exception):
-    """A truth table is full."""
 
 
 class BudgetSpentError(Exception):
@@ -84,18 +86,26 @@ def satisfying_assignment(
         BudgetSpentError: the formulas are too large, or too hard, to tell.
     """
     meter = meter or Meter()
-    for atoms in (FEW_ATOMS, MAX_ATOMS):
+    for width in (FEW_ATOMS, MAX_ATOMS):
+        table = TruthTable(grounding, width)
         try:
-            return TruthTable(grounding, atoms, meter=meter).satisfying_assignment(formulas)
+            return table.satisfying_assignment(formulas)
         except TooManyAtomsError:
             continue
+        finally:
+            meter.steps += GROUND_PRICE * table.looked_at
+    return by_clauses(formulas, grounding, meter)
+
+
+def by_clauses(formulas: Sequence[Signed], grounding: Grounding, meter: Meter) -> Assignment | None:
+    """As :func:`satisfying_assignment`, by the SAT solver, however few atoms there are."""
     return _Clauses(grounding, meter).satisfying_assignment(formulas)
 
 
 def _instances_of_leibniz(atoms: Mapping[Ground, int]) -> Iterator[Formula]:
     """The laws that make the equations among the atoms an equality on all of them; atoms may be added on the way."""
     seen = 0
-    having: dict[Term, dict[Ground, None]] = {}
+    having: dict[Term, dict[Atom | Eq, None]] = {}
     while seen < len(atoms):
         known = list(atoms)
         for atom in known[seen:]:
@@ -108,41 +118,36 @@ def _instances_of_leibniz(atoms: Mapping[Ground, int]) -> Iterator[Formula]:
                     yield Implies(equation, Iff(atom, changed))
 
 
-def _canonical(equation: Eq) -> Eq:
-    """The equation or its mirror image, the same one for both."""
-    return min(equation, Eq(equation.right, equation.left), key=repr)
-
-
-class TruthTable:
-    """Truth values of ground formulas under all assignments at once, as the bits of integers.
+class TruthTable(Table):
+    """A table that takes quantified formulas for what stands for them.
 
     Args:
         grounding: what stands for quantified formulas.
-        atoms: the most atoms it takes, ``FEW_ATOMS`` or ``MAX_ATOMS``.
-        meter: what the table costs is added to it.
-
-    Attributes:
-        every: the bits of a formula that is true under every assignment.
+        width: the most atoms it takes, ``FEW_ATOMS`` or ``MAX_ATOMS``.
     """
 
-    def __init__(self, grounding: Grounding, atoms: int = MAX_ATOMS, *, meter: Meter | None = None) -> None:
-        self.every = ROWS[atoms]
-        self._columns = COLUMNS[atoms]
+    __slots__ = ("_grounding", "_instances", "_longer")
+
+    def __init__(self, grounding: Grounding, width: int = MAX_ATOMS) -> None:
+        super().__init__(width)
         self._grounding = grounding
-        self._meter = meter or Meter()
-        self._atoms: dict[Ground, int] = {}
-        self._equations = False
-        self._known: dict[Formula, int] = {}
         self._instances: dict[Signed, int] = {}
-        self._left = BUDGET
+        self._longer = 0
+
+    @property
+    def looked_at(self) -> int:
+        """How many ground formulas it has looked at, which is what it costs."""
+        return self.formulas + len(self._instances) + self._longer
 
     def satisfying_assignment(self, formulas: Sequence[Signed]) -> Assignment | None:
         """The first assignment in the order of bits."""
         models = self.models(formulas)
-        if not models:
-            return None
-        number = (models & -models).bit_length() - 1
-        return {atom: bool(number >> index & 1) for index, atom in enumerate(self._atoms)}
+        return self.assignment(models) if models else None
+
+    def assignment(self, models: int) -> Assignment:
+        """The first of some assignments."""
+        row = models & -models
+        return {atom: bool(row & column) for atom, column in self.atoms.items()}
 
     def models(self, formulas: Sequence[Signed]) -> int:
         """The assignments under which every formula has its value.
@@ -154,62 +159,37 @@ class TruthTable:
         models = self.every
         for formula, sign in formulas:
             models &= self.truth(formula, sign)
-        if self._equations:
-            for law in _instances_of_leibniz(self._atoms):
-                models &= self.truth(law, True)
-        return models
+        return models & self.laws() if self.equations else models
+
+    def laws(self) -> int:
+        """The assignments under which the equations among the atoms are an equality."""
+        laws = self.every
+        for law in _instances_of_leibniz(self.atoms):
+            laws &= self.truth(law, True)
+        return laws
 
     def truth(self, formula: Formula, sign: bool) -> int:
         """The assignments under which the formula, or the instances it stands for, has the value ``sign``."""
         if not formula.quantifiers:
-            return self._ground(formula) if sign else self.every ^ self._ground(formula)
+            truth = self.ground(formula)
+            if self.looked_at > BUDGET:
+                raise BudgetSpentError(f"more than {BUDGET} ground formulas")
+            return truth if sign else self.every ^ truth
         known = self._instances.get((formula, sign))
         if known is None:
-            self._spend(1)
             known = self._instances[formula, sign] = self._quantified(formula, sign)
         return known
-
-    def _spend(self, price: int) -> None:
-        self._left -= price
-        self._meter.steps += GROUND_PRICE * price
-        if self._left < 0:
-            raise BudgetSpentError(f"more than {BUDGET} ground formulas")
-
-    def _ground(self, formula: Formula) -> int:
-        """The assignments under which a formula without quantifiers is true."""
-        known = self._known.get(formula)
-        if known is not None:
-            return known
-        self._spend(1)
-        match formula:
-            case Atom():
-                truth = self._column(formula)
-            case Not(body):
-                truth = self.every ^ self._ground(body)
-            case And(left, right):
-                truth = self._ground(left) & self._ground(right)
-            case Or(left, right):
-                truth = self._ground(left) | self._ground(right)
-            case Implies(left, right):
-                truth = (self.every ^ self._ground(left)) | self._ground(right)
-            case Xor(left, right):
-                truth = self._ground(left) ^ self._ground(right)
-            case Iff(left, right):
-                truth = self.every ^ self._ground(left) ^ self._ground(right)
-            case Eq(left, right):
-                self._equations = True
-                truth = self.every if left is right else self._column(_canonical(formula))
-            case Bottom():
-                truth = 0
-            case _:
-                truth = self.every
-        self._known[formula] = truth
-        return truth
 
     def _quantified(self, formula: Formula, sign: bool) -> int:
         """The assignments under which the instances of quantified formulas give a formula the value ``sign``."""
         truth = self.truth
         match formula:
+            case ForAll() | Exists():
+                result = self.every
+                self._longer += self._grounding.price(formula, sign)
+                for part in self._grounding.parts(formula, sign):
+                    result &= truth(part, sign)
+                return result
             case Not(body):
                 return truth(body, not sign)
             case And(left, right) | Or(left, right):
@@ -222,20 +202,8 @@ class TruthTable:
                 same = sign == isinstance(formula, Iff)
                 one = truth(left, True) & truth(right, same)
                 return one | (truth(left, False) & truth(right, not same))
-            case ForAll() | Exists():
-                result = self.every
-                self._spend(self._grounding.price(formula, sign))
-                for part in self._grounding.parts(formula, sign):
-                    result &= truth(part, sign)
-                return result
             case _:
                 raise AssertionError("a formula without quantifiers has no instances")
-
-    def _column(self, atom: Ground) -> int:
-        index = self._atoms.setdefault(atom, len(self._atoms))
-        if index >= len(self._columns):
-            raise TooManyAtomsError
-        return self._columns[index]
 
 
 class _Clauses:
@@ -290,7 +258,7 @@ class _Clauses:
             case Eq(left, right) if left is right:
                 return 1 if sign else -1
             case Atom() | Eq():
-                atom = formula if isinstance(formula, Atom) else _canonical(formula)
+                atom = formula if isinstance(formula, Atom) else canonical_equation(formula)
                 variable = self._atoms.get(atom) or self._atoms.setdefault(atom, self._variable())
                 return variable if sign else -variable
             case Not(body):

@@ -1,0 +1,221 @@
+"""Proofs by unit propagation: the search that finds nearly all proofs, and at once.
+
+In: premises, a conclusion, the ground terms to instantiate by. Out: a proof for ``evidence.checker``, or None. What
+truth tables force is drawn, up and down the graph of subformulas, and true ∀ and false ∃ have their instances; if that
+does not reach the conclusion, the conclusion is supposed false. There are no cuts, no witnesses and no equality, so
+what is not found here may still have a proof (``evidence.search``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from proof_r1_formal.evidence.tableau import FORCED
+from proof_r1_formal.evidence.term import (
+    Absurd,
+    Contradiction,
+    Eliminate,
+    Instance,
+    Introduce,
+    Line,
+    Proof,
+    Repeat,
+    Truth,
+)
+from proof_r1_formal.logic.syntax import Binary, Bottom, Connective, Exists, ForAll, Formula, Not, Quantified, Term, Top
+from proof_r1_formal.logic.transform import alpha_normal, instantiate
+
+MOST: Final = 2_000
+"""The most facts that are drawn."""
+
+_PREMISE: Final = -1
+_SUPPOSED: Final = -2
+_INSTANCE: Final = -3
+_TRUTH: Final = -4
+_CONTRADICTION: Final = -5
+_LEFT: Final = 0
+_WHOLE: Final = 2
+
+
+class Propagation:
+    """The facts that hold, in the order in which they came to hold, each with what it follows from.
+
+    Args:
+        premises, conclusion: closed formulas.
+        terms: sort -> the ground terms to instantiate by.
+
+    Attributes:
+        steps: how many facts were drawn, and how many formulas were looked at for what they force.
+    """
+
+    def __init__(self, premises: Sequence[Formula], conclusion: Formula, terms: Mapping[str, Iterable[Term]]) -> None:
+        self.steps = 0
+        self._premises = premises
+        self._terms = terms
+        self._goal, self._sign = _stripped(alpha_normal(conclusion), True)
+        # of each fact: the formula, its value, the kind of line that shows it, and the facts it follows from
+        self._formulas: list[Formula] = []
+        self._signs: list[bool] = []
+        self._kinds: list[int] = []
+        self._reasons: list[tuple[int, ...]] = []
+        self._term_of: dict[int, Term] = {}
+        self._facts: dict[Formula, int] = {}
+        self._graph: dict[Formula, tuple[Formula, bool, Formula, bool]] = {}
+        self._parents: dict[Formula, list[Connective]] = {}
+        self._next = 0
+        self._conflict = -1
+
+    def proof(self) -> Proof | None:
+        """The proof that is found."""
+        for number, premise in enumerate(self._premises):
+            self._hold(alpha_normal(premise), True, _PREMISE, (number,))
+        self._enter(self._goal)
+        supposed = -1
+        end = self._propagate()
+        if end < 0:
+            supposed = len(self._signs)
+            self._hold(self._goal, not self._sign, _SUPPOSED, ())
+            end = self._propagate() if len(self._signs) > supposed else -1  # it may be known to be false already
+        return None if end < 0 else self._written(end, supposed)
+
+    def _hold(self, formula: Formula, sign: bool, kind: int, reason: tuple[int, ...]) -> None:
+        formula, sign = _stripped(formula, sign)
+        known = self._facts.get(formula)
+        if known is not None and self._signs[known] == sign:
+            return
+        number = len(self._signs)
+        self._formulas.append(formula)
+        self._signs.append(sign)
+        self._kinds.append(kind)
+        self._reasons.append(reason)
+        if known is None:
+            self._facts[formula] = number
+            self._enter(formula)
+        elif self._conflict < 0:
+            self._conflict = number + 1
+            self._formulas.append(formula)
+            self._signs.append(True)
+            self._kinds.append(_CONTRADICTION)
+            self._reasons.append((known, number))
+
+    def _enter(self, formula: Formula) -> None:
+        """Bring a formula that does not begin with ¬ into the graph, with what is inside it."""
+        if isinstance(formula, Binary):
+            if formula not in self._graph:
+                left, left_sign = _stripped(formula.left, True)
+                right, right_sign = _stripped(formula.right, True)
+                self._graph[formula] = (left, left_sign, right, right_sign)
+                self._parents.setdefault(left, []).append(formula)
+                self._parents.setdefault(right, []).append(formula)
+                self._enter(left)
+                self._enter(right)
+        elif isinstance(formula, Top | Bottom):
+            self._hold(formula, isinstance(formula, Top), _TRUTH, ())
+
+    def _propagate(self) -> int:
+        """Draw what follows until that is the goal or a contradiction; its number, or -1 if nothing is left."""
+        facts, signs = self._facts, self._signs
+        while self._conflict < 0:
+            reached = facts.get(self._goal)
+            if reached is not None and signs[reached] == self._sign:
+                return reached
+            if self._next >= len(signs) or len(signs) > MOST:
+                return -1
+            number = self._next
+            self._next += 1
+            formula = self._formulas[number]
+            if isinstance(formula, Binary):
+                self._draw(formula)
+            elif isinstance(formula, Quantified) and isinstance(formula, ForAll) == signs[number]:
+                self._instantiate(formula, number)
+            for parent in self._parents.get(formula, ()):
+                self._draw(parent)
+        return self._conflict
+
+    def _instantiate(self, formula: ForAll | Exists, number: int) -> None:
+        for term in self._terms.get(formula.variable.sort, ()):
+            before = len(self._signs)
+            self._hold(instantiate(formula, term), self._signs[number], _INSTANCE, (number,))
+            if len(self._signs) > before:
+                self._term_of[before] = term
+
+    def _draw(self, formula: Connective) -> None:
+        """Draw what the truth table of a connective forces."""
+        self.steps += 1
+        left, left_sign, right, right_sign = self._graph[formula]
+        one, other, whole = self._facts.get(left), self._facts.get(right), self._facts.get(formula)
+        signs = self._signs
+        forced = FORCED[
+            type(formula),
+            None if one is None else signs[one] == left_sign,
+            None if other is None else signs[other] == right_sign,
+            None if whole is None else signs[whole],
+        ]
+        for place, value, reason in forced:
+            numbers = (one, other, whole)
+            because = tuple([number for at in reason if (number := numbers[at]) is not None])
+            if place == _WHOLE:
+                self._hold(formula, value, _WHOLE, because)
+            elif left is right and len(because) > 1:
+                continue  # the value of a side says nothing of the other one, which is the same
+            elif place == _LEFT:
+                self._hold(left, value == left_sign, place, because)
+            else:
+                self._hold(right, value == right_sign, place, because)
+
+    # -- writing it down ----------------------------------------------------------------------------------------------
+
+    def _written(self, end: int, supposed: int) -> Proof:
+        """The lines that the end rests on; those behind the supposition, if it needs one, in its block."""
+        needed = [False] * (end + 1)
+        needed[end] = True
+        for number in range(end, -1, -1):
+            if needed[number] and self._kinds[number] != _PREMISE:
+                for reason in self._reasons[number]:
+                    needed[reason] = True
+        in_block = supposed >= 0 and needed[supposed]
+        numbers: dict[int, int] = {}
+        following = len(self._premises)
+        outside: list[Line] = []
+        inside: list[Line] = []
+        for number in range(end + 1):
+            if not needed[number]:
+                continue
+            kind = self._kinds[number]
+            if kind == _PREMISE:
+                (numbers[number],) = self._reasons[number]
+                continue
+            numbers[number] = following
+            following += 1
+            if kind != _SUPPOSED:
+                lines = inside if in_block and number > supposed else outside
+                lines.append(self._line(number, [numbers[reason] for reason in self._reasons[number]]))
+        if in_block:
+            goal = Not(self._goal) if self._sign else self._goal
+            outside.append(Absurd(goal, tuple(inside)))
+        elif not outside:
+            outside.append(Repeat(numbers[end]))
+        return tuple(outside)
+
+    def _line(self, number: int, given: list[int]) -> Line:
+        formula = self._formulas[number]
+        kind = self._kinds[number]
+        if kind == _INSTANCE:
+            return Instance(given[0], self._term_of[number])
+        if kind == _CONTRADICTION:
+            return Contradiction(given[0], given[1])
+        if kind == _TRUTH:
+            assert isinstance(formula, Top | Bottom)
+            return Truth(formula)
+        if kind == _WHOLE:
+            assert isinstance(formula, Binary)
+            return Introduce(formula, tuple(given))
+        return Eliminate(given[0], "left" if kind == _LEFT else "right", *given[1:])
+
+
+def _stripped(formula: Formula, sign: bool) -> tuple[Formula, bool]:
+    """The formula without ¬ in front, and the value that it has if the whole has the given one."""
+    while isinstance(formula, Not):
+        formula, sign = formula.body, not sign
+    return formula, sign
