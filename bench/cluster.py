@@ -27,12 +27,12 @@ from pathlib import Path
 from typing import Any
 
 from bench.traces import Sample, rollouts
-from proof_r1_formal.cluster import LOCAL
 from proof_r1_formal.data.completions import Completion, write_completions
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE
 from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
 from proof_r1_formal.proof.trajectory import completion
+from proof_r1_formal.workers.cluster import LOCAL
 
 Json = dict[str, Any]
 
@@ -41,7 +41,7 @@ VERIFY = "from proof_r1_formal.cli import main; main()"
 EACH = 100
 """Completions per problem."""
 WORKER = b"ray::_Actor"
-"""What Ray calls the processes of :mod:`proof_r1_formal.cluster`, beginning with this."""
+"""What Ray calls the processes of :mod:`proof_r1_formal.workers.cluster`, beginning with this."""
 
 
 def descendants(ancestor: int) -> Iterator[tuple[int, bytes]]:

@@ -156,7 +156,7 @@ class Rollout(_Section, frozen=True):
         retries: how many more times in an epoch a problem is put back on the list if no rollout had the right answer.
         parallel: completions that are sampled at once, at most; in evaluation, too.
         workers: processes that verify.
-        patience: seconds after which the verification of a completion is given up: a last resort, as verification
+        timeout: seconds after which the verification of a completion is given up: a last resort, as verification
             counts its own steps.
     """
 
@@ -168,7 +168,7 @@ class Rollout(_Section, frozen=True):
     retries: Natural = 0
     parallel: Count = 64
     workers: Count = 1
-    patience: Rate = 60.0
+    timeout: Rate = 60.0
 
 
 # -- learning ---------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver, program_version
 from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Solver, Unknown
-from proof_r1_formal.workers import PROCESSES, Workers, hired
+from proof_r1_formal.workers import PROCESSES, WorkerPool, worker_pool
 
 LIMITS = Limits(seconds=5.0)
 """What a query may cost: the solvers' own budgets of steps, and at most five seconds."""
@@ -206,21 +206,21 @@ class Asked:
     """Backends at work, each worker with solvers of its own.
 
     Args:
-        workers: have started with the work.
+        pool: its workers have started with the work.
         chunk: how many questions one is given at a time.
     """
 
-    def __init__(self, workers: Workers, chunk: int) -> None:
-        self._workers = workers
+    def __init__(self, pool: WorkerPool, chunk: int) -> None:
+        self._pool = pool
         self._chunk = chunk
 
     def answers(self, backend: int, numbers: range) -> Iterator[AnswerRecord]:
         """What a backend says about the queries of those numbers, in order."""
-        return chain.from_iterable(self._workers.in_order(_answers, self._tasks(backend, numbers)))
+        return chain.from_iterable(self._pool.map(_answers, self._tasks(backend, numbers)))
 
     def reports(self, backend: int, numbers: range) -> Iterator[TraceReport]:
         """The reports on the completions of those numbers, every check done by one backend, in order."""
-        return chain.from_iterable(self._workers.in_order(_reports, self._tasks(backend, numbers)))
+        return chain.from_iterable(self._pool.map(_reports, self._tasks(backend, numbers)))
 
     def _tasks(self, backend: int, numbers: range) -> Iterator[tuple[int, range]]:
         return ((backend, numbers[start : start + self._chunk]) for start in range(0, len(numbers), self._chunk))
@@ -232,13 +232,13 @@ def asked(work: Work, workers: int, *, engine: str = PROCESSES) -> Iterator[Aske
 
     Args:
         work: what there is to do.
-        workers, engine: see :func:`proof_r1_formal.workers.hired`.
+        workers, engine: see :func:`proof_r1_formal.workers.worker_pool`.
 
     Raises:
         ProofR1Error: there are no such workers.
     """
     alone = workers == 1 and engine == PROCESSES
-    with hired(workers, starter=partial(_start, work), engine=engine) as pool:
+    with worker_pool(workers, initializer=partial(_start, work), engine=engine) as pool:
         yield Asked(pool, 1 if alone else CHUNK)
 
 

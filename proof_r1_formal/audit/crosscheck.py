@@ -109,7 +109,7 @@ def crosscheck(
         backends: at least two.
         folder: where answers and results are kept; made if it is not there.
         rules: name of the rule catalogue.
-        workers, engine: who asks them, see :func:`proof_r1_formal.workers.hired`.
+        workers, engine: who asks them, see :func:`proof_r1_formal.workers.worker_pool`.
         progress: called in this process, the first time after all others have been started.
 
     Raises:

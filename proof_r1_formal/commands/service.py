@@ -38,7 +38,7 @@ def serve(
         float, typer.Option("--arrival", min=0.1, help="Seconds for the head of a request, and for its body.")
     ] = 10.0,
     max_actions: Annotated[int, typer.Option("--max-actions", min=1, help="Most actions of a completion.")] = 512,
-    patience: Annotated[float, typer.Option("--patience", min=0.1, help="Seconds that a completion may take.")] = 60.0,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds that a completion may take.")] = 60.0,
     waiting: Annotated[int, typer.Option("--waiting", min=1, help="Most completions that wait.")] = 1024,
     worker_memory: Annotated[
         int, typer.Option("--worker-memory", min=1, help="MiB at which a process that verifies is replaced.")
@@ -53,7 +53,8 @@ def serve(
     from proof_r1_formal.serve.app import Access, build
     from proof_r1_formal.serve.connection import connection
     from proof_r1_formal.serve.limits import Limits, check_address
-    from proof_r1_formal.serve.pool import START, Pool, PoolSettings
+    from proof_r1_formal.serve.pool import Pool, PoolSettings
+    from proof_r1_formal.workers.processes import START
 
     token = None if token_file is None else _token(token_file)
     check_address(host, token)
@@ -61,7 +62,7 @@ def serve(
     records = {key: encoded(problems or Path(), problem) for key, problem in known.items()}
     settings = PoolSettings(
         workers or len(os.sched_getaffinity(0)),
-        patience=patience,
+        timeout=timeout,
         waiting=waiting,
         max_actions=max_actions,
         memory=worker_memory,
@@ -75,7 +76,7 @@ def serve(
         access_log=False,
         server_header=False,
         limit_concurrency=CONNECTIONS,
-        timeout_graceful_shutdown=int(START + patience),
+        timeout_graceful_shutdown=int(START + timeout),
     )
     uvicorn.Server(config).run()
 

@@ -50,7 +50,7 @@ from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers.base import Refuted
-from proof_r1_formal.workers import PROCESSES, in_order
+from proof_r1_formal.workers import PROCESSES, ordered_map
 
 Difficulty: TypeAlias = Literal["easy", "medium", "hard", "mixed"]
 System: TypeAlias = Literal["train", "folio"]
@@ -176,7 +176,7 @@ def generate_problems(
         settings: which problems.
         start: the first index that is drawn; for an earlier run's next problems, that of its last one plus 1.
         seen: keys of earlier problems.
-        workers, engine: who draws, see :func:`proof_r1_formal.workers.hired`.
+        workers, engine: who draws, see :func:`proof_r1_formal.workers.worker_pool`.
 
     Raises:
         ProofR1Error: there are no such workers, the vocabulary is too small, or the settings allow no more different
@@ -185,7 +185,7 @@ def generate_problems(
     known = set(seen)
     chunks = ((settings, range(first, first + CHUNK)) for first in count(start, CHUNK))
     in_a_row = 0
-    for generated in chain.from_iterable(in_order(_draw_chunk, chunks, workers, engine=engine)):
+    for generated in chain.from_iterable(ordered_map(_draw_chunk, chunks, workers, engine=engine)):
         if generated.key in known:
             in_a_row += 1
             if in_a_row > MAX_DUPLICATES:

@@ -24,7 +24,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Limits
-from proof_r1_formal.workers import PROCESSES, in_order
+from proof_r1_formal.workers import PROCESSES, ordered_map
 
 CHUNK, CLUSTER_CHUNK = 16, 512
 """How many completions a worker is given at a time: a process, and one of a cluster, where handing over costs more."""
@@ -107,11 +107,11 @@ def verify_many(
         settings: how to verify; files that it names are read by the workers.
         workers: how many; one that is a process is this one.
         engine: where they are: ``processes``, or ``ray`` or ``ray:ADDRESS``, which outlive the death of a worker
-            (:mod:`proof_r1_formal.cluster`).
+            (:mod:`proof_r1_formal.workers`).
 
     Raises:
         ProofR1Error: a completion names a problem that is not there, a worker died for good, or see
-            :func:`proof_r1_formal.workers.hired` and :meth:`Settings.verifier`.
+            :func:`proof_r1_formal.workers.worker_pool` and :meth:`Settings.verifier`.
     """
     if workers == 1 and engine == PROCESSES:
         return _in_this_process((settings or Settings()).verifier(), problems, completions)
@@ -137,10 +137,10 @@ def verify_to_lines(
         return map(encode, verify_many(problems, completions, settings=settings))
     settings = settings or Settings()
     settings.verifier()  # here, too, so that a wrong setting is told at once and not by a dying worker
-    starter = partial(_start_worker, settings, dict(problems))
+    initializer = partial(_start_worker, settings, dict(problems))
     size = CHUNK if engine == PROCESSES else CLUSTER_CHUNK
     chunks = map(pickle.dumps, _chunks(completions, size))  # here, as Ray's own pickling asks Python about each object
-    return chain.from_iterable(in_order(_verify_chunk, chunks, workers, starter=starter, engine=engine))
+    return chain.from_iterable(ordered_map(_verify_chunk, chunks, workers, initializer=initializer, engine=engine))
 
 
 def _in_this_process(

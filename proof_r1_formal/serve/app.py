@@ -165,8 +165,8 @@ def build(pool: Pool, access: Access) -> ASGIApp:
     @app.get(OPEN)
     async def healthz() -> Response:
         """Whether the service works."""
-        impaired = pool.at_work < pool.settings.workers
-        return _json(msgspec.json.encode(Health("impaired" if impaired else "ok", __version__, pool.at_work)))
+        working = len(pool.workers)
+        return _json(msgspec.json.encode(Health("ok" if working == pool.count else "impaired", __version__, working)))
 
     @app.get("/metrics")
     async def counted() -> Response:

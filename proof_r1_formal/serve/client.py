@@ -56,7 +56,7 @@ class Client:
         url: of the service.
         token: that it wants to see.
         patience: seconds that a reply may take, and that a busy service is asked again. The service answers only when
-            the last completion of a request is done, and each may take as long as it allows (``--patience``).
+            the last completion of a request is done, and each may take as long as it allows (``--timeout``).
     """
 
     url: str

@@ -59,9 +59,9 @@ class _PoolCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         pool = self._pool
-        yield GaugeMetricFamily("proof_r1_workers", "Workers at work.", value=pool.at_work)
+        yield GaugeMetricFamily("proof_r1_workers", "Workers at work.", value=len(pool.workers))
         yield GaugeMetricFamily("proof_r1_waiting_jobs", "Jobs that wait for a worker.", value=pool.waiting)
-        yield CounterMetricFamily("proof_r1_jobs", "Jobs given to workers.", value=pool.counts.jobs)
+        yield CounterMetricFamily("proof_r1_jobs", "Jobs given to workers.", value=pool.counts.tasks)
         restarts, renewals = pool.counts.restarts, pool.counts.renewals
         yield CounterMetricFamily("proof_r1_worker_restarts", "Workers that died or hung, replaced.", value=restarts)
         yield CounterMetricFamily("proof_r1_worker_renewals", "Workers that grew too large, replaced.", value=renewals)

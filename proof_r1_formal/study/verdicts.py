@@ -19,7 +19,7 @@ from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.study.diagnosis import Misnamed, misnamed_steps
 from proof_r1_formal.study.selection import Candidate
-from proof_r1_formal.workers import PROCESSES, in_order
+from proof_r1_formal.workers import PROCESSES, ordered_map
 
 CHUNK = 16
 """How many completions a worker is given at a time."""
@@ -71,15 +71,16 @@ def examine_many(
         problems: by id; every completion is of one of them.
         completions: any iterable; it is read only a little ahead of the results.
         settings: how to verify.
-        workers, engine: who does it, see :func:`proof_r1_formal.workers.in_order`.
+        workers, engine: who does it, see :func:`proof_r1_formal.workers.ordered_map`.
 
     Raises:
         ProofR1Error: a worker died, or see :meth:`Settings.verifier`.
     """
     settings = settings or Settings()
     settings.verifier()  # so that a wrong setting is told here and not by a dying worker
-    starter = partial(_start_worker, settings, dict(problems))
-    return chain.from_iterable(in_order(_examine_chunk, _chunks(completions), workers, starter=starter, engine=engine))
+    initializer = partial(_start_worker, settings, dict(problems))
+    chunks = _chunks(completions)
+    return chain.from_iterable(ordered_map(_examine_chunk, chunks, workers, initializer=initializer, engine=engine))
 
 
 _worker: tuple[Verifier, Mapping[str, Problem]]

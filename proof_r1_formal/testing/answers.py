@@ -37,7 +37,7 @@ from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed, Limits, Refuted, Unknown
 from proof_r1_formal.solvers.z3 import Z3Solver
 from proof_r1_formal.testing.traces import DrawnTrace, Kind, TraceGenerator
-from proof_r1_formal.workers import in_order
+from proof_r1_formal.workers import ordered_map
 
 CHUNK = 100
 """How many traces share a seed of their own; chunks are what processes are given."""
@@ -120,7 +120,7 @@ class AnswerHarness:
             SolverError: there is no such solver.
             ProofR1Error: there is to be no worker, or one died.
         """
-        return in_order(
+        return ordered_map(
             self.chunk, [range(traces)[start : start + CHUNK] for start in range(0, traces, CHUNK)], workers
         )
 

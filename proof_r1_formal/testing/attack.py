@@ -49,7 +49,7 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.solvers.base import Entailed, Limits, Refuted, Solver
 from proof_r1_formal.testing.forgeries import Forger, Forgery
-from proof_r1_formal.workers import in_order
+from proof_r1_formal.workers import ordered_map
 
 CHUNK = 500
 """How many forgeries share a seed of their own; chunks are what processes are given."""
@@ -118,7 +118,7 @@ class Attack:
             SolverError: Z3 is not there.
             ProofR1Error: there is to be no worker, or one died.
         """
-        return in_order(
+        return ordered_map(
             self.chunk, [range(examples)[start : start + CHUNK] for start in range(0, examples, CHUNK)], workers
         )
 

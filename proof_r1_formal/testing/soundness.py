@@ -47,7 +47,7 @@ from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver, Unkn
 from proof_r1_formal.solvers.oracle import Oracle
 from proof_r1_formal.testing.generate import Generator, Step
 from proof_r1_formal.testing.non_instances import non_instances
-from proof_r1_formal.workers import in_order
+from proof_r1_formal.workers import ordered_map
 
 CHUNK = 500
 """How many examples share a seed of their own; chunks are what processes are given."""
@@ -150,7 +150,7 @@ class Harness:
             SolverError: there is no such solver, or no Lean where a sample for it is wanted.
             ProofR1Error: there is to be no worker, or one died.
         """
-        return in_order(
+        return ordered_map(
             self.chunk, [range(examples)[start : start + CHUNK] for start in range(0, examples, CHUNK)], workers
         )
 

@@ -16,9 +16,11 @@ import uvloop
 
 from proof_r1_formal import read_problems
 from proof_r1_formal.data.native import to_json
-from proof_r1_formal.serve import pool as pool_module
 from proof_r1_formal.serve.messages import Done, Outcome, Parse, Refused, Verify
 from proof_r1_formal.serve.pool import BusyError, Pool, PoolSettings, TooManyError
+from proof_r1_formal.workers import Limits, processes
+from proof_r1_formal.workers import pool as scheduler
+from proof_r1_formal.workers.processes import Process
 from tests.patience import PATIENCE
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -43,6 +45,7 @@ def with_pool(
         try:
             await pool.start()
             async with asyncio.timeout(PATIENCE):
+                await until(lambda: len(pool.workers) == settings.workers)
                 await check(pool)
         finally:
             await pool.close()
@@ -53,7 +56,13 @@ def with_pool(
 
 def pids(pool: Pool) -> list[int]:
     """The workers."""
-    return [process.child.pid for process in pool._at_work]
+    return [worker.pid for worker in pool.workers if isinstance(worker, Process)]
+
+
+def mebibytes(pid: int) -> float:
+    """The memory that a process shares with no other."""
+    _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
+    return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def parse(number: int) -> Parse:
@@ -82,11 +91,11 @@ def test_an_idle_worker_that_dies_is_replaced(loop_factory: Any) -> None:
             for pid in before:
                 os.kill(pid, signal.SIGKILL)
             assert all(map(is_done, await pool.do([parse(number) for number in range(4)])))
-            await until(lambda: pool.counts.restarts == 2 * turn and pool.at_work == 2)  # noqa: B023 (until then)
+            await until(lambda: pool.counts.restarts == 2 * turn and len(pool.workers) == 2)  # noqa: B023 (until then)
             assert not set(before) & set(pids(pool))
         for pid in pids(pool):  # and with no job to show it
             os.kill(pid, signal.SIGKILL)
-        await until(lambda: pool.counts.restarts == 6 and pool.at_work == 2)
+        await until(lambda: pool.counts.restarts == 6 and len(pool.workers) == 2)
 
     with_pool(check, PoolSettings(2), loop_factory)
 
@@ -124,7 +133,7 @@ def test_more_jobs_than_can_ever_wait_are_told_apart_from_too_many_now() -> None
             await pool.do([parse(number) for number in range(9)])
         os.kill(pids(pool)[0], signal.SIGSTOP)
         waiting = asyncio.create_task(pool.do([parse(number) for number in range(8)]))
-        await until(lambda: pool.counts.jobs == 2)
+        await until(lambda: pool.counts.tasks == 2)
         with pytest.raises(BusyError):
             await pool.do([parse(number) for number in range(8)])
         os.kill(pids(pool)[0], signal.SIGCONT)
@@ -138,10 +147,10 @@ def test_a_request_may_take_longer_than_each_of_its_jobs(monkeypatch: pytest.Mon
         loop = asyncio.get_running_loop()
         begun = loop.time()
         assert is_done((await pool.do([verify(-1)]))[0])
-        pool.settings = PoolSettings(1, patience=6 * (loop.time() - begun))
-        monkeypatch.setattr(pool_module, "START", 0.0)  # which is for starting alone
+        pool.limits = Limits(timeout := 6 * (loop.time() - begun))
+        monkeypatch.setattr(processes, "START", 0.0)  # which is for starting alone
         begun = loop.time()
-        while loop.time() - begun < pool.settings.patience:
+        while loop.time() - begun < timeout:
             assert all(map(is_done, await pool.do([verify(number) for number in range(60)])))
 
     with_pool(check, PoolSettings(1))
@@ -153,14 +162,14 @@ def test_where_no_worker_starts_nobody_waits(monkeypatch: pytest.MonkeyPatch) ->
         [worker] = pids(pool)
         os.kill(worker, signal.SIGSTOP)
         reply = asyncio.create_task(pool.do([parse(number) for number in range(3)]))
-        await until(lambda: pool.counts.jobs == 2)
+        await until(lambda: pool.counts.tasks == 2)
         os.kill(worker, signal.SIGKILL)
         for outcome in await reply:
             assert isinstance(outcome, Refused)
             assert (outcome.status, outcome.trouble.code) == (503, "busy")
         monkeypatch.undo()
-        monkeypatch.setattr(pool_module, "PAUSE", 0.0)
-        await until(lambda: pool.at_work == 1)
+        monkeypatch.setattr(scheduler, "PAUSE", 0.0)
+        await until(lambda: len(pool.workers) == 1)
         assert is_done((await pool.do([parse(1)]))[0])
 
     with_pool(check, PoolSettings(1))
@@ -172,8 +181,7 @@ def test_a_worker_that_has_grown_too_large_is_replaced_and_loses_no_job() -> Non
         outcomes = await pool.do([parse(number) for number in range(50)])
         assert all(map(is_done, outcomes))
         assert pids(pool) == first
-        [process] = pool._at_work
-        pool.settings = PoolSettings(1, memory=int(process.mebibytes()) + 8)
+        pool.limits = Limits(memory=mebibytes(first[0]) + 8)
         assert all(map(is_done, await pool.do([verify(number) for number in range(100)])))
         assert pool.counts.renewals > 0
         assert pool.counts.restarts == 0

@@ -401,7 +401,7 @@ def test_a_lean_that_hangs_ends_with_its_worker(
     lean.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    service = start("--patience", "4")
+    service = start("--timeout", "4")
     with pytest.raises(ServiceError, match="not done within 4 s"):
         service.client.certify(PROBLEMS[RIGHT.problem_id], RIGHT.completion)
     assert service.client.parse("cat(tom)").formula == "cat(tom)"  # when the worker has been replaced
@@ -428,7 +428,7 @@ def _jobs(service: Any) -> bool:
 
 
 def test_a_completion_that_takes_too_long_costs_itself(start: Callable[..., Any]) -> None:
-    service = start("--patience", "2")
+    service = start("--timeout", "2")
     os.kill(service.workers()[0], signal.SIGSTOP)
     with pytest.raises(ServiceError, match="not done within 2 s"):
         service.client.parse("cat(tom)")

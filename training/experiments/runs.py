@@ -190,7 +190,7 @@ def _answers(
     drawn = sample(policy, [task.prompt for task in tasks], sampling, generator)
     examples = [Example(tasks[one.prompt].prompt, one.ids) for one in drawn]
     texts = [policy.pieces.read(one.ids).text for one in drawn]
-    with Workers(Settings(rules=config.data.rules), count=rollout.workers, patience=rollout.patience) as workers:
+    with Workers(Settings(rules=config.data.rules), count=rollout.workers, timeout=rollout.timeout) as workers:
         pending = [
             workers.verify(tasks[one.prompt].problem, text, one.number) for one, text in zip(drawn, texts, strict=True)
         ]

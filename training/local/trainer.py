@@ -233,7 +233,7 @@ FREE = (
     "data.epochs",
     "optimiser.steps",
     "rollout.workers",
-    "rollout.patience",
+    "rollout.timeout",
     "model.device",
     "model.threads",
 )
@@ -319,7 +319,7 @@ def _tell(left_out: Counter[str], where: str, display: Display) -> None:
 
 def _workers(config: Config) -> Workers:
     settings = Settings(rules=config.data.rules, evaluation=False)
-    return Workers(settings, count=config.rollout.workers, patience=config.rollout.patience)
+    return Workers(settings, count=config.rollout.workers, timeout=config.rollout.timeout)
 
 
 def _checkpoints(config: Config) -> Path:

@@ -83,7 +83,7 @@ class AgentExecutor(SingleTurnAgentExecutor):
     def __init__(self, config: Config, model: Path) -> None:
         super().__init__()
         settings = Settings(rules=config.data.rules, evaluation=False)
-        self._workers = Workers(settings, count=config.rollout.workers, patience=config.rollout.patience)
+        self._workers = Workers(settings, count=config.rollout.workers, timeout=config.rollout.timeout)
         self._workers.__enter__()  # for as long as the actor lives: its processes end when it is gone
         self._tokenizer = load_tokenizer(model)
         self._outputs: int = AutoConfig.from_pretrained(model).vocab_size

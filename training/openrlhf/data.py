@@ -158,7 +158,7 @@ def _verified(given: Sequence[Demonstration], config: Config, display: Display) 
     if not config.data.checked:
         return list(given)
     settings = Settings(rules=config.data.rules, evaluation=False)
-    with Workers(settings, count=config.rollout.workers, patience=config.rollout.patience) as workers:
+    with Workers(settings, count=config.rollout.workers, timeout=config.rollout.timeout) as workers:
         checks = [workers.verify(one.task.problem, one.answer) for one in given]
         good = [one for one, check in zip(given, checks, strict=True) if is_flawless(check.result().report)]
     _tell(Counter({"a check of the demonstration fails": len(given) - len(good)}), display)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from proof_r1_formal.cluster import keep_private
+from proof_r1_formal.workers.cluster import keep_private
 from training.config import Config
 from training.local.display import Display
 from training.openrlhf.cpu import install

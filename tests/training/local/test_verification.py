@@ -49,8 +49,8 @@ def test_processes_end_with_the_workers(problems: list[Problem]) -> None:
 
 
 def test_a_process_that_is_killed_costs_nothing(problems: list[Problem]) -> None:
+    before = children()
     with Workers(TRAINING) as workers:
-        before = children()
         first = workers.verify(problems[0], "one").result()
         (pid,) = children() - before
         os.kill(pid, signal.SIGKILL)
@@ -61,9 +61,9 @@ def test_a_process_that_is_killed_costs_nothing(problems: list[Problem]) -> None
 
 def test_a_completion_that_takes_too_long_is_given_up(problems: list[Problem]) -> None:
     actions = ",".join([f'{{"id":"s{n}","dependencies":["h1"],"conclusion":"⊤","rule":"X"}}' for n in range(20_000)])
-    with Workers(TRAINING, patience=1e-3) as workers:
+    with Workers(TRAINING, timeout=1e-3) as workers:
         checked = workers.verify(problems[0], f"<summary>[{actions}]</summary>", 5).result()
-    assert checked.failure == "not verified within 0.001 s"
+    assert checked.failure == "not done within 0.001 s"
     assert checked.report == nothing(problems[0], 5, TRAINING)
     assert not checked.report.actions
 

@@ -1,0 +1,203 @@
+"""Pools of workers: functions that run in other processes, here or on a Ray cluster, whatever happens to a worker.
+
+In: a function of a module and tasks. Out: a future per task, or the results in the order of the tasks. A task that
+fails raises its exception here. A task that takes too long, or whose worker dies over it repeatedly, costs itself only
+(:class:`TaskTimeoutError`, :class:`WorkerDiedError`): its worker is replaced, and the other tasks are done. A worker
+that has grown beyond its memory limit is replaced between two tasks.
+
+The *engine* says where the workers are: ``processes`` are children of this process
+(:mod:`~proof_r1_formal.workers.processes`); ``ray`` and ``ray:ADDRESS`` are actors of a Ray cluster
+(:mod:`~proof_r1_formal.workers.cluster`). Code under an event loop uses :class:`~proof_r1_formal.workers.pool.Pool`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, contextmanager
+from itertools import islice
+from threading import Thread
+from typing import Protocol, TypeVar
+
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.workers.pool import (
+    Backend,
+    Initializer,
+    Limits,
+    NoWorkerError,
+    Pool,
+    TaskTimeoutError,
+    WorkerDiedError,
+    WorkerError,
+)
+from proof_r1_formal.workers.processes import Processes
+
+__all__ = [
+    "PROCESSES",
+    "RAY",
+    "Limits",
+    "NoWorkerError",
+    "TaskTimeoutError",
+    "WorkerDiedError",
+    "WorkerError",
+    "WorkerPool",
+    "ordered_map",
+    "worker_pool",
+]
+
+_Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
+
+PROCESSES, RAY = "processes", "ray"
+"""The engines."""
+AHEAD = 4
+"""How many tasks per worker an ordered map takes ahead of the result that it waits for."""
+
+
+class WorkerPool(Protocol):
+    """Workers that run functions of modules."""
+
+    def submit(self, function: Callable[[_Task], _Result], task: _Task) -> Future[_Result]:
+        """Run a function on a task, in turn.
+
+        Returns:
+            The result, or the exception that the function raised, or a :class:`WorkerError`.
+        """
+
+    def map(self, function: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:
+        """The results of a function in the order of the tasks, which may be endless: few are taken ahead.
+
+        Raises:
+            WorkerError: in the turn of a task that could not be done; and what the function raises.
+        """
+
+
+def ordered_map(
+    function: Callable[[_Task], _Result],
+    tasks: Iterable[_Task],
+    workers: int,
+    *,
+    initializer: Initializer | None = None,
+    engine: str = PROCESSES,
+) -> Iterator[_Result]:
+    """The results of a function in the order of the tasks, from a pool of its own; see :func:`worker_pool`.
+
+    Raises:
+        ProofR1Error: see :func:`worker_pool` and :meth:`WorkerPool.map`; at once for a wrong count or engine.
+    """
+    _check(workers, engine)
+    return _mapped(worker_pool(workers, initializer=initializer, engine=engine), function, tasks)
+
+
+def _mapped(
+    opening: AbstractContextManager[WorkerPool], function: Callable[[_Task], _Result], tasks: Iterable[_Task]
+) -> Iterator[_Result]:
+    with opening as pool:
+        yield from pool.map(function, tasks)
+
+
+def _check(count: int, engine: str) -> None:
+    if count < 1:
+        raise ProofR1Error(f"a pool of {count} workers was requested; at least 1 is needed")
+    if engine != PROCESSES and engine.partition(":")[0] != RAY:
+        raise ProofR1Error(f"unknown engine {engine!r}; the engines are {PROCESSES}, {RAY} and {RAY}:ADDRESS")
+
+
+@contextmanager
+def worker_pool(
+    count: int, *, initializer: Initializer | None = None, engine: str = PROCESSES, limits: Limits | None = None
+) -> Iterator[WorkerPool]:
+    """A pool that lasts as long as a ``with`` statement. What is unfinished at its end is cancelled.
+
+    Args:
+        count: number of workers. One process without limits is this process, which runs a task when it is submitted.
+        initializer: every worker calls it first.
+        engine: ``processes``, ``ray`` or ``ray:ADDRESS``.
+        limits: of time and memory; none if None.
+
+    Raises:
+        ProofR1Error: the count is below one, the engine is unknown, Ray is not installed or does not answer, or the
+            initializer fails; NoWorkerError if no worker can be started.
+    """
+    _check(count, engine)
+    if count == 1 and engine == PROCESSES and limits is None:
+        if initializer is not None:
+            initializer()
+        yield _ThisProcess()
+        return
+    backend: Backend
+    if engine != PROCESSES:
+        from proof_r1_formal.workers.cluster import Cluster  # its library is optional
+
+        backend = Cluster(count, initializer, engine.partition(":")[2] or None)
+    else:
+        backend = Processes(initializer)
+    pool = _Threaded(Pool(backend, count, limits or Limits()))
+    try:
+        pool.start()
+        yield pool
+    finally:
+        pool.close()
+
+
+class _ThisProcess:
+    """A pool whose only worker is this process."""
+
+    def submit(self, function: Callable[[_Task], _Result], task: _Task) -> Future[_Result]:
+        future: Future[_Result] = Future()
+        try:
+            future.set_result(function(task))
+        except Exception as error:  # noqa: BLE001 (it belongs to whoever asks for the result)
+            future.set_exception(error)
+        return future
+
+    def map(self, function: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:
+        return map(function, tasks)
+
+
+class _Threaded:
+    """A pool under an event loop of its own, in a thread."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self._loop.run_forever, name="worker pool", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._pool.start(), self._loop).result()
+
+    def close(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _end(self) -> None:
+        await self._pool.close()
+        waiting = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+    def submit(self, function: Callable[[_Task], _Result], task: _Task) -> Future[_Result]:
+        return asyncio.run_coroutine_threadsafe(self._result(function, task), self._loop)
+
+    async def _result(self, function: Callable[[_Task], _Result], task: _Task) -> _Result:
+        return await self._pool.submit(function, task)
+
+    def map(self, function: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:
+        source = iter(tasks)
+        futures: deque[Future[_Result]] = deque()
+        try:
+            while True:
+                for task in islice(source, AHEAD * self._pool.count - len(futures)):
+                    futures.append(self.submit(function, task))
+                if not futures:
+                    return
+                yield futures.popleft().result()
+        finally:
+            for future in futures:  # not needed any more
+                future.cancel()

@@ -1,0 +1,138 @@
+"""Workers that are actors of a Ray cluster; those that the cluster has no room for wait until it has.
+
+An address is what ``ray.init`` takes: ``HOST:PORT``, ``auto`` for the cluster of this machine, ``local`` for a private
+one that has a processor per worker, listens on this machine only, has no dashboard, reports no usage, and ends with the
+work. Without an address it is the cluster that the variable ``RAY_ADDRESS`` names (Ray sets it in jobs), or a private
+one. A process that is connected to a cluster stays with that. This package must be installed wherever workers are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+from importlib.util import find_spec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.workers.pool import Function, Initializer, LostWorkerError, Reply, WorkerError
+from proof_r1_formal.workers.worker import initialize, run
+
+if TYPE_CHECKING:
+    from ray import ObjectRef
+    from ray.actor import ActorHandle
+
+LOCAL = "local"
+"""The address of a private cluster."""
+PRIVATE = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # whose meaning on Linux is: listen on the loopback address only
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # the default to be, about which Ray warns otherwise
+}
+"""The environment in which Ray is imported to start a private cluster, where nothing else is set."""
+
+
+class _Actor:
+    """A worker as it is on the cluster."""
+
+    def run(self, function: Function, task: Any) -> Reply:
+        return run(function, task)
+
+
+class Cluster:
+    """The backend of a Ray cluster.
+
+    Args:
+        count: number of workers, each with a CPU of its own.
+        initializer: every worker calls it first.
+        address: of the cluster.
+
+    Raises:
+        ProofR1Error: Ray is not installed, or there is no cluster at the address.
+    """
+
+    attempts = 4  # nodes come and go
+    startup: float | None = None
+
+    def __init__(self, count: int, initializer: Initializer | None, address: str | None) -> None:
+        if find_spec("ray") is None:
+            raise ProofR1Error("Ray is not installed: pip install 'proof-r1-formal[ray]'")
+        self._ray, self._connected = _connected(address, count)
+        self._initializer = self._ray.put(initializer)  # once, however large it is
+        self._new_actor = self._ray.remote(_Actor).options(num_cpus=1).remote
+
+    async def start(self) -> _ClusterWorker:
+        """See :class:`~proof_r1_formal.workers.pool.Backend`."""
+        worker = _ClusterWorker(self._ray, self._new_actor())
+        worker.send(initialize, self._initializer)
+        return worker
+
+    def close(self) -> None:
+        """Leave the cluster, if it was joined here."""
+        if self._connected:
+            self._ray.shutdown()
+
+
+class _ClusterWorker:
+    """An actor, and the replies that it owes."""
+
+    def __init__(self, ray: ModuleType, actor: ActorHandle[_Actor]) -> None:
+        self._ray, self._actor = ray, actor
+        self._replies: asyncio.Queue[ObjectRef[Reply]] = asyncio.Queue()
+
+    def send(self, function: Function, task: Any) -> None:
+        """See :class:`~proof_r1_formal.workers.pool.Worker`."""
+        self._replies.put_nowait(self._actor.run.remote(function, task))
+
+    async def receive(self) -> Reply:
+        """See :class:`~proof_r1_formal.workers.pool.Worker`; Ray does not say that an idle worker died."""
+        from ray.exceptions import RayError, RayTaskError, UnserializableException
+
+        reference = await self._replies.get()
+        try:
+            return await reference
+        except (RayTaskError, UnserializableException) as error:  # what the worker was to do could not be read there
+            return Reply(WorkerError(f"a worker cannot read its task: {error}"), failed=True, memory=0.0)
+        except RayError as error:
+            raise LostWorkerError(f"a worker of the cluster died: {error}") from error
+
+    async def end(self) -> None:
+        """Kill the actor."""
+        self._ray.kill(self._actor)
+
+
+def keep_private() -> None:
+    """See that a cluster which this process starts is a private one; it has no effect once Ray is imported."""
+    if "ray" not in sys.modules:
+        for name, value in PRIVATE.items():
+            os.environ.setdefault(name, value)
+
+
+def _connected(address: str | None, count: int) -> tuple[ModuleType, bool]:
+    """Ray, connected to a cluster, and whether that was done here."""
+    address = address or os.environ.get("RAY_ADDRESS") or LOCAL
+    if address == LOCAL:
+        keep_private()
+    import ray
+
+    if ray.is_initialized():
+        return ray, False
+    try:
+        if address == LOCAL:
+            ray.init(LOCAL, num_cpus=count, include_dashboard=False, logging_level=logging.WARNING)
+        else:
+            _call(address)
+            ray.init(address, logging_level=logging.WARNING)
+    except Exception as error:  # Ray raises nothing more special when a node takes too long to start
+        raise ProofR1Error(f"there is no Ray cluster at {address}: {error}") from error
+    return ray, True
+
+
+def _call(address: str) -> None:
+    """Raise an OSError if nobody listens at HOST:PORT; Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdigit():
+        socket.create_connection((host, int(port)), timeout=10).close()

@@ -1,0 +1,111 @@
+"""What only a Ray cluster has: nodes that are lost, and commands that use it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from itertools import count, islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench.cluster import workers_of
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.problem import FALSE, TRUE, Problem
+from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
+from proof_r1_formal.proof.batch import verify_many
+from proof_r1_formal.proof.report import encode
+from proof_r1_formal.proof.trajectory import completion
+from proof_r1_formal.workers import ordered_map
+from tests.workers import tasks
+
+if TYPE_CHECKING:
+    from ray.cluster_utils import Cluster
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:unclosed file.*/dev/null:ResourceWarning"),  # Ray leaves them to the collector
+]
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = [f"--{name}={ROOT / 'examples' / name}.jsonl" for name in ("problems", "completions")]
+
+
+@pytest.fixture
+def engine(cluster: Cluster) -> str:
+    return f"ray:{cluster.address}"
+
+
+def test_a_lost_node_is_done_without_until_there_is_another(cluster: Cluster, engine: str) -> None:
+    node = cluster.add_node(num_cpus=1)
+    seen: set[int] = set()
+    lost = added = False
+    for expected, done in enumerate(islice(ordered_map(tasks.work, count(), 3, engine=engine), 40_000)):
+        assert done.number == expected
+        seen.add(done.process)
+        if not lost and len(seen) == 3:
+            cluster.remove_node(node, allow_graceful=False)
+            lost = True
+        elif lost and not added:
+            cluster.add_node(num_cpus=1)
+            added = True
+        elif len(seen) == 4:
+            return
+    pytest.fail(f"after a lost node, only {seen} had work")
+
+
+# -- verification -----------------------------------------------------------------------------------------------------
+
+
+def test_reports_have_the_bytes_of_a_single_process_though_workers_die(cluster: Cluster, engine: str) -> None:
+    problems, completions = _corpus()
+    expected = [encode(report) for report in verify_many(problems, completions)]
+    reports = []
+    for number, report in enumerate(verify_many(problems, completions, workers=2, engine=engine)):
+        reports.append(encode(report))
+        if number in (10, 200):
+            os.kill(workers_of(os.getpid())[0], signal.SIGKILL)
+    assert reports == expected
+
+
+def _corpus() -> tuple[dict[str, Problem], list[Completion]]:
+    """Problems, and completions of them: right ones, cut short, and not even text in Unicode."""
+    settings = GeneratorSettings(seed=3, steps=(3, 5), answers=(TRUE, FALSE))
+    problems = [generated.problem for generated in islice(generate_problems(settings), 40)]
+    texts = {problem.id: completion(problem, problem.proofs[0]) for problem in problems}
+    completions = [
+        Completion(problem_id=name, sample=sample, completion=text[: len(text) - 7 * sample] + "\ud800" * (sample % 2))
+        for name, text in texts.items()
+        for sample in range(20)
+    ]
+    return {problem.id: problem for problem in problems}, completions
+
+
+# -- the command line -------------------------------------------------------------------------------------------------
+
+
+def test_commands_give_the_same_bytes_on_ray(cluster: Cluster, tmp_path: Path) -> None:
+    private, joined = ("--ray", "--workers=2"), (f"--ray={cluster.address}", "--workers=2")
+    for name, where in (("here", ()), ("private", private), ("joined", joined)):
+        _run("verify", *EXAMPLES, f"--out={tmp_path / name}", *where)
+    for name, where in (("generated-here", ()), ("generated-joined", joined)):
+        _run("generate", "--n=20", f"--out={tmp_path / name}", *where)
+    for name, where in (("audit-here", ()), ("audit-joined", joined)):
+        _run("crosscheck", *EXAMPLES, f"--out={tmp_path / name}", *where)
+    assert len({(tmp_path / name).read_bytes() for name in ("here", "private", "joined")}) == 1
+    assert (tmp_path / "generated-here").read_bytes() == (tmp_path / "generated-joined").read_bytes()
+    here, joined_ = (_files(tmp_path / name) for name in ("audit-here", "audit-joined"))
+    assert here == joined_
+
+
+def _run(*arguments: str) -> None:
+    command = (sys.executable, "-c", "from proof_r1_formal.cli import main; main()", *arguments)
+    result = subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")
+    assert result.returncode == 0, result.stderr
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -1,0 +1,203 @@
+"""Worker pools, on processes and on Ray alike: results in the order of the tasks, whatever happens to a worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from itertools import count, islice, pairwise
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal.errors import ParseError, ProofR1Error
+from proof_r1_formal.workers import (
+    AHEAD,
+    PROCESSES,
+    Limits,
+    NoWorkerError,
+    TaskTimeoutError,
+    WorkerDiedError,
+    WorkerError,
+    ordered_map,
+    worker_pool,
+)
+from proof_r1_formal.workers.cluster import Cluster
+from proof_r1_formal.workers.processes import Processes
+from tests.patience import PATIENCE
+from tests.workers import tasks
+
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed file.*/dev/null:ResourceWarning")  # Ray leaves them
+
+ENGINES = [PROCESSES, pytest.param("ray", marks=pytest.mark.slow)]
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    if request.param == PROCESSES:
+        request.getfixturevalue("closed")  # Ray's own threads outlive a pool
+        return PROCESSES
+    return f"ray:{request.getfixturevalue('cluster').address}"
+
+
+@pytest.fixture
+def attempts(engine: str) -> int:
+    return (Processes if engine == PROCESSES else Cluster).attempts
+
+
+def test_results_come_in_the_order_of_endless_tasks(engine: str) -> None:
+    taken = []
+
+    def numbers() -> Iterator[int]:
+        for number in count():
+            taken.append(number)
+            yield number
+
+    with worker_pool(2, initializer=tasks.prepare, engine=engine) as pool:
+        results = list(islice(pool.map(tasks.work, numbers()), 100))
+        assert [done.number for done in results] == list(range(100))
+        assert len(taken) <= 100 + AHEAD * 2
+        assert {done.prepared for done in results} == {"yes"}
+        assert os.getpid() not in {done.process for done in results}
+        assert [done.number for done in pool.map(tasks.work, range(5))] == list(range(5))  # the pool is still good
+        assert list(pool.map(tasks.work, [])) == []
+
+
+def test_all_workers_work(engine: str) -> None:
+    seen: set[int] = set()
+    with worker_pool(2, engine=engine) as pool:
+        for done in pool.map(tasks.work, count()):
+            seen.add(done.process)
+            if len(seen) == 2:
+                return
+
+
+def test_a_killed_worker_costs_no_result_and_gives_none_twice(engine: str) -> None:
+    results = []
+    for done in ordered_map(tasks.work, range(400), 2, engine=engine, initializer=tasks.prepare):
+        if done.number in (20, 21, 150, 300):
+            try:
+                os.kill(done.process, signal.SIGKILL)
+            except ProcessLookupError:  # it has been replaced since
+                continue
+        results.append(done)
+    expected = [number for number in range(400) if number in {done.number for done in results}]
+    assert [done.number for done in results] == expected
+    assert len(expected) >= 396
+    assert {done.prepared for done in results} == {"yes"}
+    assert len({done.process for done in results}) > 2
+
+
+def test_an_idle_worker_that_is_killed_is_replaced(engine: str) -> None:
+    with worker_pool(1, engine=engine, limits=Limits(PATIENCE)) as pool:
+        first = pool.submit(tasks.work, 1).result()
+        os.kill(first.process, signal.SIGKILL)
+        assert pool.submit(tasks.work, 2).result().process != first.process
+
+
+def test_a_worker_killed_while_it_sends_much_costs_no_result(engine: str) -> None:
+    with worker_pool(2, engine=engine) as pool:
+        for turn in range(3):
+            victim = pool.submit(tasks.work, turn).result().process
+            replies = [pool.submit(tasks.much, 3) for _ in range(10)]
+            os.kill(victim, signal.SIGKILL)
+            assert {len(reply.result()) for reply in replies} == {3 * tasks.MIB}
+
+
+# -- a broken task costs itself only ----------------------------------------------------------------------------------
+
+
+def test_a_task_that_raises(engine: str) -> None:
+    with worker_pool(2, engine=engine) as pool:
+        results = pool.map(tasks.refuse, range(20))
+        assert [next(results) for _ in range(7)] == list(range(7))
+        with pytest.raises(ProofR1Error, match=r"^not 7$"):
+            next(results)
+        with pytest.raises(ParseError, match="not a formula at line 1, column 2"):
+            pool.submit(tasks.refuse_formula, "PQ").result()
+        with pytest.raises(WorkerError, match="UnreadableError: 3 and 3"):
+            pool.submit(tasks.refuse_unreadably, 3).result()
+        assert pool.submit(tasks.refuse, 1).result() == 1
+
+
+def test_what_cannot_be_sent(engine: str) -> None:
+    with worker_pool(1, engine=engine, limits=Limits(PATIENCE)) as pool:
+        if engine == PROCESSES:  # Ray sends functions by value
+            with pytest.raises(WorkerError, match="cannot be sent"):
+                pool.submit(tasks.refuse_to_be_sent, 1).result()
+            with pytest.raises(Exception, match="pickle"):
+                pool.submit(lambda number: number, 1).result()
+        assert pool.submit(tasks.refuse, 1).result() == 1
+
+
+@pytest.mark.parametrize("fault", [tasks.die, tasks.leave])
+def test_a_task_that_ends_its_workers(engine: str, attempts: int, fault: Callable[[int], int]) -> None:
+    with worker_pool(2, engine=engine) as pool:
+        replies = [pool.submit(fault, number) for number in range(20)]
+        assert [reply.result() for reply in replies if reply is not replies[7]] == [*range(7), *range(8, 20)]
+        with pytest.raises(WorkerDiedError, match=f"^{attempts} workers died while they ran the same task"):
+            replies[7].result()
+
+
+def test_a_task_that_hangs(engine: str) -> None:
+    with worker_pool(2, engine=engine, limits=Limits(2.0)) as pool:
+        replies = [pool.submit(tasks.hang, number) for number in range(20)]
+        assert [reply.result() for reply in replies if reply is not replies[7]] == [*range(7), *range(8, 20)]
+        with pytest.raises(TaskTimeoutError, match=r"^not done within 2 s$"):
+            replies[7].result()
+
+
+def test_a_task_is_tried_again_after_each_death_of_its_own(engine: str, attempts: int, tmp_path: Path) -> None:
+    deadly = attempts - 1
+    given = [(tmp_path / "first", deadly), (tmp_path / "next", deadly - 1), (tmp_path / "last", 0)]
+    with worker_pool(1, engine=engine, limits=Limits(PATIENCE)) as pool:
+        assert list(pool.map(tasks.die_at_first, given)) == [deadly, deadly - 1, 0]
+
+
+def test_a_worker_that_leaks_is_replaced_between_tasks(engine: str) -> None:
+    with worker_pool(1, engine=engine, limits=Limits(PATIENCE, memory=512)) as pool:
+        processes = list(pool.map(tasks.leak, [100] * 20))
+    changes = [before != after for before, after in pairwise(processes)]
+    assert 3 <= sum(changes) <= 6
+    with worker_pool(1, engine=engine, limits=Limits(PATIENCE, memory=512)) as pool:
+        assert len(set(pool.map(tasks.leak, [0] * 20))) == 1
+
+
+def test_what_a_task_prints_and_reads_is_not_the_pools(engine: str) -> None:
+    with worker_pool(1, engine=engine, limits=Limits(PATIENCE)) as pool:
+        assert list(pool.map(tasks.flood, range(20))) == list(range(20))
+        assert pool.submit(tasks.read_input, 1).result() == ""
+
+
+# -- wrong use --------------------------------------------------------------------------------------------------------
+
+
+def test_workers_that_do_not_start(engine: str) -> None:
+    with pytest.raises(ProofR1Error, match=r"^nothing is prepared$"):
+        list(ordered_map(tasks.work, range(3), 2, engine=engine, initializer=tasks.refuse_to_start))
+    with pytest.raises(NoWorkerError, match=r"^no worker can be started: .* died"):
+        list(ordered_map(tasks.work, range(3), 2, engine=engine, initializer=tasks.die_at_start))
+
+
+def test_wrong_arguments() -> None:
+    for engine in (PROCESSES, "ray"):
+        with pytest.raises(ProofR1Error, match="a pool of 0 workers"), worker_pool(0, engine=engine):
+            pass
+    with pytest.raises(ProofR1Error, match="unknown engine 'raygun'"), worker_pool(1, engine="raygun"):
+        pass
+    with (
+        pytest.raises(ProofR1Error, match=r"no Ray cluster at 127\.0\.0\.1:1: "),
+        worker_pool(1, engine="ray:127.0.0.1:1"),
+    ):
+        pass
+
+
+def test_a_single_process_without_limits_is_this_one() -> None:
+    [done] = ordered_map(tasks.work, [1], 1)
+    assert done.process == os.getpid()
+    with worker_pool(1) as pool:
+        assert pool.submit(tasks.work, 2).result().process == os.getpid()
+        with pytest.raises(ProofR1Error, match="not 7"):
+            pool.submit(tasks.refuse, 7).result()
+    with pytest.raises(ProofR1Error, match="nothing is prepared"):
+        list(ordered_map(tasks.work, [1], 1, initializer=tasks.refuse_to_start))
