@@ -63,7 +63,7 @@ FOOT = """## Reading it
 
 def systems(folder: Path) -> tuple[dict[str, Problem], dict[str, list[Completion]]]:
     """The problems by id, and the completions of the data by where they come from."""
-    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
+    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     lines = (folder / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()
     found: dict[str, list[tuple[str, str]]] = {"golden": [], "corrupted": [], "warm-up": []}
     for record in map(json.loads, lines):
@@ -74,12 +74,12 @@ def systems(folder: Path) -> tuple[dict[str, Problem], dict[str, list[Completion
         embedded = Path(temporary) / "warm-up.jsonl"
         records = [json.loads(line) for line in trajectories.read_text(encoding="utf-8").splitlines()]
         embedded.write_text("".join(f"{json.dumps(record['problem'])}\n" for record in records), encoding="utf-8")
-        warm_up = read_problems(embedded).problems
+        warm_up = read_problems(embedded)
     for identifier in problems.keys() & warm_up.keys():
         if tuple(problems[identifier].formulas()) != tuple(warm_up[identifier].formulas()):
             raise SystemExit(f"the data hold two problems {identifier!r}")
     found["warm-up"] = [(f"{r['difficulty']}/{r['problem_id']}", r["response"]) for r in records]
-    return problems | warm_up, {name: _numbered(pairs) for name, pairs in found.items()}
+    return {**problems, **warm_up}, {name: _numbered(pairs) for name, pairs in found.items()}
 
 
 def _numbered(pairs: list[tuple[str, str]]) -> list[Completion]:

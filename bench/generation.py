@@ -37,8 +37,8 @@ _Key = TypeVar("_Key", int, str)
 
 def theirs(folder: Path, difficulty: str) -> Statistics:
     """ProverQA's problems of a difficulty, with what is known of their proofs."""
-    found = counted(read_problems(folder / "proverqa" / f"{difficulty}.json").problems.values())
-    golden = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems.values()
+    found = counted(read_problems(folder / "proverqa" / f"{difficulty}.json").values())
+    golden = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").values()
     proved = counted(problem for problem in golden if problem.difficulty == difficulty)
     found.steps, found.rules, found.skeletons = proved.steps, proved.rules, proved.skeletons
     return found

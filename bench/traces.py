@@ -35,7 +35,7 @@ def golden_proofs(folder: Path) -> list[Sample]:
 
 def _reference_traces(folder: Path) -> list[tuple[Sample, str]]:
     """Each trace, and what was done to it."""
-    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
+    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     lines = (folder / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines]
     return [(Sample(problems[f"{r['difficulty']}/{r['problem_id']}"], r["response"]), r["kind"]) for r in records]

@@ -166,7 +166,7 @@ def crosscheck(
     with TemporaryDirectory(prefix="proof-r1-") as scratch, progress_bar() as advance:
         folder = Path(scratch) if out is None else out
         audit = _crosscheck(
-            known.problems,
+            known,
             systems,
             solvers,
             folder,

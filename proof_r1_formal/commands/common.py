@@ -80,10 +80,10 @@ def read_problem_file(path: Path, format_: Format) -> ProblemSet:
         say(f"{path}: problem {rejected.id} cannot be used: {'; '.join(rejected.reasons)}")
     if len(known.rejected) > 10:
         say(f"{path}: … and {len(known.rejected) - 10} more that cannot be used")
-    noted = [problem for problem in known.problems.values() if problem.notes]
+    noted = [problem for problem in known.values() if problem.notes]
     if noted:
         say(f"{path}: {len(noted)} problems have notes; the first: {noted[0].id}: {noted[0].notes[0]}")
-    if not known.problems:
+    if not known:
         fail(f"{path} holds no usable problem")
     return known
 
@@ -94,7 +94,7 @@ def usable_completions(path: Path, known: ProblemSet, skipped: list[str]) -> Ite
         match item:
             case BadLine(line, problem):
                 skipped.append(f"{path}, line {line}: {problem}")
-            case Completion(problem_id=problem_id) if problem_id not in known.problems:
+            case Completion(problem_id=problem_id) if problem_id not in known:
                 skipped.append(f"{path}: problem {problem_id!r} of a completion is not among the usable problems")
             case completion:
                 yield completion

@@ -184,9 +184,9 @@ class _Assessor:
                 yield completion
 
         settings = replace(self.settings, rules=rules)
-        examined = examine_many(known.problems, noted(), settings=settings, workers=self.workers, engine=self.engine)
+        examined = examine_many(known, noted(), settings=settings, workers=self.workers, engine=self.engine)
         found = assess(
-            known.problems,
+            known,
             self._diagnosed(key, with_progress(examined, completions.stem, count_lines(completions))),
             lengths=lengths,
             costs=costs,
@@ -235,7 +235,7 @@ def best(
             yield completion
 
     settings = Settings(solver=solver, rules=rules, answers=answers)
-    examined = examine_many(known.problems, noted(), settings=settings, workers=workers, engine=engine(ray))
+    examined = examine_many(known, noted(), settings=settings, workers=workers, engine=engine(ray))
     for one in with_progress(examined, "examining", count_lines(completions)):
         candidates.setdefault(one.report.problem_id, []).append(one.candidate())
     chosen = {problem_id: best_of(of) for problem_id, of in candidates.items()}

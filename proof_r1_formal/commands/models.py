@@ -129,9 +129,9 @@ def sample(
                 timeout=timeout,
                 extra=extra,
             ) as patient:
-                with _progress("sampling", journal, len(known.problems) * k) as told:
+                with _progress("sampling", journal, len(known) * k) as told:
                     found = await _sample(
-                        known.problems.values(),
+                        known.values(),
                         agent,
                         patient,
                         journal,
@@ -184,7 +184,7 @@ async def _second_round(
     reports = _verified(known, first, settings, workers)
     with _progress("repairing", journal, None) as told:
         second = await repaired(
-            known.problems,
+            known,
             first.completions,
             reports,
             model,
@@ -200,14 +200,14 @@ async def _second_round(
 
 
 def _verified(known: ProblemSet, samples: Samples, settings: Settings, workers: int) -> list[TraceReport]:
-    return list(verify_many(known.problems, samples.completions, settings=settings, workers=workers))
+    return list(verify_many(known, samples.completions, settings=settings, workers=workers))
 
 
 def _comparison(known: ProblemSet, before: list[TraceReport], after: list[TraceReport]) -> Table:
     measures = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR)
     rows: list[tuple[Cell, ...]] = []
     for name, reports in (("before", before), ("after", after)):
-        scores = evaluate_metrics(known.problems, reports).overall.scores
+        scores = evaluate_metrics(known, reports).overall.scores
         rows.append((name, *[scores[measure] for measure in measures]))
     columns = (Column("", Style.TEXT), *[Column(measure.value, Style.PERCENT) for measure in measures])
     return Table("Repair", columns, tuple(rows))

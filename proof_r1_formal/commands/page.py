@@ -69,13 +69,13 @@ def report(
     settings = Settings(solver=solver, rules=rules, atomic=atomic)
     if reports is None:
         given = list(usable)
-        made = verify_many(known.problems, given, settings=settings, workers=workers)
+        made = verify_many(known, given, settings=settings, workers=workers)
         traces = list(zip(given, with_progress(made, "verifying", len(given)), strict=True))
     else:
         traces = list(_reported(reports, usable))
     if not traces:
         fail("there is nothing to show: no completion can be used")
-    html = page(settings.verifier(), known.problems, traces, title=title, certificates=certificates, kernel=checked_by)
+    html = page(settings.verifier(), known, traces, title=title, certificates=certificates, kernel=checked_by)
     write_output(out, html)
     say(f"{len(traces)} traces written to {out} ({len(html) / 1e6:.1f} MB)")
     finish(skipped)

@@ -61,10 +61,10 @@ def translate(
     check_outputs(out, inputs=(file,))
     with progress_bar() as advance:
         found = read_problems(file, format=from_, progress=partial(advance, "reading"))
-    if not found.problems:
+    if not found:
         _say_rejected(file, found.rejected)
         fail(f"{file} holds no usable problem; nothing is written")
-    problems = list(found.problems.values())
+    problems = list(found.values())
     write_problems(out, with_progress(problems, "writing", len(problems)))
     OUT.print(_summary(found))
     if check:
@@ -164,7 +164,7 @@ def _say_rejected(file: Path, rejected: tuple[Rejected, ...]) -> None:
 
 def _summary(found: ProblemSet) -> Table:
     table = Table("", "count", title="Translated", title_justify="left")
-    problems = found.problems.values()
+    problems = found.values()
     labels = Counter(_label(problem, problem.answer) for problem in problems)
     rows = {
         "problems": len(problems),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, TypeAlias, assert_never
 
@@ -83,22 +83,22 @@ def prove(
     tally.finish()
 
 
-def _chosen(path: Path, known: ProblemSet, wanted: str | None) -> dict[str, Problem]:
+def _chosen(path: Path, known: ProblemSet, wanted: str | None) -> Mapping[str, Problem]:
     if wanted is None:
-        return known.problems
-    if wanted not in known.problems:
-        near = ", ".join(list(known.problems)[:5])
+        return known
+    if wanted not in known:
+        near = ", ".join(list(known)[:5])
         fail(f"{path} has no usable problem {wanted!r}; its ids look like this: {near}")
-    return {wanted: known.problems[wanted]}
+    return {wanted: known[wanted]}
 
 
-def _results(known: dict[str, Problem], prover: Prover, done: frozenset[str]) -> _Results:
+def _results(known: Mapping[str, Problem], prover: Prover, done: frozenset[str]) -> _Results:
     todo = [problem for problem in known.values() if problem.id not in done]
     yield from with_progress(((problem, prover.prove(problem)) for problem in todo), "proving", len(todo))
 
 
 def _written(
-    known: dict[str, Problem], prover: Prover, out: Path, source: Path, thinking: Thinking, settings: str
+    known: Mapping[str, Problem], prover: Prover, out: Path, source: Path, thinking: Thinking, settings: str
 ) -> _Results:
     """The results, proofs being written as they come; those that an interrupted run wrote are not made again."""
     done: set[str] = set()
@@ -134,7 +134,7 @@ def _data(result: Result) -> dict[str, object]:
 class _Tally:
     """Counts results for the table."""
 
-    def __init__(self, known: dict[str, Problem]) -> None:
+    def __init__(self, known: Mapping[str, Problem]) -> None:
         self._known = known
         self._proved: list[tuple[Problem, Proved]] = []
         self._counts: Counter[str] = Counter()

@@ -91,11 +91,9 @@ def review(
     known = read_problem_file(problems, format)
     skipped: list[str] = []
     settings = Settings(solver=solver, rules=rules)
-    reports = verify_many(
-        known.problems, distinct_completions(completions, known, skipped), settings=settings, workers=workers
-    )
+    reports = verify_many(known, distinct_completions(completions, known, skipped), settings=settings, workers=workers)
     shown = with_progress(reports, "verifying", count_lines(completions))
-    drawn = stratified(reviewable(known.problems, shown), n, seed=seed)
+    drawn = stratified(reviewable(known, shown), n, seed=seed)
     sampling = Sampling(temperature=0.0, top_p=1.0, max_tokens=max_tokens)
 
     async def work() -> tuple[str, dict[Reviewed, Judgement | Unjudged]]:

@@ -58,7 +58,7 @@ def serve(
 
     token = None if token_file is None else _token(token_file)
     check_address(host, token)
-    known = {} if problems is None else read_problem_file(problems, format).problems
+    known = {} if problems is None else read_problem_file(problems, format)
     records = {key: encoded(problems or Path(), problem) for key, problem in known.items()}
     settings = PoolSettings(
         workers or len(os.sched_getaffinity(0)),

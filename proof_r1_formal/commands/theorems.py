@@ -79,7 +79,7 @@ def certify(
     answers: Counter[str] = Counter()
     rejected = 0
     traces: list[tuple[Completion, TraceReport]] = []
-    judged = certify_many(verifier, known.problems, chosen, checked_by)
+    judged = certify_many(verifier, known, chosen, checked_by)
     for completion, found in with_progress(judged, "certifying", count_lines(completions)):
         name = f"{completion.problem_id}, sample {completion.sample}"
         if bundle is not None:
@@ -100,7 +100,7 @@ def certify(
         answers[word] += 1
         write("; ".join([f"{name}: {word}", *faults]))
     if bundle is not None:
-        counted = {key: problem for key, problem in known.problems.items() if id in (None, key)}
+        counted = {key: problem for key, problem in known.items() if id in (None, key)}
         write_bundle(bundle, verifier, counted, traces)
     by = "" if checked_by is None else f" ({checked_by.version})"
     say(f"{', '.join(f'{count} {word}' for word, count in sorted(answers.items()))}{by}")

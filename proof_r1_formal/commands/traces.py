@@ -59,7 +59,7 @@ def verify(
         done = sum(1 for _ in zip(range(file.done), usable, strict=False))
         if done:
             say(f"resuming: {done} reports are there already")
-        lines = verify_to_lines(known.problems, usable, settings=settings, workers=workers, engine=engine(ray))
+        lines = verify_to_lines(known, usable, settings=settings, workers=workers, engine=engine(ray))
         for line in with_progress(lines, "verifying", count_lines(completions) - done):
             file.append_line(line)
     say(f"{file.done} reports written to {out}")
@@ -78,16 +78,16 @@ def show(
 ) -> None:
     """Check the completions of one problem and show each: actions, verdicts, reasons, and the closure as a tree."""
     known = read_problem_file(problems, format)
-    if id not in known.problems:
-        near = ", ".join(list(known.problems)[:5])
+    if id not in known:
+        near = ", ".join(list(known)[:5])
         fail(f"{problems} has no usable problem {id!r}; its ids look like this: {near}")
     skipped: list[str] = []
     chosen = (
         c for c in usable_completions(completions, known, skipped) if c.problem_id == id and sample in (None, c.sample)
     )
     count = 0
-    for report in verify_many(known.problems, chosen, settings=Settings(solver=solver, rules=rules, atomic=atomic)):
-        OUT.print(display.trace(known.problems[id], report))
+    for report in verify_many(known, chosen, settings=Settings(solver=solver, rules=rules, atomic=atomic)):
+        OUT.print(display.trace(known[id], report))
         count += 1
     if not count:
         fail(f"{completions} has no completion of problem {id!r}{'' if sample is None else f', sample {sample}'}")

@@ -7,7 +7,7 @@ no usable problem becomes a :class:`Rejected` with its reasons, never nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from proof_r1_formal.logic.signature import Signature
@@ -133,9 +133,42 @@ class Rejected:
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemSet:
-    """The problems of a file by id, in file order, and the records that are none."""
+class ProblemSet(Mapping[str, Problem]):
+    """The problems of a file by id, in file order, and the records that were rejected.
 
-    problems: dict[str, Problem] = field(default_factory=dict)
-    rejected: tuple[Rejected, ...] = ()
+    It is a mapping from id to problem: ``problems["easy/7"]``, ``problems.values()``, ``len(problems)``.
+
+    Args:
+        problems: by id.
+        rejected: the records that are no usable problem.
+    """
+
+    __slots__ = ("_problems", "rejected")
+
+    def __init__(self, problems: Mapping[str, Problem], rejected: tuple[Rejected, ...] = ()) -> None:
+        self._problems = dict(problems)
+        self.rejected = rejected
+
+    def __getitem__(self, problem_id: str) -> Problem:
+        """The problem of that id.
+
+        Raises:
+            KeyError: no problem has this id.
+        """
+        try:
+            return self._problems[problem_id]
+        except KeyError:
+            names = ", ".join(self._problems) if len(self) <= 5 else f"{', '.join(list(self)[:5])}, …"
+            raise KeyError(f"no problem has the id {problem_id!r}; ids here: {names or 'none'}") from None
+
+    def __contains__(self, problem_id: object) -> bool:
+        return problem_id in self._problems
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._problems)
+
+    def __len__(self) -> int:
+        return len(self._problems)
+
+    def __repr__(self) -> str:
+        return f"<ProblemSet: {len(self)} problems, {len(self.rejected)} rejected records>"

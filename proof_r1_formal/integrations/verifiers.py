@@ -61,7 +61,7 @@ class ProofTaskset(vf.Taskset[ProofTask, ProofTasksetConfig]):
     def load(self) -> Iterator[ProofTask]:
         """A task per problem, in their order."""
         system = contract(catalogue(self.config.task.rules))
-        for problem in read_problems(self.config.problems).problems.values():
+        for problem in read_problems(self.config.problems).values():
             data = ProofData(id=problem.id, prompt=question(problem), system_prompt=system, problem=to_json(problem))
             yield ProofTask(data, self.config.task)
 

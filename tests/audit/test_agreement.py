@@ -65,7 +65,7 @@ def tables(folder: Path, *, traces: bool = True) -> Iterator[str]:
     labels: list[str] = []
     counts: list[str] = []
     for title, name in FILES.items():
-        problems = read_problems(folder / name).problems.values()
+        problems = read_problems(folder / name).values()
         z3 = Recorder(get_solver("z3"))
         verdicts = [(problem.answer, answer_by(z3, problem)) for problem in problems]
         agree = sum(answer == verdict for answer, verdict in verdicts)
@@ -108,7 +108,7 @@ def _compared(title: str, z3: Recorder) -> str:
 
 def _trace_queries(folder: Path) -> Recorder:
     """Every distinct query, auxiliary ones included, that verifying the reference traces asks."""
-    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
+    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     recorder = Recorder(get_solver("z3"))
     verifier = Verifier(recorder, rules=FOLIO)
     for line in (folder / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines():

@@ -121,7 +121,7 @@ def why(problem: Problem) -> str:
 def test_the_labels_of_proofwriter_are_forward_chaining_and_the_document_says_where_that_is_too_little(
     shared_data: Path,
 ) -> None:
-    problems = read_problems(shared_data / "proofwriter" / "logiclm_dev.json").problems
+    problems = read_problems(shared_data / "proofwriter" / "logiclm_dev.json")
     solver = EmbeddedSolver()
     reasons: Counter[str] = Counter()
     document = DOCUMENT.read_text(encoding="utf-8")
@@ -142,7 +142,7 @@ def test_the_labels_of_proofwriter_are_forward_chaining_and_the_document_says_wh
 
 @pytest.mark.shared
 def test_the_labels_of_prontoqa_follow(shared_data: Path) -> None:
-    problems = read_problems(shared_data / "prontoqa" / "logiclm_dev_first250.json").problems
+    problems = read_problems(shared_data / "prontoqa" / "logiclm_dev_first250.json")
     solver = EmbeddedSolver()
     assert [p.id for p in problems.values() if answer_by(solver, p) != p.answer] == []
     assert f"| PrOntoQA, {len(problems)} problems | 7,332 | 250 | 100.0 % |" in DOCUMENT.read_text(encoding="utf-8")

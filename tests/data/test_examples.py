@@ -19,7 +19,7 @@ def test_the_answer_of_every_example_is_what_its_premises_say() -> None:
     solver = get_solver("z3")
     found = read_problems(EXAMPLES / "problems.jsonl")
     assert found.rejected == ()
-    for problem in found.problems.values():
+    for problem in found.values():
         premises = tuple(premise.formula for premise in problem.premises)
         goal, negation, _ = (option.formula for option in problem.options)
 
@@ -35,7 +35,7 @@ def test_the_answer_of_every_example_is_what_its_premises_say() -> None:
 
 
 def test_every_example_completion_is_of_an_example_problem() -> None:
-    problems = read_problems(EXAMPLES / "problems.jsonl").problems
+    problems = read_problems(EXAMPLES / "problems.jsonl")
     completions = list(read_completions(EXAMPLES / "completions.jsonl"))
     assert all(isinstance(item, Completion) and item.problem_id in problems for item in completions)
     keys = [(item.problem_id, item.sample) for item in completions if isinstance(item, Completion)]

@@ -16,7 +16,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl"
 
 
 def test_a_problem_reads_back_equal() -> None:
-    for problem in read_problems(EXAMPLES).problems.values():
+    for problem in read_problems(EXAMPLES).values():
         assert from_json(to_json(problem)) == problem
 
 

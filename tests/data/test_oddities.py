@@ -52,7 +52,7 @@ def write(tmp_path: Path, text: str | bytes, name: str = "set.jsonl") -> Path:
 def only_problem(path: Path, *, repair: bool | None = None) -> Problem:
     found = read_problems(path, repair=repair)
     assert found.rejected == ()
-    (problem,) = found.problems.values()
+    (problem,) = found.values()
     return problem
 
 
@@ -63,13 +63,13 @@ def only_problem(path: Path, *, repair: bool | None = None) -> Problem:
 @pytest.mark.parametrize("start", ["", "\ufeff", "\n"])
 def test_byte_order_marks_line_ends_and_blank_lines_do_not_matter(tmp_path: Path, start: str, ending: str) -> None:
     text = start + ending.join([line(PROVERQA), line(PROVERQA, id=8), ""])
-    assert list(read_problems(write(tmp_path, text)).problems) == ["set/7", "set/8"]
+    assert list(read_problems(write(tmp_path, text))) == ["set/7", "set/8"]
 
 
 def test_line_separators_inside_a_text_do_not_end_the_line(tmp_path: Path) -> None:
     question = "a\u2028b\u2029c\x85d"
     text = "\n".join(line(PROVERQA, id=number, question=question) for number in (7, 8))
-    assert [problem.question for problem in read_problems(write(tmp_path, text)).problems.values()] == [question] * 2
+    assert [problem.question for problem in read_problems(write(tmp_path, text)).values()] == [question] * 2
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_no_file_makes_a_reader_raise_anything_else(tmp_path: Path, content: byt
 )
 def test_a_bad_record_is_rejected_at_its_line_and_the_rest_goes_on(tmp_path: Path, bad: str, reason: str) -> None:
     found = read_problems(write(tmp_path, "\n".join([line(PROVERQA, id=8), bad, line(PROVERQA, id=9)])))
-    assert list(found.problems) == ["set/8", "set/9"]
+    assert list(found) == ["set/8", "set/9"]
     (rejected,) = found.rejected
     assert rejected.line == 2
     assert rejected.reasons[0].startswith(reason)
@@ -217,9 +217,9 @@ def test_folio_is_repaired_unless_told_otherwise_and_proverqa_only_if_told(tmp_p
     folio = write(tmp_path, line(FOLIO, **{"conclusion-FOL": "Smiles(bo))"}), "folio.jsonl")
     assert only_problem(folio).notes == ("the goal (conclusion-FOL): dropped 1 surplus ')'",)
     assert only_problem(folio).options == three_way_options(GOAL)
-    assert read_problems(folio, repair=False).problems == {}
+    assert read_problems(folio, repair=False) == {}
     proverqa = write(tmp_path, line(PROVERQA, conclusion_fol="smiles(Bo))"))
-    assert read_problems(proverqa).problems == {}
+    assert read_problems(proverqa) == {}
     assert only_problem(proverqa, repair=True).notes == ("the goal (conclusion_fol): dropped 1 surplus ')'",)
 
 
@@ -387,7 +387,7 @@ def _kind_of(reasons: tuple[str, ...]) -> str:
 def test_records_without_formulas_are_rejected_one_by_one(shared_data: Path) -> None:
     for name, count in (("easy", 24), ("medium", 24), ("hard", 26)):
         found = read_problems(shared_data / "proverqa" / f"few-{name}-test.json", format="proverqa")
-        assert found.problems == {}
+        assert found == {}
         assert len(found.rejected) == count
         assert found.rejected[0] == Rejected(
             f"few-{name}-test/0",
@@ -402,6 +402,6 @@ def test_records_without_formulas_are_rejected_one_by_one(shared_data: Path) -> 
 @pytest.mark.shared
 def test_the_native_format_holds_every_benchmark_problem(shared_data: Path, tmp_path: Path) -> None:
     for name in ("llm_outputs/docailab_proverqa_golden_450.jsonl", "folio/folio_v2_train_first400.jsonl"):
-        problems = read_problems(shared_data / name).problems
+        problems = read_problems(shared_data / name)
         write_problems(tmp_path / "native.jsonl", problems.values())
-        assert read_problems(tmp_path / "native.jsonl").problems == problems
+        assert read_problems(tmp_path / "native.jsonl") == problems

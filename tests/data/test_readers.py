@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,7 @@ def reasons(found: ProblemSet) -> str:
 
 
 def test_proverqa(tmp_path: Path) -> None:
-    problem = read(tmp_path, PROVERQA).problems["easy/7"]
+    problem = read(tmp_path, PROVERQA)["easy/7"]
     assert [(p.id, show(p.formula), p.text) for p in problem.premises] == [
         ("h1", "kind(Bo)", "Bo is kind."),
         ("h2", "∀x (kind(x) → smiles(x))", "Kind people smile."),
@@ -78,10 +79,10 @@ def test_folio_of_both_versions(tmp_path: Path) -> None:
         "example_id": 12,
     }
     found = read(tmp_path, FOLIO, newer, {**FOLIO, "label": "Unknown"}, name="folio.jsonl")
-    assert list(found.problems)[1] == "folio/12"
-    formulas = [[premise.formula for premise in problem.premises] for problem in found.problems.values()]
+    assert list(found)[1] == "folio/12"
+    formulas = [[premise.formula for premise in problem.premises] for problem in found.values()]
     assert formulas[0] == formulas[1]
-    assert [p.answer for p in found.problems.values()] == ["h_goal_true", "h_goal_true", "h_goal_uncertain"]
+    assert [p.answer for p in found.values()] == ["h_goal_true", "h_goal_true", "h_goal_uncertain"]
 
 
 def test_a_json_array_is_read_as_lines_are(tmp_path: Path) -> None:
@@ -107,7 +108,7 @@ def test_a_json_array_is_read_as_lines_are(tmp_path: Path) -> None:
 )
 def test_an_unusable_record_is_rejected_with_the_place(tmp_path: Path, change: dict[str, object], told: str) -> None:
     found = read(tmp_path, {**PROVERQA, **change}, {**PROVERQA, "id": 8})
-    assert list(found.problems) == ["easy/8"]
+    assert list(found) == ["easy/8"]
     assert [rejected.line for rejected in found.rejected] == [1]
     assert told in reasons(found)
 
@@ -120,7 +121,7 @@ def test_odd_but_usable_records_have_notes(tmp_path: Path) -> None:
         {**FOLIO, "conclusion-FOL": "Smiles(bo))"},
         name="folio.jsonl",
     )
-    first, second, third = found.problems.values()
+    first, second, third = found.values()
     assert first.notes
     assert second.answer is None
     assert second.notes
@@ -129,13 +130,13 @@ def test_odd_but_usable_records_have_notes(tmp_path: Path) -> None:
 
 def test_two_premises_with_the_same_english_are_both_kept(tmp_path: Path) -> None:
     text = json.dumps(PROVERQA).replace('"Kind people smile."', '"Bo is kind."')
-    problem = read(tmp_path, text).problems["easy/7"]
+    problem = read(tmp_path, text)["easy/7"]
     assert [premise.id for premise in problem.premises] == ["h1", "h2"]
 
 
 def test_broken_lines_and_repeated_ids_are_told_and_the_rest_goes_on(tmp_path: Path) -> None:
     found = read(tmp_path, PROVERQA, '{"id": NaN}', "{", "[]", PROVERQA, {**PROVERQA, "id": 9})
-    assert list(found.problems) == ["easy/7", "easy/9"]
+    assert list(found) == ["easy/7", "easy/9"]
     assert [rejected.line for rejected in found.rejected] == [2, 3, 4, 5]
 
 
@@ -171,7 +172,7 @@ def test_a_missing_file_and_a_folder_are_errors(tmp_path: Path) -> None:
 )
 def test_the_native_format_is_strict(tmp_path: Path, change: dict[str, object]) -> None:
     found = read(tmp_path, {**NATIVE, **change})
-    assert found.problems == {}
+    assert found == {}
     assert len(found.rejected) == 1
 
 
@@ -189,7 +190,7 @@ def test_what_is_written_reads_back_equal(tmp_path: Path, formulas: list[Formula
         except DataError as error:
             assert "no Unicode text" in str(error)  # unpaired surrogates cannot be written as UTF-8
         else:
-            assert read_problems(tmp_path / name).problems == {"any/1": problem}
+            assert read_problems(tmp_path / name) == {"any/1": problem}
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
@@ -252,14 +253,14 @@ def test_bad_lines_of_completions_are_told_and_the_rest_goes_on(tmp_path: Path) 
 )
 def test_benchmark_files(shared_data: Path, name: str, usable: int, rejected: int, noted: int) -> None:
     found = read_problems(shared_data / name)
-    counts = (len(found.problems), len(found.rejected), sum(bool(p.notes) for p in found.problems.values()))
+    counts = (len(found), len(found.rejected), sum(bool(p.notes) for p in found.values()))
     assert counts == (usable, rejected, noted), reasons(found)
-    assert all(problem.answer for problem in found.problems.values())
+    assert all(problem.answer for problem in found.values())
 
 
 @pytest.mark.shared
 def test_the_reference_proofs_are_read(shared_data: Path) -> None:
-    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
+    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     assert all(problem.proofs for problem in problems.values())
     assert Counter(problem.difficulty for problem in problems.values()).keys() == {"easy", "medium", "hard"}
 
@@ -268,3 +269,17 @@ def test_the_reference_proofs_are_read(shared_data: Path) -> None:
 def test_files_without_formulas_are_refused(shared_data: Path) -> None:
     with pytest.raises(DataError, match="no known format"):
         read_problems(shared_data / "proverqa" / "few-easy-test.json")
+
+
+def test_a_problem_set_is_a_mapping_from_id_to_problem(tmp_path: Path) -> None:
+    found = read(tmp_path, PROVERQA, {**PROVERQA, "id": 8}, {**PROVERQA, "id": 7})
+    assert isinstance(found, Mapping)
+    assert list(found) == list(found.keys()) == ["easy/7", "easy/8"]
+    assert [problem.id for problem in found.values()] == list(found)
+    assert found == dict(found) != {}
+    assert "easy/8" in found
+    assert "easy/9" not in found
+    assert found.get("easy/9") is None
+    with pytest.raises(KeyError, match="no problem has the id 'easy/9'; ids here: easy/7, easy/8"):
+        found["easy/9"]
+    assert repr(found) == "<ProblemSet: 2 problems, 1 rejected records>"

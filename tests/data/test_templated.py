@@ -55,7 +55,7 @@ def completion_of(problem: Problem) -> str:
 
 
 def test_proofwriter(tmp_path: Path) -> None:
-    problem = read(tmp_path, THEORY).problems["dev/T1_Q1"]
+    problem = read(tmp_path, THEORY)["dev/T1_Q1"]
     assert [(p.id, show(p.formula), p.text) for p in problem.premises] == [
         ("h1", "red(Bob)", "Bob is red."),
         ("h2", "¬likes(the_cat, Bob)", "The cat does not like Bob."),
@@ -71,7 +71,7 @@ def test_proofwriter(tmp_path: Path) -> None:
 
 
 def test_prontoqa_and_its_chain_of_thought(tmp_path: Path) -> None:
-    problem = read(tmp_path, ONTOLOGY).problems["dev/O_1"]
+    problem = read(tmp_path, ONTOLOGY)["dev/O_1"]
     assert [option.label for option in problem.options] == ["True", "False"]
     (proof,) = problem.proofs
     assert [(step.id, step.dependencies, step.conclusion, step.rule) for step in proof] == [
@@ -97,7 +97,7 @@ def test_prontoqa_and_its_chain_of_thought(tmp_path: Path) -> None:
 )
 def test_an_unusable_record_is_rejected_with_the_reason(tmp_path: Path, change: dict[str, object], told: str) -> None:
     found = read(tmp_path, {**THEORY, "id": "good"}, {**THEORY, **change})
-    assert list(found.problems) == ["dev/good"]
+    assert list(found) == ["dev/good"]
     (rejected,) = found.rejected
     assert rejected.line == 2
     assert told in rejected.reasons[0]
@@ -106,14 +106,14 @@ def test_an_unusable_record_is_rejected_with_the_reason(tmp_path: Path, change: 
 @pytest.mark.parametrize("answer", ["D", None, 3, "True"])
 def test_an_answer_that_is_no_letter_is_noted(tmp_path: Path, answer: object) -> None:
     for record in (THEORY, ONTOLOGY):
-        (problem,) = read(tmp_path, {**record, "answer": answer}).problems.values()
+        (problem,) = read(tmp_path, {**record, "answer": answer}).values()
         assert problem.answer is None
         assert "which is the letter of no option (True, False" in problem.notes[0]
 
 
 def test_prontoqa_knows_no_third_answer(tmp_path: Path) -> None:
     unknown = {**ONTOLOGY, "options": [*ONTOLOGY["options"], "C) Unknown"], "answer": "C"}
-    (problem,) = read(tmp_path, unknown).problems.values()
+    (problem,) = read(tmp_path, unknown).values()
     assert (problem.answer, len(problem.options), problem.proofs) == (None, 2, ())
 
 
@@ -130,7 +130,7 @@ def test_prontoqa_knows_no_third_answer(tmp_path: Path) -> None:
 def test_an_explanation_of_another_shape_is_left_out_with_a_note(
     tmp_path: Path, explanation: object, told: str
 ) -> None:
-    (problem,) = read(tmp_path, {**ONTOLOGY, "explanation": explanation}).problems.values()
+    (problem,) = read(tmp_path, {**ONTOLOGY, "explanation": explanation}).values()
     assert problem.proofs == ()
     assert told in problem.notes[0]
 
@@ -149,9 +149,9 @@ FILES = {"proofwriter/logiclm_dev.json": 600, "prontoqa/logiclm_dev_first250.jso
 @pytest.mark.parametrize(("name", "usable"), FILES.items())
 def test_every_sentence_is_read_and_can_be_written(shared_data: Path, name: str, usable: int) -> None:
     found = read_problems(shared_data / name)
-    assert (len(found.problems), found.rejected) == (usable, ())
-    assert not any(problem.notes or problem.answer is None for problem in found.problems.values())
-    told = {premise.formula for problem in found.problems.values() for premise in problem.premises}
+    assert (len(found), found.rejected) == (usable, ())
+    assert not any(problem.notes or problem.answer is None for problem in found.values())
+    told = {premise.formula for problem in found.values() for premise in problem.premises}
     for formula in told:
         assert regrouped(parse_english(write_english(formula))) is regrouped(formula)
 
@@ -159,7 +159,7 @@ def test_every_sentence_is_read_and_can_be_written(shared_data: Path, name: str,
 @pytest.mark.shared
 def test_the_explanations_of_prontoqa_hold_step_by_step(shared_data: Path) -> None:
     path = shared_data / "prontoqa" / "logiclm_dev_first250.json"
-    problems = read_problems(path).problems
+    problems = read_problems(path)
     solver = EmbeddedSolver()
     verifier = Verifier(solver, rules=TRAIN)
     for record in json.loads(path.read_text(encoding="utf-8")):

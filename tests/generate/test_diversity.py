@@ -118,7 +118,7 @@ def test_statistics_count_what_they_say() -> None:
 def test_premises_are_as_in_proverqa(shared_data: Path) -> None:
     """Of every shape that ProverQA's hard problems have, ours have about as much; and none that they have not."""
     theirs, ours = Statistics(), Statistics()
-    for problem in read_problems(shared_data / "proverqa" / "hard.json").problems.values():
+    for problem in read_problems(shared_data / "proverqa" / "hard.json").values():
         theirs.add(problem)
     for generated in islice(generate_problems(GeneratorSettings(seed=1, difficulty="hard")), 150):
         ours.add(generated.problem)

@@ -151,7 +151,7 @@ def test_near_misses_of_a_small_proof() -> None:
 
 
 def test_near_misses_of_the_examples() -> None:
-    for problem in read_problems(ROOT / "examples" / "problems.jsonl").problems.values():
+    for problem in read_problems(ROOT / "examples" / "problems.jsonl").values():
         result = PROVER.prove(problem)
         if isinstance(result, Proved):
             assert assert_fails_where_it_is_meant_to(problem, result.steps, Verifier())
@@ -160,7 +160,7 @@ def test_near_misses_of_the_examples() -> None:
 @pytest.mark.shared
 @pytest.mark.slow
 def test_near_misses_of_real_problems(shared_data: Path) -> None:
-    golden = list(read_problems(shared_data / "llm_outputs/docailab_proverqa_golden_450.jsonl").problems.values())[::9]
+    golden = list(read_problems(shared_data / "llm_outputs/docailab_proverqa_golden_450.jsonl").values())[::9]
     counts = Counter(
         flaw for drawn in golden for flaw in assert_fails_where_it_is_meant_to(drawn, proof_of(drawn), Verifier())
     )

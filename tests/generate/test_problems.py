@@ -281,7 +281,7 @@ def test_problems_are_written_and_read_back_equal(
     problems = [draw_problem(GeneratorSettings(system=system), index).problem for index in indices]
     path = tmp_path_factory.mktemp("out") / "problems.jsonl"
     write_problems(path, problems)
-    assert list(read_problems(path).problems.values()) == problems
+    assert list(read_problems(path).values()) == problems
 
 
 class InterruptedHereError(Exception):
@@ -319,13 +319,13 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_bytes(
     monkeypatch.setattr(generator, "draw_problem", original)
     run(cut)
     assert digests(cut) == digests(whole)
-    assert len(read_problems(cut / "p.jsonl").problems) == 30
+    assert len(read_problems(cut / "p.jsonl")) == 30
 
 
 def test_evidence_is_written_beside(tmp_path: Path) -> None:
     out, evidence = tmp_path / "p.jsonl", tmp_path / "e.jsonl"
     command.generate(12, out, seed=9, evidence=evidence)
-    problems = read_problems(out).problems
+    problems = read_problems(out)
     records = [msgspec.json.decode(line) for line in evidence.read_bytes().splitlines()]
     assert [record["id"] for record in records] == list(problems)
     for record in records:

@@ -266,7 +266,7 @@ def test_the_solver_of_the_verifier_is_the_one_that_counts() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("difficulty", ["easy", "medium", "hard"])
 def test_nearly_every_answer_that_follows_is_proved(shared_data: Path, difficulty: str) -> None:
-    found = list(read_problems(shared_data / "proverqa" / f"{difficulty}.json").problems.values())[::2]
+    found = list(read_problems(shared_data / "proverqa" / f"{difficulty}.json").values())[::2]
     results = {drawn.id: PROVER.prove(drawn) for drawn in found}
     entailed = 0
     for drawn in found:
@@ -282,7 +282,7 @@ def test_nearly_every_answer_that_follows_is_proved(shared_data: Path, difficult
 @pytest.mark.shared
 @pytest.mark.slow
 def test_the_distance_to_the_reference_proofs_is_what_the_document_says(shared_data: Path) -> None:
-    golden = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems.values()
+    golden = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").values()
     for prover, expected in ((PROVER, 0.155), (SHORT, 0.235)):
         total = 0.0
         for drawn in golden:
@@ -295,7 +295,7 @@ def test_the_distance_to_the_reference_proofs_is_what_the_document_says(shared_d
 @pytest.mark.shared
 @pytest.mark.slow
 def test_most_of_folio_is_proved(shared_data: Path) -> None:
-    found = list(read_problems(shared_data / "folio" / "folio_v0_validation.jsonl").problems.values())[:40]
+    found = list(read_problems(shared_data / "folio" / "folio_v0_validation.jsonl").values())[:40]
     results = [IN_FOLIO.prove(drawn) for drawn in found]
     proofs = [result for result in results if isinstance(result, Proved)]
     given_up = [result for result in results if isinstance(result, GaveUp)]

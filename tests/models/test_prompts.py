@@ -26,7 +26,7 @@ from proof_r1_formal.generate import Thinking, summary
 from proof_r1_formal.models.prompts import chat_prompt, contract, messages, question
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, read_completion
 
-EXAMPLES = read_problems(Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl").problems
+EXAMPLES = read_problems(Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl")
 THINKING: tuple[Thinking, ...] = ("explicit", "native")
 
 

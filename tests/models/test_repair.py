@@ -12,7 +12,7 @@ from proof_r1_formal.models.chat import Sampling
 from proof_r1_formal.models.repair import needs_repair, repair_chat
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PROBLEMS = read_problems(EXAMPLES / "problems.jsonl").problems
+PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
 COMPLETIONS = [one for one in read_completions(EXAMPLES / "completions.jsonl") if isinstance(one, Completion)]
 
 

@@ -26,7 +26,7 @@ from tests.models.scripted import Act, Body, Handler, Script, saying, serving
 from tests.patience import PATIENCE
 
 PROBLEMS = Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl"
-KNOWN = read_problems(PROBLEMS).problems
+KNOWN = read_problems(PROBLEMS)
 Follow = Callable[[Script], str]
 
 

@@ -72,7 +72,7 @@ def test_every_method_solves_and_repairs(method: str, served: tuple[str, ...], t
     result = run("sample", served, "--out", str(out), "--k", "1", "--method", method, "--repair")
     assert result.exit_code == 0, result.output
     found = [one for one in read_completions(out) if isinstance(one, Completion)]
-    assert [one.problem_id for one in found] == list(read_problems(PROBLEMS).problems)
+    assert [one.problem_id for one in found] == list(read_problems(PROBLEMS))
     calls = {"direct": 1, "logic-agent": 6, "graph-of-verification": 3}[method]
     for one in found:
         assert one.completion

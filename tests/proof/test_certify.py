@@ -196,7 +196,7 @@ def test_a_file_of_theorems_says_what_it_is_about_in_a_comment_of_one_line() -> 
 
 
 def test_examples(lean: LeanKernel) -> None:
-    problems = read_problems(ROOT / "examples" / "problems.jsonl").problems
+    problems = read_problems(ROOT / "examples" / "problems.jsonl")
     completions = [c for c in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(c, Completion)]
     judged = [found for _, found in certify_many(VERIFIER, problems, completions, lean)]
     assert Counter(found.is_theorem for found in judged) == {True: 11, False: 2}
@@ -206,7 +206,7 @@ def test_examples(lean: LeanKernel) -> None:
 
 
 def read_traces(folder: Path) -> list[tuple[Problem, str, str]]:
-    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
+    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     lines = (folder / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines]
     return [(problems[f"{r['difficulty']}/{r['problem_id']}"], r["response"], r["kind"]) for r in records]

@@ -57,7 +57,7 @@ def problem(tmp_path: Path) -> Problem:
     path.write_text(json.dumps(record), "utf-8")
     found = read_problems(path)
     assert not found.rejected
-    (known,) = found.problems.values()
+    (known,) = found.values()
     return known
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import proof_r1_formal.proof.session
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Premise, Problem, ProblemSet, three_way_options
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evidence.embedded import FALLBACK, QUICK
 from proof_r1_formal.evidence.search import BUDGET
@@ -532,8 +532,8 @@ def test_a_refutation_carries_its_countermodel() -> None:
 # -- many -------------------------------------------------------------------------------------------------------------
 
 
-def _traces(folder: Path) -> tuple[dict[str, Problem], list[Completion]]:
-    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
+def _traces(folder: Path) -> tuple[ProblemSet, list[Completion]]:
+    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     completions = []
     for number, line in enumerate((folder / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()):
         record = json.loads(line)
@@ -557,7 +557,7 @@ def test_the_same_bytes_with_one_and_two_workers_and_shuffled(shared_data: Path)
 @pytest.mark.shared
 @pytest.mark.slow
 def test_every_action_of_every_golden_proof_gets_all_four_verdicts(shared_data: Path) -> None:
-    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
+    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     verifier = Verifier(evaluation=False)
     proofs = 0
     for case in problems.values():

@@ -88,7 +88,7 @@ def refusal(data: Any) -> tuple[int, str] | None:
 
 
 def examples() -> dict[str, Any]:
-    problems = read_problems(ROOT / "examples" / "problems.jsonl").problems
+    problems = read_problems(ROOT / "examples" / "problems.jsonl")
     verifier = Verifier()
     traces = [
         (item, verifier.verify(problems[item.problem_id], item.completion, sample=item.sample))
@@ -190,7 +190,7 @@ BUNDLES = {"examples": examples, "people": people, "inconsistent": inconsistent,
 
 
 def test_the_examples_are_accepted(tmp_path: Path) -> None:
-    problems = read_problems(ROOT / "examples" / "problems.jsonl").problems
+    problems = read_problems(ROOT / "examples" / "problems.jsonl")
     verifier = Verifier()
     items = [item for item in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(item, Completion)]
     traces = [(i, verifier.verify(problems[i.problem_id], i.completion, sample=i.sample)) for i in items]
@@ -213,7 +213,7 @@ def test_bundles_are_accepted(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.shared
 def test_bundles_of_benchmark_traces_are_accepted(shared_data: Path, tmp_path: Path) -> None:
-    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
+    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     verifier = Verifier()
     samples: Counter[str] = Counter()
     traces = []

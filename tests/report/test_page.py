@@ -28,7 +28,7 @@ from proof_r1_formal.solvers import get_solver
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
-PROBLEMS = read_problems(ROOT / "examples" / "problems.jsonl").problems
+PROBLEMS = read_problems(ROOT / "examples" / "problems.jsonl")
 HOSTILE = "</script><script>hacked()</script><!-- \ud83d \U0001d4ab \x00 \u2028 <img src=x onerror=hacked()>"
 
 

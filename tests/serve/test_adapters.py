@@ -12,7 +12,7 @@ from proof_r1_formal.integrations.scoring import Scorer
 from proof_r1_formal.integrations.trl import reward_function
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PROBLEMS = read_problems(EXAMPLES / "problems.jsonl").problems
+PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
 COMPLETIONS = [c for c in read_completions(EXAMPLES / "completions.jsonl") if isinstance(c, Completion)]
 RECORDS = [to_json(PROBLEMS[c.problem_id]) for c in COMPLETIONS]
 TEXTS = [c.completion for c in COMPLETIONS]

@@ -29,7 +29,7 @@ from proof_r1_formal.serve.messages import (
 )
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PROBLEMS = read_problems(EXAMPLES / "problems.jsonl").problems
+PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
 COMPLETIONS = [c for c in read_completions(EXAMPLES / "completions.jsonl") if isinstance(c, Completion)]
 RECORD = to_json(PROBLEMS["garden/1"]).encode()
 DESK = Desk(max_actions=3)

@@ -18,7 +18,7 @@ pytest.importorskip("openrlhf.utils.agent", reason="OpenRLHF is not installed: m
 pytestmark = pytest.mark.integration
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PROBLEMS = read_problems(EXAMPLES / "problems.jsonl").problems
+PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
 COMPLETIONS = [c for c in read_completions(EXAMPLES / "completions.jsonl") if isinstance(c, Completion)]
 
 

@@ -24,7 +24,7 @@ from proof_r1_formal.workers.processes import Process
 from tests.patience import PATIENCE
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-RECORD = to_json(read_problems(EXAMPLES / "problems.jsonl").problems["garden/1"]).encode()
+RECORD = to_json(read_problems(EXAMPLES / "problems.jsonl")["garden/1"]).encode()
 
 Check = Callable[[Pool], Coroutine[Any, Any, None]]
 

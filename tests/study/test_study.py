@@ -27,7 +27,7 @@ from proof_r1_formal.study.study_tables import detail_tables, diagnosis_tables, 
 from proof_r1_formal.study.verdicts import examine_many
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
-PROBLEMS = read_problems(EXAMPLES / "problems.jsonl").problems
+PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
 COMPLETIONS = [one for one in read_completions(EXAMPLES / "completions.jsonl") if isinstance(one, Completion)]
 
 

@@ -111,7 +111,7 @@ def test_a_failure_can_be_seen_again(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     planted(monkeypatch, "steps need not be entailed")
     failures = AnswerHarness(FOLIO).chunk(range(CHUNK)).failures
     problems, completions = write_reproducers(tmp_path / "report.json", failures)
-    known = read_problems(problems).problems
+    known = read_problems(problems)
     again = [one for one in read_completions(completions) if isinstance(one, Completion)]
     assert len(again) == len(failures) == len(known) > 0
     verifier = Verifier(rules=FOLIO)

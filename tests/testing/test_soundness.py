@@ -57,7 +57,7 @@ def test_a_failure_can_be_seen_again(tmp_path: Path) -> None:
     catalogue = Catalogue("planted", (*TRAIN.rules, planted), unchecked=True)
     failures = next(some.failures for some in Harness(catalogue, check=any_rule).run(2000) if some.failures)
     problems, completions = write_reproducers(tmp_path / "report.json", failures)
-    known = read_problems(problems).problems
+    known = read_problems(problems)
     verifier = Verifier(rules=catalogue)
     for failure, completion in zip(failures, read_completions(completions), strict=True):
         assert isinstance(completion, Completion)

@@ -254,7 +254,7 @@ def test_the_code_of_the_document_runs() -> None:
     assert block is not None
     names: dict[str, Any] = {}
     exec(compile(block[1].replace('"training/', f'"{root}/training/'), "training.md", "exec"), names)
-    problems = read_problems(root / "examples" / "problems.jsonl").problems
+    problems = read_problems(root / "examples" / "problems.jsonl")
     sampled = {name: [ids_of("byte-level", summary(proof)) for proof in p.proofs] for name, p in problems.items()}
     batch, divisor = names["credited"](
         tokenizer("byte-level").to_str(), problems.values(), sampled.values(), names["baselines"]

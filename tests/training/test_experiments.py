@@ -57,30 +57,30 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def clean(files: dict[str, Path]) -> tuple[Problem, ...]:
-    return tuple(read_problems(files["clean"]).problems.values())
+    return tuple(read_problems(files["clean"]).values())
 
 
 # -- problems ---------------------------------------------------------------------------------------------------------
 
 
 def symbols(path: Path) -> set[str]:
-    signatures = [problem.signature() for problem in read_problems(path).problems.values()]
+    signatures = [problem.signature() for problem in read_problems(path).values()]
     return {name for signature in signatures for name in (*signature.predicates, *signature.functions)}
 
 
 def test_every_file_has_its_problems(files: dict[str, Path]) -> None:
-    counts = {name: len(read_problems(path).problems) for name, path in files.items()}
+    counts = {name: len(read_problems(path)) for name, path in files.items()}
     assert counts == {"clean": 24, "sloppy": 12, "noise": 6, "transfer": 6, "watched": 2, **dict.fromkeys(HELD_OUT, 2)}
 
 
 def test_no_id_is_in_two_files(files: dict[str, Path]) -> None:
-    ids = [problem for path in files.values() for problem in read_problems(path).problems]
+    ids = [problem for path in files.values() for problem in read_problems(path)]
     assert len(ids) == len(set(ids))
 
 
 def test_held_out_problems_say_what_set_they_are_of(files: dict[str, Path]) -> None:
     for name in HELD_OUT:
-        assert {problem.difficulty for problem in read_problems(files[name]).problems.values()} == {name}
+        assert {problem.difficulty for problem in read_problems(files[name]).values()} == {name}
     assert {name for sets in GROUPS.values() for name in sets} == set(HELD_OUT)
 
 
@@ -93,7 +93,7 @@ def test_names_of_the_transfer_were_not_in_the_warm_up(files: dict[str, Path]) -
 
 def test_rules_of_the_transfer_were_not_in_the_warm_up(files: dict[str, Path]) -> None:
     def rules(name: str) -> list[set[str]]:
-        return [{step.rule for step in p.proofs[0]} for p in read_problems(files[name]).problems.values()]
+        return [{step.rule for step in p.proofs[0]} for p in read_problems(files[name]).values()]
 
     warm = set().union(*rules("clean"), *rules("sloppy"))
     assert all(proof - warm for proof in rules("folio"))

@@ -43,7 +43,7 @@ def tokens(text: str) -> TokenText:
 @cache
 def groups() -> tuple[tuple[Rollout, ...], ...]:
     """The completions of the examples, verified, problem by problem."""
-    problems = read_problems(ROOT / "examples" / "problems.jsonl").problems
+    problems = read_problems(ROOT / "examples" / "problems.jsonl")
     verifier = Verifier(evaluation=False)
     made: dict[str, list[Rollout]] = {}
     for completion in read_completions(ROOT / "examples" / "completions.jsonl"):
@@ -168,7 +168,7 @@ def test_the_divisor_is_the_number_of_mapped_actions_and_at_least_one() -> None:
 
 @pytest.mark.parametrize("preset", ["shared", "hardened"])
 def test_a_summary_without_actions_is_credited_by_its_whole_text(preset: PresetName) -> None:
-    problem = next(iter(read_problems(ROOT / "examples" / "problems.jsonl").problems.values()))
+    problem = next(iter(read_problems(ROOT / "examples" / "problems.jsonl").values()))
     completion = tokens("<think>∧</think><summary>[]</summary>")
     report = Verifier(evaluation=False).verify(problem, completion.text)
     assert report.parsed

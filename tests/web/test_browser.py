@@ -48,7 +48,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def verified() -> list[tuple[Completion, TraceReport]]:
     """The examples, verified."""
-    verifier, problems = Verifier(), read_problems(ROOT / "examples" / "problems.jsonl").problems
+    verifier, problems = Verifier(), read_problems(ROOT / "examples" / "problems.jsonl")
     completions = [c for c in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(c, Completion)]
     return [(c, verifier.verify(problems[c.problem_id], c.completion, sample=c.sample)) for c in completions]
 
@@ -57,7 +57,7 @@ def verified() -> list[tuple[Completion, TraceReport]]:
 def file(verified: list[tuple[Completion, TraceReport]], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the examples."""
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_bytes(make_page(Verifier(), read_problems(ROOT / "examples" / "problems.jsonl").problems, verified))
+    path.write_bytes(make_page(Verifier(), read_problems(ROOT / "examples" / "problems.jsonl"), verified))
     return path
 
 
@@ -224,7 +224,7 @@ def test_where_copying_is_forbidden_the_text_is_selected(opened: Opened) -> None
 
 def opened_with(browser: Browser, folder: Path, completion: str) -> Opened:
     """The page of one completion, which is shown."""
-    problem = read_problems(ROOT / "examples" / "problems.jsonl").problems["garden/1"]
+    problem = read_problems(ROOT / "examples" / "problems.jsonl")["garden/1"]
     verifier, path = Verifier(), folder / "report.html"
     traces = [(Completion(problem_id=problem.id, completion=completion), verifier.verify(problem, completion))]
     path.write_bytes(make_page(verifier, {problem.id: problem}, traces))
@@ -338,7 +338,7 @@ def test_a_phone_shows_everything_in_one_column(browser: Browser, file: Path) ->
 
 
 def test_text_of_a_model_does_nothing(browser: Browser, tmp_path: Path) -> None:
-    problems = read_problems(ROOT / "examples" / "problems.jsonl").problems
+    problems = read_problems(ROOT / "examples" / "problems.jsonl")
     given = problems["garden/1"]
     problem = Problem(
         HOSTILE[:60], given.premises, given.options, given.answer, question=HOSTILE, difficulty=HOSTILE[:60]
@@ -368,7 +368,7 @@ def test_only_the_rows_in_view_are_in_the_document(
         for n in range(80)
         for c, r in verified
     ]
-    problems = read_problems(ROOT / "examples" / "problems.jsonl").problems
+    problems = read_problems(ROOT / "examples" / "problems.jsonl")
     path.write_bytes(make_page(Verifier(), problems, many, certificates=3))
     window = Opened(browser, path)
     assert 0 < window.page.locator(".rows a").count() < 40

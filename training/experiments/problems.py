@@ -41,7 +41,7 @@ def write_draws(draws: Mapping[str, tuple[Draw, ...]], folder: Path, *, workers:
             problems = _drawn(draws[name], reserved, workers)
             write_problems(path, [replace(p, difficulty=name) for p in problems] if name in HELD_OUT else problems)
         if name in HELD_OUT:
-            reserved.update(map(_key, read_problems(path).problems.values()))
+            reserved.update(map(_key, read_problems(path).values()))
     return paths
 
 

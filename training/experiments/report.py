@@ -134,7 +134,7 @@ def _figures(experiment: Experiment, study: StudyName, start: Config, folder: Pa
         output=str(_folder(experiment, study, "proof_r1", experiment.sizes.seeds[0])),
         model=next_model(start),
     )
-    problems = read_problems(Path(experiment.output) / "problems" / f"{study}.jsonl").problems
+    problems = read_problems(Path(experiment.output) / "problems" / f"{study}.jsonl")
     files = sorted((Path(run.output) / "rollouts").glob("*.jsonl"))[::EVERY]
     draw_centring(centring(signals_of(files, problems, run)), folder / study / "centring.png")
     yield folder / study / "centring.png"

@@ -72,7 +72,7 @@ def clean_warm_up(experiment: Experiment, paths: Mapping[str, Path], *, threads:
     out, problems, start = Path(experiment.output), paths["clean"], experiment.clean.model
     if experiment.reading is not None:
         lines = problems.with_name("reading-answers.jsonl")
-        write_reading(read_problems(problems).problems.values(), experiment.sizes.recitals, lines)
+        write_reading(read_problems(problems).values(), experiment.sizes.recitals, lines)
         reading = _stage(
             experiment.reading, out / "warm-up-reading", problems, threads, watched=None, demonstrations=(str(lines),)
         )
@@ -94,7 +94,7 @@ def noisy_warm_up(
     """
     sizes, out = experiment.sizes, Path(experiment.output) / "warm-up-noise"
     sloppy = _sloppy(paths)
-    write_sloppy(read_problems(paths["sloppy"]).problems.values(), TRAIN, sizes.slips, sloppy)
+    write_sloppy(read_problems(paths["sloppy"]).values(), TRAIN, sizes.slips, sloppy)
     config = _stage(
         structs.replace(experiment.noisy, model=next_model(clean)),
         out,

@@ -56,7 +56,7 @@ def read_files(paths: Sequence[str]) -> dict[str, Problem]:
     """
     known: dict[str, Problem] = {}
     for path in paths:
-        found = read_problems(path).problems
+        found = read_problems(path)
         if twice := known.keys() & found.keys():
             raise ProofR1Error(f"{path}: problem {min(twice)!r} is in another file, too")
         known |= found

@@ -83,7 +83,7 @@ def display() -> Display:
 @pytest.fixture
 def problems() -> list[Problem]:
     """The examples, all of which have an answer and a proof but one."""
-    return list(read_problems(EXAMPLES).problems.values())
+    return list(read_problems(EXAMPLES).values())
 
 
 @pytest.fixture

@@ -166,7 +166,7 @@ def test_problems_without_a_right_answer_come_again(config: Config, display: Dis
     )
     train(retrying, display)
     steps = [record for record in records(retrying) if isinstance(record, StepRecord)]
-    count_of = len([p for p in read_problems(config.data.train[0]).problems.values() if _trainable(p)])
+    count_of = len([p for p in read_problems(config.data.train[0]).values() if _trainable(p)])
     assert sum(step.problems for step in steps) == 2 * count_of
     assert sum(step.put_back for step in steps) == count_of
     assert all(step.failed == step.problems and step.cut == 1.0 for step in steps)
@@ -188,7 +188,7 @@ def test_a_run_does_not_go_on_as_another(config: Config, display: Display, tmp_p
     with pytest.raises(ConfigError, match="holds a run already"):
         train(structs.replace(config, checkpoint=structs.replace(config.checkpoint, resume=False)), display)
     problems = tmp_path / "problems.jsonl"
-    write_problems(problems, list(read_problems(config.data.train[0]).problems.values())[:3])
+    write_problems(problems, list(read_problems(config.data.train[0]).values())[:3])
     fewer = structs.replace(config, output=str(tmp_path / "fewer"))
     train(fewer, display, stopping=after(1))
     with pytest.raises(ConfigError, match=r"data\.train: differs"):
@@ -204,7 +204,7 @@ def test_what_cannot_be_trained_is_told(config: Config, display: Display, tmp_pa
     with pytest.raises(ProofR1Error, match="another file, too"):
         train(structs.replace(config, data=twice), display)
     bare = tmp_path / "bare.jsonl"
-    write_problems(bare, [replace(p, proofs=()) for p in read_problems(config.data.train[0]).problems.values()])
+    write_problems(bare, [replace(p, proofs=()) for p in read_problems(config.data.train[0]).values()])
     with pytest.raises(ProofR1Error, match="no demonstration"):
         train(structs.replace(config, method="sft", data=structs.replace(config.data, train=(str(bare),))), display)
 

@@ -109,7 +109,7 @@ class Case:
 def case(given: Path, problems: Path, warmed_up: Path, parse: Callable[[list[str]], Namespace]) -> Case:
     """Two problems: a right answer, one with a wrong rule, one cut off, one that is no answer."""
     config = read_config(given)
-    chosen = list(read_problems(problems).problems.values())[:2]
+    chosen = list(read_problems(problems).values())[:2]
     tokenizer = load_tokenizer(warmed_up)
     answers = []
     for problem in chosen:

@@ -80,7 +80,7 @@ def assert_saved(config: Config) -> None:
     lines = read_completions(Path(config.output) / "evaluations" / f"step-{config.optimiser.steps:08}.jsonl")
     answers = [line for line in lines if isinstance(line, Completion)]
     assert len(answers) == config.evaluation.problems
-    problems = read_problems(config.data.evaluation[0]).problems
+    problems = read_problems(config.data.evaluation[0])
     assert config.model.path is not None
     base = AutoModelForCausalLM.from_pretrained(config.model.path, dtype=torch.bfloat16)
     policy = PeftModel.from_pretrained(base, str(Path(config.output) / "model"))
@@ -198,7 +198,7 @@ def test_a_job_that_was_lost_goes_on_from_its_checkpoint(cluster: str, given: Pa
 
 def baselines_after(step: StepRecord, rollouts: Path, config: Config) -> dict[str, float]:
     """The moving averages after the next step, from what was sampled in it."""
-    problems = read_problems(config.data.train[0]).problems
+    problems = read_problems(config.data.train[0])
     sampled = read_completions(rollouts / f"step-{step.step + 1:08}.jsonl")
     verifier = Verifier(evaluation=False)
     reports = [verifier.verify(problems[o.problem_id], o.completion) for o in sampled if isinstance(o, Completion)]
