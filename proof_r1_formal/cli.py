@@ -22,6 +22,7 @@ from proof_r1_formal.commands.formulas import parse
 from proof_r1_formal.commands.models import sample
 from proof_r1_formal.commands.page import report
 from proof_r1_formal.commands.problems import generate, translate
+from proof_r1_formal.commands.prompt import prompt
 from proof_r1_formal.commands.proofs import prove
 from proof_r1_formal.commands.review import review
 from proof_r1_formal.commands.service import serve
@@ -42,6 +43,7 @@ for command in (
     parse,
     translate,
     generate,
+    prompt,
     sample,
     verify,
     show,

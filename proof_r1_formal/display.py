@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from io import StringIO
 from typing import assert_never
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
@@ -21,25 +22,54 @@ _MARK = {True: "✓", False: "✗"}
 _STYLE = {True: "green", False: "red"}
 
 
-def trace(problem: Problem, report: TraceReport) -> RenderableType:
-    """One verified trace: premises, actions with verdicts and reasons, and the closure of the answer as a tree."""
-    return Group(
-        _heading(problem, report), _premises(problem, report), _actions(report), *_findings(report), _closure(report)
-    )
+def html(renderable: RenderableType) -> str:
+    """A renderable as HTML with its colors, for a notebook."""
+    console = Console(file=StringIO(), record=True, width=120, force_jupyter=False)
+    console.print(renderable)
+    return console.export_html(inline_styles=True, code_format='<pre style="white-space: pre">{code}</pre>')
 
 
-def _heading(problem: Problem, report: TraceReport) -> Text:
-    option = problem.option(report.answer)
-    answer = "no option selected" if option is None else f"answer {option.label}"
+def problem(shown: Problem) -> RenderableType:
+    """A problem: premises with their English, and options."""
+    table = Table(title=shown.id, title_justify="left", show_header=False, box=None)
+    for premise in shown.premises:
+        table.add_row(Text(premise.id), Text(show(premise.formula)), Text(premise.text, "dim"))
+    for option in shown.options:
+        mark = " (right)" if option.id == shown.answer else ""
+        table.add_row(Text(option.id, "bold"), Text(show(option.formula)), Text(f"{option.label}{mark}"))
+    return Group(table, Text(shown.question, "bold")) if shown.question else table
+
+
+def step(report: StepReport) -> RenderableType:
+    """One action with its verdicts and reasons."""
+    return Group(_actions([report]), *_findings([report]))
+
+
+def trace(problem: Problem | None, report: TraceReport) -> RenderableType:
+    """One verified trace: premises, actions with verdicts and reasons, and the closure of the answer as a tree.
+
+    Args:
+        problem: of the trace; without it, the premises are left out.
+        report: on the trace.
+    """
+    premises = [] if problem is None else [_premises(problem, report)]
+    actions = [_actions(report.actions), *_findings(report.actions)]
+    return Group(_heading(problem, report), *premises, *actions, _closure(report))
+
+
+def _heading(problem: Problem | None, report: TraceReport) -> Text:
+    option = None if problem is None else problem.option(report.answer)
+    label = report.answer if option is None else option.label
+    answer = "no option selected" if label is None else f"answer {label}"
     correct = {True: "right", False: "wrong", None: ""}[report.answer_correct]
     verified = "rule-verified" if report.rule_verified else "verified" if report.verified else "not verified"
-    judged = "" if option is None else f" ({', '.join([word for word in (correct, verified) if word])})"
-    lines = [f"{problem.id}, sample {report.sample}: {answer}{judged}"]
-    if problem.question:
+    judged = "" if label is None else f" ({', '.join([word for word in (correct, verified) if word])})"
+    lines = [f"{report.problem_id}, sample {report.sample}: {answer}{judged}"]
+    if problem is not None and problem.question:
         lines.append(problem.question)
     if report.consistency != "consistent":
         lines.append(f"The premises are {report.consistency}.")
-    if report.findings and option is not None:
+    if report.findings and label is not None:
         level = "rule-verified" if report.verified else "verified"
         lines.append(f"The answer is not {level}: {'; '.join([finding.message for finding in report.findings])}")
     evidence = [step.evidence for step in report.actions if step.evidence is not None]
@@ -57,7 +87,7 @@ def _premises(problem: Problem, report: TraceReport) -> Table:
     return table
 
 
-def _actions(report: TraceReport) -> Table:
+def _actions(steps: Iterable[StepReport]) -> Table:
     """One row per action; the four checks are, in order, schema, entailed, rule, progress."""
     table = Table(title="Actions (checks: schema, entailed, rule, progress)", title_justify="left", box=SIMPLE_HEAD)
     table.add_column("id", no_wrap=True)
@@ -66,7 +96,7 @@ def _actions(report: TraceReport) -> Table:
     table.add_column("rule", max_width=18)
     table.add_column("checks", no_wrap=True)
     table.add_column("signal", justify="right")
-    for step in report.actions:
+    for step in steps:
         style = "" if step.in_closure else "dim"
         checks = Text(" ").join(
             [Text(_MARK[v], _STYLE[v]) for v in (step.schema, step.semantic, step.rule, step.progress)]
@@ -82,8 +112,8 @@ def _actions(report: TraceReport) -> Table:
     return table
 
 
-def _findings(report: TraceReport) -> Iterator[RenderableType]:
-    for index, step in enumerate(report.actions):
+def _findings(steps: Iterable[StepReport]) -> Iterator[RenderableType]:
+    for index, step in enumerate(steps):
         if not step.findings:
             continue
         heading = "to note" if step.signal == 1.0 else "why not"

@@ -13,6 +13,22 @@ class ProofR1Error(Exception):
     """Root of every exception that this package raises on purpose."""
 
 
+def require_type(value: object, kind: type, name: str, hint: str) -> None:
+    """Check an argument of a public function.
+
+    Args:
+        value: the argument.
+        kind: the type that it must have.
+        name: of the argument.
+        hint: how to get a value of that type.
+
+    Raises:
+        TypeError: it has another type.
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be a {kind.__name__}, but is a {type(value).__name__}; {hint}")
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
     """A place in a text: 0-based character offset, 1-based line and column."""

@@ -51,20 +51,34 @@ REWARDS: Mapping[RewardName, Reward] = MappingProxyType(
 """The rewards by name."""
 
 
+def reward_named(name: str) -> Reward:
+    """The reward of that name.
+
+    Raises:
+        ValueError: no reward has this name.
+    """
+    found = {str(known): reward for known, reward in REWARDS.items()}.get(name)
+    if found is None:
+        raise ValueError(f"unknown reward {name!r}; available: {', '.join(REWARDS)}")
+    return found
+
+
 class Scored(msgspec.Struct, frozen=True):
-    """A reward, and what a log wants to know beside it.
+    """A reward, and what is logged with it.
 
     Attributes:
         reward: of the completion.
         parsed: whether its summary is read.
         right: whether it selects the right option.
+        verified: whether its answer is verified, see :class:`~proof_r1_formal.proof.report.TraceReport`.
     """
 
     reward: float
     parsed: bool
     right: bool
+    verified: bool
 
 
 def score(report: TraceReport, reward: RewardName) -> Scored:
     """What a completion earns under the reward of that name."""
-    return Scored(REWARDS[reward](report), report.parsed, bool(report.answer_correct))
+    return Scored(reward_named(reward)(report), report.parsed, bool(report.answer_correct), report.verified)

@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import Formula, Not
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 TRUE, FALSE, UNCERTAIN = "True", "False", "Uncertain"
 """Labels of the options of three-way problems."""
@@ -116,6 +120,16 @@ class Problem:
             SignatureError: a symbol is used in two ways.
         """
         return Signature.infer(self.formulas())
+
+    def __rich__(self) -> RenderableType:
+        from proof_r1_formal import display  # it imports this module
+
+        return display.problem(self)
+
+    def _repr_html_(self) -> str:
+        from proof_r1_formal import display
+
+        return display.html(self)
 
 
 @dataclass(frozen=True, slots=True)

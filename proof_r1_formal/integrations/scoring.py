@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from threading import Lock
 from typing import TypeAlias
 
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.rewards import RewardName, Scored, score
-from proof_r1_formal.rules.catalogue import RuleSystem
+from proof_r1_formal.rewards import RewardName, Scored, reward_named, score
+from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 from proof_r1_formal.serve.client import Client
 
 Row: TypeAlias = dict[str, object]
@@ -27,16 +26,21 @@ class Scorer:
         reward: name of the reward, see ``rewards``.
         rules: name of the rule catalogue.
         client: of the service that verifies; None to verify here.
+
+    Raises:
+        ValueError: no reward has this name.
+        CatalogueError: no rule catalogue has this name.
     """
 
     def __init__(
         self, reward: RewardName = "sound", *, rules: RuleSystem = "train", client: Client | None = None
     ) -> None:
+        reward_named(reward)
+        catalogue(rules)
         self.reward = reward
         self._rules = rules
         self._client = client
         self._problem = lru_cache(_REMEMBERED_PROBLEMS)(from_json)
-        self._lock = Lock()  # a verifier is for one thread at a time, and frameworks call from many
 
     @cached_property
     def _verifier(self) -> Verifier:
@@ -55,8 +59,7 @@ class Scorer:
         """
         if self._client is not None:
             return self._client.score(problems, completions, reward=self.reward, rules=self._rules)
-        with self._lock:
-            return [
-                score(self._verifier.verify(self._problem(problem), completion), self.reward)
-                for problem, completion in zip(problems, completions, strict=True)
-            ]
+        return [
+            score(self._verifier.verify(self._problem(problem), completion), self.reward)
+            for problem, completion in zip(problems, completions, strict=True)
+        ]

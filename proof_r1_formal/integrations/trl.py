@@ -34,6 +34,10 @@ def reward_function(
 
     Args:
         reward, rules, client: see :class:`~proof_r1_formal.integrations.scoring.Scorer`.
+
+    Raises:
+        ValueError: no reward has this name.
+        CatalogueError: no rule catalogue has this name.
     """
     scorer = Scorer(reward, rules=rules, client=client)
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, overload
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
-from proof_r1_formal.errors import ParseError
+from proof_r1_formal.errors import ParseError, require_type
 from proof_r1_formal.logic.plain import read_plain
 from proof_r1_formal.logic.readings import (
     AmbiguousError,
@@ -87,6 +87,7 @@ def parse_formula(text: str, *, repair: bool = False) -> Formula | Repaired:
     >>> parse_formula("(cat(tom)", repair=True).repairs
     ("added 1 missing ')' at the end",)
     """
+    require_type(text, str, "text", "show() makes text from a formula")
     if repair and len(text) <= MAX_LENGTH:
         return repaired(text, parse_formula)
     return _parse_cached(text) if len(text) <= _CACHED_LENGTH else _parse(text)

@@ -13,8 +13,9 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, assert_never
+from typing import Literal, TypeAlias, assert_never, cast
 
+from proof_r1_formal.errors import require_type
 from proof_r1_formal.logic.readings import (
     LOOK_ALIKES,
     PROSE_ANYWHERE,
@@ -35,6 +36,7 @@ from proof_r1_formal.logic.syntax import (
     Formula,
     Iff,
     Implies,
+    Node,
     Not,
     Or,
     Quantified,
@@ -95,10 +97,16 @@ def show(formula: Formula, notation: Notation = "unicode") -> str:
     >>> print(show(f, "prefix"))
     (forall x (-> (and (cat x) (not (tame x))) (dangerous x)))
     """
+    require_type(formula, Node, "formula", "parse_formula() makes one from text")
     formula = _separated(formula)
     if notation == "prefix":
         return _prefix(formula)
     return _infix(formula, _INFIX[notation], 0, last=True)
+
+
+def text_of(node: Node) -> str:
+    """The text of a formula or of a term, which is its ``str``."""
+    return show_term(node) if isinstance(node, (Var, App)) else show(cast("Formula", node))
 
 
 def show_term(term: Term) -> str:

@@ -17,8 +17,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from html import escape
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 from weakref import KeyedRef
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 ENTITY = "Entity"
 """The default sort."""
@@ -56,6 +60,11 @@ class Node:
     def __repr__(self) -> str:
         fields = [f"{name}={getattr(self, name)!r}" for name in self.__match_args__]
         return f"{type(self).__name__}({', '.join(fields)})"
+
+    def __str__(self) -> str:
+        from proof_r1_formal.logic.show import text_of  # it is written in terms of this module
+
+        return text_of(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple([getattr(self, name) for name in self.__match_args__])
@@ -168,6 +177,14 @@ class _Formula(Node):
     __slots__ = ("quantifiers",)
 
     quantifiers: int
+
+    def __rich__(self) -> Text:
+        from rich.text import Text
+
+        return Text(str(self))
+
+    def _repr_html_(self) -> str:
+        return f"<code>{escape(str(self))}</code>"
 
 
 class Top(_Formula):

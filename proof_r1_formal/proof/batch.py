@@ -15,7 +15,7 @@ from pathlib import Path
 
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.errors import ProofR1Error, require_type
 from proof_r1_formal.evidence.kernel import KernelEvidence
 from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.proof.judge import EvidenceLevel
@@ -113,6 +113,7 @@ def verify_many(
         ProofR1Error: a completion names a problem that is not there, a worker died for good, or see
             :func:`proof_r1_formal.workers.worker_pool` and :meth:`Settings.verifier`.
     """
+    require_type(problems, Mapping, "problems", "read_problems() returns a mapping from id to problem")
     if workers == 1 and engine == PROCESSES:
         return _in_this_process((settings or Settings()).verifier(), problems, completions)
     return map(decode, verify_to_lines(problems, completions, settings=settings, workers=workers, engine=engine))
@@ -146,7 +147,7 @@ def verify_to_lines(
 def _in_this_process(
     verifier: Verifier, problems: Mapping[str, Problem], completions: Iterable[Completion]
 ) -> Iterator[TraceReport]:
-    source = iter(completions)
+    source = _checked(completions)
     collecting = None if verifier.kernel is None else verifier.without_kernel()
     while chunk := list(islice(source, 1 if collecting is None else KERNEL_CHUNK)):
         if collecting is not None and verifier.kernel is not None:  # the kernel is quick only for many at once
@@ -154,6 +155,13 @@ def _in_this_process(
             verifier.kernel.prepare(chain.from_iterable(asked))
         for completion in chunk:
             yield verifier.verify(_problem_of(problems, completion), completion.completion, sample=completion.sample)
+
+
+def _checked(completions: Iterable[Completion]) -> Iterator[Completion]:
+    for completion in completions:
+        if not isinstance(completion, Completion):
+            require_type(completion, Completion, "each completion", f"got {completion!r:.200}")
+        yield completion
 
 
 def _problem_of(problems: Mapping[str, Problem], completion: Completion) -> Problem:
@@ -179,7 +187,7 @@ def _verify_chunk(pickled: bytes) -> list[bytes]:
 def _chunks(completions: Iterable[Completion], size: int) -> Iterator[list[Completion]]:
     """Chunks of so many, and up to as many again that are of the same problem as the last: to another it is new."""
     chunk: list[Completion] = []
-    for completion in completions:
+    for completion in _checked(completions):
         if len(chunk) >= size and (completion.problem_id != chunk[-1].problem_id or len(chunk) == 2 * size):
             yield chunk
             chunk = []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from functools import lru_cache
+from threading import RLock
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.data.problem import Problem
@@ -71,6 +72,7 @@ class Judge:
         self.justify = lru_cache(maxsize=_REMEMBERED_STEPS)(self._justified)
         self.match_rule = lru_cache(maxsize=_REMEMBERED_STEPS)(self._matched_rule)
         self._contexts: OrderedDict[int, ProblemContext] = OrderedDict()
+        self._lock = RLock()
 
     @property
     def rule_system(self) -> str:

@@ -6,12 +6,17 @@ The JSON schema of :class:`TraceReport` is published in ``docs/report.schema.jso
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import msgspec
 
 from proof_r1_formal.evidence.confirm import Evidence
 from proof_r1_formal.logic.model import Structure
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from proof_r1_formal.rewards import RewardName
 
 
 class Code(StrEnum):
@@ -144,6 +149,26 @@ class StepReport(msgspec.Struct, frozen=True, gc=False):
     evidence: Evidence | None = None
     used: tuple[str, ...] | None = None
 
+    def explain(self) -> str:
+        """The verdicts and the reasons for them, as text."""
+        from proof_r1_formal.proof.explain import explain_step
+
+        return explain_step(self)
+
+    def to_dict(self) -> dict[str, object]:
+        """The report as JSON's types."""
+        return cast(dict[str, object], msgspec.to_builtins(self))
+
+    def __rich__(self) -> RenderableType:
+        from proof_r1_formal import display  # it imports this module
+
+        return display.step(self)
+
+    def _repr_html_(self) -> str:
+        from proof_r1_formal import display
+
+        return display.html(self)
+
 
 class TraceReport(msgspec.Struct, frozen=True, gc=False):
     """The verdicts on one completion.
@@ -180,6 +205,36 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
     findings: tuple[Finding, ...]
     rules: str
     solver: str
+
+    def reward(self, name: RewardName = "sound") -> float:
+        """What the completion earns, see :mod:`proof_r1_formal.rewards`.
+
+        Raises:
+            ValueError: no reward has this name.
+        """
+        from proof_r1_formal.rewards import reward_named  # it reads reports
+
+        return reward_named(name)(self)
+
+    def explain(self) -> str:
+        """The answer and each action that has findings, with the reasons, as text."""
+        from proof_r1_formal.proof.explain import explain_trace
+
+        return explain_trace(self)
+
+    def to_dict(self) -> dict[str, object]:
+        """The report as JSON's types, as a line of a file of reports has it."""
+        return cast(dict[str, object], msgspec.to_builtins(self))
+
+    def __rich__(self) -> RenderableType:
+        from proof_r1_formal import display  # it imports this module
+
+        return display.trace(None, self)
+
+    def _repr_html_(self) -> str:
+        from proof_r1_formal import display
+
+        return display.html(self)
 
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")

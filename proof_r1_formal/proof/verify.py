@@ -7,6 +7,7 @@ the other. Who has the actions before the completion is finished uses a session 
 from __future__ import annotations
 
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import require_type
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.proof.action import Trace
 from proof_r1_formal.proof.judge import Judge
@@ -17,6 +18,9 @@ from proof_r1_formal.solvers.base import Answer
 
 class Verifier(Judge):
     """Verifies completions with one solver and one rule catalogue; verdicts do not depend on what it verified before.
+
+    Threads may share a verifier: it verifies one completion at a time. A session
+    with a shared verifier does not lock it. Use :func:`~proof_r1_formal.proof.batch.verify_many` with several workers to use several cores.
 
     Args:
         solver: decides entailment; the embedded engine if None.
@@ -47,18 +51,24 @@ class Verifier(Judge):
         Raises:
             SignatureError: the problem itself uses a symbol in two ways.
             SolverError: the solver is missing or broken.
+            TypeError: an argument has another type.
         """
-        session, parsed = self._run(problem, completion)
-        return session.report(sample=sample, parsed=parsed)
+        require_type(problem, Problem, "problem", "read_problems() reads problems from a file")
+        require_type(completion, str, "completion", "give the text of the model's answer")
+        with self._lock:
+            session, parsed = self._run(problem, completion)
+            return session.report(sample=sample, parsed=parsed)
 
     def entailments(self, problem: Problem, completion: str) -> tuple[tuple[Query, Answer], ...]:
         """The questions of entailment that the actions of a completion raise, with the answers that count."""
-        return self._run(problem, completion)[0].entailments
+        with self._lock:
+            return self._run(problem, completion)[0].entailments
 
     def price(self, problem: Problem, completion: str) -> int:
         """What verifying a completion costs, in steps; past ``TRACE_STEPS``, what is left of it stays undecided."""
-        session, parsed = self._run(problem, completion)
-        return session.price(parsed=parsed)
+        with self._lock:
+            session, parsed = self._run(problem, completion)
+            return session.price(parsed=parsed)
 
     def read(self, problem: Problem, completion: str) -> tuple[Problem, Trace]:
         """The problem and the actions as they are checked: with the problem's sorts written into all formulas.
@@ -66,8 +76,9 @@ class Verifier(Judge):
         Raises:
             SignatureError: the problem itself uses a symbol in two ways.
         """
-        context = self.context(problem)
-        return context.problem, context.read(completion)
+        with self._lock:
+            context = self.context(problem)
+            return context.problem, context.read(completion)
 
     def _run(self, problem: Problem, completion: str) -> tuple[VerifierSession, bool]:
         """A session to which all actions were pushed, and whether the completion is parsed."""

@@ -311,7 +311,7 @@ def _rewards(outcomes: Sequence[Outcome]) -> bytes:
             case Done(content):
                 scored.append(msgspec.json.decode(content, type=Scored))
             case Refused(_, trouble) if trouble.code in COMPLETIONS_OWN:
-                scored.append(Scored(0.0, parsed=False, right=False))
+                scored.append(Scored(0.0, parsed=False, right=False, verified=False))
             case Refused():
                 raise RefusalError(outcome)
     return msgspec.json.encode(reply(scored, refused=[float(isinstance(outcome, Refused)) for outcome in outcomes]))

@@ -7,13 +7,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from types import TracebackType
 from typing import Literal, Self, TypeVar
 from urllib.parse import urlsplit
@@ -131,8 +134,8 @@ class Client:
             texts = tuple(completions[part])
             request = RewardRequest(query=texts, prompts=("",) * len(texts), labels=tuple(labels[part]))
             reply = self._ask(path, request, RewardReply)
-            logs = zip(reply.rewards, reply.extra_logs["parsed"], reply.extra_logs["right"], strict=True)
-            scored += [Scored(earned, bool(parsed), bool(right)) for earned, parsed, right in logs]
+            logs = [map(bool, reply.extra_logs[name]) for name in ("parsed", "right", "verified")]
+            scored += map(Scored, reply.rewards, *logs)
         return scored
 
     def certify(
@@ -252,6 +255,82 @@ class Client:
             raise ServiceError(self.url, 0, f"it does not answer: {error}") from error
         self._idle.append(connection)
         return response, content
+
+
+class AsyncClient:
+    """Asks a service from ``asyncio``: the methods of :class:`Client` as coroutines.
+
+    Each request runs in a thread of its own pool. Use it in ``async with``. A request that was sent is not cancelled.
+
+    Args:
+        url, token, patience: see :class:`Client`.
+        connections: the most requests at a time; others wait.
+    """
+
+    def __init__(self, url: str, token: str | None = None, *, patience: float = 3600.0, connections: int = 64) -> None:
+        self._client = Client(url, token, patience)
+        self._pool = ThreadPoolExecutor(connections, "proof-r1-client")
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Wait for the requests that run, and close the connections."""
+        await asyncio.to_thread(self._pool.shutdown, cancel_futures=True)
+        self._client.close()
+
+    async def verify(
+        self,
+        problem: Problem | str,
+        completions: Sequence[str],
+        *,
+        rules: RuleSystem = "train",
+        evaluation: bool = True,
+    ) -> tuple[TraceReport, ...]:
+        """See :meth:`Client.verify`."""
+        return await self._call(partial(self._client.verify, problem, completions, rules=rules, evaluation=evaluation))
+
+    async def score(
+        self,
+        problems: Sequence[Problem | str],
+        completions: Sequence[str],
+        *,
+        reward: RewardName = "sound",
+        rules: RuleSystem = "train",
+    ) -> list[Scored]:
+        """See :meth:`Client.score`."""
+        return await self._call(partial(self._client.score, problems, completions, reward=reward, rules=rules))
+
+    async def certify(
+        self,
+        problem: Problem | str,
+        completion: str,
+        *,
+        rules: RuleSystem = "train",
+        kernel: Literal["lean", "none"] = "lean",
+    ) -> CertifyReply:
+        """See :meth:`Client.certify`."""
+        return await self._call(partial(self._client.certify, problem, completion, rules=rules, kernel=kernel))
+
+    async def report(self, problem: Problem | str, completions: Sequence[str], *, rules: RuleSystem = "train") -> str:
+        """See :meth:`Client.report`."""
+        return await self._call(partial(self._client.report, problem, completions, rules=rules))
+
+    async def parse(self, formula: str, *, repair: bool = False) -> ParseReply:
+        """See :meth:`Client.parse`."""
+        return await self._call(partial(self._client.parse, formula, repair=repair))
+
+    async def health(self) -> Health:
+        """See :meth:`Client.health`."""
+        return await self._call(self._client.health)
+
+    async def _call(self, call: Callable[[], _T]) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 
 
 def _encoded(request: msgspec.Struct) -> bytes:

@@ -15,7 +15,7 @@ def reply(scored: Sequence[Scored], **logs: Sequence[float]) -> dict[str, object
         logs: more numbers for OpenRLHF's log, by name.
     """
     rewards = [one.reward for one in scored]
-    known = {"parsed": [float(one.parsed) for one in scored], "right": [float(one.right) for one in scored]}
+    known = {name: [float(getattr(one, name)) for one in scored] for name in ("parsed", "right", "verified")}
     return {"rewards": rewards, "scores": rewards, "extra_logs": {**known, **logs}}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +100,10 @@ def test_completions_are_texts_or_messages(known: list[Any]) -> None:
     assert function(prompts=[], completions=texts, problem=records) == [1.0, 1.0, 1.0]
     assert function(prompts=[], completions=chats, problem=records, completion_ids=[]) == [1.0, 1.0, 1.0]
     assert function(completions=texts[::-1], problem=records) == [0.3, 1.0, 0.3]
+
+
+def test_the_example_trains(tmp_path: Path) -> None:
+    program = Path(__file__).resolve().parents[2] / "examples" / "train_grpo.py"
+    done = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].startswith("reward of the last step: 0.")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from threading import Thread
+from inspect import isfunction, signature
+from threading import Barrier, Thread
 
 import pytest
 
 from proof_r1_formal.errors import ServiceError
-from proof_r1_formal.serve.client import Client
+from proof_r1_formal.serve.client import AsyncClient, Client
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("closed")
 
@@ -83,3 +86,37 @@ def test_a_reply_of_something_else_is_shown(status: str, server_of: ServerOf) ->
 def test_every_completion_has_its_problem() -> None:
     with pytest.raises(ValueError, match="2 problems of 1 completions"):
         Client("http://127.0.0.1:1").score(["a", "b"], ["c"])
+
+
+def test_the_asynchronous_client_asks_at_the_same_time() -> None:
+    arrived = Barrier(3, timeout=PATIENCE)  # passes only if all three requests run at once
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def answer() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(65536)
+            arrived.wait()
+            connection.sendall(reply("200 OK", HEALTH))
+            connection.recv(65536)
+
+    threads = [Thread(target=answer) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+
+    async def ask() -> list[str]:
+        async with AsyncClient(f"http://127.0.0.1:{listener.getsockname()[1]}") as client:
+            return [health.status for health in await asyncio.gather(*[client.health() for _ in range(3)])]
+
+    assert asyncio.run(ask()) == ["ok"] * 3
+    for thread in threads:
+        thread.join()
+    listener.close()
+
+
+def test_the_asynchronous_client_has_every_method_of_the_client() -> None:
+    def signatures(client: type) -> dict[str, str]:
+        public = {name: method for name, method in vars(client).items() if isfunction(method) and name[0] != "_"}
+        return {name: str(signature(method)) for name, method in public.items()}
+
+    assert signatures(AsyncClient) == signatures(Client)

@@ -142,7 +142,13 @@ def test_rewards_in_the_shape_of_openrlhf(service: Any) -> None:
     status, reply = asked(service.port, "POST", "/get_reward", json.dumps(body).encode())
     assert status == 200
     assert reply["rewards"] == reply["scores"] == [1.0, 1.0, 0.0]
-    assert reply["extra_logs"] == {"parsed": [1.0, 1.0, 0.0], "right": [1.0, 1.0, 0.0], "refused": [0.0, 0.0, 1.0]}
+    logs = {
+        "parsed": [1.0, 1.0, 0.0],
+        "right": [1.0, 1.0, 0.0],
+        "verified": [1.0, 1.0, 0.0],
+        "refused": [0.0, 0.0, 1.0],
+    }
+    assert reply["extra_logs"] == logs
     wrongs: list[dict[str, object]] = [{"query": ["Why?"]}]
     wrongs += [{**body, "labels": labels[:2]}, {**body, "labels": ["{}"] * 3}, {**body, "prompts": ["What?"] * 3}]
     for wrong in wrongs:

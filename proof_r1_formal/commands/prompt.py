@@ -1,0 +1,41 @@
+"""``prompt``: the messages that ask a model for a proof."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from proof_r1_formal.commands.common import (
+    FormatOption,
+    ProblemsOption,
+    RulesOption,
+    fail,
+    read_problem_file,
+    write,
+)
+from proof_r1_formal.generate.trajectories import Thinking
+from proof_r1_formal.models.prompts import messages
+from proof_r1_formal.rules.catalogue import catalogue
+
+
+def prompt(
+    problems: ProblemsOption,
+    id: Annotated[str, typer.Option("--id", help="Id of the problem.", show_default=False)],  # noqa: A002
+    rules: RulesOption = "train",
+    thinking: Annotated[
+        Thinking, typer.Option("--thinking", help="Who asks for thoughts: prompt or model.")
+    ] = "explicit",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the chat as one JSON array.")] = False,
+    format: FormatOption = "auto",  # noqa: A002
+) -> None:
+    """Print the messages that ask a model to solve a problem."""
+    known = read_problem_file(problems, format)
+    if id not in known:
+        fail(f"{problems} has no usable problem {id!r}; its first ids are {', '.join(list(known)[:5])}")
+    chat = messages(known[id], rules=catalogue(rules), thinking=thinking)
+    if as_json:
+        write(json.dumps(chat, ensure_ascii=False))
+    else:
+        write("\n\n".join([f"[{message['role']}]\n{message['content']}" for message in chat]))
