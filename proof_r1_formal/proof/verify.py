@@ -19,8 +19,8 @@ from proof_r1_formal.solvers.base import Answer
 class Verifier(Judge):
     """Verifies completions with one solver and one rule catalogue; verdicts do not depend on what it verified before.
 
-    Threads may share a verifier: it verifies one completion at a time. A session
-    with a shared verifier does not lock it. Use :func:`~proof_r1_formal.proof.batch.verify_many` with several workers to use several cores.
+    Threads may share a verifier: it verifies one completion at a time. Sessions do not lock the verifier that they are
+    given. Use :func:`~proof_r1_formal.proof.batch.verify_many` with several workers to use several cores.
 
     Args:
         solver: decides entailment; the embedded engine if None.
