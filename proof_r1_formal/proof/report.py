@@ -157,7 +157,7 @@ class StepReport(msgspec.Struct, frozen=True, gc=False):
 
     def to_dict(self) -> dict[str, object]:
         """The report as JSON's types."""
-        return cast(dict[str, object], msgspec.to_builtins(self))
+        return cast(dict[str, object], msgspec.json.decode(msgspec.json.encode(self)))
 
     def __rich__(self) -> RenderableType:
         from proof_r1_formal import display  # it imports this module
@@ -224,7 +224,7 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
 
     def to_dict(self) -> dict[str, object]:
         """The report as JSON's types, as a line of a file of reports has it."""
-        return cast(dict[str, object], msgspec.to_builtins(self))
+        return cast(dict[str, object], msgspec.json.decode(msgspec.json.encode(self)))
 
     def __rich__(self) -> RenderableType:
         from proof_r1_formal import display  # it imports this module

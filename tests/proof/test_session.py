@@ -101,7 +101,7 @@ def test_any_text_can_be_pushed(text: str) -> None:
     ("part", "actions"), [(slice(0, None, 5), 1526), pytest.param(slice(None), 7586, marks=pytest.mark.long)]
 )
 def test_the_reports_on_benchmark_traces_are_those_of_verify(shared_data: Path, part: slice, actions: int) -> None:
-    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl").problems
+    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     source, verifier = Random(0), Verifier()
     compared = 0
     lines = (shared_data / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()
