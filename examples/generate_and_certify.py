@@ -13,8 +13,8 @@ from proof_r1_formal import Completion, Verifier
 from proof_r1_formal.evidence.certificate import lean_file
 from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
-from proof_r1_formal.generate.trajectories import completion
 from proof_r1_formal.proof.certify import certify_many
+from proof_r1_formal.proof.trajectory import completion
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "theorems")
 folder.mkdir(exist_ok=True)

@@ -15,8 +15,8 @@ from proof_r1_formal.commands.common import (
     read_problem_file,
     write,
 )
-from proof_r1_formal.generate.trajectories import Thinking
 from proof_r1_formal.models.prompts import messages
+from proof_r1_formal.proof.trajectory import Thinking
 from proof_r1_formal.rules.catalogue import catalogue
 
 

@@ -16,6 +16,7 @@ from proof_r1_formal.models.prompts import messages
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 from proof_r1_formal.serve.openrlhf import completion_of, reply
 
+
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[str]) -> dict[str, object]:
     """The rewards of rollouts (``sound``, under the training rules), in the shape that OpenRLHF reads.
 
