@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.generate.openings import Opening, Schemata, cases, elements, introducible, plain
-from proof_r1_formal.logic.fingerprint import fingerprint
+from proof_r1_formal.logic.fingerprint import single
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import ground_terms
@@ -391,7 +391,7 @@ class _Classes:
         return number
 
     def _find(self, formula: Formula) -> int:
-        alike = self._alike[fingerprint(formula).single]
+        alike = self._alike[single(formula)]
         for other in alike:
             if isinstance(self._oracle.equivalent(formula, other), Entailed):
                 return self._numbers[other]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import product
-from typing import NamedTuple, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from proof_r1_formal.logic.syntax import (
     And,
@@ -48,36 +48,34 @@ VISITS_PER_STEP = 8
 _Values: TypeAlias = dict[Var, int]
 
 
-class Fingerprint(NamedTuple):
-    """Where a formula is true: bit i is for structure i.
-
-    Attributes:
-        single: in the structures of one element.
-        double: in those of two elements; None if the formula is too large to evaluate cheaply there.
-    """
-
-    single: int
-    double: int | None
-
-    def differs(self, other: Fingerprint) -> bool:
-        """Whether some structure tells the two formulas apart."""
-        both_known = self.double is not None and other.double is not None
-        return self.single != other.single or (both_known and self.double != other.double)
-
-    def is_true_everywhere(self) -> bool:
-        """Whether no structure falsifies the formula."""
-        return self.single == EVERYWHERE and self.double in (EVERYWHERE, None)
-
-    def is_false_everywhere(self) -> bool:
-        """Whether no structure satisfies the formula."""
-        return self.single == 0 and self.double in (0, None)
+@once
+def single(formula: Formula) -> int:
+    """Where a closed formula is true in the structures of one element."""
+    return _truth(formula, {}, single=True)
 
 
 @once
-def fingerprint(formula: Formula) -> Fingerprint:
-    """The fingerprint of a closed formula."""
-    double = _truth(formula, {}, single=False) if _visits(formula) <= MAX_VISITS else None
-    return Fingerprint(_truth(formula, {}, single=True), double)
+def double(formula: Formula) -> int | None:
+    """Where it is true in those of two elements; None if it is too large to evaluate cheaply there."""
+    return _truth(formula, {}, single=False) if _visits(formula) <= MAX_VISITS else None
+
+
+def told_apart(first: Formula, second: Formula) -> bool:
+    """Whether a structure tells two closed formulas apart; those of two elements are tried last."""
+    if single(first) != single(second):
+        return True
+    one, other = double(first), double(second)
+    return one is not None and other is not None and one != other
+
+
+def true_everywhere(formula: Formula) -> bool:
+    """Whether none of the structures falsifies a closed formula."""
+    return single(formula) == EVERYWHERE and double(formula) in (EVERYWHERE, None)
+
+
+def false_everywhere(formula: Formula) -> bool:
+    """Whether none of the structures satisfies a closed formula."""
+    return single(formula) == 0 and double(formula) in (0, None)
 
 
 def fingerprint_price(formula: Formula) -> int:

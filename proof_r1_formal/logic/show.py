@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias, assert_never, cast
 
 from proof_r1_formal.errors import require_type
@@ -98,10 +99,13 @@ def show(formula: Formula, notation: Notation = "unicode") -> str:
     (forall x (-> (and (cat x) (not (tame x))) (dangerous x)))
     """
     require_type(formula, Node, "formula", "parse_formula() makes one from text")
-    formula = _separated(formula)
-    if notation == "prefix":
-        return _prefix(formula)
-    return _infix(formula, _INFIX[notation], 0, last=True)
+    known: str | None = formula.memo.get(notation)
+    if known is None:
+        separated = _separated(formula)
+        prefix = notation == "prefix"
+        known = _prefix(separated) if prefix else _infix(separated, _INFIX[notation], 0, last=True)
+        formula.memo[notation] = known
+    return known
 
 
 def text_of(node: Node) -> str:
@@ -207,6 +211,7 @@ def _prefix_term(term: Term) -> str:
 # -- names ------------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1 << 12)
 def _name(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else _quoted(name)
 
@@ -241,9 +246,9 @@ def _binder(name: str) -> str:
 
 def _separated(formula: Formula) -> Formula:
     """The formula itself if no bound name clashes with a free variable, a symbol or another sort; else a renaming."""
-    bound = {part.variable.name for part in subformulas(formula) if isinstance(part, Quantified)}
-    if not bound:
+    if not formula.quantifiers:
         return formula
+    bound = {part.variable.name for part in subformulas(formula) if isinstance(part, Quantified)}
     taken = {t.function for t in terms(formula) if isinstance(t, App)} | {v.name for v in formula.free}
     taken |= {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}
     if bound.isdisjoint(taken) and not _is_misread(formula, {}):

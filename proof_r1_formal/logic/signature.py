@@ -52,10 +52,36 @@ class Signature:
         Raises:
             SignatureError: a predicate, or a function or constant, is used with two arities or with two sorts.
         """
-        builder = SignatureBuilder()
+        formulas = tuple(formulas)
+        if not all(symbols(formula).one_sort for formula in formulas):
+            builder = SignatureBuilder()
+            for formula in formulas:
+                builder.add(formula)
+            return builder.signature()
+        predicates: dict[str, int] = {}
+        functions: dict[str, int] = {}
         for formula in formulas:
-            builder.add(formula)
-        return builder.signature()
+            for name, use in symbols(formula).uses:
+                arities = predicates if use[0] == "predicate" else functions
+                if arities.setdefault(name, use[1]) != use[1]:
+                    first = _kind(arities[name], predicate=arities is predicates)
+                    raise SignatureError(name, _described(first, arities[name]), _described(*use))
+        return Signature(
+            {name: (ENTITY,) * arity for name, arity in predicates.items()},
+            {
+                name: _CONSTANT if not arity else FunctionType((ENTITY,) * arity, ENTITY)
+                for name, arity in functions.items()
+            },
+        )
+
+
+_CONSTANT = FunctionType((), ENTITY)
+
+
+def _kind(arity: int, *, predicate: bool) -> str:
+    if predicate:
+        return "predicate"
+    return "function" if arity else "constant"
 
 
 _Symbol: TypeAlias = tuple[bool, str]

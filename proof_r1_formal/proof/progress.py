@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from proof_r1_formal.logic.fingerprint import fingerprint
+from proof_r1_formal.logic.fingerprint import single, told_apart
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
 from proof_r1_formal.proof.report import Code, Finding
@@ -39,7 +39,7 @@ class AdmittedConclusions:
         if self._waiting:
             self._waiting.pop()
         else:
-            self._by_fingerprint[fingerprint(formula).single].pop()
+            self._by_fingerprint[single(formula)].pop()
 
     def candidates(self, formula: Formula) -> Iterator[tuple[str, Formula]]:
         """The admitted conclusions that may be equivalent to ``formula``, with the ids of their actions."""
@@ -48,11 +48,10 @@ class AdmittedConclusions:
             yield from self._by_key.get(key, ())
             return
         for name, admitted in self._waiting:
-            self._by_fingerprint.setdefault(fingerprint(admitted).single, []).append((name, admitted))
+            self._by_fingerprint.setdefault(single(admitted), []).append((name, admitted))
         self._waiting.clear()
-        bits = fingerprint(formula)
-        for name, admitted in self._by_fingerprint.get(bits.single, ()):
-            if not bits.differs(fingerprint(admitted)):
+        for name, admitted in self._by_fingerprint.get(single(formula), ()):
+            if not told_apart(formula, admitted):
                 yield name, admitted
 
 

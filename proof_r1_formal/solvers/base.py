@@ -18,11 +18,7 @@ from proof_r1_formal.errors import SignatureError, StructureError
 from proof_r1_formal.evidence.term import Proof
 from proof_r1_formal.logic.model import Structure, evaluate, evaluation_steps, extents
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import FunctionType, Signature
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import (
-    ENTITY,
-)
+from proof_r1_formal.logic.signature import Signature
 
 MAX_DEPTH = 300
 """The deepest nesting of formulas and terms that solvers take: what the parser reads, and room to combine some."""
@@ -135,23 +131,16 @@ def is_countermodel(query: Query, structure: Structure) -> bool:
 
 
 def _require_size(query: Query, structure: Structure) -> None:
-    steps = sum(evaluation_steps(formula, structure) for formula in query.assertions)
-    if max([steps, *structure.domains.values()]) > MAX_EVALUATION:
+    largest = max(structure.domains.values(), default=0)
+    steps = sum([evaluation_steps(formula, structure) for formula in (*query.dependencies, query.conclusion)])
+    if max(steps + 1, largest) > MAX_EVALUATION:  # one for the negation of the conclusion
         raise TooLargeError(f"the structure takes more than {MAX_EVALUATION} steps to check, or has more elements")
 
 
 def _require_interpreted(query: Query, structure: Structure) -> None:
     """Refuse a structure that has too much or too little of a symbol: quantifiers would not see such values."""
-    formulas = (*query.dependencies, query.conclusion)
-    if all(symbols(formula).one_sort for formula in formulas):
-        uses = {use for formula in formulas for use in symbols(formula).uses}
-        predicates = {name: (ENTITY,) * arity for name, (kind, arity) in uses if kind == "predicate"}
-        functions = {
-            name: FunctionType((ENTITY,) * arity, ENTITY) for name, (kind, arity) in uses if kind != "predicate"
-        }
-    else:
-        signature = Signature.infer(formulas)
-        predicates, functions = dict(signature.predicates), dict(signature.functions)
+    signature = Signature.infer((*query.dependencies, query.conclusion))
+    predicates, functions = signature.predicates, signature.functions
     for sort in {sort for type_ in functions.values() for sort in (*type_.arguments, type_.result)}:
         if sort not in structure.domains:
             raise StructureError(f"the structure has no domain for sort {sort!r}")

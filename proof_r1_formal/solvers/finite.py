@@ -164,7 +164,8 @@ def _structure(signature: Signature, grounding: Grounding, assignment: Assignmen
     for atom, value in assignment.items():
         if value and isinstance(atom, Eq):
             classes.unite(atom.left, atom.right)
-    classes.close()
+    if any(isinstance(atom, Eq) for atom in assignment):
+        classes.close()
     element: dict[Term, Element] = {}
     domains = dict.fromkeys(signature.sorts, 1)
     for sort, terms in grounding.terms.items():

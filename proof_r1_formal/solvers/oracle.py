@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from proof_r1_formal.logic.fingerprint import fingerprint, fingerprint_price
+from proof_r1_formal.logic.fingerprint import false_everywhere, fingerprint_price, told_apart, true_everywhere
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.logic.transform import regrouped
@@ -20,6 +20,8 @@ from proof_r1_formal.solvers.finite import Question
 
 QUESTION = 20
 """The price, in steps, of asking a question, whatever its answer costs."""
+
+_YES, _NO = Entailed(), Refuted()
 
 
 class Oracle:
@@ -51,15 +53,15 @@ class Oracle:
     def equivalent(self, first: Formula, second: Formula) -> Answer:
         """Are the formulas logically equivalent? A refutation may come without a model."""
         if first is second or regrouped(first) is regrouped(second):
-            return Entailed()
+            return _YES
         if (spent := self.spent) is not None:
             return spent
         keys = self._keys(first, second)
         if keys is not None:
-            return Entailed() if keys[0] == keys[1] else Refuted()
+            return _YES if keys[0] == keys[1] else _NO
         self.charge(fingerprint_price(first) + fingerprint_price(second))
-        if fingerprint(first).differs(fingerprint(second)):
-            return Refuted()
+        if told_apart(first, second):
+            return _NO
         return self.entails((), Iff(first, second))
 
     def valid(self, formula: Formula) -> Answer:
@@ -68,9 +70,9 @@ class Oracle:
             return spent
         keys = self._keys(formula)
         if keys is not None:
-            return Entailed() if keys[0].valid else Refuted()
+            return _YES if keys[0].valid else _NO
         self.charge(fingerprint_price(formula))
-        return self.entails((), formula) if fingerprint(formula).is_true_everywhere() else Refuted()
+        return self.entails((), formula) if true_everywhere(formula) else _NO
 
     def contradictory(self, formula: Formula) -> Answer:
         """Is the negation of the formula a tautology?"""
@@ -78,9 +80,9 @@ class Oracle:
             return spent
         keys = self._keys(formula)
         if keys is not None:
-            return Entailed() if keys[0].contradictory else Refuted()
+            return _YES if keys[0].contradictory else _NO
         self.charge(fingerprint_price(formula))
-        return self.entails((), Not(formula)) if fingerprint(formula).is_false_everywhere() else Refuted()
+        return self.entails((), Not(formula)) if false_everywhere(formula) else _NO
 
     def _keys(self, *formulas: Formula) -> list[SemanticKey] | None:
         """The semantic keys of the formulas, if truth tables may answer and each formula has one; a step for each."""

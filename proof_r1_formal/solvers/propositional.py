@@ -220,9 +220,11 @@ class _Clauses:
 
     def satisfying_assignment(self, formulas: Sequence[Signed]) -> Assignment | None:
         """What the SAT solver finds."""
-        self._clauses += [[self._literal(formula, sign)] for formula, sign in formulas]
+        for formula, sign in formulas:
+            self._assert(formula, sign)
         if any(isinstance(atom, Eq) for atom in self._atoms):
-            self._clauses += [[self._literal(law, True)] for law in _instances_of_leibniz(self._atoms)]
+            for law in _instances_of_leibniz(self._atoms):
+                self._assert(law, True)
         with Minisat22(bootstrap_with=self._clauses) as solver:
             solver.conf_budget(CONFLICTS)
             solver.prop_budget(PROPAGATIONS)
@@ -237,7 +239,41 @@ class _Clauses:
             true = set(solver.get_model())
         return {atom: variable in true for atom, variable in self._atoms.items()}
 
+    def _assert(self, formula: Formula, sign: bool) -> None:
+        """Add the clauses that give a formula its value; what is joined by ∧ has no literal of its own."""
+        while isinstance(formula, Not):
+            formula, sign = formula.body, not sign
+        if (isinstance(formula, And | ForAll) and sign) or (isinstance(formula, Or | Exists) and not sign):
+            self._spend(1)
+            if isinstance(formula, And | Or):
+                parts = [formula.left, formula.right]
+            else:
+                self._spend(self._grounding.price(formula, sign))
+                parts = self._grounding.parts(formula, sign)
+            for part in parts:
+                self._assert(part, sign)
+        elif isinstance(formula, Implies):
+            self._spend(1)
+            if sign:
+                self._clauses.append([self._literal(formula.left, False), self._literal(formula.right, True)])
+            else:
+                self._assert(formula.left, True)
+                self._assert(formula.right, False)
+        elif isinstance(formula, And | Or):
+            self._spend(1)
+            self._clauses.append([self._literal(formula.left, sign), self._literal(formula.right, sign)])
+        else:
+            self._clauses.append([self._literal(formula, sign)])
+
     def _literal(self, formula: Formula, sign: bool) -> int:
+        while isinstance(formula, Not):
+            formula, sign = formula.body, not sign
+        if isinstance(formula, Atom):
+            variable = self._atoms.get(formula)
+            if variable is None:
+                self._spend(1)
+                variable = self._atoms[formula] = self._variable()
+            return variable if sign else -variable
         known = self._literals.get((formula, sign))
         if known is None:
             self._spend(1)
@@ -257,12 +293,10 @@ class _Clauses:
                 return 1 if isinstance(formula, Top) == sign else -1
             case Eq(left, right) if left is right:
                 return 1 if sign else -1
-            case Atom() | Eq():
-                atom = formula if isinstance(formula, Atom) else canonical_equation(formula)
-                variable = self._atoms.get(atom) or self._atoms.setdefault(atom, self._variable())
+            case Eq():
+                equation = canonical_equation(formula)
+                variable = self._atoms.get(equation) or self._atoms.setdefault(equation, self._variable())
                 return variable if sign else -variable
-            case Not(body):
-                return literal(body, not sign)
             case And(left, right) | Or(left, right):
                 return self._all_or_any([literal(left, sign), literal(right, sign)], isinstance(formula, And) == sign)
             case Implies(left, right):
@@ -276,6 +310,8 @@ class _Clauses:
             case ForAll() | Exists():
                 self._spend(self._grounding.price(formula, sign))
                 return self._all_or_any([literal(part, sign) for part in self._grounding.parts(formula, sign)], True)
+            case _:
+                raise AssertionError("negations and atoms have no literal of their own")
 
     def _all_or_any(self, literals: list[int], all_: bool) -> int:
         """A literal that implies all, or one, of the literals."""
