@@ -113,12 +113,13 @@ class _Checker:
         self.used: set[int] = set()
         self._premises = len(premises)
         self._lines = [signed(formula) for formula in premises]
-        self._given = frozenset[str]().union(*[symbols(f).functions for f in (*premises, conclusion)])
+        occurring = [symbols(formula) for formula in (*premises, conclusion)]
+        self._given = frozenset[str]().union(*[each.functions for each in occurring])
         self._functions = set(self._given)
         self._depth = 0
         self._signature: Signature | None = None
         self._sorts: dict[str, str] = {}
-        if not all(symbols(formula).one_sort for formula in (*premises, conclusion)):
+        if not all(each.one_sort for each in occurring):
             try:
                 self._signature = Signature.infer((*premises, conclusion))
             except SignatureError as error:

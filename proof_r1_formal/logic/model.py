@@ -34,6 +34,7 @@ from proof_r1_formal.logic.syntax import (
     Top,
     Var,
     Xor,
+    once,
 )
 
 Element: TypeAlias = int
@@ -175,6 +176,8 @@ def evaluation_steps(formula: Formula, structure: Structure) -> int:
     Raises:
         StructureError: the structure has no domain for a sort.
     """
+    if not formula.quantifiers:
+        return _size(formula)
     total = 0
     pending = [(formula, 1)]
     while pending:
@@ -192,6 +195,18 @@ def evaluation_steps(formula: Formula, structure: Structure) -> int:
             case _:
                 assert_never(part)
     return total
+
+
+@once
+def _size(formula: Formula) -> int:
+    """How many subformulas a formula has, repeats included."""
+    match formula:
+        case Not(body) | ForAll(_, body) | Exists(_, body):
+            return 1 + _size(body)
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return 1 + _size(left) + _size(right)
+        case _:
+            return 1
 
 
 def _elements(variable: Var, structure: Structure) -> range:

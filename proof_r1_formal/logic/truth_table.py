@@ -23,6 +23,8 @@ COLUMNS = {
 }
 """For each number of atoms the bits of the atom at each index."""
 
+_FIRST = COLUMNS[FEW_ATOMS][0]
+
 Ground: TypeAlias = Atom | Eq
 """What truth tables give a column."""
 
@@ -135,12 +137,14 @@ class SemanticKey(NamedTuple):
 
 def semantic_key(formula: Formula) -> SemanticKey | None:
     """The semantic key; None for a formula with a quantifier or an equation, or with more than ``MAX_ATOMS`` atoms."""
-    if isinstance(formula, Atom):
-        return SemanticKey((formula,), COLUMNS[FEW_ATOMS][0])
+    if formula.quantifiers:
+        return None
+    if isinstance(formula, Atom):  # which would hold itself
+        return SemanticKey((formula,), _FIRST)
     memo = formula.memo
-    if "key" not in memo:
-        memo["key"] = None if formula.quantifiers else _semantic_key(formula)
-    found: SemanticKey | None = memo["key"]
+    found: SemanticKey | None = memo.get("key")
+    if found is None and "key" not in memo:
+        found = memo["key"] = _semantic_key(formula)
     return found
 
 

@@ -167,7 +167,10 @@ class VerifierSession:
         terminal = len(actions) - 1 if self._pushed and self._pushed[-1].step.terminal else None
         closure = closure_of(premises, [(a.id, a.dependencies) for a in actions], terminal)
         steps = self._steps(closure)
-        used = [(step.id, step.dependencies if step.used is None else step.used) for step in steps]
+        used_closure = closure
+        if any(step.used not in (None, step.dependencies) for step in steps):
+            used = [(step.id, step.dependencies if step.used is None else step.used) for step in steps]
+            used_closure = closure_of(premises, used, terminal)
         consistency = self._context.consistency
         findings = answer_findings(option, steps, consistency, uncertain)
         reference = self._context.problem.answer
@@ -179,7 +182,7 @@ class VerifierSession:
             answer_correct=None if reference is None else option is not None and option.id == reference,
             actions=steps,
             closure=self._names(closure),
-            used_closure=self._names(closure_of(premises, used, terminal)),
+            used_closure=self._names(used_closure),
             consistency=consistency,
             uncertain=uncertain,
             verified=is_verified(findings),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import require_type
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.proof.action import Trace
+from proof_r1_formal.proof.action import Trace, read_completion
 from proof_r1_formal.proof.judge import Judge
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.session import VerifierSession
@@ -83,7 +83,7 @@ class Verifier(Judge):
     def _run(self, problem: Problem, completion: str) -> tuple[VerifierSession, bool]:
         """A session to which all actions were pushed, and whether the completion is parsed."""
         session = VerifierSession(problem, self)
-        trace = self.context(problem).read(completion)
+        trace = read_completion(completion)  # the session writes the sorts into the conclusions
         session.extend(trace.actions)
         return session, trace.parsed
 

@@ -52,25 +52,29 @@ class Oracle:
 
     def equivalent(self, first: Formula, second: Formula) -> Answer:
         """Are the formulas logically equivalent? A refutation may come without a model."""
-        if first is second or regrouped(first) is regrouped(second):
+        if first is second:
             return _YES
-        if (spent := self.spent) is not None:
+        spent = self.spent
+        if self._ask is not None and spent is None:
+            one = semantic_key(first)
+            other = None if one is None else semantic_key(second)
+            if other is not None:
+                self.charge(2)
+                return _YES if one == other else _NO
+        if regrouped(first) is regrouped(second):
+            return _YES
+        if spent is not None:
             return spent
-        keys = self._keys(first, second)
-        if keys is not None:
-            return _YES if keys[0] == keys[1] else _NO
         self.charge(fingerprint_price(first) + fingerprint_price(second))
-        if told_apart(first, second):
-            return _NO
-        return self.entails((), Iff(first, second))
+        return _NO if told_apart(first, second) else self.entails((), Iff(first, second))
 
     def valid(self, formula: Formula) -> Answer:
         """Is the formula a tautology? A refutation may come without a model."""
         if (spent := self.spent) is not None:
             return spent
-        keys = self._keys(formula)
-        if keys is not None:
-            return _YES if keys[0].valid else _NO
+        key = self._key(formula)
+        if key is not None:
+            return _YES if key.valid else _NO
         self.charge(fingerprint_price(formula))
         return self.entails((), formula) if true_everywhere(formula) else _NO
 
@@ -78,19 +82,18 @@ class Oracle:
         """Is the negation of the formula a tautology?"""
         if (spent := self.spent) is not None:
             return spent
-        keys = self._keys(formula)
-        if keys is not None:
-            return _YES if keys[0].contradictory else _NO
+        key = self._key(formula)
+        if key is not None:
+            return _YES if key.contradictory else _NO
         self.charge(fingerprint_price(formula))
         return self.entails((), Not(formula)) if false_everywhere(formula) else _NO
 
-    def _keys(self, *formulas: Formula) -> list[SemanticKey] | None:
-        """The semantic keys of the formulas, if truth tables may answer and each formula has one; a step for each."""
+    def _key(self, formula: Formula) -> SemanticKey | None:
+        """The semantic key of a formula, if truth tables may answer and it has one; a step."""
         if self._ask is None:
             return None
-        self.charge(len(formulas))
-        keys = [key for formula in formulas if (key := semantic_key(formula)) is not None]
-        return keys if len(keys) == len(formulas) else None
+        self.charge(1)
+        return semantic_key(formula)
 
     def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
         """Do the formulas have no model? A refutation carries one."""
