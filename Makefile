@@ -1,5 +1,5 @@
 # make setup   create .venv with `proof-r1` in it
-# make demo    set up, then verify examples/ and show one proof
+# make demo    set up, then verify examples/, show one proof, and have Lean's kernel check the answers and a corrupted one
 # make check   lint, types, and the fast tests of files that differ from the branch main; a minute or two
 # make test    set up everything, then run all checks and tests; reinstalls an environment only if its requirements change
 # make test-long    run the exhaustive forms of tests that `make test` runs in a shorter form (docs/testing.md)
@@ -32,7 +32,7 @@ setup: .venv/.ready
 
 .venv/.ready: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(PIP) install -e .
+	$(PIP) install -e '.[kernel]'
 	touch $@
 
 .venv/.tested: .venv/.ready
@@ -42,6 +42,7 @@ setup: .venv/.ready
 demo: setup
 	$(BIN)/proof-r1 evaluate --problems examples/problems.jsonl --completions examples/completions.jsonl
 	$(BIN)/proof-r1 show --problems examples/problems.jsonl --completions examples/completions.jsonl --id garden/2
+	$(BIN)/python examples/certificate.py
 
 PYTEST = env PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -q  # with the programs that pip installs on PATH
 

@@ -217,11 +217,38 @@ def test_certify_says_which_answers_are_theorems(lean: LeanKernel, tmp_path: Pat
     assert "garden/2, sample 1: no certificate: not entailed: s1, s2, h_goal_false" in lines
     assert "2 no certificate, 11 theorem (Lean 4." in result.stderr
     files = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert len(files) == 21  # an open answer has no Isabelle text
-    assert files[:2] == ["problem_animals_02fz1_0.lean", "problem_animals_02fz1_0.thy"]
+    assert len(files) == 11
+    assert files[0] == "problem_animals_02fz1_0.lean"
     assert (tmp_path / "out" / files[0]).read_text(encoding="utf-8").startswith("import ProofR1\n")
     unchecked = run("certify", *INPUTS, "--id", "garden/1", "--kernel", "none")
     assert unchecked.stdout.splitlines()[0] == "garden/1, sample 0: certificate, not checked"
+
+
+def test_certificates_are_one_session_of_isabelle(tmp_path: Path) -> None:
+    """All theorems of all answers, the same in every run, whatever the ids are."""
+    long = "garden/" + "1" * 300
+    changed = []
+    for source, name in zip(INPUTS[1::2], ("problems.jsonl", "completions.jsonl"), strict=True):
+        (tmp_path / name).write_text(Path(source).read_text("utf-8").replace('"garden/1"', f'"{long}"'), "utf-8")
+        changed += [f"--{name.removesuffix('.jsonl')}", str(tmp_path / name)]
+    folders = [tmp_path / "first", tmp_path / "second"]
+    for folder in folders:
+        result = run("certify", *changed, "--kernel", "none", "--out", str(folder), "--isabelle")
+        assert result.returncode == 0, result.stderr
+        assert f"{long}, sample 0: certificate, not checked" in result.stdout.splitlines()
+    first, second = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in folders)
+    assert first == second
+    theories = sorted(name.removesuffix(".thy") for name in first if name.startswith("problem_") and ".thy" in name)
+    assert len(theories) == 11
+    assert sorted(first["ROOT"].decode().split()[5:]) == theories
+    assert all(len(name) < 130 for name in first)
+    texts = [first[f"{name}.thy"].decode() for name in theories]
+    assert [text.count("theorem ") for text in texts] == [2] * 11  # answer and consistent, or two countermodels
+    assert sum("theorem goal_fails:" in text for text in texts) == 1
+    assert {path.name for path in (ROOT / "theories" / "isabelle").glob("*.thy")} <= first.keys()
+    nowhere = run("certify", *INPUTS, "--isabelle", "--kernel", "none")
+    assert nowhere.returncode == 2
+    assert "name their folder with --out" in nowhere.stderr
 
 
 def test_certify_without_lean_is_an_error() -> None:
@@ -234,7 +261,9 @@ def test_theories_check(lean: LeanKernel) -> None:
     del lean
     result = run("theories", "check")
     assert result.returncode == 0, result.stderr
-    assert result.stdout.count("accepted") == sum(len(rule.schemata) for rule in FOLIO.rules)
+    schemata = sum(len(rule.schemata) for rule in FOLIO.rules)
+    assert result.stdout.count("accepted") == result.stdout.count("Lean") - 1 == schemata  # one more in the head
+    assert result.stdout.count("Isabelle") == 41
 
 
 def test_kernel_evidence_is_in_the_reports(lean: LeanKernel, tmp_path: Path) -> None:

@@ -36,6 +36,8 @@ from proof_r1_formal.workers import PROCESSES, WorkerPool, worker_pool
 
 LIMITS = Limits(seconds=5.0)
 """What a query may cost: the solvers' own budgets of steps, and at most five seconds."""
+ISABELLE_LIMITS = Limits(seconds=60.0)
+"""What a query may cost Isabelle: each command takes seconds, and ``blast`` and Nitpick have limits of their own."""
 CHUNK = 16
 """How many questions a process is given at a time."""
 
@@ -59,18 +61,22 @@ class Backend:
     limits: Limits = LIMITS
 
     @classmethod
-    def named(cls, name: str, *, limits: Limits = LIMITS) -> Backend:
+    def named(cls, name: str, *, limits: Limits | None = None) -> Backend:
         """The backend of a solver's name, see :func:`~proof_r1_formal.solvers.get_solver`.
+
+        Args:
+            name: of the solver.
+            limits: of a query; ``LIMITS`` if None, and for Isabelle its own and ``ISABELLE_LIMITS``.
 
         Raises:
             SolverError: there is no such solver here.
         """
-        make = partial(get_solver, name, limits)
+        make = partial(get_solver, name, limits or (None if name == "isabelle" else LIMITS))
         version = make().name
         kind, _, command = name.partition(":")
         if kind == "process" and (printed := program_version(shlex.split(command)[0])):
             version = f"{version} ({printed})"
-        return cls(name, make, version, limits)
+        return cls(name, make, version, limits or (ISABELLE_LIMITS if name == "isabelle" else LIMITS))
 
     def solver(self) -> Solver:
         """The solver; an error of it, or an answer that comes too late, is Unknown."""

@@ -31,8 +31,8 @@ from proof_r1_formal.commands.common import (
 )
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.evidence import dojo, isabelle, lean
-from proof_r1_formal.evidence.certificate import Certificate, lean_file
-from proof_r1_formal.evidence.isabelle import IsabelleKernel
+from proof_r1_formal.evidence.certificate import AnyCertificate, file_stem, lean_file
+from proof_r1_formal.evidence.isabelle import IsabelleKernel, write_session
 from proof_r1_formal.evidence.isar import isar_theory
 from proof_r1_formal.evidence.lean import Judgement, LeanKernel
 from proof_r1_formal.evidence.theories import (
@@ -42,14 +42,13 @@ from proof_r1_formal.evidence.theories import (
     manifest_of,
     with_isabelle,
 )
-from proof_r1_formal.logic.signature import mangle
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.certify import certify_many
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.report.bundle import write_bundle
 from proof_r1_formal.rules.catalogue import FOLIO
-from proof_r1_formal.rules.manifest import manifest_path, read_manifest, unproved
+from proof_r1_formal.rules.manifest import accepted_by, accepted_schemata, manifest_path, read_manifest, unproved
 
 
 def certify(
@@ -60,6 +59,9 @@ def certify(
         Path | None, typer.Option("--out", help="Folder for the theorems' files.", show_default=False)
     ] = None,
     kernel: Annotated[Literal["lean", "isabelle", "none"], typer.Option("--kernel", help="Who checks them.")] = "lean",
+    isabelle_session: Annotated[
+        bool, typer.Option("--isabelle", help="Also write them to --out as a session for `isabelle build -D`.")
+    ] = False,
     bundle: Annotated[Path | None, typer.Option("--bundle", help="Also write verdicts with their evidence.")] = None,
     format: FormatOption = "auto",  # noqa: A002
     rules: RulesOption = "train",
@@ -71,6 +73,8 @@ def certify(
     check_outputs(bundle, inputs=(problems, completions))
     if out is not None:
         check_folder(out)
+    elif isabelle_session:
+        fail("--isabelle writes files; name their folder with --out")
     known = read_problem_file(problems, format)
     checked_by = None if kernel == "none" else _lean(lean_program) if kernel == "lean" else _isabelle()
     skipped: list[str] = []
@@ -79,6 +83,7 @@ def certify(
     answers: Counter[str] = Counter()
     rejected = 0
     traces: list[tuple[Completion, TraceReport]] = []
+    files = None if out is None else _Files(out, isabelle=isabelle_session)
     judged = certify_many(verifier, known, chosen, checked_by)
     for completion, found in with_progress(judged, "certifying", count_lines(completions)):
         name = f"{completion.problem_id}, sample {completion.sample}"
@@ -89,24 +94,44 @@ def certify(
             answers["no certificate"] += 1
             write(f"{name}: no certificate: {found.certification.reason}")
             continue
-        if out is not None:
-            stem = f"{mangle(completion.problem_id, 'problem')}_{completion.sample}"
-            write_output(out / f"{stem}.lean", lean_file(certificate.theorems(), name).encode())
-            if isinstance(certificate, Certificate):
-                write_output(out / f"{stem}.thy", isar_theory(certificate, stem).encode())
+        if files is not None:
+            files.add(completion, certificate, name)
         faults = list(found.faults())
         rejected += bool(faults)
-        word = "theorem" if found.is_theorem else "certificate, not checked" if checked_by is None else "not accepted"
+        word = "theorem" if found.is_theorem else "not accepted" if faults else "certificate, not checked"
         answers[word] += 1
         write("; ".join([f"{name}: {word}", *faults]))
+    if files is not None:
+        files.finish()
     if bundle is not None:
         counted = {key: problem for key, problem in known.items() if id in (None, key)}
         write_bundle(bundle, verifier, counted, traces)
-    by = "" if checked_by is None else f" ({checked_by.version})"
-    say(f"{', '.join(f'{count} {word}' for word, count in sorted(answers.items()))}{by}")
+    by = [] if checked_by is None else [checked_by.version]
+    by.append(f"schemata accepted: {accepted_schemata(verifier.rules)}")
+    say(f"{', '.join(f'{count} {word}' for word, count in sorted(answers.items()))} ({'; '.join(by)})")
     finish(skipped)
     if rejected:
         raise typer.Exit(1)
+
+
+class _Files:
+    """The files of certificates: one for Lean each, and, if wanted, a theory each in one session of Isabelle."""
+
+    def __init__(self, folder: Path, *, isabelle: bool) -> None:
+        self._folder = folder
+        self._theories: dict[str, str] | None = {} if isabelle else None
+
+    def add(self, completion: Completion, certificate: AnyCertificate, about: str) -> None:
+        """Write a certificate for Lean, and keep its theory until the session is written."""
+        stem = file_stem(completion.problem_id, completion.sample)
+        write_output(self._folder / f"{stem}.lean", lean_file(certificate.theorems(), about).encode())
+        if self._theories is not None:
+            self._theories[stem] = isar_theory(certificate, stem)
+
+    def finish(self) -> None:
+        """Write the session, if there is something in it."""
+        if self._theories:
+            write_session(self._folder, "Proof_R1_Certificates", self._theories)
 
 
 theories = typer.Typer(help="The theories that the rule schemata are theorems of.", no_args_is_help=True)
@@ -134,10 +159,10 @@ def check_theories(
     if write:
         write_output(manifest_path(), manifest_bytes(manifest))
     missing = unproved(FOLIO)
-    table = Table("schema", *judged, "manifest", title="Schemata as theorems", title_justify="left")
-    for name in manifest.schemata | {name: None for of in judged.values() for name in of}:
-        said = [Text(of[name].reason or "accepted") for of in judged.values()]
-        table.add_row(Text(name), *said, Text("another statement" if name in missing else "the same"))
+    table = Table("schema", *judged, "by the manifest", title="Schemata as theorems", title_justify="left")
+    for schema in [schema for rule in FOLIO.rules for schema in rule.schemata]:
+        said = [Text(of[schema.name].reason or "accepted") for of in judged.values()]
+        table.add_row(Text(schema.name), *said, Text(", ".join(accepted_by(schema, manifest)) or "another statement"))
     OUT.print(table)
     if missing or not all(judgement.accepted for of in judged.values() for judgement in of.values()):
         raise typer.Exit(1)

@@ -7,6 +7,7 @@ Both hold models, which show that the premises do not contradict each other.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ ANSWER, CONSISTENT, GOAL_FAILS, NEGATION_FAILS = "answer", "consistent", "goal_f
 
 MAX_STEPS = 300
 """How many steps a certificate may have; Lean's time grows with the square of what is nested."""
+
+MAX_NAME = 100
+"""How many characters of a problem's id a file's name may have; a hash stands for the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,11 @@ class Certificate:
 
     def theorems(self) -> dict[str, LeanTheorem]:
         """The theorems by name: the answer, and that the premises are consistent, if the model is small enough."""
-        consistent = refutation(tuple(self.premises.values()), BOTTOM, self.model)
-        return {ANSWER: self.answer(), **({} if consistent is None else {CONSISTENT: consistent})}
+        return {ANSWER: self.answer(), **_refutations(self)}
+
+    def refuted(self) -> dict[str, tuple[Formula, Structure]]:
+        """What the premises do not entail, with a countermodel, by the theorem's name."""
+        return {CONSISTENT: (BOTTOM, self.model)}
 
     def answer(self) -> LeanTheorem:
         """The theorem that the premises in the closure entail the goal, each step by ``conditional_soundness``."""
@@ -126,15 +133,20 @@ class OpenCertificate:
 
     def theorems(self) -> dict[str, LeanTheorem]:
         """The theorems by name, as far as the models are small enough: neither goal nor negation is entailed."""
-        premises = tuple(self.premises.values())
-        found = {
-            GOAL_FAILS: refutation(premises, self.goal, self.model_of_negation),
-            NEGATION_FAILS: refutation(premises, Not(self.goal), self.model_of_goal),
-        }
-        return {name: theorem for name, theorem in found.items() if theorem is not None}
+        return _refutations(self)
+
+    def refuted(self) -> dict[str, tuple[Formula, Structure]]:
+        """What the premises do not entail, with a countermodel, by the theorem's name."""
+        return {GOAL_FAILS: (self.goal, self.model_of_negation), NEGATION_FAILS: (Not(self.goal), self.model_of_goal)}
 
 
 AnyCertificate: TypeAlias = Certificate | OpenCertificate
+
+
+def _refutations(certificate: AnyCertificate) -> dict[str, LeanTheorem]:
+    premises = tuple(certificate.premises.values())
+    found = {name: refutation(premises, *refuted) for name, refuted in certificate.refuted().items()}
+    return {name: theorem for name, theorem in found.items() if theorem is not None}
 
 
 def lean_file(theorems: Mapping[str, LeanTheorem], about: str) -> str:
@@ -148,6 +160,18 @@ def lean_file(theorems: Mapping[str, LeanTheorem], about: str) -> str:
     comment = f"-- {shown[1:-1]}".replace("-/", "- /")
     texts = [f"{theorem.text(name)}\n#print axioms {name}" for name, theorem in theorems.items()]
     return "\n\n".join([f"import ProofR1\nset_option autoImplicit false\n\n{comment}", *texts]) + "\n"
+
+
+def file_stem(problem_id: str, sample: int) -> str:
+    """The name of a certificate's files without the suffix, which is also the name of its Isabelle theory.
+
+    >>> file_stem("garden/2", 0)
+    'problem_garden_02fz2_0'
+    """
+    name = mangle(problem_id, "problem")
+    if len(name) > MAX_NAME:
+        name = f"{name[:MAX_NAME]}_{hashlib.sha256(problem_id.encode()).hexdigest()[:16]}"
+    return f"{name}_{sample}"
 
 
 def _argument(term: str) -> str:

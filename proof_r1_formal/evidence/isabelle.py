@@ -12,16 +12,56 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.evidence.lean import Judgement
+from proof_r1_formal.outputs import write_output
+from proof_r1_formal.render import isabelle
 from proof_r1_formal.resources import resource
 
+THEORY = "Proof_R1"
+"""The theory that theorems build on: the one in ``theories/isabelle``."""
 HINT = "https://isabelle.in.tum.de"
 SECONDS = 300.0
 SECONDS_EACH = 10.0
 """The time limit of a build: for the sessions it rests on, and for each theory."""
+_MAX_ERROR = 2_000  # characters
+
+
+class IsabelleTheorem(NamedTuple):
+    """A theorem without its name: what it says, and the proof; each ends its last line."""
+
+    statement: str
+    proof: str
+
+    def text(self, name: str) -> str:
+        """The theorem as a command."""
+        return f"theorem {name}:\n{self.statement}{self.proof}"
+
+
+def theory_of(theorems: Mapping[str, IsabelleTheorem], name: str) -> str:
+    """The theory of some theorems; behind each a command that fails if it rests on an oracle or a new axiom.
+
+    Args:
+        theorems: by name.
+        name: of the theory, and so of its file, which belongs beside ``Proof_R1.thy``: letters, digits and ``_``.
+
+    Raises:
+        ValueError: the name is no theory name.
+    """
+    parts = [f"{each.text(label)}\n{isabelle.gate(name, label, imports=THEORY)}" for label, each in theorems.items()]
+    return isabelle.theory(name, *parts, imports=THEORY)
+
+
+def write_session(folder: Path, session: str, theories: Mapping[str, str]) -> None:
+    """Write a session that ``isabelle build -D`` can build: theories by name, and those of ``theories/isabelle``."""
+    files = {file.name: file.read_bytes() for file in sorted((resource("theories") / "isabelle").glob("*.thy"))}
+    files |= {f"{name}.thy": text.encode() for name, text in theories.items()}
+    listed = "".join([f"    {name}\n" for name in theories])
+    files["ROOT"] = f"session {session} = HOL +\n  theories\n{listed}".encode()
+    for name, content in files.items():
+        write_output(folder / name, content)
 
 
 class IsabelleKernel:
@@ -62,20 +102,13 @@ class IsabelleKernel:
 
     def _build(self, theories: Mapping[str, str]) -> str | None:
         """Why a session of the theories cannot be built; None if it can."""
-        with tempfile.TemporaryDirectory(prefix="proof-r1-") as scratch:
-            folder = Path(scratch)
-            for file in (resource("theories") / "isabelle").glob("*.thy"):
-                shutil.copy(file, folder)
-            for name, text in theories.items():
-                (folder / f"{name}.thy").write_text(text, encoding="utf-8")
-            listed = "".join(f"    {name}\n" for name in theories)
-            (folder / "ROOT").write_text(f"session Proof_R1_Check = HOL +\n  theories\n{listed}", encoding="utf-8")
-            run = self._run(["build", "-c", "-D", str(folder)], SECONDS + SECONDS_EACH * len(theories))
+        with tempfile.TemporaryDirectory(prefix="proof-r1-") as folder:
+            write_session(Path(folder), "Proof_R1_Check", theories)
+            run = self._run(["build", "-c", "-D", folder], SECONDS + SECONDS_EACH * len(theories))
         if run is None:
             return "Isabelle ran out of time"
         if run.returncode:
-            said = (run.stdout + run.stderr).decode("utf-8", "replace").strip()
-            return f"Isabelle does not build it: {said[-500:]}"
+            return f"Isabelle does not build it: {_errors(run)}"
         return None
 
     def _run(self, arguments: list[str], seconds: float) -> subprocess.CompletedProcess[bytes] | None:
@@ -91,3 +124,10 @@ class IsabelleKernel:
             return None
         except OSError as error:
             raise SolverError("isabelle", f"it cannot be started: {error.strerror}") from error
+
+
+def _errors(run: subprocess.CompletedProcess[bytes]) -> str:
+    """What a build complains of: the lines of its output that begin with ``***``, else the end of all that it says."""
+    said = run.stdout.decode("utf-8", "replace")
+    marked = [line.removeprefix("***").strip() for line in said.splitlines() if line.startswith("***")]
+    return "\n".join(marked)[:_MAX_ERROR] or (said + run.stderr.decode("utf-8", "replace")).strip()[-_MAX_ERROR:]

@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from typing import TypeAlias, assert_never
 
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence.certificate import ANSWER, Certificate
+from proof_r1_formal.evidence.certificate import ANSWER, AnyCertificate, Certificate
+from proof_r1_formal.evidence.isabelle import IsabelleTheorem, theory_of
+from proof_r1_formal.evidence.isabelle_model import refutation
 from proof_r1_formal.evidence.lemmas import along_equation, elimination, introduction, negation_pairs, written
 from proof_r1_formal.evidence.term import (
     FALSUM,
@@ -59,28 +61,38 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import alpha_normal, instantiate
 from proof_r1_formal.render import isabelle
 
-THEORY = "Proof_R1"
-"""The theory that certificates import: the one in ``theories/isabelle``."""
-
 _Known: TypeAlias = tuple[Signed, str]
 """What a line says, and the fact that says so."""
 _Reason: TypeAlias = str | list[str]
 """Why a statement holds: a fact that says it, or the lines of a structured proof."""
 
 
-def isar_theory(certificate: Certificate, name: str) -> str:
-    """The theory whose theorem ``answer`` says that the premises in the closure entail the goal.
+def isar_theory(certificate: AnyCertificate, name: str) -> str:
+    """The theory of a certificate's theorems, see :func:`isar_theorems` and :func:`evidence.isabelle.theory_of`.
 
-    A command behind the theorem fails if it rests on an oracle, or on an axiom that is not Isabelle's.
+    Raises:
+        ProofError, SignatureError: see :func:`answer`.
+        ValueError: the name is no theory name.
+    """
+    return theory_of(isar_theorems(certificate), name)
 
-    Args:
-        certificate: of an answer.
-        name: of the theory, and so of its file, which belongs beside ``Proof_R1.thy``: letters, digits and ``_``.
+
+def isar_theorems(certificate: AnyCertificate) -> dict[str, IsabelleTheorem]:
+    """The theorems by name, those that Lean gets, as far as the models are small enough."""
+    found: dict[str, IsabelleTheorem | None] = {}
+    if isinstance(certificate, Certificate):
+        found[ANSWER] = answer(certificate)
+    for name, (conclusion, model) in certificate.refuted().items():
+        found[name] = refutation(tuple(certificate.premises.values()), conclusion, model)
+    return {name: theorem for name, theorem in found.items() if theorem is not None}
+
+
+def answer(certificate: Certificate) -> IsabelleTheorem:
+    """The theorem that the premises in the closure entail the goal.
 
     Raises:
         ProofError: a step's proof is none.
         SignatureError: the formulas use a symbol in two ways.
-        ValueError: the name is no theory name.
     """
     used = {dependency for step in certificate.steps for dependency in step.dependencies}
     given = {premise: formula for premise, formula in certificate.premises.items() if premise in used}
@@ -94,8 +106,7 @@ def isar_theory(certificate: Certificate, name: str) -> str:
         lines += _stated(f"have {facts[step.id]}:", step.formula, reason)
     lines += ["show ?thesis", f"  by (rule {facts[certificate.steps[-1].id]})"]
     statement = isabelle.statement({facts[p]: f for p, f in given.items()}, certificate.goal, signature)
-    theorem = "\n".join([f"theorem {ANSWER}:", f"{statement}proof -", *_indented(lines), "qed", ""])
-    return isabelle.theory(name, theorem, isabelle.gate(name, ANSWER, imports=THEORY), imports=THEORY)
+    return IsabelleTheorem(statement, "\n".join(["proof -", *_indented(lines), "qed", ""]))
 
 
 class _Writer:

@@ -7,12 +7,11 @@ gives the types ``D1`` … ``D4`` of ``theories/lean``, tables for the symbols, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
-from math import prod
 from typing import assert_never
 
 from proof_r1_formal.evidence.lean import LeanTheorem
 from proof_r1_formal.evidence.lemmas import lemma_of_introduction
+from proof_r1_formal.evidence.small_models import MAX_PARTS, is_small, points
 from proof_r1_formal.logic.model import Structure, evaluate, value_of
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import (
@@ -28,12 +27,6 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.render import lean
 
-MAX_ELEMENTS = 4
-MAX_ATOMS = 64
-"""The largest structures that become theorems: elements of a domain, and entries of all tables of predicates."""
-MAX_PARTS = 20_000
-"""How many parts of formulas, at all elements that quantifiers range over, a proof may go through."""
-
 
 def refutation(premises: Sequence[Formula], conclusion: Formula, structure: Structure) -> LeanTheorem | None:
     """The theorem that the structure makes the premises true and the conclusion false; None if it is too large.
@@ -47,8 +40,7 @@ def refutation(premises: Sequence[Formula], conclusion: Formula, structure: Stru
         StructureError: the structure does not interpret a symbol.
     """
     signature = Signature.infer((*premises, conclusion))
-    atoms = sum(prod(structure.domains[s] for s in sorts) for sorts in signature.predicates.values())
-    if max(structure.domains[sort] for sort in signature.sorts) > MAX_ELEMENTS or atoms > MAX_ATOMS:
+    if not is_small(signature, structure):
         return None
     writer = _Writer(structure, signature)
     try:
@@ -72,17 +64,11 @@ def _interpretation(signature: Signature, structure: Structure) -> Iterator[str]
         yield f"{_domain(structure, sort)}.e0"
     for name, sorts in signature.predicates.items():
         rows = structure.predicates[name]
-        yield _table(structure, sorts, "Prop", {p: str(p in rows) for p in _points(structure, sorts)})
+        yield _table(structure, sorts, "Prop", {p: str(p in rows) for p in points(structure, sorts)})
     for name, type_ in signature.functions.items():
         result = _domain(structure, type_.result)
-        table = {
-            point: f"{result}.e{structure.functions[name][point]}" for point in _points(structure, type_.arguments)
-        }
+        table = {point: f"{result}.e{structure.functions[name][point]}" for point in points(structure, type_.arguments)}
         yield _table(structure, type_.arguments, result, table)
-
-
-def _points(structure: Structure, sorts: Sequence[str]) -> Iterator[tuple[int, ...]]:
-    return product(*[range(structure.domains[sort]) for sort in sorts])
 
 
 def _table(structure: Structure, sorts: Sequence[str], type_: str, values: Mapping[tuple[int, ...], str]) -> str:

@@ -25,8 +25,8 @@ from proof_r1_formal.evidence.certificate import (
     OpenCertificate,
 )
 from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.isabelle import IsabelleKernel
-from proof_r1_formal.evidence.isar import isar_theory
+from proof_r1_formal.evidence.isabelle import IsabelleKernel, theory_of
+from proof_r1_formal.evidence.isar import isar_theorems
 from proof_r1_formal.evidence.lean import Judgement, LeanKernel
 from proof_r1_formal.evidence.schemata import instance_proof
 from proof_r1_formal.evidence.search import find_proof
@@ -109,7 +109,7 @@ def certify_many(
         verifier: see :func:`certify`.
         problems: by id.
         completions: of those problems.
-        kernel: checks the theorems; None if none shall. Isabelle gets those of answers that follow, without the models.
+        kernel: checks the theorems; None if none shall.
 
     Raises:
         KeyError: a completion names a problem that is not there.
@@ -135,16 +135,11 @@ def _by_lean(kernel: LeanKernel, certificates: Sequence[AnyCertificate | None]) 
 
 
 def _by_isabelle(kernel: IsabelleKernel, certificates: Sequence[AnyCertificate | None]) -> list[dict[str, Judgement]]:
-    theories = {
-        f"Answer{number}": isar_theory(certificate, f"Answer{number}")
-        for number, certificate in enumerate(certificates)
-        if isinstance(certificate, Certificate)
-    }
-    judgements = kernel.check(theories)
-    return [
-        {ANSWER: judgements[f"Answer{number}"]} if f"Answer{number}" in judgements else {}
-        for number in range(len(certificates))
-    ]
+    """A theory for each theorem, so that each is judged for itself."""
+    theorems = [{} if certificate is None else isar_theorems(certificate) for certificate in certificates]
+    places = {f"Answer{n}_{name}": (n, name) for n, named in enumerate(theorems) for name in named}
+    judgements = kernel.check({file: theory_of({name: theorems[n][name]}, file) for file, (n, name) in places.items()})
+    return [{name: judgements[f"Answer{n}_{name}"] for name in named} for n, named in enumerate(theorems)]
 
 
 class _NoCertificateError(Exception):

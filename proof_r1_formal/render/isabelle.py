@@ -17,7 +17,7 @@ constant of the same name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from proof_r1_formal.logic.query import Query
@@ -33,7 +33,7 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.render.notation import Notation, infix, lisp, text_of
+from proof_r1_formal.render.notation import Around, Notation, infix, lisp, text_of
 
 _CONNECTIVES: dict[type[Connective], str] = {
     And: r"\<and>",
@@ -185,13 +185,24 @@ def statement(premises: Mapping[str, Formula], conclusion: Formula, signature: S
         conclusion: what they entail.
         signature: the symbols that are fixed, those of the formulas among them.
     """
-    fixed = [f'{predicate_name(name)} :: "{_type(sorts, "bool")}"' for name, sorts in signature.predicates.items()]
-    fixed += [
-        f'{function_name(name)} :: "{_type(type_.arguments, sort_name(type_.result))}"'
-        for name, type_ in signature.functions.items()
-    ]
+    fixed = [f'{name} :: "{type_}"' for name, type_ in symbol_types(signature).items()]
     assumed = [f'{label}: "{formula_text(formula)}"' for label, formula in premises.items()]
     return _clause("fixes", fixed) + _clause("assumes", assumed) + f'  shows "{formula_text(conclusion)}"\n'
+
+
+def symbol_types(signature: Signature, types: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The type of each symbol by its name in Isabelle: predicates, then functions and constants.
+
+    Args:
+        signature: the symbols.
+        types: the type of each sort; its type variable if there are none.
+    """
+    of = sort_name if types is None else types.__getitem__
+    predicates = {predicate_name(name): _type(of, sorts, "bool") for name, sorts in signature.predicates.items()}
+    functions = {
+        function_name(name): _type(of, type_.arguments, of(type_.result)) for name, type_ in signature.functions.items()
+    }
+    return predicates | functions
 
 
 def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
@@ -215,8 +226,8 @@ def _labelled(premises: Sequence[Formula]) -> dict[str, Formula]:
     return {f"d{number}": formula for number, formula in enumerate(premises, start=1)}
 
 
-def _type(arguments: tuple[str, ...], result: str) -> str:
-    return r" \<Rightarrow> ".join((*map(sort_name, arguments), result))
+def _type(of: Callable[[str], str], arguments: tuple[str, ...], result: str) -> str:
+    return r" \<Rightarrow> ".join((*map(of, arguments), result))
 
 
 def _clause(keyword: str, parts: Iterable[str]) -> str:
@@ -227,14 +238,22 @@ def _clause(keyword: str, parts: Iterable[str]) -> str:
 # -- terms ------------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1 << 14)  # premises come back in query after query
-def formula_text(formula: Formula) -> str:
+def formula_text(formula: Formula, types: Mapping[str, str] | None = None) -> str:
     r"""The formula as one term of type ``bool``, written without recursion: no nesting is too deep.
+
+    Args:
+        formula: closed.
+        types: the type of each sort; its type variable if there are none.
 
     >>> from proof_r1_formal.logic.parse import parse_formula
     >>> print(formula_text(parse_formula("rains ⊕ ∃x (x = tom)")))
     (p_rains \<noteq> (\<exists>v_x's_Entity::'s_Entity. (v_x's_Entity = f_tom)))
     """
+    return _text(formula) if types is None else text_of(formula, _notation(types.__getitem__))
+
+
+@lru_cache(maxsize=1 << 14)  # premises come back in query after query
+def _text(formula: Formula) -> str:
     return text_of(formula, _NOTATION)
 
 
@@ -275,16 +294,25 @@ def variable_name(variable: Var) -> str:
     return f"{f'z{own[1]}' if own else mangle(variable.name, 'v')}{sort_name(variable.sort)}"
 
 
-_NOTATION = Notation(
-    top="True",
-    bottom="False",
-    predicate=predicate_name,
-    function=function_name,
-    variable=variable_name,
-    applied=lisp,
-    equation=("(", " = ", ")"),
-    negation=(r"(\<not> ", ")"),
-    connectives=infix(_CONNECTIVES),
-    universal=lambda variable: (rf"(\<forall>{typed(variable)}. ", ")"),
-    existential=lambda variable: (rf"(\<exists>{typed(variable)}. ", ")"),
-)
+def _notation(type_: Callable[[str], str]) -> Notation:
+    """How formulas are written, given the type of each sort."""
+
+    def binder(symbol: str) -> Callable[[Var], Around]:
+        return lambda variable: (rf"({symbol}{variable_name(variable)}::{type_(variable.sort)}. ", ")")
+
+    return Notation(
+        top="True",
+        bottom="False",
+        predicate=predicate_name,
+        function=function_name,
+        variable=variable_name,
+        applied=lisp,
+        equation=("(", " = ", ")"),
+        negation=(r"(\<not> ", ")"),
+        connectives=infix(_CONNECTIVES),
+        universal=binder(r"\<forall>"),
+        existential=binder(r"\<exists>"),
+    )
+
+
+_NOTATION = _notation(sort_name)

@@ -26,6 +26,7 @@ from proof_r1_formal.outputs import write_output
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.manifest import accepted_schemata
 from proof_r1_formal.solvers.base import Entailed, Refuted, Unknown
 from proof_r1_formal.version import __version__
 
@@ -103,6 +104,7 @@ def bundle(verifier: Verifier, problems: Mapping[str, Problem], traces: Iterable
             "package": f"proof-r1-formal {__version__}",
             "rules": verifier.rule_system,
             "solver": verifier.oracle.solver.name,
+            "schemata": accepted_schemata(verifier.rules),
         },
         "problems": [_problem(verifier, problem) for problem in problems.values()],
         "traces": data,

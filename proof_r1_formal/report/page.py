@@ -20,12 +20,11 @@ import msgspec
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import DataError
-from proof_r1_formal.evidence.certificate import Certificate, lean_file
+from proof_r1_formal.evidence.certificate import file_stem, lean_file
 from proof_r1_formal.evidence.fitch import Row, fitch
 from proof_r1_formal.evidence.isar import isar_theory
 from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.signature import mangle
 from proof_r1_formal.logic.syntax import Formula, Not
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.metrics_tables import metrics_tables
@@ -37,6 +36,7 @@ from proof_r1_formal.proof.step import UNRULED, UNSUPPORTED, VERIFIED
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import Verified as VerifiedTrace
 from proof_r1_formal.resources import resource
+from proof_r1_formal.rules.manifest import accepted_by, manifest_path, read_manifest
 from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.solvers.base import Entailed, Refuted
 from proof_r1_formal.version import __version__
@@ -210,13 +210,15 @@ def _problem(verifier: Verifier, problem: Problem) -> ProblemView:
 
 
 def _catalogue(rules: Catalogue) -> dict[str, object]:
-    """The meaning of each rule, and of each schema the patterns; by name."""
+    """The meaning of each rule, and of each schema the patterns and the kernels that accepted it; by name."""
+    manifest = read_manifest(rules.manifest or manifest_path())
     return {
         "rules": {rule.name: rule.meaning for rule in rules.rules},
         "schemata": {
             schema.name: {
                 "premises": [show(pattern) for pattern in (*schema.principal, *schema.minor)],
                 "conclusion": show(schema.conclusion),
+                "kernels": accepted_by(schema, manifest),
             }
             for rule in rules.rules
             for schema in rule.schemata
@@ -324,11 +326,10 @@ def _theorem(completion: Completion, found: Judged, kernel: LeanKernel | None) -
     certificate = found.certification.certificate
     if certificate is None:
         return None
-    name = f"{mangle(completion.problem_id, 'problem')}_{completion.sample}"
     said = "" if kernel is None else "; ".join([kernel.version, *found.faults()])
     return TheoremView(
         lean=lean_file(certificate.theorems(), f"{completion.problem_id}, sample {completion.sample}"),
-        isabelle=isar_theory(certificate, name) if isinstance(certificate, Certificate) else "",
+        isabelle=isar_theory(certificate, file_stem(completion.problem_id, completion.sample)),
         accepted=found.is_theorem,
         said=said,
     )

@@ -17,6 +17,9 @@ from proof_r1_formal.render.lean import schema_statement
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.schema import Catalogue, Schema
 
+LEAN, ISABELLE = "Lean", "Isabelle"
+"""The proof assistants."""
+
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the manifest says of a schema.
@@ -70,18 +73,28 @@ def read_manifest(path: Path) -> Manifest:
         raise DataError(str(path), f"no manifest of theorems: {error}") from error
 
 
+def accepted_by(schema: Schema, manifest: Manifest) -> tuple[str, ...]:
+    """The proof assistants whose kernels accepted the schema as it is stated now, by a manifest."""
+    entry = manifest.schemata.get(schema.name)
+    if entry is None or entry.statement != statement_hash(schema):
+        return ()
+    found = {LEAN: entry.lean == schema.lean, ISABELLE: entry.isabelle == schema.isabelle}
+    return tuple([kernel for kernel, accepted in found.items() if accepted])
+
+
+def accepted_schemata(catalogue: Catalogue) -> str:
+    """How many of a catalogue's schemata each kernel accepted: ``Lean 65 of 65, Isabelle 41 of 65``."""
+    manifest = read_manifest(catalogue.manifest or manifest_path())
+    accepted = [accepted_by(schema, manifest) for rule in catalogue.rules for schema in rule.schemata]
+    counts = [f"{kernel} {sum(kernel in by for by in accepted)} of {len(accepted)}" for kernel in (LEAN, ISABELLE)]
+    return ", ".join(counts)
+
+
 def unproved(catalogue: Catalogue) -> tuple[str, ...]:
     """The names of the schemata that are not in the catalogue's manifest as they stand."""
-    known = read_manifest(catalogue.manifest or manifest_path()).schemata
-    return tuple(
-        [
-            schema.name
-            for rule in catalogue.rules
-            for schema in rule.schemata
-            if (entry := known.get(schema.name)) is None
-            or (entry.statement, entry.lean) != (statement_hash(schema), schema.lean)
-        ]
-    )
+    known = read_manifest(catalogue.manifest or manifest_path())
+    schemata = [schema for rule in catalogue.rules for schema in rule.schemata]
+    return tuple([schema.name for schema in schemata if LEAN not in accepted_by(schema, known)])
 
 
 def require_proved(catalogue: Catalogue) -> None:

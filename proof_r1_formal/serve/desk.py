@@ -16,13 +16,13 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ParseError, ProofR1Error
-from proof_r1_formal.evidence.certificate import Certificate, lean_file
+from proof_r1_formal.evidence.certificate import file_stem, lean_file
 from proof_r1_formal.evidence.isar import isar_theory
 from proof_r1_formal.evidence.lean import HINT, LeanKernel
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.repair import Repaired
 from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.signature import Signature, mangle
+from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.proof.action import count_actions
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.certify import Judged, certify_many
@@ -140,8 +140,7 @@ def _certified(problem: Problem, judged: Judged, kernel: LeanKernel | None) -> C
     certificate = found.certificate
     if certificate is None:
         return CertifyReply(found.report, found.reason, None, None, None)
-    name = mangle(problem.id, "problem")
-    isabelle = isar_theory(certificate, name) if isinstance(certificate, Certificate) else None
+    isabelle = isar_theory(certificate, file_stem(problem.id, 0))
     judgement = None if kernel is None else Judgement(kernel.version, judged.is_theorem, tuple(judged.faults()))
     return CertifyReply(found.report, "", lean_file(certificate.theorems(), problem.id), isabelle, judgement)
 

@@ -124,7 +124,7 @@ class CertifyReply(msgspec.Struct, frozen=True):
         report: of the trace.
         reason: why there is no certificate; empty if there is one.
         lean: the certificate as a Lean file; null if there is none.
-        isabelle: the certificate as a structured Isabelle proof; null if there is none, or for an open answer.
+        isabelle: the certificate as an Isabelle theory; null if there is none.
         judgement: of the kernel; null if none was asked, or there is no certificate.
     """
 

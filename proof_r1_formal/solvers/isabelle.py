@@ -2,7 +2,8 @@
 
 A query is entailed only if a lemma with its formulas is a theorem, free of oracles and of new axioms; it is refuted
 only if Nitpick finds a genuine countermodel of up to ten elements per sort. No countermodel is read, so a refutation is
-Nitpick's word. That there is no countermodel up to some size proves nothing.
+Nitpick's word. That there is no countermodel up to some size proves nothing. Unless told otherwise, ``blast`` has one
+second and Nitpick five, the limits of the Proof-R1 paper.
 
 The server's own ``ok`` decides nothing either: it is also said after ``sorry``, after an axiom, and when time ran out.
 A theory counts if its node in the reply is there and processed to its end without failure, *and* holds the message that
@@ -31,7 +32,7 @@ from proof_r1_formal.errors import SolverError
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.render.isabelle import countermodel_theory, proved, query_theory
 from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown, checked_signature
-from proof_r1_formal.solvers.isabelle_server import IsabelleServer
+from proof_r1_formal.solvers.isabelle_server import FailedError, IsabelleServer
 
 if TYPE_CHECKING:  # the package is optional
     from isabelle_client.data_models import NodeResult
@@ -39,6 +40,8 @@ if TYPE_CHECKING:  # the package is optional
 MAX_SIZE = 10
 """The most elements that Nitpick gives a sort."""
 
+PROOF_SECONDS, SEARCH_SECONDS = 1.0, 10.0
+"""The times of a proof and of a search unless told otherwise; Nitpick itself has half of the latter."""
 _MAX_DEPTH = 20  # Isabelle's own limit for blast
 
 _DETAILS = {
@@ -55,11 +58,13 @@ class _Method(NamedTuple):
         theory: its text, for a query and a name.
         success: the start of what it writes if it does what it is for; ``{name}`` stands for its name.
         failure: the start of the error when it has been tried in full and did not work.
+        seconds: how long a theory may show no progress.
     """
 
     theory: Callable[[Query, str], str]
     success: str
     failure: str
+    seconds: float
 
 
 class _Session(NamedTuple):
@@ -72,7 +77,8 @@ class IsabelleSolver:
 
     Args:
         limits: ``steps`` bounds how deep ``blast`` searches (as deep as a binary tree of so many leaves, 20 at most);
-            ``seconds`` is the time of each proof and of each search for a countermodel; ``memory_mb`` is not enforced.
+            ``seconds`` is the time of each proof and of each search for a countermodel, ``PROOF_SECONDS`` and
+            ``SEARCH_SECONDS`` without limits; ``memory_mb`` is not enforced.
         program: the Isabelle executable.
         batch: the most queries per command.
         startup: seconds to start the server, and again to start HOL, which Isabelle builds first where it must.
@@ -109,16 +115,21 @@ class IsabelleSolver:
         self._lock = threading.RLock()
         depth = min(_MAX_DEPTH, self._limits.steps.bit_length())
         proof = f"using [[blast_depth_limit = {depth}]] by blast"
-        half = max(1, math.floor(self._limits.seconds / 2))  # so that Nitpick can say that its time is up
+        proof_seconds, search_seconds = (
+            (PROOF_SECONDS, SEARCH_SECONDS) if limits is None else (limits.seconds, limits.seconds)
+        )
+        half = max(1, math.floor(search_seconds / 2))  # so that Nitpick can say that its time is up
         self._blast = _Method(
             lambda query, name: query_theory(query, name, proof=proof),
             proved("{name}"),
             "Failed to ",
+            proof_seconds,
         )
         self._nitpick = _Method(
             lambda query, name: countermodel_theory(query, name, max_size=MAX_SIZE, seconds=half),
             "Nitpick found a counterexample",
             "Unexpected outcome",
+            search_seconds,
         )
 
     def __enter__(self) -> IsabelleSolver:
@@ -181,7 +192,8 @@ class IsabelleSolver:
         answers = self._decide_together(queries)
         return [
             self._decide_together((query,))[0]
-            if _broken(answer) or (_timed_out(answer) and len(queries) > 1)
+            if (_broken(answer) and (len(queries) > 1 or self._session is None))
+            or (_timed_out(answer) and len(queries) > 1)
             else answer
             for query, answer in zip(queries, answers, strict=True)
         ]
@@ -206,14 +218,16 @@ class IsabelleSolver:
             for query, name in zip(queries, names, strict=True):
                 (Path(folder) / f"{name}.thy").write_text(method.theory(query, name), encoding="ascii")
             theories = {"session_id": session.id, "theories": names, "master_dir": folder}
-            limits = {"watchdog_timeout": self._limits.seconds}
-            seconds = self._limits.seconds * len(queries) + self._patience
+            limits = {"watchdog_timeout": method.seconds}
+            seconds = method.seconds * len(queries) + self._patience
             try:
                 body = session.server.ask("use_theories", {**theories, **limits}, seconds=seconds)
                 nodes = UseTheoriesResults.model_validate(body).nodes
             except TimeoutError:
                 self.close()
                 return [Reason.TIMEOUT] * len(queries)
+            except FailedError:
+                return [Reason.BROKEN] * len(queries)
             except (SolverError, ValueError):  # the latter from a reply of another shape
                 self.close()
                 return [Reason.BROKEN] * len(queries)

@@ -7,8 +7,8 @@ a task by the connection that began it. Here every command has one connection, a
 the command when that closes.
 
 The server would outlive us, so it is told to shut down when its object is closed or collected and when the interpreter
-exits. Only a process that is killed leaves one behind: ``isabelle server -l`` shows it, ``isabelle server -n NAME -x``
-ends it.
+exits. A process that a signal ends cannot do that. So a shell runs the server in a process group of its own and reads
+from a pipe whose other end is ours: when that closes, for whatever reason, the shell ends the group.
 """
 
 from __future__ import annotations
@@ -36,8 +36,22 @@ SYNCHRONOUS = frozenset({"purge_theories", "shutdown"})
 """The commands that answer at once; the others start a task and announce its end."""
 
 _MAX_LINE = 1 << 12
+_GUARD = """
+"$@" & exec >/dev/null
+read -r _
+trap '' TERM
+kill -TERM 0
+tries=0
+while kill -0 $! 2>/dev/null && [ $tries -lt 50 ]; do tries=$((tries + 1)); sleep 0.1; done
+kill -KILL 0
+"""
+"""The commands of a shell around a server. Its processes get five seconds to end; Java ends its own ones then."""
 
 _T = TypeVar("_T")
+
+
+class FailedError(SolverError):
+    """The server says that a command failed; it is ready for the next one."""
 
 
 class IsabelleServer:
@@ -53,11 +67,11 @@ class IsabelleServer:
     """
 
     def __init__(self, program: str, *, startup: float, patience: float) -> None:
-        command = (program, "server", "-n", f"proof_r1_{uuid4().hex}")
+        command = ("/bin/sh", "-c", _GUARD, "sh", program, "server", "-n", f"proof_r1_{uuid4().hex}")
         try:
             process = subprocess.Popen(
                 command,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
@@ -80,7 +94,8 @@ class IsabelleServer:
             seconds: the time it has; when that is up, the connection is closed and the server cancels the command.
 
         Raises:
-            SolverError: the server refuses the command, the command fails, or the server breaks its protocol.
+            FailedError: the command fails.
+            SolverError: the server refuses the command, or breaks its protocol.
             TimeoutError: the time is up.
         """
         return _ask(self._client, f"{command} {json.dumps(arguments)}", seconds)
@@ -125,6 +140,8 @@ def _shut_down(owner: int, client: IsabelleClient, process: subprocess.Popen[byt
         return
     with suppress(SolverError, TimeoutError):  # it may be gone, or past listening
         _ask(client, "shutdown", patience)
+    assert process.stdin is not None
+    process.stdin.close()
     try:
         process.wait(patience)
     except subprocess.TimeoutExpired:
@@ -135,6 +152,8 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):  # nobody is left; macOS says so with the latter
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    if process.stdin is not None:
+        process.stdin.close()
 
 
 # -- one command ------------------------------------------------------------------------------------------------------
@@ -151,7 +170,8 @@ def _ask(client: IsabelleClient, command: str, seconds: float) -> object:
     except (OSError, EOFError, ValueError) as error:
         raise SolverError("isabelle", f"the server broke off {name}: {error}") from error
     if reply.response_type in (IsabelleResponseType.FAILED, IsabelleResponseType.ERROR):
-        raise SolverError("isabelle", f"{name} failed: {_message(reply.response_body)}")
+        kind = FailedError if reply.response_type is IsabelleResponseType.FAILED else SolverError
+        raise kind("isabelle", f"{name} failed: {_message(reply.response_body)}")
     return reply.response_body
 
 

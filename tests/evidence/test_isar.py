@@ -21,10 +21,11 @@ from hypothesis import assume, given, settings
 
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence.certificate import Certificate, CertifiedStep
+from proof_r1_formal.evidence import isar
+from proof_r1_formal.evidence.certificate import ANSWER, Certificate, CertifiedStep
 from proof_r1_formal.evidence.checker import check
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
-from proof_r1_formal.evidence.isar import isar_theory
+from proof_r1_formal.evidence.isabelle import theory_of
 from proof_r1_formal.evidence.lemmas import lemma_of_elimination, lemma_of_introduction
 from proof_r1_formal.evidence.schemata import instance_proof
 from proof_r1_formal.evidence.search import find_proof
@@ -46,11 +47,9 @@ from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
     ENTITY,
-    TOP,
     And,
     App,
     Atom,
-    Connective,
     Eq,
     Exists,
     ForAll,
@@ -59,7 +58,6 @@ from proof_r1_formal.logic.syntax import (
     Implies,
     Not,
     Or,
-    Quantified,
     Term,
     Var,
     Xor,
@@ -81,164 +79,19 @@ from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.schema import Rule, Schema
 from proof_r1_formal.solvers.oracle import Oracle
 from proof_r1_formal.testing import strategies
+from tests.evidence.isabelle_terms import (
+    IDENTIFIER,
+    LEMMA,
+    PROBLEM,
+    SCHEMATIC,
+    Reader,
+    formula_of,
+    read_formula,
+    term_of,
+)
 
 THEORIES = resource("theories") / "isabelle"
 LEAN = resource("theories") / "lean" / "ProofR1"
-
-
-# -- terms ------------------------------------------------------------------------------------------------------------
-
-
-class Expression(NamedTuple):
-    """What a term consists of.
-
-    Attributes:
-        head: an identifier that is applied to the parts, an operator between them, or a binder before its body.
-        parts: arguments, sides, or the body.
-        name, sort: of the variable that a binder binds.
-    """
-
-    head: str
-    parts: tuple[Expression, ...] = ()
-    name: str = ""
-    sort: str = ""
-
-
-_OPERATORS = {  # priority, and those of the sides
-    "=": (50, 50, 51),
-    r"\<noteq>": (50, 50, 51),
-    r"\<and>": (35, 36, 35),
-    r"\<or>": (30, 31, 30),
-    r"\<longrightarrow>": (25, 26, 25),
-    r"\<longleftrightarrow>": (25, 26, 26),
-    r"\<Longrightarrow>": (1, 2, 1),
-}
-_CONNECTIVES: dict[str, type[Connective]] = {
-    r"\<and>": And,
-    r"\<or>": Or,
-    r"\<noteq>": Xor,
-    r"\<longrightarrow>": Implies,
-    r"\<longleftrightarrow>": Iff,
-}
-_QUANTIFIERS: dict[str, type[Quantified]] = {r"\<forall>": ForAll, r"\<exists>": Exists}
-_BINDERS = (*_QUANTIFIERS, r"\<lambda>")
-_IDENTIFIER = r"[A-Za-z](?:[A-Za-z0-9_']*[A-Za-z0-9])?"
-_TOKEN = re.compile(rf"\\<[A-Za-z]+>|'?{_IDENTIFIER}|::|[().=]")
-
-
-class Reader:
-    """Reads one term."""
-
-    def __init__(self, text: str) -> None:
-        self._tokens: list[str] = _TOKEN.findall(text)
-        assert "".join(self._tokens) == re.sub(r"\s", "", text), f"no term: {text}"
-
-    def whole(self) -> Expression:
-        read = self._expression(0)
-        assert not self._tokens, f"left over: {self._tokens}"
-        return read
-
-    def _next(self, *expected: str) -> str:
-        token = self._tokens.pop(0)
-        assert not expected or token in expected, f"{token} in place of {expected}"
-        return token
-
-    def _expression(self, least: int) -> Expression:
-        token = self._tokens[0]
-        if token in _BINDERS:
-            assert least <= 10, "a quantifier inside needs parentheses"
-            self._next()
-            name, sort = self._next(), ""
-            if self._tokens[0] == "::":
-                self._next("::")
-                sort = self._next()
-            self._next(".")
-            left = Expression(token, (self._expression(10 if token != r"\<lambda>" else 3),), name, sort)
-        elif token == r"\<not>":
-            assert least <= 40
-            self._next()
-            left = Expression(token, (self._expression(40),))
-        else:
-            left = self._atom()
-            while self._tokens and (self._tokens[0] == "(" or re.fullmatch(_IDENTIFIER, self._tokens[0])):
-                assert re.fullmatch(_IDENTIFIER, left.head), "only a symbol is applied to anything"
-                left = Expression(left.head, (*left.parts, self._atom()))
-        while self._tokens and (found := _OPERATORS.get(self._tokens[0])) and found[0] >= least:
-            left = Expression(self._next(), (left, self._expression(found[2])))
-        return left
-
-    def _atom(self) -> Expression:
-        if self._tokens[0] == "(":
-            self._next()
-            inside = self._expression(0)
-            self._next(")")
-            return inside
-        name = self._next()
-        assert re.fullmatch(_IDENTIFIER, name)
-        return Expression(name)
-
-
-SCHEMATIC = "␣?"
-"""How the names of a lemma's variables begin; no other name begins so."""
-
-
-@dataclass(frozen=True)
-class Names:
-    """How identifiers are read: those of certificates stand for names of the problem, those of lemmas for anything."""
-
-    schematic: bool = False
-
-    def predicate(self, name: str) -> str:
-        return f"{SCHEMATIC}{name}" if self.schematic else unmangle(name, "p")
-
-    def function(self, name: str) -> str:
-        if self.schematic:
-            return f"{SCHEMATIC}{name}"
-        return f"␣{name[1:]}" if re.fullmatch(r"z[0-9]*[a-z][a-z0-9]*", name) else unmangle(name, "f")
-
-    def variable(self, name: str, sort: str) -> Var:
-        if self.schematic:
-            assert not sort
-            return Var(name, ENTITY)
-        own, of = name.split("'")
-        assert sort == f"'{of}", "a variable's name and type do not fit"
-        return Var(f"␣{own[1:]}" if re.fullmatch(r"z[0-9]+", own) else unmangle(own, "v"), unmangle(of, "s"))
-
-
-PROBLEM, LEMMA = Names(), Names(schematic=True)
-
-
-def formula_of(expression: Expression, names: Names, bound: Mapping[str, Var]) -> Formula:
-    match expression:
-        case Expression("True", ()):
-            return TOP
-        case Expression("False", ()):
-            return BOTTOM
-        case Expression(r"\<not>", (body,)):
-            return Not(formula_of(body, names, bound))
-        case Expression(r"\<forall>" | r"\<exists>" as binder, (body,), name, sort):
-            variable = names.variable(name, sort)
-            return _QUANTIFIERS[binder](variable, formula_of(body, names, {**bound, name: variable}))
-        case Expression("=", (left, right)):
-            return Eq(term_of(left, names, bound), term_of(right, names, bound))
-        case Expression(operator, (left, right)) if operator in _CONNECTIVES:
-            return _CONNECTIVES[operator](formula_of(left, names, bound), formula_of(right, names, bound))
-        case Expression(name, arguments) if re.fullmatch(_IDENTIFIER, name):
-            return Atom(names.predicate(name), tuple(term_of(each, names, bound) for each in arguments))
-    raise AssertionError(f"no formula: {expression}")
-
-
-def term_of(expression: Expression, names: Names, bound: Mapping[str, Var]) -> Term:
-    assert re.fullmatch(_IDENTIFIER, expression.head), f"no term: {expression}"
-    if expression.head in bound:
-        assert not expression.parts
-        return bound[expression.head]
-    return App(names.function(expression.head), tuple(term_of(each, names, bound) for each in expression.parts))
-
-
-def read_formula(text: str) -> Formula:
-    """A formula of a certificate."""
-    return formula_of(Reader(text).whole(), PROBLEM, {})
 
 
 # -- lemmas -----------------------------------------------------------------------------------------------------------
@@ -352,7 +205,7 @@ class Scope:
     constants: Mapping[str, str] = field(default_factory=dict)
 
     def with_fact(self, name: str, formula: Formula) -> Scope:
-        assert re.fullmatch(_IDENTIFIER, name)
+        assert re.fullmatch(IDENTIFIER, name)
         assert name not in self.facts, f"{name} is there twice"
         assert name not in KNOWN
         return Scope(self.signature, {**self.facts, name: formula}, self.constants)
@@ -578,7 +431,7 @@ def read_theory(text: str, name: str) -> Answer:
     clauses: dict[str, dict[str, str]] = {"fixes": {}, "assumes": {}}
     keyword = ""
     while not (line := lines.pop(0)).startswith("  shows "):
-        item = re.fullmatch(rf'  (fixes|assumes|  and) ({_IDENTIFIER})( ::|:) "([^"]*)"', line)
+        item = re.fullmatch(rf'  (fixes|assumes|  and) ({IDENTIFIER})( ::|:) "([^"]*)"', line)
         assert item
         keyword = item[1] if item[1] in clauses else keyword
         assert item[2] not in clauses[keyword]
@@ -617,9 +470,14 @@ def one_step(query: Query, proof: Proof, names: Sequence[str] = ()) -> Certifica
     return certificate(dict(zip(names, query.dependencies, strict=True)), step)
 
 
+def answer_theory(checked: Certificate, name: str) -> str:
+    """The theory of the answer alone; ``test_isabelle_model`` reads the other theorems."""
+    return theory_of({ANSWER: isar.answer(checked)}, name)
+
+
 def assert_reads(checked: Certificate) -> Answer:
     """The certificate's theory, read, checked and compared with the certificate."""
-    answer = read_theory(isar_theory(checked, "Answer"), "Answer")
+    answer = read_theory(answer_theory(checked, "Answer"), "Answer")
     used = {name for step in checked.steps for name in step.dependencies}
     assert answer.premises == {mangle(n, "h"): f for n, f in checked.premises.items() if n in used}
     assert answer.conclusion is checked.goal
@@ -722,7 +580,7 @@ def rule_instance(rule_: Rule) -> Certificate:
 def test_certificates_apply_the_schemata(rule_: Rule) -> None:
     checked = rule_instance(rule_)
     assert_reads(checked)
-    assert any(f"{each.isabelle}[" in isar_theory(checked, "T") for each in rule_.schemata)
+    assert any(f"{each.isabelle}[" in answer_theory(checked, "T") for each in rule_.schemata)
 
 
 PREMISES = (
@@ -753,7 +611,7 @@ def certified_trace() -> Certificate:
 def test_the_certificate_of_a_trace() -> None:
     answer = assert_reads(certified_trace())
     assert list(answer.premises) == ["h_p1", "h_p2", "h_p3", "h_p4", "h_p5"]
-    assert isar_theory(certified_trace(), "Alonzo").split("proof -\n", 1)[1].split("\nML ")[0] == (
+    assert answer_theory(certified_trace(), "Alonzo").split("proof -\n", 1)[1].split("\nML ")[0] == (
         r"""  have d_s1: "(p_care f_alonzo)"
   proof -
     have h1: "(((p_empathy f_alonzo) \<or> (p_compassion f_alonzo)) \<longrightarrow> (p_care f_alonzo))"
@@ -803,7 +661,7 @@ def test_hostile_ids_stay_in_their_place(name: str) -> None:
 @pytest.mark.parametrize("name", ["", "1st", "a b", "T_", 'T"', "A.B"])
 def test_theory_names_are_checked(name: str) -> None:
     with pytest.raises(ValueError, match="is no theory name"):
-        isar_theory(certified_trace(), name)
+        answer_theory(certified_trace(), name)
 
 
 @pytest.mark.parametrize(
@@ -817,7 +675,7 @@ def test_theory_names_are_checked(name: str) -> None:
 )
 def test_what_is_no_proof(text: str, proof: Proof) -> None:
     with pytest.raises(ProofError):
-        isar_theory(one_step(ask(text), proof), "T")
+        answer_theory(one_step(ask(text), proof), "T")
 
 
 # -- the reader is not credulous --------------------------------------------------------------------------------------
@@ -838,7 +696,7 @@ def test_a_wrong_proof_is_not_read(text: str, proof: Proof) -> None:
     query = ask(text)
     with pytest.raises(ProofError):
         check(proof, query.dependencies, query.conclusion)
-    written = isar_theory(one_step(query, proof), "T")
+    written = answer_theory(one_step(query, proof), "T")
     with pytest.raises((AssertionError, KeyError)):
         read_theory(written, "T")
 
@@ -865,7 +723,7 @@ def test_a_wrong_proof_is_not_read(text: str, proof: Proof) -> None:
     ],
 )
 def test_changed_certificates_are_not_read(old: str, new: str) -> None:
-    text = isar_theory(certified_trace(), "T")
+    text = answer_theory(certified_trace(), "T")
     assert old in text
     with pytest.raises((AssertionError, KeyError, ValueError, IndexError)):
         read_theory(text.replace(old, new, 1), "T")
@@ -882,7 +740,7 @@ def test_changed_certificates_are_not_read(old: str, new: str) -> None:
 )
 def test_changed_blocks_are_not_read(text: str, old: str, new: str) -> None:
     query = ask(text)
-    written = isar_theory(one_step(query, proved(query)), "T")
+    written = answer_theory(one_step(query, proved(query)), "T")
     changed = re.sub(old, new, written)
     assert changed != written
     with pytest.raises((AssertionError, KeyError, ValueError, IndexError)):
@@ -1046,7 +904,7 @@ def test_isabelle_accepts_schemata_and_certificates(tmp_path: Path) -> None:
         shutil.copy(file, tmp_path)
     certificates = [one_step(ask(text), proved(ask(text))) for text in QUERIES]
     certificates += [*map(rule_instance, FOLIO.rules), certified_trace()]
-    theories = {f"Answer{n}": isar_theory(each, f"Answer{n}") for n, each in enumerate(certificates)}
+    theories = {f"Answer{n}": answer_theory(each, f"Answer{n}") for n, each in enumerate(certificates)}
     lemmas = [
         f"lemma {each.name}_again:\n"
         + isabelle.schema_statement((*each.principal, *each.minor), each.conclusion)

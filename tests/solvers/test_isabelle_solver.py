@@ -434,7 +434,7 @@ def test_a_theory_that_is_missing_or_there_twice_decides_nothing(double: Double)
         assert solver.decide(PROVED) == BROKEN
         double.proof = lambda name, text: proof_of("Query99", text)
         assert solver.decide(PROVED) == BROKEN
-        double.proof = lambda name, text: proof_of("Query5", text)  # for both theories of the batch
+        double.proof = lambda name, text: proof_of("Query3", text)  # for both theories of the batch
         assert solver.decide_many((PROVED, PROVED)) == (BROKEN, BROKEN)
 
 
@@ -547,6 +547,30 @@ raise RuntimeError("crash")
     assert double.commands("shutdown") == ["shutdown"]
 
 
+def test_a_client_that_is_killed_takes_the_server_along(double: Double, tmp_path: Path) -> None:
+    """The program and a child of it hold locks; we get them when both are dead."""
+    fcntl = pytest.importorskip("fcntl", reason="needs locks of Unix")
+    lock = tmp_path / "lock"
+    hold = "import fcntl, sys, threading; fcntl.flock(open(sys.argv[1], 'w'), fcntl.LOCK_SH); "
+    hold += "print(sys.argv[2], flush=True); threading.Event().wait()"
+    held = f"'{sys.executable}' -c \"{hold}\" '{lock}' '{double.info}'"
+    double.install(f"{held} >/dev/null & exec {held}")
+    program = f"""
+import os, signal
+from proof_r1_formal.logic.syntax import atom
+from proof_r1_formal.solvers.base import Query
+from proof_r1_formal.solvers.isabelle import IsabelleSolver
+solver = IsabelleSolver(program={str(double.program)!r})
+print(solver.decide(Query((), atom("proved"))), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert run.returncode == -9
+    assert run.stdout.startswith("Entailed(")
+    with lock.open() as mine:
+        fcntl.flock(mine, fcntl.LOCK_EX)
+
+
 def test_a_server_that_does_not_go_is_killed(double: Double, tmp_path: Path) -> None:
     """The program holds a lock; we get it when the program is dead."""
     fcntl = pytest.importorskip("fcntl", reason="needs locks of Unix")
@@ -578,7 +602,7 @@ def test_a_program_that_is_no_server(double: Double, server: str, startup: float
 
 def test_a_program_that_cannot_be_started(double: Double) -> None:
     double.program.write_bytes(b"\x7fELF, or so it says")
-    with pytest.raises(SolverError, match="cannot be started"):
+    with pytest.raises(SolverError, match="does not say where it is"):
         solver_of(double).decide(PROVED)
     with pytest.raises(SolverError, match="does not tell its version"):
         _ = solver_of(double).name
@@ -599,8 +623,24 @@ STRAYS: dict[str, Reaction] = {
 }
 
 
-@pytest.mark.parametrize("stray", STRAYS.values(), ids=STRAYS)
-def test_a_reply_that_is_none_decides_nothing(double: Double, stray: Reaction) -> None:
+def test_a_command_that_fails_leaves_the_server_running(double: Double) -> None:
+    double.reactions = {"use_theories": [failing("Cannot load theory")]}
+    with solver_of(double) as solver:
+        assert solver.decide(PROVED) == BROKEN
+        assert solver.decide(PROVED) == Entailed()
+    assert double.started == 1
+
+
+def test_without_limits_those_of_the_paper_hold(double: Double) -> None:
+    with IsabelleSolver(program=str(double.program)) as solver:
+        assert solver.decide(OPEN) == UNDECIDED
+    assert [use["watchdog_timeout"] for command, use in double.heard if command == "use_theories"] == [1.0, 10.0]
+    assert "timeout = 5]" in double.texts[-1]
+
+
+@pytest.mark.parametrize("name", sorted(STRAYS.keys() - {"failed"}))
+def test_a_reply_that_is_none_decides_nothing(double: Double, name: str) -> None:
+    stray = STRAYS[name]
     double.reactions = {"use_theories": [stray] * 2}
     with solver_of(double) as solver:
         assert solver.decide(PROVED) == BROKEN

@@ -60,7 +60,7 @@ export interface Index {
   tables: Table[];
   catalogue: {
     rules: Record<string, string>;
-    schemata: Record<string, { premises: string[]; conclusion: string }>;
+    schemata: Record<string, { premises: string[]; conclusion: string; kernels: string[] }>;
   };
 }
 

@@ -105,6 +105,11 @@ function RuleView({ step: { report } }: { step: Step }) {
           <Formula text={schema.conclusion} />
         </p>
       )}
+      {schema !== undefined && (
+        <p class="quiet small">
+          {schema.kernels.length > 0 ? `a theorem by the kernel of ${schema.kernels.join(" and of ")}` : "no kernel has checked it"}
+        </p>
+      )}
       {instance !== undefined && Object.keys(instance.substitution).length > 0 && (
         <dl class="substitution" aria-label="Substitution">
           {Object.entries(instance.substitution).map(([name, value]) => (
