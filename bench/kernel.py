@@ -1,14 +1,18 @@
-"""How long Lean's kernel takes for the certificates of golden proofs, in batches and one process each."""
+"""How long Lean's kernel takes: for the certificates of golden proofs, and for all the evidence of many rollouts."""
 
 from __future__ import annotations
 
 import resource
+import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from bench.traces import Sample
+from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.evidence.certificate import Certificate
 from proof_r1_formal.evidence.lean import BATCH, LeanKernel, LeanTheorem
+from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.verify import Verifier
 
@@ -37,11 +41,45 @@ def certificates(samples: list[Sample]) -> dict[str, Any]:
     }
 
 
+def kernel_evidence(samples: list[Sample]) -> dict[str, Any]:
+    """CPU seconds of verifying, with checked evidence and with evidence that Lean's kernel accepted as well."""
+    kernel = LeanKernel.find()
+    if kernel is None:
+        return {"lean": None}
+    problems = {sample.problem.id: sample.problem for sample in samples}
+    completions = [
+        Completion(problem_id=sample.problem.id, sample=number, completion=sample.completion)
+        for number, sample in enumerate(samples)
+    ]
+    before = _own()
+    for _ in verify_many(problems, completions):
+        pass
+    checked = _own() - before
+    before, lean = _own(), _children()
+    evidence: Counter[str] = Counter()
+    for report in verify_many(problems, completions, settings=Settings(evidence="kernel")):
+        evidence.update([step.evidence for step in report.actions if step.evidence is not None])
+    by_lean = _children() - lean
+    return {
+        "lean": kernel.version,
+        "rollouts": len(samples),
+        "evidence": dict(sorted(evidence.items())),
+        "checked_seconds": round(checked, 1),
+        "kernel_seconds": round(_own() - before + by_lean, 1),
+        "of_these_lean": round(by_lean, 1),
+        "ms_a_rollout": round(1e3 * (_own() - before + by_lean) / len(samples), 2),
+    }
+
+
 def _milliseconds_each(kernel: LeanKernel, files: Sequence[Sequence[LeanTheorem]]) -> float:
     before = _children()
     for theorems in files:
         assert all(judgement.accepted for judgement in kernel.check(theorems))
     return 1e3 * (_children() - before) / sum(map(len, files))
+
+
+def _own() -> float:
+    return time.process_time()
 
 
 def _children() -> float:

@@ -30,7 +30,7 @@ from unittest.mock import patch
 from lark import Lark
 
 from bench.baselines import FreshZ3, Remembering, SharedZ3
-from bench.kernel import certificates
+from bench.kernel import certificates, kernel_evidence
 from bench.traces import ROLLOUTS, Sample, generated, golden_proofs, reference_traces, rollouts
 from proof_r1_formal import resources
 from proof_r1_formal.data.completions import Completion
@@ -396,6 +396,7 @@ def main() -> None:
         "workers": lambda: workers(groups),
         "memory": lambda: memory(groups, options.actions),
         "certificates": lambda: certificates(golden_proofs(options.data)),
+        "kernel_evidence": lambda: kernel_evidence(groups),
     }
     if options.only is not None:
         result = json.loads(options.out.read_text(encoding="utf-8"))

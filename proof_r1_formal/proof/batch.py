@@ -28,7 +28,7 @@ from proof_r1_formal.workers import PROCESSES, ordered_map
 
 CHUNK, CLUSTER_CHUNK = 16, 512
 """How many completions a worker is given at a time: a process, and one of a cluster, where handing over costs more."""
-KERNEL_CHUNK = 64
+KERNEL_CHUNK = 256
 """How many completions' evidence a kernel is given at a time."""
 
 

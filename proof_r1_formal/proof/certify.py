@@ -40,7 +40,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.solvers.base import Entailed, Refuted
 
-CHUNK = 64
+CHUNK = 512
 """How many certificates a kernel is given at a time."""
 _BINDING = "␣goal"
 """Id of the step from the last conclusion to the option's formula, where they are written differently."""
