@@ -34,7 +34,8 @@ for name in root.split()[6:]:
         pass
     if "Fails" in text:
         print("Building Proof_R1_Check ...")
-        print("*** Failed to finish proof\n*** At command \"by\"")
+        print("*** Failed to finish proof")
+        print("*** At command 'by'")
         print("WARNING: a Java machine that says much " * 100, file=sys.stderr)
         sys.exit(1)
 """
@@ -59,7 +60,7 @@ def test_who_fails_is_found_and_the_others_are_accepted(
     judgements = pretender.check(theories)
     assert pretender.version == "Isabelle2099"
     assert [judgements[name].accepted for name in theories] == [True, False, True, False, True]
-    assert judgements["T1"].reason == 'Isabelle does not build it: Failed to finish proof\nAt command "by"'
+    assert judgements["T1"].reason == "Isabelle does not build it: Failed to finish proof\nAt command 'by'"
     assert judgements["T3"].reason == "Isabelle ran out of time"
     assert pretender.check({}) == {}
 
