@@ -558,7 +558,7 @@ def test_a_client_that_is_killed_takes_the_server_along(double: Double, tmp_path
     program = f"""
 import os, signal
 from proof_r1_formal.logic.syntax import atom
-from proof_r1_formal.solvers.base import Query
+from proof_r1_formal.logic.query import Query
 from proof_r1_formal.solvers.isabelle import IsabelleSolver
 solver = IsabelleSolver(program={str(double.program)!r})
 print(solver.decide(Query((), atom("proved"))), flush=True)
