@@ -9,6 +9,7 @@ import pytest
 from proof_r1_formal.errors import CatalogueError, ProofError
 from proof_r1_formal.evidence.checker import check
 from proof_r1_formal.evidence.embedded import EmbeddedSolver
+from proof_r1_formal.evidence.kernel import entailment_theorem
 from proof_r1_formal.evidence.schemata import instance_proof, theorem
 from proof_r1_formal.evidence.term import Apply
 from proof_r1_formal.logic.parse import parse_formula
@@ -108,3 +109,29 @@ def test_another_instance_of_the_theorem_is_not_accepted() -> None:
     with pytest.raises(ProofError, match="premises are not those of the theorem"):
         check((wrong,), [parse_formula("p → q"), parse_formula("p")], parse_formula("q"))
     assert instance_proof(replace(match, substitution=swapped), [parse_formula("p → q")], parse_formula("q")) is None
+
+
+PARTS = tuple(f"p{number}(a)" for number in range(8))
+LINKS = tuple(f"∀x (q{number}(x) → q{number + 1}(x))" for number in range(4))
+
+
+@pytest.mark.parametrize(
+    ("name", "dependencies", "conclusion"),
+    [
+        ("DISJUNCTIVE_SYLLOGISM", (" ∨ ".join(PARTS), " ∧ ".join(f"¬{part}" for part in PARTS[1:])), PARTS[0]),
+        ("CONJUNCTION_ELIMINATION", (" ∧ ".join(PARTS),), " ∧ ".join(PARTS[1::2])),
+        ("CONJUNCTION_INTRODUCTION", (" ∧ ".join(PARTS[:4]), " ∧ ".join(PARTS[4:])), " ∧ ".join(PARTS)),
+        ("UNIVERSAL_IMPLICATION_CHAINING", LINKS, "∀x (q0(x) → q4(x))"),
+    ],
+)
+def test_proofs_of_long_instances_fit_on_a_page(name: str, dependencies: tuple[str, ...], conclusion: str) -> None:
+    """So no rule needs a theorem for each number of operands."""
+    rule = next(rule for rule in FOLIO.rules if rule.name == name)
+    match = _match(rule, dependencies, conclusion)
+    premises, goal = tuple(map(parse_formula, dependencies)), parse_formula(conclusion)
+    proof = instance_proof(match, premises, goal)
+    assert proof is not None
+    check(proof, premises, goal)
+    theorem_ = entailment_theorem(premises, goal, proof)
+    assert f"ProofR1.{match.schema.lean}" in theorem_.proof
+    assert theorem_.proof.count("\n") < 24
