@@ -27,7 +27,7 @@ def main() -> None:
     if kernel is None:
         print(f"There is no Lean here, so nothing is certified: {HINT}")
         return
-    problems = read_problems(FOLDER / "problems.jsonl").problems
+    problems = read_problems(FOLDER / "problems.jsonl")
     completions = [c for c in read_completions(FOLDER / "completions.jsonl") if isinstance(c, Completion)]
     judged = [found for _, found in certify_many(Verifier(), problems, completions, kernel)]
     print(f"{kernel.version} accepts {sum(found.is_theorem for found in judged)} of {len(judged)} answers as theorems.")

@@ -43,6 +43,15 @@ def test_verify(tmp_path: Path) -> None:
     assert lines[-1] == "verified: True reward: 0.3"
 
 
+def test_certificate(lean: LeanKernel, tmp_path: Path) -> None:
+    printed = run("certificate.py", folder=tmp_path)
+    assert f"{lean.version} accepts 11 of 13 answers as theorems." in printed
+    before, accepted, rejected = printed.split("\nLean: ")
+    assert before.count("theorem answer") == 1
+    assert accepted.startswith("accepted\n")
+    assert rejected.startswith("rejected: Application type mismatch")
+
+
 def test_own_rule(lean: LeanKernel, tmp_path: Path) -> None:
     lines = run("own_rule.py", folder=tmp_path).splitlines()
     assert lines[0] == "∀ (p_A : Prop) (p_B : Prop) (p_C : Prop), (p_A → p_B) → (p_B → p_C) → (p_A → p_C)"

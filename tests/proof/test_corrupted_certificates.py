@@ -67,7 +67,7 @@ def assert_rejected(kernel: LeanKernel, certificates: list[Certificate], least: 
 
 def test_no_corrupted_example_is_accepted(lean: LeanKernel) -> None:
     verifier = Verifier()
-    problems = read_problems(ROOT / "examples" / "problems.jsonl").problems
+    problems = read_problems(ROOT / "examples" / "problems.jsonl")
     completions = [c for c in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(c, Completion)]
     found = [certify(verifier, problems[c.problem_id], c.completion).certificate for c in completions]
     assert_rejected(lean, [certificate for certificate in found if isinstance(certificate, Certificate)], 60)
