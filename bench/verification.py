@@ -17,7 +17,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import version
@@ -39,7 +39,7 @@ from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.logic import parse
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import Formula, Iff, Not
-from proof_r1_formal.proof import verify
+from proof_r1_formal.proof import judge, session
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.verify import Verifier
@@ -72,9 +72,18 @@ class EveryQuestion(Oracle):
         self.questions = 0
 
     @classmethod
-    def unmetered(cls) -> AbstractContextManager[object]:
+    def unmetered(cls) -> ExitStack:
         """Verifiers in this context ask their own oracle, not one that meters it and remembers what a trace asked."""
-        return patch.object(verify, "Metered", lambda oracle, _budget, _whose: oracle)
+        stack = ExitStack()
+        for module in (judge, session):
+            stack.enter_context(patch.object(module, "Metered", lambda oracle, _budget, _whose: oracle))
+        return stack
+
+    def mark(self) -> None:
+        """Nothing is charged, so there is nothing to go back to."""
+
+    def rewind(self, mark: None) -> None:
+        """See :meth:`mark`."""
 
     def _entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
         self.questions += 1
@@ -223,7 +232,7 @@ def four_way_check(samples: list[Sample], rounds: int) -> Json:
 
     def every_question(make: Callable[[], Solver]) -> Contestant:
         def verifier() -> Verifier:
-            EveryQuestion.unmetered().__enter__()  # for the life of the contestant's process
+            EveryQuestion.unmetered()  # for the life of the contestant's process
             solver = make()
             return ForgetfulVerifier(solver, EveryQuestion(solver))
 

@@ -23,7 +23,19 @@ from proof_r1_formal.evidence.term import (
     Repeat,
     Truth,
 )
-from proof_r1_formal.logic.syntax import Binary, Bottom, Connective, Exists, ForAll, Formula, Not, Quantified, Term, Top
+from proof_r1_formal.logic.syntax import (
+    Atom,
+    Binary,
+    Bottom,
+    Connective,
+    Exists,
+    ForAll,
+    Formula,
+    Not,
+    Quantified,
+    Term,
+    Top,
+)
 from proof_r1_formal.logic.transform import alpha_normal, instantiate
 
 MOST: Final = 2_000
@@ -106,10 +118,10 @@ class Propagation:
                 left, left_sign = _stripped(formula.left, True)
                 right, right_sign = _stripped(formula.right, True)
                 self._graph[formula] = (left, left_sign, right, right_sign)
-                self._parents.setdefault(left, []).append(formula)
-                self._parents.setdefault(right, []).append(formula)
-                self._enter(left)
-                self._enter(right)
+                for side in (left, right):
+                    self._parents.setdefault(side, []).append(formula)
+                    if not isinstance(side, Atom):
+                        self._enter(side)
         elif isinstance(formula, Top | Bottom):
             self._hold(formula, isinstance(formula, Top), _TRUTH, ())
 

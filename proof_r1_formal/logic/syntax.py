@@ -88,18 +88,16 @@ def once(function: Callable[[_T], _R]) -> Callable[[_T], _R]:
 
     @wraps(function)
     def remembering(node: _T) -> _R:
-        memo = node.memo
-        if name in memo:
-            found = memo[name]
-            return node if found is _ITSELF else found  # type: ignore[return-value]
-        result = function(node)
-        memo[name] = _ITSELF if result is node else result  # a node that held itself would not be freed at once
-        return result
+        found = node.memo.get(name, _UNKNOWN)
+        if found is _UNKNOWN:
+            found = function(node)
+            node.memo[name] = _ITSELF if found is node else found  # a node that held itself would not be freed at once
+        return node if found is _ITSELF else found  # type: ignore[return-value]
 
     return remembering
 
 
-_ITSELF = object()
+_ITSELF, _UNKNOWN = object(), object()
 
 
 def _setter(cls: type, name: str) -> Callable[[object, object], None]:
