@@ -14,8 +14,8 @@ from functools import partial
 from proof_r1_formal.serve.desk import Desk
 from proof_r1_formal.serve.messages import Code, Job, Outcome, Refused, Trouble
 from proof_r1_formal.workers import pool as scheduler
-from proof_r1_formal.workers.pool import Limits, NoWorkerError, TaskTimeoutError, WorkerDiedError
 from proof_r1_formal.workers.processes import Processes
+from proof_r1_formal.workers.protocol import Limits, NoWorkerError, TaskTimeoutError, WorkerDiedError
 
 
 class BusyError(Exception):

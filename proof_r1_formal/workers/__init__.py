@@ -12,27 +12,22 @@ The *engine* says where the workers are: ``processes`` are children of this proc
 
 from __future__ import annotations
 
-import asyncio
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
-from itertools import islice
-from threading import Thread
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.workers.pool import (
+from proof_r1_formal.workers.protocol import (
     Backend,
     Initializer,
     Limits,
     NoWorkerError,
-    Pool,
     TaskTimeoutError,
     WorkerDiedError,
     WorkerError,
+    WorkerPool,
 )
-from proof_r1_formal.workers.processes import Processes
 
 __all__ = [
     "PROCESSES",
@@ -52,26 +47,6 @@ _Result = TypeVar("_Result")
 
 PROCESSES, RAY = "processes", "ray"
 """The engines."""
-AHEAD = 4
-"""How many tasks per worker an ordered map takes ahead of the result that it waits for."""
-
-
-class WorkerPool(Protocol):
-    """Workers that run functions of modules."""
-
-    def submit(self, function: Callable[[_Task], _Result], task: _Task) -> Future[_Result]:
-        """Run a function on a task, in turn.
-
-        Returns:
-            The result, or the exception that the function raised, or a :class:`WorkerError`.
-        """
-
-    def map(self, function: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:
-        """The results of a function in the order of the tasks, which may be endless: few are taken ahead.
-
-        Raises:
-            WorkerError: in the turn of a task that could not be done; and what the function raises.
-        """
 
 
 def ordered_map(
@@ -127,6 +102,10 @@ def worker_pool(
             initializer()
         yield _ThisProcess()
         return
+    from proof_r1_formal.workers.pool import Pool  # asyncio takes long to import
+    from proof_r1_formal.workers.processes import Processes
+    from proof_r1_formal.workers.threads import ThreadedPool
+
     backend: Backend
     if engine != PROCESSES:
         from proof_r1_formal.workers.cluster import Cluster  # its library is optional
@@ -134,7 +113,7 @@ def worker_pool(
         backend = Cluster(count, initializer, engine.partition(":")[2] or None)
     else:
         backend = Processes(initializer)
-    pool = _Threaded(Pool(backend, count, limits or Limits()))
+    pool = ThreadedPool(Pool(backend, count, limits or Limits()))
     try:
         pool.start()
         yield pool
@@ -155,49 +134,3 @@ class _ThisProcess:
 
     def map(self, function: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:
         return map(function, tasks)
-
-
-class _Threaded:
-    """A pool under an event loop of its own, in a thread."""
-
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
-        self._loop = asyncio.new_event_loop()
-        self._thread = Thread(target=self._loop.run_forever, name="worker pool", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._pool.start(), self._loop).result()
-
-    def close(self) -> None:
-        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    async def _end(self) -> None:
-        await self._pool.close()
-        waiting = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in waiting:
-            task.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
-
-    def submit(self, function: Callable[[_Task], _Result], task: _Task) -> Future[_Result]:
-        return asyncio.run_coroutine_threadsafe(self._result(function, task), self._loop)
-
-    async def _result(self, function: Callable[[_Task], _Result], task: _Task) -> _Result:
-        return await self._pool.submit(function, task)
-
-    def map(self, function: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:
-        source = iter(tasks)
-        futures: deque[Future[_Result]] = deque()
-        try:
-            while True:
-                for task in islice(source, AHEAD * self._pool.count - len(futures)):
-                    futures.append(self.submit(function, task))
-                if not futures:
-                    return
-                yield futures.popleft().result()
-        finally:
-            for future in futures:  # not needed any more
-                future.cancel()

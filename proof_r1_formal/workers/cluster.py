@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.workers.pool import Function, Initializer, LostWorkerError, Reply, WorkerError
+from proof_r1_formal.workers.protocol import Function, Initializer, LostWorkerError, Reply, WorkerError
 from proof_r1_formal.workers.worker import initialize, run
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Cluster:
         self._new_actor = self._ray.remote(_Actor).options(num_cpus=1).remote
 
     async def start(self) -> _ClusterWorker:
-        """See :class:`~proof_r1_formal.workers.pool.Backend`."""
+        """See :class:`~proof_r1_formal.workers.protocol.Backend`."""
         worker = _ClusterWorker(self._ray, self._new_actor())
         worker.send(initialize, self._initializer)
         return worker
@@ -84,11 +84,11 @@ class _ClusterWorker:
         self._replies: asyncio.Queue[ObjectRef[Reply]] = asyncio.Queue()
 
     def send(self, function: Function, task: Any) -> None:
-        """See :class:`~proof_r1_formal.workers.pool.Worker`."""
+        """See :class:`~proof_r1_formal.workers.protocol.Worker`."""
         self._replies.put_nowait(self._actor.run.remote(function, task))
 
     async def receive(self) -> Reply:
-        """See :class:`~proof_r1_formal.workers.pool.Worker`; Ray does not say that an idle worker died."""
+        """See :class:`~proof_r1_formal.workers.protocol.Worker`; Ray does not say that an idle worker died."""
         from ray.exceptions import RayError, RayTaskError, UnserializableException
 
         reference = await self._replies.get()

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
-from proof_r1_formal.workers.pool import Function, Initializer, LostWorkerError, Reply
+from proof_r1_formal.workers.protocol import Function, Initializer, LostWorkerError, Reply
 from proof_r1_formal.workers.worker import HEADER, initialize
 
 START = 120.0
@@ -39,14 +39,14 @@ class Processes:
         self._initializer = _frame(initialize, initializer)
 
     async def start(self) -> Process:
-        """See :class:`~proof_r1_formal.workers.pool.Backend`."""
+        """See :class:`~proof_r1_formal.workers.protocol.Backend`."""
         process = await Process.start()
         with suppress(LostWorkerError):  # its first reply says so
             process.write(self._initializer)
         return process
 
     def close(self) -> None:
-        """See :class:`~proof_r1_formal.workers.pool.Backend`; processes share nothing."""
+        """See :class:`~proof_r1_formal.workers.protocol.Backend`; processes share nothing."""
 
 
 class Process:
@@ -92,7 +92,7 @@ class Process:
             raise
 
     def send(self, function: Function, task: Any) -> None:
-        """See :class:`~proof_r1_formal.workers.pool.Worker`; the pipe takes the bytes when it can."""
+        """See :class:`~proof_r1_formal.workers.protocol.Worker`; the pipe takes the bytes when it can."""
         self.write(_frame(function, task))
 
     def write(self, frame: bytes) -> None:
@@ -106,7 +106,7 @@ class Process:
         raise self._lost()
 
     async def receive(self) -> Reply:
-        """See :class:`~proof_r1_formal.workers.pool.Worker`."""
+        """See :class:`~proof_r1_formal.workers.protocol.Worker`."""
         try:
             (length,) = HEADER.unpack(await self._replies.readexactly(HEADER.size))
             frame = await self._replies.readexactly(length)

@@ -13,7 +13,7 @@ import struct
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from proof_r1_formal.workers.pool import Function, Initializer, Reply, WorkerError
+from proof_r1_formal.workers.protocol import Function, Initializer, Reply, WorkerError
 
 HEADER = struct.Struct(">I")
 """The length of a frame."""

@@ -12,7 +12,6 @@ import pytest
 
 from proof_r1_formal.errors import ParseError, ProofR1Error
 from proof_r1_formal.workers import (
-    AHEAD,
     PROCESSES,
     Limits,
     NoWorkerError,
@@ -24,6 +23,7 @@ from proof_r1_formal.workers import (
 )
 from proof_r1_formal.workers.cluster import Cluster
 from proof_r1_formal.workers.processes import Processes
+from proof_r1_formal.workers.threads import AHEAD
 from tests.patience import PATIENCE
 from tests.workers import tasks
 
