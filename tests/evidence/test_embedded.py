@@ -21,7 +21,6 @@ from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import FunctionType, Signature
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
@@ -51,20 +50,10 @@ from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import MAX_DEPTH, Answer, Entailed, Limits, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing import strategies
+from tests.builders import ask, shown
 
 ENGINE = EmbeddedSolver()
 Z3 = get_solver("z3")
-
-
-def ask(*texts: str) -> Query:
-    """The query whose last formula is the conclusion."""
-    *dependencies, conclusion = [parse_formula(text) for text in texts]
-    return Query(tuple(dependencies), conclusion)
-
-
-def shown(query: Query) -> str:
-    """The name of a test."""
-    return f"{', '.join(map(show, query.dependencies))} ⊨ {show(query.conclusion)}"
 
 
 # -- against Z3 -------------------------------------------------------------------------------------------------------

@@ -19,12 +19,6 @@ FRESH = EmbeddedSolver()
 Z3 = get_solver("z3")
 
 
-def ask(*texts: str) -> Query:
-    """The query whose last formula is the conclusion."""
-    *dependencies, conclusion = [parse_formula(text) for text in texts]
-    return Query(tuple(dependencies), conclusion)
-
-
 @given(strategies.signatures(symbols=strategies.names()).flatmap(strategies.queries))
 def test_evidence_in_the_names_of_the_query_holds(query: Query) -> None:
     answer = FRESH.decide(query)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.shape import isomorphism_key
 from proof_r1_formal.logic.syntax import (
@@ -28,15 +27,10 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.logic.transform import alpha_normal, rename, subformulas, substitute, terms
 from proof_r1_formal.testing import strategies
+from tests.builders import ask
 
 SIGNATURES = strategies.signatures(symbols=strategies.names())
 QUERIES = SIGNATURES.flatmap(strategies.queries)
-
-
-def ask(*texts: str) -> Query:
-    """The query whose last formula is the conclusion."""
-    *dependencies, conclusion = [parse_formula(text) for text in texts]
-    return Query(tuple(dependencies), conclusion)
 
 
 def key(query: Query) -> tuple[object, ...]:

@@ -15,26 +15,15 @@ from proof_r1_formal.logic.syntax import (
     ENTITY,
     TOP,
     And,
-    Connective,
     Formula,
-    Iff,
-    Implies,
     Not,
     Or,
-    Xor,
     atom,
     conjunction,
     disjunction,
 )
 from proof_r1_formal.logic.truth_table import MAX_ATOMS, SemanticKey, semantic_key
-
-CONNECTIVES: tuple[type[Connective], ...] = (And, Or, Xor, Implies, Iff)
-
-
-def compound(inner: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
-    """Negations and binary formulas of the formulas."""
-    binary = st.tuples(st.sampled_from(CONNECTIVES), inner, inner)
-    return inner.map(Not) | binary.map(lambda drawn: drawn[0](drawn[1], drawn[2]))
+from tests.builders import compound
 
 
 def formulas(atoms: int) -> st.SearchStrategy[Formula]:

@@ -13,6 +13,7 @@ from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
+from tests.builders import verdicts
 
 IE, CI = "IMPLICATION_ELIMINATION", "CONJUNCTION_INTRODUCTION"
 XOI, XOE = "EXCLUSIVE_DISJUNCTION_INTRODUCTION", "EXCLUSIVE_DISJUNCTION_ELIMINATION"
@@ -39,10 +40,6 @@ def verified(case: Problem, *steps: Step) -> TraceReport:
     ]
     summary = json.dumps(actions, ensure_ascii=False)
     return VERIFIER.verify(case, f"<think>Let me see.</think><summary>{summary}</summary>")
-
-
-def verdicts(step: StepReport) -> tuple[bool, bool, bool, bool, float]:
-    return step.schema, step.semantic, step.rule, step.progress, step.signal
 
 
 ALL = (True, True, True, True, 1.0)

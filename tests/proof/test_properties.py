@@ -47,7 +47,7 @@ from proof_r1_formal.logic.transform import alpha_equivalent, rename, substitute
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.certify import certify
-from proof_r1_formal.proof.report import Code, StepReport, TraceReport, decode, encode
+from proof_r1_formal.proof.report import Code, TraceReport, decode, encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.check import Match, check_rule
@@ -60,6 +60,7 @@ from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
 from proof_r1_formal.testing.completions import any_text, completions, layouts
 from proof_r1_formal.testing.corruptions import FINDINGS, Corrupted, Corruption, corrupted_attempts
 from proof_r1_formal.testing.strategies import formulas, plain_names, schemata
+from tests.builders import codes, verdicts
 
 SMALL = Signature(
     {"P": (ENTITY,), "Q": (ENTITY,), "S": ()},
@@ -82,16 +83,8 @@ def run(attempt: Attempt) -> TraceReport:
     return VERIFIER.verify(attempt.problem, attempt.completion)
 
 
-def verdicts(step: StepReport) -> tuple[bool, bool, bool, bool, float]:
-    return step.schema, step.semantic, step.rule, step.progress, step.signal
-
-
 def all_verdicts(report: TraceReport) -> list[tuple[bool, bool, bool, bool, float]]:
     return [verdicts(step) for step in report.actions]
-
-
-def codes(step: StepReport) -> set[Code]:
-    return {finding.code for finding in step.findings}
 
 
 # -- valid attempts pass, corrupted ones are found out ----------------------------------------------------------------

@@ -24,7 +24,7 @@ from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import ENTITY
 from proof_r1_formal.proof.batch import Settings, verify, verify_many
 from proof_r1_formal.proof.judge import CHECK_STEPS
-from proof_r1_formal.proof.report import Code, Finding, RuleReport, StepReport, TraceReport, decode, encode
+from proof_r1_formal.proof.report import Code, Finding, RuleReport, TraceReport, decode, encode
 from proof_r1_formal.proof.session import TRACE_STEPS
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
@@ -32,6 +32,7 @@ from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.oracle import QUESTION
 from proof_r1_formal.solvers.z3 import RLIMIT_PER_STEP
+from tests.builders import codes, completion
 
 CE, CI, GB = "CONJUNCTION_ELIMINATION", "CONJUNCTION_INTRODUCTION", "GOAL_BINDING"
 
@@ -41,20 +42,11 @@ def problem(*premises: str, goal: str = "G(a)", answer: str = "h_goal_true") -> 
     return Problem("test/1", parsed, three_way_options(parse_formula(goal)), answer)
 
 
-def completion(*steps: tuple[str, list[str], str, str]) -> str:
-    actions = [{"id": i, "dependencies": d, "conclusion": c, "rule": r} for i, d, c, r in steps]
-    return f"<summary>{json.dumps(actions)}</summary>"
-
-
 VERIFIER = Verifier()
 
 
 def run(case: Problem, *steps: tuple[str, list[str], str, str]) -> TraceReport:
     return VERIFIER.verify(case, completion(*steps))
-
-
-def codes(step: StepReport) -> set[Code]:
-    return {finding.code for finding in step.findings}
 
 
 # -- the two states and the signals -----------------------------------------------------------------------------------

@@ -25,12 +25,7 @@ from proof_r1_formal.solvers.base import (
     is_countermodel,
 )
 from proof_r1_formal.testing import strategies
-
-
-def ask(*texts: str) -> Query:
-    """The query whose last formula is the conclusion."""
-    *dependencies, conclusion = [parse_formula(text) for text in texts]
-    return Query(tuple(dependencies), conclusion)
+from tests.builders import ask
 
 
 @given(strategies.queries())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import combinations, product
@@ -48,20 +47,11 @@ from proof_r1_formal.solvers.base import MAX_DEPTH, Answer, Entailed, Reason, Re
 from proof_r1_formal.solvers.finite import FiniteSolver, Question
 from proof_r1_formal.solvers.grounding import MAX_WITNESSES
 from proof_r1_formal.testing import strategies
+from tests.builders import ask, shown
+from tests.builders import completion as trace
 
 SOLVER = FiniteSolver()
 Z3 = get_solver("z3")
-
-
-def ask(*texts: str) -> Query:
-    """The query whose last formula is the conclusion."""
-    *dependencies, conclusion = [parse_formula(text) for text in texts]
-    return Query(tuple(dependencies), conclusion)
-
-
-def shown(query: Query) -> str:
-    """The name of a test."""
-    return f"{', '.join(map(show, query.dependencies))} ⊨ {show(query.conclusion)}"
 
 
 def assert_refuted(query: Query, answer: Answer) -> None:
@@ -586,11 +576,6 @@ ORDINARY = Problem(
     three_way_options(parse_formula("animal(tom)")),
     "h_goal_true",
 )
-
-
-def trace(*steps: tuple[str, list[str], str, str]) -> str:
-    actions = [{"id": i, "dependencies": d, "conclusion": c, "rule": r} for i, d, c, r in steps]
-    return f"<summary>{json.dumps(actions)}</summary>"
 
 
 ORDINARY_TRACES = (

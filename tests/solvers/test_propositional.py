@@ -16,15 +16,11 @@ from proof_r1_formal.logic.syntax import (
     ENTITY,
     TOP,
     And,
-    Connective,
     Eq,
     ForAll,
     Formula,
-    Iff,
-    Implies,
     Not,
     Or,
-    Xor,
     atom,
     conjunction,
     const,
@@ -42,6 +38,7 @@ from proof_r1_formal.solvers.propositional import (
     TruthTable,
     satisfying_assignment,
 )
+from tests.builders import compound
 
 
 def by_clauses(formulas: Sequence[Signed]) -> Assignment | None:
@@ -74,15 +71,6 @@ def world(assignment: Assignment, count: int) -> Structure:
         {ENTITY: 1},
         {f"p{n}": frozenset({()} if assignment.get(atom(f"p{n}"), False) else ()) for n in range(count)},
     )
-
-
-CONNECTIVES: tuple[type[Connective], ...] = (And, Or, Xor, Implies, Iff)
-
-
-def compound(inner: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
-    """Negations and binary formulas of the formulas."""
-    binary = st.tuples(st.sampled_from(CONNECTIVES), inner, inner)
-    return inner.map(Not) | binary.map(lambda drawn: drawn[0](drawn[1], drawn[2]))
 
 
 def propositions(count: int) -> st.SearchStrategy[Formula]:

@@ -20,13 +20,13 @@ from proof_r1_formal.errors import ParseError, SignatureError, SolverError
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import FunctionType, Signature
 from proof_r1_formal.logic.syntax import ENTITY, Exists, ForAll, Formula, Var, atom, const
 from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.cvc5 import Cvc5Solver
 from proof_r1_formal.solvers.z3 import Z3Solver
 from proof_r1_formal.testing import strategies
+from tests.builders import ask, shown
 from tests.patience import PATIENCE
 
 SolverType: TypeAlias = type[Z3Solver] | type[Cvc5Solver]
@@ -36,17 +36,6 @@ SMALL = Limits(steps=100_000)
 
 needs_cvc5 = pytest.mark.skipif(find_spec("cvc5") is None, reason="cvc5 is not installed (the extra [solvers])")
 each_solver = pytest.mark.parametrize("solver_type", [Z3Solver, pytest.param(Cvc5Solver, marks=needs_cvc5)])
-
-
-def ask(*texts: str) -> Query:
-    """The query whose last formula is the conclusion."""
-    *dependencies, conclusion = [parse_formula(text) for text in texts]
-    return Query(tuple(dependencies), conclusion)
-
-
-def shown(query: Query) -> str:
-    """The name of a test."""
-    return f"{', '.join(map(show, query.dependencies))} ⊨ {show(query.conclusion)}"
 
 
 def check_model(query: Query, answer: Answer) -> None:

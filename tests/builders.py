@@ -1,0 +1,48 @@
+"""Small builders and views that tests of several rooms share."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import strategies as st
+
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.syntax import And, Connective, Formula, Iff, Implies, Not, Or, Xor
+from proof_r1_formal.proof.report import Code, StepReport
+
+CONNECTIVES: tuple[type[Connective], ...] = (And, Or, Xor, Implies, Iff)
+
+
+def ask(*texts: str) -> Query:
+    """The query whose last formula is the conclusion."""
+    *dependencies, conclusion = [parse_formula(text) for text in texts]
+    return Query(tuple(dependencies), conclusion)
+
+
+def shown(query: Query) -> str:
+    """The name of a test."""
+    return f"{', '.join(map(show, query.dependencies))} ⊨ {show(query.conclusion)}"
+
+
+def compound(inner: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
+    """Negations and binary formulas of the formulas."""
+    binary = st.tuples(st.sampled_from(CONNECTIVES), inner, inner)
+    return inner.map(Not) | binary.map(lambda drawn: drawn[0](drawn[1], drawn[2]))
+
+
+def completion(*steps: tuple[str, list[str], str, str]) -> str:
+    """A completion of actions: id, dependencies, conclusion and rule of each."""
+    actions = [{"id": i, "dependencies": d, "conclusion": c, "rule": r} for i, d, c, r in steps]
+    return f"<summary>{json.dumps(actions)}</summary>"
+
+
+def verdicts(step: StepReport) -> tuple[bool, bool, bool, bool, float]:
+    """The four verdicts on an action, and its signal."""
+    return step.schema, step.semantic, step.rule, step.progress, step.signal
+
+
+def codes(step: StepReport) -> set[Code]:
+    """The codes of the findings on an action."""
+    return {finding.code for finding in step.findings}
