@@ -72,7 +72,7 @@ def test_an_error_of_the_verifier_is_that_of_one_completion(problems: list[Probl
     with Workers(TRAINING) as workers:
         broken = workers.verify(problems[0], None)  # type: ignore[arg-type]  # no text at all
         whole = workers.verify(problems[0], "<summary>[]</summary>")
-        assert "AttributeError" in (broken.result().failure or "")
+        assert "TypeError" in (broken.result().failure or "")
         assert whole.result().failure is None
 
 
