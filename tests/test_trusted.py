@@ -25,13 +25,15 @@ TRUSTED = {
 """The modules that decide whether evidence holds, and what each of them is trusted for."""
 HARMLESS = {"errors", "unicode"}
 """What they may import besides: these make no decision."""
+DISPLAY = {"__str__", "__rich__", "_repr_html_"}
+"""Methods that show an object to people, and decide nothing; what they import does not count."""
 LIBRARIES = {"msgspec"}
 """The libraries that they may import, beside Python's own."""
 
 
 def imports(source: str, name: str) -> Iterator[str]:
-    """Every module that a module imports, at whatever place; relative imports are resolved."""
-    for node in ast.walk(ast.parse(source)):
+    """Every module that a module imports outside the display of objects; relative imports are resolved."""
+    for node in _nodes(ast.parse(source)):
         match node:
             case ast.Import(names):
                 yield from (alias.name for alias in names)
@@ -40,6 +42,17 @@ def imports(source: str, name: str) -> Iterator[str]:
                 base = ".".join([*package, *([module] if module else [])])
                 within = ROOT.joinpath(*base.split("."))
                 yield from (f"{base}.{alias.name}" if within.is_dir() else base for alias in names)
+
+
+def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.iter_child_nodes(tree):
+        match node:
+            case ast.FunctionDef(name=name) if name in DISPLAY:
+                continue
+            case ast.If(test=ast.Name("TYPE_CHECKING")):
+                continue
+        yield node
+        yield from _nodes(node)
 
 
 def foreign(name: str, source: str) -> set[str]:
@@ -72,6 +85,11 @@ def test_trusted_modules_import_trusted_modules_only(name: str) -> None:
         ("def f():\n    import z3", {"z3"}),
         ("import msgspec, ast\nfrom proof_r1_formal.logic import syntax", set()),
         ("from . import term", set()),
+        ("class A:\n    def __str__(self):\n        from proof_r1_formal.logic import show", set()),
+        (
+            "class A:\n    def __eq__(self, other):\n        from proof_r1_formal.logic import show",
+            {"proof_r1_formal.logic.show"},
+        ),
     ],
 )
 def test_the_check_sees_every_import(line: str, found: set[str]) -> None:
