@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
+from threading import get_ident
 
 from proof_r1_formal.evidence.propagation import Propagation
 from proof_r1_formal.evidence.search import BUDGET, search
@@ -46,7 +47,7 @@ class EmbeddedSolver:
     def __init__(self, limits: Limits | None = None, *, file: Path | None = None) -> None:
         limits = limits or Limits()
         self._limits = replace(limits, steps=min(limits.steps, FALLBACK))
-        self._last: Question | None = None
+        self._last: tuple[int, Question | None] = 0, None
         self._file = None if file is None else AnswerFile(file)
 
     name = f"embedded {version('proof-r1-formal')}"
@@ -72,10 +73,15 @@ class EmbeddedSolver:
         return answer
 
     def question(self, query: Query) -> Question:
-        """The query over its ground atoms; the last one is kept, as a rule check often follows the question."""
-        last = self._last
-        if last is None or last.query != query:
-            last = self._last = Question(query)
+        """The query over its ground atoms; the last one is kept, as a rule check often follows the question.
+
+        A thread gets only questions of its own, as they change while they are used.
+        """
+        thread = get_ident()
+        owner, last = self._last
+        if last is None or owner != thread or last.query != query:
+            last = Question(query)
+            self._last = thread, last
         return last
 
     def _solve(self, query: Query, signature: Signature) -> Answer:

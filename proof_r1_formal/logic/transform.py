@@ -362,26 +362,3 @@ def nnf(formula: Formula, *, positive: bool = True) -> Formula:
             quantifier = ForAll if isinstance(formula, ForAll) == positive else Exists
             return quantifier(variable, nnf(body, positive=positive))
     assert_never(formula)
-
-
-def skolemise(formula: Formula, *, prefix: str = "sk") -> Formula:
-    """An equisatisfiable formula without ∃ (nor negated ∀), in negation normal form.
-
-    Each ∃ gets its own function ``␣<prefix><number>`` of the enclosing ∀-variables that are free in it; the names
-    cannot be written plainly in any grammar of the package. Any model of the result is a model of ``formula``.
-    """
-    counter = iter(range(1 << 62))
-
-    def walk(part: Formula, universal: tuple[Var, ...]) -> Formula:
-        match part:
-            case And(left, right) | Or(left, right):
-                return type(part)(walk(left, universal), walk(right, universal))
-            case ForAll(variable, body):
-                return ForAll(variable, walk(body, (*(v for v in universal if v is not variable), variable)))
-            case Exists(_, body):
-                arguments = tuple([v for v in universal if v in part.free])
-                return walk(instantiate(part, App(f"␣{prefix}{next(counter)}", arguments)), universal)
-            case _:
-                return part
-
-    return walk(nnf(formula), ())

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.metadata import version
 from itertools import product
@@ -374,3 +375,15 @@ def test_the_file_is_made_when_it_is_needed(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     engine.decide(ask("p", "p"))
     assert (tmp_path / "answers").is_file()
+
+
+def test_threads_share_no_question() -> None:
+    """A question changes while it is used, also by the rule checks behind it."""
+    solver = EmbeddedSolver()
+    query = Query((parse_formula("P(a)"),), parse_formula("Q(a)"))
+    mine = solver.question(query)
+    assert solver.question(query) is mine
+    with ThreadPoolExecutor(1) as threads:
+        theirs = threads.submit(solver.question, query).result()
+        assert theirs is not mine
+        assert solver.question(query) is not theirs

@@ -53,12 +53,11 @@ from proof_r1_formal.logic.transform import (
     disjuncts,
     nnf,
     regrouped,
-    skolemise,
     subformulas,
     substitute,
 )
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Entailed, Refuted
+from proof_r1_formal.solvers.base import Entailed
 from proof_r1_formal.testing import strategies
 
 SIGNATURE = Signature(
@@ -143,13 +142,6 @@ def test_normal_forms_mean_the_same(formula: Formula, structure: Structure) -> N
     for part in subformulas(nnf(formula)):
         assert not isinstance(part, Xor | Iff)
         assert not isinstance(part, Not) or isinstance(part.body, Atom | Eq)
-
-
-@given(FORMULAS)
-def test_skolemisation_has_no_existential_and_entails_the_formula(formula: Formula) -> None:
-    skolem = skolemise(formula)
-    assert not any(isinstance(part, Exists) for part in subformulas(skolem))
-    assert not isinstance(get_solver("z3").decide(Query((skolem,), formula)), Refuted)
 
 
 @given(FORMULAS, st.randoms(use_true_random=False))
