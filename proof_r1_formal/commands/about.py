@@ -1,4 +1,4 @@
-"""``rules`` and ``doctor``: what there is to use."""
+"""``rules`` and ``doctor``: list rules, solvers and proof assistants."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def rules(
         return
     found = known.find(rule, aliases=True)
     if found is None:
-        fail(f"there is no rule {rule!r} in the catalogue {known.name}; 'proof-r1 rules' lists them")
+        fail(f"Unknown rule {rule!r} in the catalogue {known.name}; 'proof-r1 rules' lists all rules")
     OUT.print(display.rule(found))
 
 
 def doctor() -> None:
-    """Say which solvers and proof assistants are here, with versions, and what to install for the others."""
+    """List the installed solvers and proof assistants with versions, and how to install the others."""
     table = Table("kind", "name", "version", "if missing", title=f"proof-r1-formal {__version__}", title_justify="left")
     lean = LeanKernel.find()
     kernels = [

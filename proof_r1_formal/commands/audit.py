@@ -1,4 +1,4 @@
-"""``soundness`` and ``crosscheck``: is anything false accepted, and do verdicts depend on the solver?"""
+"""``soundness`` and ``crosscheck``: search for wrongly accepted steps, and compare solvers."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ from proof_r1_formal.testing.soundness import (
 )
 
 SHOWN = 10
-"""How many failures are shown; the file holds all."""
+"""How many failures are shown; the file contains all of them."""
 
 
 def soundness(
-    examples: Annotated[int, typer.Option("--examples", min=1, help="How many steps to try.")] = 10_000,
-    answers: Annotated[int, typer.Option("--answers", min=0, help="How many traces to try.")] = 500,
-    proofs: Annotated[int, typer.Option("--proofs", min=0, help="How many forged proofs to try.")] = 500,
-    seed: Annotated[int, typer.Option("--seed", help="Of all that is drawn.")] = 0,
+    examples: Annotated[int, typer.Option("--examples", min=1, help="Number of steps to try.")] = 10_000,
+    answers: Annotated[int, typer.Option("--answers", min=0, help="Number of traces to try.")] = 500,
+    proofs: Annotated[int, typer.Option("--proofs", min=0, help="Number of forged proofs to try.")] = 500,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed.")] = 0,
     rules: Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")] = "folio",
     solver: SolverOption = "embedded",
     kernel_sample: Annotated[
@@ -67,11 +67,11 @@ def soundness(
     ] = 0.0,
     lean: LeanOption = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Also write what was found as JSON, and each failure as a trace.")
+        Path | None, typer.Option("--out", help="Also write the results as JSON, and each failure as a trace.")
     ] = None,
     workers: WorkersOption = 1,
 ) -> None:
-    """Try hard to have a step accepted that is false or no instance of its rule, a false answer or a forged proof."""
+    """Search for invalid steps, wrong answers and forged proofs that the verifier accepts."""
     if out is not None:
         check_outputs(out, *reproducer_paths(out), inputs=())
     harness = Harness(catalogue(rules), solver=solver, seed=seed, kernel_sample=kernel_sample, lean=lean)
@@ -97,7 +97,7 @@ def soundness(
         write_output(out, msgspec.json.format(msgspec.json.encode(report, order="deterministic"), indent=1) + b"\n")
         if failures:
             problems, completions = write_reproducers(out, failures)
-            say(f"to see a failure again: proof-r1 show --problems {problems} --completions {completions} --id …")
+            say(f"to see a failure: proof-r1 show --problems {problems} --completions {completions} --id …")
     tried_in_all = [sum(each.tried.values()) for each in (found, answered, forged)]
     failed = len(failures) + len(forged.failures)
     say("{} failures in {} steps, {} traces and {} proofs".format(failed, *tried_in_all))
@@ -145,18 +145,21 @@ def _show_proofs(forged: AttackFindings) -> None:
 def crosscheck(
     problems: ProblemsOption,
     completions: Annotated[
-        list[Path], typer.Option("--completions", help="File of completions; several may be given.", show_default=False)
+        list[Path],
+        typer.Option(
+            "--completions", help="File of completions; repeat the option for several files.", show_default=False
+        ),
     ],
-    backends: Annotated[str, typer.Option("--backends", help="Solvers, with commas between.")] = "z3,embedded",
+    backends: Annotated[str, typer.Option("--backends", help="Solvers, separated by commas.")] = "z3,embedded",
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for tables, pictures and kept answers.", show_default=False)
+        Path | None, typer.Option("--out", help="Folder for tables, pictures and cached answers.", show_default=False)
     ] = None,
     format: FormatOption = "auto",  # noqa: A002
     rules: RulesOption = "train",
     workers: WorkersOption = 1,
     ray: RayOption = None,
 ) -> None:
-    """Check every action on several solvers, apart from the others, and say where they differ."""
+    """Check every action separately with several solvers, and report where they differ."""
     if out is not None:
         check_folder(out)
     known = read_problem_file(problems, format)
@@ -185,6 +188,6 @@ def crosscheck(
 
 
 def _name(path: Path, paths: list[Path]) -> str:
-    """What tells a file from the others: its stem, if that does."""
+    """A distinct name of a file: its stem, if that is unique."""
     alike = [other for other in paths if other.stem == path.stem]
     return path.stem if len(alike) == 1 else str(path)

@@ -1,4 +1,4 @@
-"""What the commands share: options, reading of files, progress, and what goes to which stream."""
+"""Shared parts of the commands: options, reading of files, progress, and output streams."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
 from proof_r1_formal.workers import PROCESSES, RAY
 
 OUT = Console(highlight=False)
-"""Standard output, for what was asked for."""
+"""Standard output, for results."""
 ERR = Console(stderr=True, highlight=False)
-"""Standard error, for what is said about it."""
+"""Standard error, for messages."""
 
 _T = TypeVar("_T")
 
@@ -43,77 +43,83 @@ CompletionsOption = Annotated[
 FormatOption = Annotated[Format, typer.Option("--format", help="Format of the problems.")]
 RulesOption = Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")]
 AtomicOption = Annotated[
-    bool, typer.Option("--atomic", help="Instances of rules count only if dependencies state their minor premises.")
+    bool, typer.Option("--atomic", help="Accept an instance of a rule only if dependencies state its minor premises.")
 ]
 SolverOption = Annotated[str, typer.Option("--solver", help="Solver that decides entailment; see 'proof-r1 doctor'.")]
 EvidenceOption = Annotated[
-    EvidenceLevel, typer.Option("--evidence", help="Whether to check the evidence of entailment verdicts again.")
+    EvidenceLevel, typer.Option("--evidence", help="How to recheck the evidence of entailment verdicts.")
 ]
 AnswersOption = Annotated[
     Path | None,
     typer.Option(
         "--answers",
-        help="File that keeps countermodels for the next run, which checks them again.",
+        help="Cache file for countermodels; later runs recheck them before reuse.",
         resolve_path=True,  # for workers elsewhere
         show_default=False,
     ),
 ]
 LeanOption = Annotated[
-    str | None, typer.Option("--lean", help="Lean program to use in place of what is found.", show_default=False)
+    str | None, typer.Option("--lean", help="Lean program to use instead of the one found.", show_default=False)
 ]
-WorkersOption = Annotated[int, typer.Option("--workers", min=1, help="How many workers; processes without --ray.")]
+WorkersOption = Annotated[
+    int, typer.Option("--workers", min=1, help="Number of workers (local processes, or Ray workers with --ray).")
+]
 RayOption = Annotated[
     str | None,
-    typer.Option("--ray", metavar="[ADDRESS]", help="Workers are on a Ray cluster: HOST:PORT, auto, or a private one."),
+    typer.Option(
+        "--ray",
+        metavar="[ADDRESS]",
+        help="Run the workers on a Ray cluster: HOST:PORT, auto, or by default a private one.",
+    ),
 ]
 
 
 def engine(ray: str | None) -> str:
-    """The engine that ``--ray`` asks for."""
+    """The engine that ``--ray`` selects."""
     return PROCESSES if ray is None else f"{RAY}:{ray}"
 
 
 def read_problem_file(path: Path, format_: Format) -> ProblemSet:
-    """The problems of a file; what cannot be used, or is odd, is said."""
+    """The problems of a file; prints a message about each unusable or odd one."""
     known = read_problems(path, format=format_)
     for rejected in known.rejected[:10]:
-        say(f"{path}: problem {rejected.id} cannot be used: {'; '.join(rejected.reasons)}")
+        say(f"{path}: problem {rejected.id} is unusable: {'; '.join(rejected.reasons)}")
     if len(known.rejected) > 10:
-        say(f"{path}: … and {len(known.rejected) - 10} more that cannot be used")
+        say(f"{path}: … and {len(known.rejected) - 10} more unusable problems")
     noted = [problem for problem in known.values() if problem.notes]
     if noted:
         say(f"{path}: {len(noted)} problems have notes; the first: {noted[0].id}: {noted[0].notes[0]}")
     if not known:
-        fail(f"{path} holds no usable problem")
+        fail(f"{path} contains no usable problem")
     return known
 
 
 def usable_completions(path: Path, known: ProblemSet, skipped: list[str]) -> Iterator[Completion]:
-    """The completions that can be verified; what is wrong with each other line goes to ``skipped``."""
+    """The completions that can be verified; the errors of all other lines go to ``skipped``."""
     for item in read_completions(path):
         match item:
             case BadLine(line, problem):
                 skipped.append(f"{path}, line {line}: {problem}")
             case Completion(problem_id=problem_id) if problem_id not in known:
-                skipped.append(f"{path}: problem {problem_id!r} of a completion is not among the usable problems")
+                skipped.append(f"{path}: a completion names {problem_id!r}, which is not a usable problem")
             case completion:
                 yield completion
 
 
 def distinct_completions(path: Path, known: ProblemSet, skipped: list[str]) -> Iterator[Completion]:
-    """The usable completions, of several with the same problem and number the first; the others go to ``skipped``."""
+    """The usable completions, without repeats of a problem and sample number; repeats go to ``skipped``."""
     seen: set[tuple[str, int]] = set()
     for completion in usable_completions(path, known, skipped):
         sample = (completion.problem_id, completion.sample)
         if sample in seen:
-            skipped.append(f"{path}: problem {sample[0]!r} has sample {sample[1]} twice")
+            skipped.append(f"{path}: problem {sample[0]!r} has sample {sample[1]} more than once")
         else:
             seen.add(sample)
             yield completion
 
 
 def finish(skipped: list[str]) -> None:
-    """Say what was skipped, and end with status 1 if anything was."""
+    """Report skipped lines, and end with status 1 if there are any."""
     for problem in skipped[:10]:
         say(f"skipped: {problem}")
     if skipped:
@@ -122,7 +128,7 @@ def finish(skipped: list[str]) -> None:
 
 
 def count_lines(path: Path) -> int:
-    """How many completions there are at most; a file that cannot be read is told of when it is read."""
+    """An upper bound on the number of completions; 0 for an unreadable file, which fails later, when it is read."""
     try:
         if not path.is_file():  # a stream can be read only once
             return 0
@@ -148,7 +154,7 @@ def with_progress(items: Iterable[_T], what: str, total: int) -> Iterator[_T]:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """Progress on standard error, if that is a terminal: a function to tell what is done, how much, and of how much."""
+    """Progress on standard error, if that is a terminal: a function of a task, what is done of it, and its total."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -175,10 +181,10 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
 def check_outputs(*outputs: Path | None, inputs: Iterable[Path | None]) -> None:
     """Check the files that a command will write, before it does any work.
 
-    Where one is standard output, everything else that the command would print there goes to standard error.
+    If one is standard output, all messages of the command go to standard error.
 
     Args:
-        outputs: None for one that was not asked for.
+        outputs: None for one that was not requested.
         inputs: files that no output may overwrite; None for one that was not given.
 
     Raises:
@@ -189,17 +195,17 @@ def check_outputs(*outputs: Path | None, inputs: Iterable[Path | None]) -> None:
     for number, path in enumerate(wanted):
         check_output(path, inputs=given)
         if not is_stream(path) and any(path.resolve() == other.resolve() for other in wanted[:number]):
-            fail(f"{path}: two outputs would go to this file; name another for one of them")
+            fail(f"{path}: two outputs would go to this file; choose another for one of them")
     OUT.stderr = any(map(is_standard_output, wanted))
 
 
 def write(text: str) -> None:
-    """A line of what was asked for."""
+    """Print a line of the result."""
     OUT.file.write(f"{text}\n")
 
 
 def say(message: str) -> None:
-    """A line about what was asked for."""
+    """Print a message."""
     ERR.print(Text(message), soft_wrap=True)
 
 

@@ -1,4 +1,4 @@
-"""``evaluate`` and ``best``: completions to metrics, tables and pictures, and to the best one of each problem."""
+"""``evaluate`` and ``best``: metrics, tables and pictures of completions, and the best completion of each problem."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def evaluate(
     ] = None,
     study: Annotated[
         Path | None,
-        typer.Option("--study", help="TOML file of many systems and data sets instead.", show_default=False),
+        typer.Option("--study", help="TOML file that lists several systems and datasets.", show_default=False),
     ] = None,
     format: FormatOption = "auto",  # noqa: A002
     rules: RulesOption = "train",
@@ -70,10 +70,15 @@ def evaluate(
     answers: AnswersOption = None,
     workers: WorkersOption = 1,
     ray: RayOption = None,
-    bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for confidence intervals.")] = 0,
+    bootstrap: Annotated[
+        int, typer.Option("--bootstrap", min=0, help="Number of resamples for confidence intervals.")
+    ] = 0,
     eligibility: Annotated[
         Eligibility,
-        typer.Option("--eligibility", help="Leave only cascades out of FVR and RVR, or what the reference leaves out."),
+        typer.Option(
+            "--eligibility",
+            help="Which failed steps FVR and RVR leave out: cascades, or those that the reference leaves out.",
+        ),
     ] = "own-fault",
     json: Annotated[Path | None, typer.Option("--json", help="Also write the tables as JSON.")] = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Also write the tables as Markdown.")] = None,
@@ -81,13 +86,16 @@ def evaluate(
     csv: Annotated[Path | None, typer.Option("--csv", help="Folder for the tables as CSV files.")] = None,
     diagnosis: Annotated[
         Path | None,
-        typer.Option("--diagnosis", help="Also write every entailed step under a wrong rule, with what would pass."),
+        typer.Option(
+            "--diagnosis",
+            help="Also write every entailed step under a wrong rule, with the rules that would accept it.",
+        ),
     ] = None,
     plots: Annotated[Path | None, typer.Option("--plots", help="Folder for pictures.")] = None,
 ) -> None:
-    """Check completions, and show the metrics and what goes wrong: of one file, or of many side by side (--study).
+    """Verify completions, and show metrics and errors, for one file or for several systems (--study).
 
-    A study says itself which rules its completions may name, and in which format its problems are.
+    A study file specifies the rules and the format of its problems.
     """
     inputs = (problems, completions, study)
     check_outputs(json, markdown, latex, diagnosis, answers, inputs=inputs)
@@ -97,7 +105,7 @@ def evaluate(
         require_matplotlib()
         check_folder(plots)
     if 0 < bootstrap < LEAST_RESAMPLES:
-        fail(f"--bootstrap: an interval takes at least {LEAST_RESAMPLES} resamples")
+        fail(f"--bootstrap: intervals require at least {LEAST_RESAMPLES} resamples")
     settings = Settings(solver=solver, rules=rules, atomic=atomic, answers=answers)
     assessor = _Assessor(settings, workers, engine(ray), bootstrap, eligibility, diagnoses=diagnosis is not None)
     match problems, completions, study:
@@ -142,8 +150,8 @@ def _study_results(path: Path, assessor: _Assessor) -> dict[Key, Assessment]:
     described = read_study(path)
     seen = catalogue(described.seen)
     for file in described.files().values():
-        if not Path(file).is_file():  # told before hours are spent on the others
-            fail(f"{path}: there is no file {file}")
+        if not Path(file).is_file():  # fail before spending hours on the others
+            fail(f"{path}: the file {file} does not exist")
     known = {name: read_problem_file(Path(one.problems), one.format) for name, one in described.datasets.items()}
     return {
         key: assessor.assess(key, known[key.dataset], Path(file), described.datasets[key.dataset].rules, seen)
@@ -197,7 +205,7 @@ class _Assessor:
             resamples=self.resamples,
         )
         if found.failures:
-            say(f"{completions}: the model gave no completion for {found.failures} samples, which are in no score")
+            say(f"{completions}: {found.failures} samples have no completion and are left out of all scores")
         if incomplete := found.metrics.overall.incomplete:
             say(f"{completions}: {incomplete} problems have fewer than K = {found.metrics.samples} completions")
         return found
@@ -222,7 +230,7 @@ def best(
     workers: WorkersOption = 1,
     ray: RayOption = None,
 ) -> None:
-    """Take of each problem a completion whose answer is certified; where there is none, the most frequent answer."""
+    """Select one completion per problem: one with a certified answer, or else one with the most frequent answer."""
     check_outputs(out, answers, inputs=(problems, completions))
     known = read_problem_file(problems, format)
     skipped: list[str] = []

@@ -1,4 +1,4 @@
-"""``parse``: a formula from one notation, or sentences of templated English, to another."""
+"""``parse``: convert a formula, or sentences of templated English, to another notation."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ def parse(
     to: Annotated[
         Literal[Notation, "english", "smtlib", "json"], typer.Option("--to", help="Notation to write.")
     ] = "unicode",
-    repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired, and say what.")] = False,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Repair the formula if possible, and list the repairs.")
+    ] = False,
     english: Annotated[bool, typer.Option("--english", help="Read sentences of templated English.")] = False,
 ) -> None:
-    """Read a formula, or sentences with --english, and write each in another notation."""
+    """Parse a formula, or sentences with --english, and print each in another notation."""
     if english and repair:
-        fail("--english does not go with --repair: sentences are not repaired")
-    if english:  # an empty text is one sentence, which is refused
+        fail("--english and --repair exclude each other: sentences cannot be repaired")
+    if english:  # an empty text is one sentence, which is rejected
         read = [Repaired(parse_english(sentence), ()) for sentence in sentences(formula) or ("",)]
     else:
         read = [parse_formula(formula, repair=True) if repair else Repaired(parse_formula(formula), ())]

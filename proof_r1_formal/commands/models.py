@@ -1,4 +1,4 @@
-"""``sample``: problems to completions, through a model behind an endpoint or in a folder."""
+"""``sample``: asks a model, behind an endpoint or in a folder, for completions of problems."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver
 
 Method: TypeAlias = Literal["direct", "logic-agent", "graph-of-verification"]
-"""How a model is made to solve a problem."""
+"""The way in which a model solves a problem."""
 
 ModelOption = Annotated[
     str, typer.Option("--model", help="URL of an OpenAI-compatible endpoint, or folder of a model.", show_default=False)
@@ -61,15 +61,18 @@ NameOption = Annotated[
     str | None, typer.Option("--name", help="Name of the model at the endpoint, if it has several.", show_default=False)
 ]
 KeyOption = Annotated[str, typer.Option("--key-env", help="Environment variable with the key of the endpoint.")]
-AtOnceOption = Annotated[int, typer.Option("--at-once", min=1, help="Calls in flight, at most.")]
+AtOnceOption = Annotated[int, typer.Option("--at-once", min=1, help="Maximum number of concurrent calls.")]
 PerMinuteOption = Annotated[
-    float | None, typer.Option("--per-minute", min=0.001, help="Calls in a minute, at most.", show_default=False)
+    float | None,
+    typer.Option("--per-minute", min=0.001, help="Maximum number of calls started in a minute.", show_default=False),
 ]
-AttemptsOption = Annotated[int, typer.Option("--attempts", min=1, help="How often a failing call is made.")]
-TimeoutOption = Annotated[float, typer.Option("--timeout", min=0.001, help="Seconds of silence that a call may last.")]
+AttemptsOption = Annotated[int, typer.Option("--attempts", min=1, help="Maximum number of attempts of a call.")]
+TimeoutOption = Annotated[
+    float, typer.Option("--timeout", min=0.001, help="Seconds without data after which a call fails.")
+]
 ExtraOption = Annotated[
     str | None,
-    typer.Option("--extra", help="More fields of every request, a JSON object; null leaves one out.", metavar="JSON"),
+    typer.Option("--extra", help="More fields of every request, a JSON object; null removes a field.", metavar="JSON"),
 ]
 
 
@@ -77,22 +80,25 @@ def sample(
     problems: ProblemsOption,
     model: ModelOption,
     out: Annotated[Path, typer.Option("--out", help="File of completions to write.", show_default=False)],
-    k: Annotated[int, typer.Option("--k", min=1, help="Completions of each problem.")] = 3,
-    method: Annotated[Method, typer.Option("--method", help="Ask once, or a baseline agent.")] = "direct",
-    repair: Annotated[bool, typer.Option("--repair", help="One more round for proofs with faults.")] = False,
+    k: Annotated[int, typer.Option("--k", min=1, help="Number of completions of each problem.")] = 3,
+    method: Annotated[Method, typer.Option("--method", help="Ask once, or run a baseline agent.")] = "direct",
+    repair: Annotated[bool, typer.Option("--repair", help="Run one more round for proofs with errors.")] = False,
     rules: RulesOption = "train",
     thinking: Annotated[
-        Thinking, typer.Option("--thinking", help="Who asks for thoughts: prompt or model.")
+        Thinking, typer.Option("--thinking", help="What makes the model think: the prompt, or its own training.")
     ] = "explicit",
     temperature: Annotated[float, typer.Option("--temperature", min=0.0)] = 0.8,
     top_p: Annotated[float, typer.Option("--top-p", min=0.0, max=1.0)] = 0.95,
-    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="A reply is cut there.")] = 4096,
-    candidates: Annotated[int, typer.Option("--candidates", min=1, help="Solutions of graph-of-verification.")] = 3,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Maximum length of a reply.")] = 4096,
+    candidates: Annotated[
+        int, typer.Option("--candidates", min=1, help="Number of solutions of graph-of-verification.")
+    ] = 3,
     granularity: Annotated[
-        int, typer.Option("--granularity", min=0, help="Steps that it verifies at a time; 0 for all.")
+        int,
+        typer.Option("--granularity", min=0, help="Steps that graph-of-verification verifies at a time; 0 for all."),
     ] = 1,
     solver: SolverOption = "embedded",
-    agent_solver: Annotated[str, typer.Option("--agent-solver", help="Solver that logic-agent asks.")] = "z3",
+    agent_solver: Annotated[str, typer.Option("--agent-solver", help="Solver of logic-agent.")] = "z3",
     name: NameOption = None,
     key_env: KeyOption = "OPENAI_API_KEY",
     at_once: AtOnceOption = 8,
@@ -103,19 +109,19 @@ def sample(
     format: FormatOption = "auto",  # noqa: A002
     workers: WorkersOption = 1,
 ) -> None:
-    """Have a model solve problems. The same command goes on after a kill, and asks again for what failed.
+    """Ask a model to solve problems. Repeat the command to resume a killed run and to retry failed calls.
 
-    Beside OUT there are all replies, with .calls in the name, which are not asked for again; with .failures what
-    failed; and with .first what came before --repair.
+    Files beside OUT hold all replies, which are reused (.calls), the failures (.failures), and the completions before
+    --repair (.first).
     """
     if is_stream(out):
-        fail(f"{out}: replies are kept beside the completions, so name a regular file")
+        fail(f"{out}: replies are stored beside the completions, so this must be a regular file")
     check_outputs(out, *[beside(out, what) for what in ("calls", "failures", "first")], inputs=(problems,))
     known = read_problem_file(problems, format)
     sampling = Sampling(temperature, top_p, max_tokens, thinking)
     agent, described = _agent(method, rules, sampling, candidates, granularity or None, agent_solver)
     settings = Settings(solver=solver, rules=rules)
-    settings.verifier()  # a wrong setting is told before anything is paid for
+    settings.verifier()  # report a wrong setting before any cost arises
 
     async def work() -> None:
         with Journal(beside(out, "calls")) as journal:
@@ -145,7 +151,7 @@ def sample(
                         known, found, patient, journal, described, settings, sampling, out, at_once, workers
                     )
             if journal.replayed:
-                say(f"{journal.replayed} replies were there already")
+                say(f"{journal.replayed} stored replies were reused")
         _write(out, found)
 
     asyncio.run(work())
@@ -154,7 +160,7 @@ def sample(
 def _agent(
     method: Method, rules: RuleSystem, sampling: Sampling, candidates: int, granularity: int | None, solver: str
 ) -> tuple[Agent, str]:
-    """The agent, and what tells it and its settings from others."""
+    """The agent, and a key that identifies it and its settings."""
     names = catalogue(rules)
     match method:
         case "direct":
@@ -179,7 +185,7 @@ async def _second_round(
     at_once: int,
     workers: int,
 ) -> Samples:
-    """Repair what has faults; the first round is written to a file of its own, and both are shown."""
+    """Repair completions with errors; writes the first round to a separate file, and shows the scores of both."""
     write_completions(beside(out, "first"), first.completions)
     reports = _verified(known, first, settings, workers)
     with _progress("repairing", journal, None) as told:
@@ -220,7 +226,7 @@ def _write(out: Path, found: Samples) -> None:
     if found.failures:
         first = found.failures[0]
         say(f"{len(found.failures)} failed; the first: {first.problem_id}, sample {first.sample}: {first.problem}")
-        say("the same command asks for these again")
+        say("repeat the command to retry them")
         raise typer.Exit(1)
 
 
@@ -240,7 +246,7 @@ async def patient_model(
 
     Args:
         model: URL or folder.
-        name: at the endpoint; the only one that there is if None.
+        name: at the endpoint; if None, the endpoint must have only one.
         key_env: environment variable with the key of the endpoint.
         at_once: calls in flight, and how many chats a model in a folder answers together.
         per_minute, attempts: see :class:`~proof_r1_formal.models.runner.Patient`.
@@ -267,15 +273,15 @@ def _object(text: str | None) -> dict[str, object]:
     try:
         value = json.loads(text or "{}")
     except json.JSONDecodeError as error:
-        fail(f"--extra: no JSON: {error}")
+        fail(f"--extra: not valid JSON: {error}")
     if not isinstance(value, dict):
-        fail("--extra: a JSON object is expected")
+        fail("--extra: expected a JSON object")
     return value
 
 
 @contextmanager
 def _progress(what: str, journal: Journal, total: int | None) -> Iterator[Told]:
-    """Progress on standard error, if that is a terminal, with tokens per second and the time that is left."""
+    """Progress on standard error, if that is a terminal, with tokens per second and the remaining time."""
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -41,13 +41,15 @@ def report(
     out: Annotated[Path, typer.Option("--out", help="HTML file to write.", show_default=False)],
     reports: Annotated[
         Path | None,
-        typer.Option("--reports", help="What 'verify' wrote; without it, verify now.", show_default=False),
+        typer.Option("--reports", help="Reports that 'verify' wrote; without them, verify now.", show_default=False),
     ] = None,
     title: Annotated[str, typer.Option("--title", help="Title of the page.")] = "Proof report",
     certificates: Annotated[
-        int, typer.Option("--certificates", min=0, help="How many verified answers get their certificate.")
+        int, typer.Option("--certificates", min=0, help="Number of verified answers that get a certificate.")
     ] = CERTIFICATES,
-    kernel: Annotated[Literal["lean", "none"], typer.Option("--kernel", help="Who checks certificates.")] = "none",
+    kernel: Annotated[
+        Literal["lean", "none"], typer.Option("--kernel", help="Kernel that checks certificates.")
+    ] = "none",
     format: FormatOption = "auto",  # noqa: A002 (the name of the option)
     rules: RulesOption = "train",
     atomic: AtomicOption = False,
@@ -55,14 +57,14 @@ def report(
     workers: WorkersOption = 1,
     lean: LeanOption = None,
 ) -> None:
-    """Make one HTML file of verified completions: charts, search, and each proof as a graph with its evidence.
+    """Write an HTML file of verified completions, with charts, search, and each proof as a graph with its evidence.
 
-    It opens in any browser, without a network. Certificates are the largest part, so only the first answers get theirs.
+    It opens offline in any browser. Certificates are the largest part, so only the first answers have one.
     """
     check_outputs(out, inputs=(problems, completions, reports))
     checked_by = None
     if kernel == "lean" and (checked_by := LeanKernel.find(lean)) is None:
-        fail(f"there is no Lean here to check certificates with; {HINT}")
+        fail(f"Lean was not found, so certificates cannot be checked; {HINT}")
     known = read_problem_file(problems, format)
     skipped: list[str] = []
     usable = usable_completions(completions, known, skipped)
@@ -91,7 +93,7 @@ def _reported(path: Path, completions: Iterator[Completion]) -> Iterator[Verifie
         try:
             found = decode(line)
         except msgspec.DecodeError as error:
-            fail(f"{path}, line {number}: no report: {error}")
+            fail(f"{path}, line {number}: not a report: {error}")
         wanted = (found.problem_id, found.sample)
         match = next((c for c in completions if (c.problem_id, c.sample) == wanted), None)
         if match is None:

@@ -1,4 +1,4 @@
-"""``translate`` and ``generate``: problems of any known format to the package's own, and new ones from a seed."""
+"""``translate`` and ``generate``: convert problems to the package's own format, and make new ones from a seed."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ def translate(
     out: Annotated[Path, typer.Option("--out", help="File of problems to write.", show_default=False)],
     from_: Annotated[Format, typer.Option("--from", help="Format of the problems.")] = "auto",
     check: Annotated[
-        bool, typer.Option("--check", help="Also decide every problem, and compare with its label.")
+        bool, typer.Option("--check", help="Also decide every problem, and compare the result with its label.")
     ] = False,
     solver: SolverOption = "embedded",
 ) -> None:
-    """Write problems, in English or with formulas, in the package's own format, one per line."""
+    """Convert problems, in English or with formulas, to the package's own format, one per line."""
     check_outputs(out, inputs=(file,))
     with progress_bar() as advance:
         found = read_problems(file, format=from_, progress=partial(advance, "reading"))
     if not found:
         _say_rejected(file, found.rejected)
-        fail(f"{file} holds no usable problem; nothing is written")
+        fail(f"{file} contains no usable problem; nothing was written")
     problems = list(found.values())
     write_problems(out, with_progress(problems, "writing", len(problems)))
     OUT.print(_summary(found))
@@ -76,23 +76,26 @@ def translate(
 
 
 def generate(
-    n: Annotated[int, typer.Option("--n", min=1, help="How many problems.", show_default=False)],
+    n: Annotated[int, typer.Option("--n", min=1, help="Number of problems.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", help="File of problems to write, one per line.", show_default=False)],
-    difficulty: Annotated[Difficulty, typer.Option("--difficulty", help="By the length of proofs.")] = "mixed",
-    seed: Annotated[int, typer.Option("--seed", help="Of all random choices.")] = 0,
-    system: Annotated[RuleSystem, typer.Option("--system", help="Rule system that the proofs need.")] = "train",
+    difficulty: Annotated[
+        Difficulty, typer.Option("--difficulty", help="Difficulty, by the length of proofs.")
+    ] = "mixed",
+    seed: Annotated[int, typer.Option("--seed", help="Random seed.")] = 0,
+    system: Annotated[RuleSystem, typer.Option("--system", help="Rule catalogue of the proofs.")] = "train",
     with_proofs: Annotated[bool, typer.Option("--with-proofs", help="Also write the intended proofs.")] = False,
     steps: Annotated[
-        str | None, typer.Option("--steps", help="Steps of the proofs, such as 4 or 3-5.", show_default=False)
+        str | None, typer.Option("--steps", help="Number of proof steps, such as 4 or 3-5.", show_default=False)
     ] = None,
     distractors: Annotated[
-        str | None, typer.Option("--distractors", help="Premises to no purpose, such as 0-6.", show_default=False)
+        str | None,
+        typer.Option("--distractors", help="Number of irrelevant premises, such as 0-6.", show_default=False),
     ] = None,
     answers: Annotated[
-        str, typer.Option("--answers", help="Right answers to draw from.")
+        str, typer.Option("--answers", help="Right answers to draw from, separated by commas.")
     ] = f"{TRUE},{FALSE},{UNCERTAIN}",
     vocabulary: Annotated[
-        VocabularyName, typer.Option("--vocabulary", help="Names and predicates: 'seen' and 'unseen' share none.")
+        VocabularyName, typer.Option("--vocabulary", help="Names and predicates; 'seen' and 'unseen' are disjoint.")
     ] = "all",
     evidence: Annotated[
         Path | None,
@@ -101,7 +104,7 @@ def generate(
     workers: WorkersOption = 1,
     ray: RayOption = None,
 ) -> None:
-    """Make problems with certified answers. The same options give the same bytes; an interrupted run resumes."""
+    """Generate problems with certified answers. The same options give the same bytes; an interrupted run resumes."""
     check_outputs(out, evidence, inputs=())
     settings = GeneratorSettings(
         seed=seed,
@@ -129,7 +132,7 @@ def generate(
         if evidence is not None:
             beside = files.enter_context(LineFile.open(evidence, inputs=(), settings=told))
         if file.done:
-            say(f"resuming: {file.done} problems are there already; the tables are about the others")
+            say(f"resuming after {file.done} problems; the tables cover only the others")
         start, todo = last + 1, n - file.done
         drawn = generate_problems(settings, start=start, seen=keys, workers=workers, engine=engine(ray))
         for generated in with_progress(islice(drawn, todo), "generating", todo):
@@ -152,14 +155,14 @@ def _range(option: str, text: str | None) -> tuple[int, int] | None:
     try:
         return int(least), int(most or least)
     except ValueError:
-        fail(f"{option} is a number or a range such as 3-5; {text!r} was given")
+        fail(f"{option}: expected a number or a range such as 3-5, got {text!r}")
 
 
 def _say_rejected(file: Path, rejected: tuple[Rejected, ...]) -> None:
     for record in rejected[:_SHOWN]:
         say(f"rejected: {file}, record {record.line} ({record.id}): {'; '.join(record.reasons)}")
     if len(rejected) > _SHOWN:
-        say(f"… and {len(rejected) - _SHOWN} more that are rejected")
+        say(f"… and {len(rejected) - _SHOWN} more rejected records")
 
 
 def _summary(found: ProblemSet) -> Table:
@@ -180,7 +183,7 @@ def _summary(found: ProblemSet) -> Table:
 
 
 def _agreement(problems: list[Problem], solver_name: str) -> Table:
-    """How often the label is what follows from the premises; every miss is said."""
+    """How often the premises entail the label; prints a message for every miss."""
     solver = get_solver(solver_name)
     agree: Counter[str] = Counter()
     total: Counter[str] = Counter()
@@ -190,7 +193,7 @@ def _agreement(problems: list[Problem], solver_name: str) -> Table:
         total[label] += 1
         agree[label] += answer == problem.answer
         if answer != problem.answer:
-            say(f"label missed: {problem.id} is labelled {label}; by {solver.name}: {_label(problem, answer)}")
+            say(f"wrong label: {problem.id} is labelled {label}; {solver.name} finds {_label(problem, answer)}")
     table = Table("label", "problems", "agree", "share", title=f"Labels and {solver.name}", title_justify="left")
     for label in (*sorted(total), "all"):
         count, right = (total.total(), agree.total()) if label == "all" else (total[label], agree[label])
@@ -200,6 +203,6 @@ def _agreement(problems: list[Problem], solver_name: str) -> Table:
 
 
 def _label(problem: Problem, answer: str | None) -> str:
-    """What choosing the option says; an answer that is no option as it is."""
+    """The label of an option; an answer that is not an option is returned unchanged."""
     option = problem.option(answer)
     return option.label if option is not None else answer or "unknown"

@@ -1,4 +1,4 @@
-"""``prove``: problems to proofs of their answers, for people, as data, and as completions to learn from."""
+"""``prove``: proofs of the answers of problems, for people, as data, and as completions for training."""
 
 from __future__ import annotations
 
@@ -50,15 +50,16 @@ def prove(
     ] = None,
     format: FormatOption = "auto",  # noqa: A002
     thinking: Annotated[
-        Thinking, typer.Option("--thinking", help="Who opens the thoughts of completions.")
+        Thinking,
+        typer.Option("--thinking", help="Where thoughts begin: in the completion, or in the model's own template."),
     ] = "explicit",
     short: Annotated[
-        bool, typer.Option("--short", help="Use a ∧ or ⊕ by its parts, without a step that puts it together.")
+        bool, typer.Option("--short", help="Use the stated parts of a ∧ or ⊕ without a step that combines them.")
     ] = False,
     budget: Annotated[
-        int, typer.Option("--budget", min=1, help="What a problem may cost, in steps of search.")
+        int, typer.Option("--budget", min=1, help="Maximum number of search steps per problem.")
     ] = BUDGET,
-    json: Annotated[bool, typer.Option("--json", help="Write every result as a line of JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print every result as a line of JSON.")] = False,
 ) -> None:
     """Find a short proof of each problem's answer in a rule system, or countermodels if it is Uncertain.
 
@@ -88,7 +89,7 @@ def _chosen(path: Path, known: ProblemSet, wanted: str | None) -> Mapping[str, P
         return known
     if wanted not in known:
         near = ", ".join(list(known)[:5])
-        fail(f"{path} has no usable problem {wanted!r}; its ids look like this: {near}")
+        fail(f"{path} has no usable problem {wanted!r}; its first ids are: {near}")
     return {wanted: known[wanted]}
 
 
@@ -100,7 +101,7 @@ def _results(known: Mapping[str, Problem], prover: Prover, done: frozenset[str])
 def _written(
     known: Mapping[str, Problem], prover: Prover, out: Path, source: Path, thinking: Thinking, settings: str
 ) -> _Results:
-    """The results, proofs being written as they come; those that an interrupted run wrote are not made again."""
+    """The results; writes each proof at once, and skips those that an interrupted run wrote."""
     done: set[str] = set()
     decoder = msgspec.json.Decoder(Completion)
 
@@ -109,7 +110,7 @@ def _written(
 
     with LineFile.open(out, inputs=(source,), settings=settings, read=remember) as file:
         if done:
-            say(f"resuming: {len(done)} completions are there already; the table is about the other problems")
+            say(f"resuming after {len(done)} completions; the table covers only the other problems")
         for problem, result in _results(known, prover, frozenset(done)):
             if isinstance(result, Proved):
                 text = completion(problem, result.steps, thinking=thinking)
@@ -162,7 +163,7 @@ class _Tally:
         self._agreeing[row] += problem.answer in answers
 
     def table(self) -> Table:
-        """How many problems have which result, and how long the proofs are."""
+        """The number of problems by result, and the lengths of proofs."""
         table = Table("", "problems", "as labelled", title="Proofs", title_justify="left")
         for row, count in sorted(self._counts.items(), key=lambda item: item[0].startswith("given up")):
             labelled = f"{self._agreeing[row]} of {self._labelled[row]}" if self._labelled[row] else "–"
@@ -170,7 +171,7 @@ class _Tally:
         table.add_section()
         lengths = [len(proved.steps) - 1 for _, proved in self._proved]
         if lengths:
-            table.add_row("steps of a proof, the terminal one left out", f"{sum(lengths) / len(lengths):.2f}", "")
+            table.add_row("steps per proof, without the terminal one", f"{sum(lengths) / len(lengths):.2f}", "")
         reports = [proved.report for _, proved in self._proved]
         distance = evaluate_metrics(self._known, reports).overall.scores[Measure.RGD]
         if distance.denominator:
@@ -178,7 +179,7 @@ class _Tally:
         return table
 
     def finish(self) -> None:
-        """Say which problems were given up, and end with status 1 if any was."""
+        """Report unproved problems, and end with status 1 if there are any."""
         for problem in self._open[:_SHOWN]:
             say(f"no proof of {problem}")
         if len(self._open) > _SHOWN:

@@ -1,4 +1,4 @@
-"""``review``: a model judges steps blind, beside the verifier."""
+"""``review``: a model judges steps without seeing the verdicts, and the two are compared."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def review(
     out: Annotated[
         Path, typer.Option("--out", help="Folder for judgements, tables and the heat map.", show_default=False)
     ],
-    n: Annotated[int, typer.Option("--n", min=1, help="Steps to judge, at most.")] = 200,
-    seed: Annotated[int, typer.Option("--seed", help="Of the draw of steps.")] = 0,
-    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="A reply is cut there.")] = 4096,
+    n: Annotated[int, typer.Option("--n", min=1, help="Maximum number of steps to judge.")] = 200,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed of the sample of steps.")] = 0,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Maximum length of a reply.")] = 4096,
     rules: RulesOption = "train",
     solver: SolverOption = "embedded",
     name: NameOption = None,
@@ -79,10 +79,10 @@ def review(
     format: FormatOption = "auto",  # noqa: A002
     workers: WorkersOption = 1,
 ) -> None:
-    """Have a model judge a stratified sample of steps blind, and compare it with the verdicts.
+    """Ask a model to judge a stratified sample of steps, and compare it with the verdicts, which it does not see.
 
-    The same command goes on after a kill, and makes again only the calls that failed. Steps that were not judged, by a
-    call that failed or a reply that holds no judgement, are in judgements.jsonl with the reason; the status is 1 then.
+    Repeat the command to resume a killed run and to retry failed calls. judgements.jsonl gives the reason for each step
+    without a judgement (a failed call, or a reply without one); the status is then 1.
     """
     check_folder(out)
     names = ("calls.jsonl", "judgements.jsonl", "tables.md", "tables.json", "agreement.svg")
@@ -128,14 +128,14 @@ def review(
     write_output(files["tables.json"], to_json(tables))
     write_output(files["agreement.svg"], review_picture(found, reviewer).encode())
     silent = sum(isinstance(judgement, Unjudged) for judgement in judgements.values())
-    say(f"{len(judgements) - silent} of {len(judgements)} steps were judged; everything is in {out}")
+    say(f"{len(judgements) - silent} of {len(judgements)} steps were judged; results are in {out}")
     finish(skipped)
     if silent:
         raise typer.Exit(1)
 
 
 def _lines(drawn: Drawn, judgements: dict[Reviewed, Judgement | Unjudged]) -> bytes:
-    """A line for each step: where it is, what was shown, the verdict, and the judgement, or why there is none."""
+    """A line for each step: its place, the text shown, the verdict, and the judgement or why it is missing."""
     lines = []
     for step in drawn.steps:
         said = judgements[step]

@@ -1,4 +1,4 @@
-"""``serve``: the verifier as an HTTP service; needs the extra ``serve``."""
+"""``serve``: the verifier as an HTTP service; requires the extra ``serve``."""
 
 from __future__ import annotations
 
@@ -13,41 +13,48 @@ from proof_r1_formal.commands.common import FormatOption, fail, read_problem_fil
 from proof_r1_formal.data.native import encoded
 
 CONNECTIONS = 1024
-"""How many clients are served at once; others are told that the service is busy."""
+"""The most concurrent connections; further ones get the status 503."""
 
 
 def serve(
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     host_name: Annotated[
         list[str] | None,
-        typer.Option("--host-name", help="Another name that requests may give as their Host.", show_default=False),
+        typer.Option("--host-name", help="Another accepted value of the Host header.", show_default=False),
     ] = None,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 takes a free one.")] = 8765,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 selects a free one.")] = 8765,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Processes that verify.", show_default="one per core")
+        int | None, typer.Option("--workers", min=1, help="Number of worker processes.", show_default="one per core")
     ] = None,
     problems: Annotated[
-        Path | None, typer.Option("--problems", help="Problems that requests may name.", show_default=False)
+        Path | None,
+        typer.Option("--problems", help="File of problems that requests may refer to by id.", show_default=False),
     ] = None,
     format: FormatOption = "auto",  # noqa: A002
     token_file: Annotated[
-        Path | None, typer.Option("--token-file", help="File with the token that requests hold.", show_default=False)
+        Path | None,
+        typer.Option("--token-file", help="File with the token that requests must send.", show_default=False),
     ] = None,
     max_body: Annotated[int, typer.Option("--max-body", min=1, help="Largest request, in bytes.")] = 8 * 1024 * 1024,
     arrival: Annotated[
-        float, typer.Option("--arrival", min=0.1, help="Seconds for the head of a request, and for its body.")
+        float,
+        typer.Option(
+            "--arrival", min=0.1, help="Read timeout, in seconds, for the head and for the body of a request."
+        ),
     ] = 10.0,
-    max_actions: Annotated[int, typer.Option("--max-actions", min=1, help="Most actions of a completion.")] = 512,
-    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds that a completion may take.")] = 60.0,
-    waiting: Annotated[int, typer.Option("--waiting", min=1, help="Most completions that wait.")] = 1024,
+    max_actions: Annotated[
+        int, typer.Option("--max-actions", min=1, help="Maximum number of actions of a completion.")
+    ] = 512,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Timeout of a completion, in seconds.")] = 60.0,
+    waiting: Annotated[int, typer.Option("--waiting", min=1, help="Maximum number of waiting completions.")] = 1024,
     worker_memory: Annotated[
-        int, typer.Option("--worker-memory", min=1, help="MiB at which a process that verifies is replaced.")
+        int, typer.Option("--worker-memory", min=1, help="Memory, in MiB, at which a worker process is replaced.")
     ] = 512,
 ) -> None:
-    """Verify over HTTP until told to stop. Without a token, only this machine can ask."""
+    """Verify over HTTP until interrupted. Without a token, the service accepts only requests from this machine."""
     missing = [name for name in ("fastapi", "uvicorn", "httptools", "prometheus_client") if find_spec(name) is None]
     if missing:
-        fail(f"the service needs {', '.join(missing)}: pip install 'proof-r1-formal[serve]'")
+        fail(f"the service requires {', '.join(missing)}: pip install 'proof-r1-formal[serve]'")
     import uvicorn
 
     from proof_r1_formal.serve.app import Access, build
@@ -87,5 +94,5 @@ def _token(path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         fail(f"{path}: the token cannot be read: {error}")
     if not token.isascii() or not token.isprintable() or len(token) < 16:
-        fail(f"{path}: a token of at least 16 printable ASCII characters is expected")
+        fail(f"{path}: the token must have at least 16 characters, all printable ASCII")
     return token

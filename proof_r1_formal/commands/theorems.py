@@ -56,20 +56,24 @@ def certify(
     completions: CompletionsOption,
     id: Annotated[str | None, typer.Option("--id", help="Only this problem.", show_default=False)] = None,  # noqa: A002
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the theorems' files.", show_default=False)
+        Path | None, typer.Option("--out", help="Folder for the files of the theorems.", show_default=False)
     ] = None,
-    kernel: Annotated[Literal["lean", "isabelle", "none"], typer.Option("--kernel", help="Who checks them.")] = "lean",
+    kernel: Annotated[
+        Literal["lean", "isabelle", "none"], typer.Option("--kernel", help="Kernel that checks them.")
+    ] = "lean",
+    bundle: Annotated[
+        Path | None, typer.Option("--bundle", help="Also write a bundle of verdicts with their evidence.")
+    ] = None,
     isabelle_session: Annotated[
         bool, typer.Option("--isabelle", help="Also write them to --out as a session for `isabelle build -D`.")
     ] = False,
-    bundle: Annotated[Path | None, typer.Option("--bundle", help="Also write verdicts with their evidence.")] = None,
     format: FormatOption = "auto",  # noqa: A002
     rules: RulesOption = "train",
     atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
     lean_program: LeanOption = None,
 ) -> None:
-    """Turn verified answers into theorems, and say which of them a proof assistant's kernel accepts."""
+    """Turn verified answers into theorems, and check them with the kernel of a proof assistant."""
     check_outputs(bundle, inputs=(problems, completions))
     if out is not None:
         check_folder(out)
@@ -134,16 +138,18 @@ class _Files:
             write_session(self._folder, "Proof_R1_Certificates", self._theories)
 
 
-theories = typer.Typer(help="The theories that the rule schemata are theorems of.", no_args_is_help=True)
+theories = typer.Typer(help="Check the rule schemata as theorems of Lean and Isabelle.", no_args_is_help=True)
 
 
 @theories.command("check")
 def check_theories(
-    kernel: Annotated[Literal["lean", "isabelle", "all"], typer.Option("--kernel", help="Who checks them.")] = "lean",
+    kernel: Annotated[
+        Literal["lean", "isabelle", "all"], typer.Option("--kernel", help="Kernel that checks them.")
+    ] = "lean",
     lean_program: LeanOption = None,
-    write: Annotated[bool, typer.Option("--write", help="Write the manifest anew from what is accepted.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Replace the manifest with the accepted schemata.")] = False,
 ) -> None:
-    """Have a kernel check that every schema, as the package renders it, is the theorem of its name."""
+    """Check with a kernel that every schema, as the package renders it, is the theorem of its name."""
     if write:
         check_outputs(manifest_path(), inputs=())
     manifest = read_manifest(manifest_path())
@@ -170,7 +176,7 @@ def check_theories(
 
 @theories.command("trace")
 def trace_theories() -> None:
-    """Have LeanDojo extract the theory's theorems and compare them with the manifest; needs Lean and LeanDojo."""
+    """Extract the theorems with LeanDojo and compare them with the manifest; requires Lean and LeanDojo."""
     traced = dojo.trace()
     flaws = dojo.compare(traced, read_manifest(manifest_path()))
     for flaw in flaws:
@@ -183,12 +189,12 @@ def trace_theories() -> None:
 def _lean(program: str | None) -> LeanKernel:
     kernel = LeanKernel.find(program)
     if kernel is None:
-        fail(f"there is no Lean here, so nothing is a theorem; {lean.HINT}")
+        fail(f"Lean was not found, so no theorem can be checked; {lean.HINT}")
     return kernel
 
 
 def _isabelle() -> IsabelleKernel:
     kernel = IsabelleKernel.find()
     if kernel is None:
-        fail(f"there is no isabelle on PATH, so nothing is a theorem of its; {isabelle.HINT}")
+        fail(f"isabelle was not found on PATH, so no theorem can be checked; {isabelle.HINT}")
     return kernel

@@ -1,4 +1,4 @@
-"""``verify`` and ``show``: completions to reports, and pictures of reports."""
+"""``verify`` and ``show``: verify completions, and write or print the reports."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def verify(
     workers: WorkersOption = 1,
     ray: RayOption = None,
 ) -> None:
-    """Check completions and write one report per completion, in their order. An interrupted run resumes."""
+    """Verify completions and write one report per completion, in order. An interrupted run resumes."""
     settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, answers=answers, lean=lean)
     check_outputs(out, answers, inputs=(problems, completions))
     known = read_problem_file(problems, format)
@@ -58,7 +58,7 @@ def verify(
         usable = usable_completions(completions, known, skipped)
         done = sum(1 for _ in zip(range(file.done), usable, strict=False))
         if done:
-            say(f"resuming: {done} reports are there already")
+            say(f"resuming after {done} reports")
         lines = verify_to_lines(known, usable, settings=settings, workers=workers, engine=engine(ray))
         for line in with_progress(lines, "verifying", count_lines(completions) - done):
             file.append_line(line)
@@ -76,11 +76,11 @@ def show(
     atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
 ) -> None:
-    """Check the completions of one problem and show each: actions, verdicts, reasons, and the closure as a tree."""
+    """Verify the completions of one problem and show actions, verdicts, reasons, and the closure as a tree."""
     known = read_problem_file(problems, format)
     if id not in known:
         near = ", ".join(list(known)[:5])
-        fail(f"{problems} has no usable problem {id!r}; its ids look like this: {near}")
+        fail(f"{problems} has no usable problem {id!r}; its first ids are: {near}")
     skipped: list[str] = []
     chosen = (
         c for c in usable_completions(completions, known, skipped) if c.problem_id == id and sample in (None, c.sample)

@@ -1,4 +1,4 @@
-"""``train``: teach a model with the verdicts; needs the checkout of the project and its extra ``train``."""
+"""``train``: trains a model with the verdicts; requires a checkout of the project and its extra ``train``."""
 
 from __future__ import annotations
 
@@ -28,39 +28,41 @@ INTERRUPTED = 130
 
 def train(
     config: Annotated[
-        Path | None, typer.Option("--config", help="Configuration, see training/configs.", show_default=False)
+        Path | None, typer.Option("--config", help="Configuration file, see training/configs.", show_default=False)
     ] = None,
     changes: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Changes to it: key=value or key.sub=value.")
+        list[str] | None,
+        typer.Argument(metavar="[KEY=VALUE]...", help="Changes to the configuration: key=value or key.sub=value."),
     ] = None,
     engine: Annotated[
-        Literal["local", "openrlhf"], typer.Option("--engine", help="What trains: this process, or OpenRLHF on Ray.")
+        Literal["local", "openrlhf"],
+        typer.Option("--engine", help="Training engine: this process, or OpenRLHF on Ray."),
     ] = "local",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the configuration and what the run will cost.")
+        bool, typer.Option("--dry-run", help="Show the configuration and the estimated cost of the run.")
     ] = False,
     resume: Annotated[
         bool | None,
-        typer.Option("--resume/--no-resume", help="Go on from the latest checkpoint.", show_default="as configured"),
+        typer.Option("--resume/--no-resume", help="Resume from the latest checkpoint.", show_default="as configured"),
     ] = None,
     only_evaluate: Annotated[
-        bool, typer.Option("--evaluate", help="Only score the latest checkpoint, or the model to start from.")
+        bool, typer.Option("--evaluate", help="Only evaluate the latest checkpoint, or the initial model.")
     ] = False,
     address: Annotated[
         str | None,
-        typer.Option("--address", help="Dashboard of a Ray cluster, http://HOST:8265; openrlhf.", show_default="none"),
+        typer.Option("--address", help="Dashboard of a Ray cluster, http://HOST:8265 (openrlhf).", show_default="none"),
     ] = None,
     wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="Follow the job on the cluster until it ends; openrlhf.")
+        bool, typer.Option("--wait/--no-wait", help="Follow the job on the cluster until it ends (openrlhf).")
     ] = True,
     stop: Annotated[
         str | None,
-        typer.Option("--stop", metavar="JOB", help="Stop a job on the cluster; openrlhf.", show_default=False),
+        typer.Option("--stop", metavar="JOB", help="Stop a job on the cluster (openrlhf).", show_default=False),
     ] = None,
 ) -> None:
-    """Train a model by a method on problems. A run that was stopped or killed goes on from its latest checkpoint."""
+    """Train a model by a method on problems. A stopped or killed run resumes from its latest checkpoint."""
     if engine == "local" and (address is not None or stop is not None):
-        fail("--address and --stop are for jobs on a cluster: they need --engine openrlhf")
+        fail("--address and --stop are for jobs on a cluster: they require --engine openrlhf")
     _check_installation(engine)
     if stop is not None:
         _stop(stop, address)
@@ -73,7 +75,7 @@ def train(
     settings = read_config(config, changes)
     if engine == "openrlhf":
         if only_evaluate:
-            fail("--evaluate is for the local engine; give it the model that OpenRLHF has trained (docs/cluster.md)")
+            fail("--evaluate requires the local engine; give it the model that OpenRLHF trained (docs/cluster.md)")
         if dry_run:
             _show_for_ray(settings)
         elif address is not None:
@@ -98,13 +100,13 @@ def train(
         with _stopping_gently() as stopping:
             finished = train(settings, display, stopping=stopping)
     if finished.model is None:
-        say(f"stopped after step {finished.step}; the same command goes on from there")
+        say(f"stopped after step {finished.step}; repeat the command to resume")
         raise typer.Exit(INTERRUPTED)
     say(f"{finished.step} steps; the model is in {finished.model}")
 
 
 def _show_for_ray(config: Config) -> None:
-    """What OpenRLHF would be given."""
+    """Print the command line of OpenRLHF."""
     from training.config import write_config
     from training.openrlhf.flags import command
 
@@ -132,9 +134,9 @@ def _stop(job: str, address: str | None) -> None:
     from training.openrlhf.job import stop
 
     if address is None:
-        fail("--stop needs the --address of the cluster")
+        fail("--stop requires the --address of the cluster")
     stop(job, address)
-    say(f"{job}: asked to stop; the same run goes on from its latest checkpoint")
+    say(f"{job}: stop requested; the same run resumes from its latest checkpoint")
 
 
 NEEDED: Mapping[str, tuple[str, ...]] = {
@@ -144,7 +146,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
 
 
 def _check_installation(engine: str) -> None:
-    """Say what is missing; the package itself does not bring what trains."""
+    """Report missing packages; the package itself does not install them."""
     if find_spec("training") is None or find_spec("training.local") is None:
         fail(
             "training is not part of the installed package: get a checkout of the project and install it there with "
@@ -152,14 +154,14 @@ def _check_installation(engine: str) -> None:
         )
     missing = [name for name in NEEDED[engine] if find_spec(name) is None]
     if missing and engine == "openrlhf":
-        fail(f"this engine needs {', '.join(missing)}: make setup-openrlhf, or see docs/cluster.md")
+        fail(f"this engine requires {', '.join(missing)}: make setup-openrlhf, or see docs/cluster.md")
     if missing:
-        fail(f"training needs {', '.join(missing)}: pip install -e '.[train]' in the checkout of the project")
+        fail(f"training requires {', '.join(missing)}: pip install -e '.[train]' in the checkout of the project")
 
 
 @contextmanager
 def _stopping_gently() -> Iterator[Callable[[], bool]]:
-    """The first Ctrl-C (or request to terminate) ends the run after its step, with a checkpoint; the second at once."""
+    """The first Ctrl-C or SIGTERM ends the run after its step, with a checkpoint; the second ends it at once."""
     asked = False
 
     def ask(_number: int, _frame: FrameType | None) -> None:
@@ -167,8 +169,8 @@ def _stopping_gently() -> Iterator[Callable[[], bool]]:
         if asked:
             raise KeyboardInterrupt
         asked = True
-        # not say(): the signal may have come while something is being said, and a stream cannot be written to twice
-        os.write(STDERR, b"stopping after this step; once more to stop at once\n")
+        # not say(): the signal may interrupt a write to the same stream, which is not reentrant
+        os.write(STDERR, b"stopping after this step; interrupt again to stop at once\n")
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

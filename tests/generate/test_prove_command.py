@@ -95,4 +95,4 @@ def test_results_as_json(tmp_path: Path) -> None:
 def test_an_unknown_id_is_told() -> None:
     result = run("prove", "--problems", str(PROBLEMS), "--id", "garden/99")
     assert result.returncode == 2
-    assert "its ids look like this: garden/1" in result.stderr
+    assert "its first ids are: garden/1" in result.stderr

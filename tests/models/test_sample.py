@@ -140,7 +140,7 @@ def test_a_killed_run_pays_for_nothing_twice(follow: Follow, tmp_path: Path) -> 
     script.act = lambda body: saying("later")
     result = sample(url, out, "--at-once", "1")
     assert result.exit_code == 0, result.output
-    assert "5 replies were there already" in result.output
+    assert "5 stored replies were reused" in result.output
     total = 3 * len(KNOWN)
     assert len(script.asked) - before == total - 5
     texts = [one.completion for one in read(out)]

@@ -341,7 +341,7 @@ def test_ctrl_c_ends_a_run_with_a_checkpoint(config: Config, display: Display, t
     os.kill(first.pid, signal.SIGINT)
     _, said = first.communicate()
     assert first.returncode == 130, said
-    assert "the same command goes on from there" in said
+    assert "repeat the command to resume" in said
     second = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert second.returncode == 0, second.stderr
     assert records(config) == records(whole)
