@@ -1,4 +1,4 @@
-"""Reports, proofs and rules for a person at a terminal, as Rich renderables. Plain data in, no input or output here."""
+"""Reports, proofs and rules as Rich renderables for a terminal. In: plain data. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _findings(steps: Iterable[StepReport]) -> Iterator[RenderableType]:
 
 
 def _closure(report: TraceReport) -> RenderableType:
-    """The answer at the root, what each action rests on below it; what was shown once is not opened again."""
+    """The answer at the root, with the dependencies of each action below it; repeated subtrees are not expanded."""
     steps: dict[str, StepReport] = {}
     for step in report.actions:
         if step.id is not None:
@@ -158,7 +158,7 @@ def _label(step: StepReport) -> str:
 
 
 def result(problem: Problem, found: Result) -> RenderableType:
-    """What proof synthesis found for a problem."""
+    """The result of proof synthesis for a problem."""
     heading = [problem.id, *([problem.question] if problem.question else [])]
     match found:
         case Proved(answer, steps, _):
@@ -176,7 +176,7 @@ def result(problem: Problem, found: Result) -> RenderableType:
 
 
 def _proof(problem: Problem, steps: Sequence[ReferenceStep]) -> Table:
-    """The premises that a proof rests on with their English, then its steps with their rules."""
+    """The premises of a proof with their English, then its steps with their rules."""
     used = {name for step in steps for name in step.dependencies}
     table = Table(show_header=False, box=None)
     for premise in problem.premises:

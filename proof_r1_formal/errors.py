@@ -1,4 +1,4 @@
-"""The exceptions of the package: one root class, typed fields, messages that say what to do.
+"""The exceptions of the package: one root class, typed fields, and messages that say what to do.
 
 Verdicts about a model's proof are never exceptions (they are data, see ``proof.report``). An exception means that the
 *caller* gave something unusable or that a *tool* is missing or broken.
@@ -94,23 +94,23 @@ class SignatureError(ProofR1Error):
 
 
 class EnglishError(ProofR1Error):
-    """A formula that no sentence of the templated English says."""
+    """A formula that no sentence of the templated English expresses."""
 
     def __init__(self, formula: str, problem: str) -> None:
         self.formula = formula
         self.problem = problem
-        super().__init__(f"no sentence says {formula}: {problem}")
+        super().__init__(f"no sentence expresses {formula}: {problem}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return (EnglishError, (self.formula, self.problem))
 
 
 class StructureError(ProofR1Error):
-    """A structure that does not interpret what a formula needs, or that is not well formed."""
+    """A structure that does not interpret all symbols of a formula, or that is not well formed."""
 
 
 class SolverError(ProofR1Error):
-    """A solver that is missing, refuses its input or breaks its protocol (never an undecided query)."""
+    """A solver that is missing, rejects its input or breaks its protocol (never an undecided query)."""
 
     def __init__(self, solver: str, problem: str) -> None:
         self.solver = solver
@@ -122,11 +122,11 @@ class SolverError(ProofR1Error):
 
 
 class CatalogueError(ProofR1Error):
-    """A rule catalogue that is not well formed, or that is asked for a rule it does not hold."""
+    """A rule catalogue that is not well formed, or a request for a rule that it does not contain."""
 
 
 class DataError(ProofR1Error):
-    """A file that cannot be read as what it should be: the path, the line where there is one, the reason."""
+    """An invalid file: the path, the line if known, the reason."""
 
     def __init__(self, path: str, problem: str, *, line: int | None = None) -> None:
         self.path = path
@@ -143,11 +143,11 @@ def _rebuild_data_error(path: str, problem: str, line: int | None) -> DataError:
 
 
 class ProofError(ProofR1Error):
-    """A proof term that does not prove what it is said to prove."""
+    """A proof term that does not prove its claim."""
 
 
 class ServiceError(ProofR1Error):
-    """A service that does not answer, or that says that it cannot: its address, the HTTP status (or 0), the reason."""
+    """A service that does not answer, or that reports an error: its address, the HTTP status (or 0), the reason."""
 
     def __init__(self, url: str, status: int, problem: str) -> None:
         self.url = url

@@ -109,7 +109,7 @@ def open_to_append(path: Path) -> BinaryIO:
     """
     check_output(path)
     if (target := _target(path)) is None:
-        raise DataError(str(path), "this is no regular file, so what it holds cannot be used again; name another file")
+        raise DataError(str(path), "this is not a regular file, so its contents cannot be reused; name another file")
     try:
         return target.open("a+b")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Where the data files of the package are: ``grammars/``, ``theories/`` and ``web/``, in a wheel and in a checkout."""
+"""Locate the data files of the package: ``grammars/``, ``theories/`` and ``web/``, in a wheel or a checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One number per completion, for trainers that take no more than that: a report to a reward.
+"""One reward per completion, computed from its report, for trainers without credit per action.
 
 ``training.credit`` gives every action a credit of its own, which is what the verdicts are for.
 """
@@ -19,16 +19,16 @@ RewardName: TypeAlias = Literal["answer", "sound", "signals"]
 
 
 def answer_reward(report: TraceReport) -> float:
-    """1.0 for a summary that is read and has the right answer, 0.1 for one that is read, else 0."""
+    """1.0 for the right answer in a summary that parses, 0.1 for a summary that parses, else 0."""
     if not report.parsed:
         return 0.0
     return 1.0 if report.answer_correct else 0.1
 
 
 def sound_answer_reward(report: TraceReport) -> float:
-    """1.0 for a right and verified answer without a false step, 0.3 for a right answer, 0.1 for a summary that is read.
+    """1.0 for a right and verified answer without a false step, 0.3 for a right answer, 0.1 for a summary that parses.
 
-    Every action must be entailed, also one that the answer does not rest on; the definition of a verified answer
+    Every action must be entailed, including those outside the closure; the definition of a verified answer
     covers the terminal action, which is not entailed where the answer is Uncertain.
     """
     if not report.parsed:
@@ -40,7 +40,7 @@ def sound_answer_reward(report: TraceReport) -> float:
 
 
 def mean_signal(report: TraceReport) -> float:
-    """The mean of the actions' signals; 0 without an action. It does not ask for the answer."""
+    """The mean signal of the actions; 0 without an action. It ignores the answer."""
     signals = [step.signal for step in report.actions]
     return fsum(signals) / len(signals) if signals else 0.0
 
@@ -64,11 +64,11 @@ def reward_named(name: str) -> Reward:
 
 
 class Scored(msgspec.Struct, frozen=True):
-    """A reward, and what is logged with it.
+    """A reward, with values for logs.
 
     Attributes:
         reward: of the completion.
-        parsed: whether its summary is read.
+        parsed: whether its summary parses.
         right: whether it selects the right option.
         verified: whether its answer is verified, see :class:`~proof_r1_formal.proof.report.TraceReport`.
     """
@@ -80,5 +80,5 @@ class Scored(msgspec.Struct, frozen=True):
 
 
 def score(report: TraceReport, reward: RewardName) -> Scored:
-    """What a completion earns under the reward of that name."""
+    """The reward of that name for a completion."""
     return Scored(reward_named(reward)(report), report.parsed, bool(report.answer_correct), report.verified)

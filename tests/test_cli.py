@@ -193,7 +193,7 @@ def test_doctor_names_what_is_here() -> None:
         (("show", *INPUTS, "--id", "garden/99"), "garden/99"),
         (("show", *INPUTS, "--id", "garden/1", "--sample", "9"), "sample 9"),
         (("evaluate", *INPUTS, "--json", "no-such-folder/t.json"), "no-such-folder"),
-        (("verify", "--problems", str(COMPLETIONS), "--completions", "c", "--out", "o"), "no known format"),
+        (("verify", "--problems", str(COMPLETIONS), "--completions", "c", "--out", "o"), "unknown format"),
     ],
 )
 def test_wrong_use_is_one_clear_paragraph(arguments: tuple[str, ...], told: str, tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ def test_parse_reads_and_writes_english() -> None:
     for arguments, told in [
         (("--english", "Bob is red or kind."), "column 12"),
         (("--english", ""), "empty sentence"),
-        (("red(Bob) | red(Al)", "--to", "english"), "no sentence says"),
+        (("red(Bob) | red(Al)", "--to", "english"), "no sentence expresses"),
         (("--english", "--repair", "Bob is red."), "not repaired"),
     ]:
         refused = run("parse", *arguments)

@@ -278,7 +278,7 @@ def test_lines_to_a_stream_and_from_a_stream_are_not_resumed() -> None:
 
 
 def test_what_is_read_again_is_no_stream() -> None:
-    with pytest.raises(DataError, match="no regular file"):
+    with pytest.raises(DataError, match="not a regular file"):
         open_to_append(Path("/dev/null"))
     with open_to_append(Path("kept")) as file:
         file.write(b"1")

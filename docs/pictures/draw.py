@@ -133,7 +133,7 @@ def graph(title: str, *, closure: bool) -> str:
 
 
 def checks() -> str:
-    """What is asked of an action, in what order, and the signal that comes of it."""
+    """The checks of an action, their order, and the resulting signal."""
     asked = [
         Box(110, 60, ("schema", "well formed?"), "blue"),
         Box(310, 60, ("semantic", "entailed by what", "was admitted before?"), "blue"),

@@ -41,8 +41,8 @@ from proof_r1_formal.models.chat import Model, Sampling
 from proof_r1_formal.models.endpoint import Endpoint, key_of, only_model
 from proof_r1_formal.models.journal import Journal
 from proof_r1_formal.models.local import LocalModel
-from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed, Patient
-from proof_r1_formal.models.sampling import Samples, Told, repaired
+from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed, RetryingModel
+from proof_r1_formal.models.sampling import OnOutcome, Samples, repaired
 from proof_r1_formal.models.sampling import sample as _sample
 from proof_r1_formal.outputs import is_stream
 from proof_r1_formal.proof.batch import Settings, verify_many
@@ -61,7 +61,7 @@ NameOption = Annotated[
     str | None, typer.Option("--name", help="Name of the model at the endpoint, if it has several.", show_default=False)
 ]
 KeyOption = Annotated[str, typer.Option("--key-env", help="Environment variable with the key of the endpoint.")]
-AtOnceOption = Annotated[int, typer.Option("--at-once", min=1, help="Maximum number of concurrent calls.")]
+ConcurrencyOption = Annotated[int, typer.Option("--concurrency", min=1, help="Maximum number of concurrent calls.")]
 PerMinuteOption = Annotated[
     float | None,
     typer.Option("--per-minute", min=0.001, help="Maximum number of calls started in a minute.", show_default=False),
@@ -101,7 +101,7 @@ def sample(
     agent_solver: Annotated[str, typer.Option("--agent-solver", help="Solver of logic-agent.")] = "z3",
     name: NameOption = None,
     key_env: KeyOption = "OPENAI_API_KEY",
-    at_once: AtOnceOption = 8,
+    concurrency: ConcurrencyOption = 8,
     per_minute: PerMinuteOption = None,
     attempts: AttemptsOption = ATTEMPTS,
     timeout: TimeoutOption = 600.0,
@@ -125,30 +125,30 @@ def sample(
 
     async def work() -> None:
         with Journal(beside(out, "calls")) as journal:
-            async with patient_model(
+            async with open_model(
                 model,
                 name=name,
                 key_env=key_env,
-                at_once=at_once,
+                concurrency=concurrency,
                 per_minute=per_minute,
                 attempts=attempts,
                 timeout=timeout,
                 extra=extra,
-            ) as patient:
-                with _progress("sampling", journal, len(known) * k) as told:
+            ) as retrying:
+                with _progress("sampling", journal, len(known) * k) as on_outcome:
                     found = await _sample(
                         known.values(),
                         agent,
-                        patient,
+                        retrying,
                         journal,
                         method=described,
                         samples=k,
-                        at_once=at_once,
-                        told=told,
+                        concurrency=concurrency,
+                        on_outcome=on_outcome,
                     )
                 if repair:
                     found = await _second_round(
-                        known, found, patient, journal, described, settings, sampling, out, at_once, workers
+                        known, found, retrying, journal, described, settings, sampling, out, concurrency, workers
                     )
             if journal.replayed:
                 say(f"{journal.replayed} stored replies were reused")
@@ -182,13 +182,13 @@ async def _second_round(
     settings: Settings,
     sampling: Sampling,
     out: Path,
-    at_once: int,
+    concurrency: int,
     workers: int,
 ) -> Samples:
     """Repair completions with errors; writes the first round to a separate file, and shows the scores of both."""
     write_completions(beside(out, "first"), first.completions)
     reports = _verified(known, first, settings, workers)
-    with _progress("repairing", journal, None) as told:
+    with _progress("repairing", journal, None) as on_outcome:
         second = await repaired(
             known,
             first.completions,
@@ -198,8 +198,8 @@ async def _second_round(
             method=method,
             rules=catalogue(settings.rules),
             sampling=sampling,
-            at_once=at_once,
-            told=told,
+            concurrency=concurrency,
+            on_outcome=on_outcome,
         )
     OUT.print(to_rich(_comparison(known, reports, _verified(known, second, settings, workers))))
     return Samples(second.completions, (*first.failures, *second.failures))
@@ -231,25 +231,25 @@ def _write(out: Path, found: Samples) -> None:
 
 
 @asynccontextmanager
-async def patient_model(
+async def open_model(
     model: str,
     *,
     name: str | None,
     key_env: str,
-    at_once: int,
+    concurrency: int,
     per_minute: float | None,
     attempts: int,
     timeout: float,
     extra: str | None,
-) -> AsyncIterator[Patient]:
+) -> AsyncIterator[RetryingModel]:
     """The model of a command line.
 
     Args:
         model: URL or folder.
         name: at the endpoint; if None, the endpoint must have only one.
         key_env: environment variable with the key of the endpoint.
-        at_once: calls in flight, and how many chats a model in a folder answers together.
-        per_minute, attempts: see :class:`~proof_r1_formal.models.runner.Patient`.
+        concurrency: the most concurrent calls, or chats in one batch of a model in a folder.
+        per_minute, attempts: see :class:`~proof_r1_formal.models.runner.RetryingModel`.
         timeout: of the endpoint.
         extra: JSON text of an object, see :class:`~proof_r1_formal.models.endpoint.Endpoint`.
 
@@ -257,16 +257,16 @@ async def patient_model(
         ModelError: it cannot be used.
     """
 
-    def patient(who: Model) -> Patient:
-        return Patient(who, at_once=at_once, per_minute=per_minute, attempts=attempts)
+    def retrying(who: Model) -> RetryingModel:
+        return RetryingModel(who, concurrency=concurrency, per_minute=per_minute, attempts=attempts)
 
     if not model.startswith(("http://", "https://")):
-        yield patient(LocalModel(model, at_once=at_once))
+        yield retrying(LocalModel(model, concurrency=concurrency))
         return
     fields, key = _object(extra), key_of(key_env)
     name = name or await only_model(model, key=key)
     async with Endpoint(model, name, key=key, timeout=timeout, extra=fields) as endpoint:
-        yield patient(endpoint)
+        yield retrying(endpoint)
 
 
 def _object(text: str | None) -> dict[str, object]:
@@ -280,7 +280,7 @@ def _object(text: str | None) -> dict[str, object]:
 
 
 @contextmanager
-def _progress(what: str, journal: Journal, total: int | None) -> Iterator[Told]:
+def _progress(what: str, journal: Journal, total: int | None) -> Iterator[OnOutcome]:
     """Progress on standard error, if that is a terminal, with tokens per second and the remaining time."""
     bar = Progress(
         TextColumn("{task.description}"),
@@ -297,7 +297,7 @@ def _progress(what: str, journal: Journal, total: int | None) -> Iterator[Told]:
     began, before = time.monotonic(), journal.tokens
     failed = 0
 
-    def told(outcome: Done[str] | Failed[str]) -> None:
+    def on_outcome(outcome: Done[str] | Failed[str]) -> None:
         nonlocal failed
         failed += isinstance(outcome, Failed)
         bar.update(task, advance=1, speed=f"{speed()}{f', {failed} failed' if failed else ''}")
@@ -306,5 +306,5 @@ def _progress(what: str, journal: Journal, total: int | None) -> Iterator[Told]:
         return f"{(journal.tokens - before) / max(time.monotonic() - began, 1e-3):.0f} tokens/s"
 
     with bar:
-        yield told
+        yield on_outcome
     say(f"{what}: {journal.tokens - before} tokens in {time.monotonic() - began:.0f} s, {speed()}")

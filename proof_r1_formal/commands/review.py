@@ -27,15 +27,15 @@ from proof_r1_formal.commands.common import (
     with_progress,
 )
 from proof_r1_formal.commands.models import (
-    AtOnceOption,
     AttemptsOption,
+    ConcurrencyOption,
     ExtraOption,
     KeyOption,
     ModelOption,
     NameOption,
     PerMinuteOption,
     TimeoutOption,
-    patient_model,
+    open_model,
 )
 from proof_r1_formal.metrics.tables import to_json, to_markdown, to_rich
 from proof_r1_formal.models.chat import Sampling
@@ -71,7 +71,7 @@ def review(
     solver: SolverOption = "embedded",
     name: NameOption = None,
     key_env: KeyOption = "OPENAI_API_KEY",
-    at_once: AtOnceOption = 8,
+    concurrency: ConcurrencyOption = 8,
     per_minute: PerMinuteOption = None,
     attempts: AttemptsOption = ATTEMPTS,
     timeout: TimeoutOption = 600.0,
@@ -98,25 +98,27 @@ def review(
 
     async def work() -> tuple[str, dict[Reviewed, Judgement | Unjudged]]:
         with Journal(files["calls.jsonl"]) as journal, progress_bar() as advance:
-            async with patient_model(
+            async with open_model(
                 model,
                 name=name,
                 key_env=key_env,
-                at_once=at_once,
+                concurrency=concurrency,
                 per_minute=per_minute,
                 attempts=attempts,
                 timeout=timeout,
                 extra=extra,
-            ) as patient:
+            ) as retrying:
                 done = 0
 
-                def told(_: Done[Judgement] | Failed[Judgement]) -> None:
+                def on_outcome(_: Done[Judgement] | Failed[Judgement]) -> None:
                     nonlocal done
                     done += 1
                     advance("reviewing", done, len(drawn.steps))
 
-                found = await judge(drawn.steps, patient, journal, sampling=sampling, at_once=at_once, told=told)
-                return patient.name, found
+                found = await judge(
+                    drawn.steps, retrying, journal, sampling=sampling, concurrency=concurrency, on_outcome=on_outcome
+                )
+                return retrying.name, found
 
     reviewer, judgements = asyncio.run(work())
     found = agreement(drawn, judgements)

@@ -1,4 +1,4 @@
-"""Reading problem files of every format that is known: :func:`read_problems`."""
+"""Read problem files of every known format: :func:`read_problems`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Format: TypeAlias = Literal["auto", "native", "proverqa", "folio", "proofwriter"
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """A format: how its records are known and read, and whether its formulas are repaired by default."""
+    """A format: how its records are recognised and read, and whether its formulas are repaired by default."""
 
     recognises: Callable[[JsonObject], bool]
     read_record: Callable[[JsonObject, Origin], Problem | Rejected]
@@ -50,21 +50,20 @@ def read_problems(
 
     Args:
         path: a JSON array of records, or one record per line.
-        format: the format of the records; ``auto`` tells it from the keys of the first record that has those of one.
-        repair: whether formulas that do not parse are repaired, with notes; None is the format's default: noisy
-            data (folio) is repaired, everything else is not.
-        progress: told how many records are read, and of how many.
+        format: the format of the records; ``auto`` recognises it by the keys of the first record with known keys.
+        repair: whether to repair formulas that do not parse, with notes; None is the format's default: yes for
+            noisy data (folio), no for all others.
+        progress: called with the number of records read and their total.
 
     Returns:
-        The problems by id, in order, and every record that is none with the reasons.
+        The problems by id, in order, and every rejected record with the reasons.
 
     Raises:
-        DataError: the file cannot be read, holds no record, or (``auto``) its records are of no known format; or there
-            is no such format.
+        DataError: the file cannot be read or contains no record, or the format is unknown.
     """
     path = Path(path)
     if format != "auto" and format not in _READERS:
-        raise DataError(str(path), f"{format!r} is no format; known are auto, {', '.join(_READERS)}")
+        raise DataError(str(path), f"Unknown format {format!r}. Known: auto, {', '.join(_READERS)}")
     records = read_records(path)
     reader = _recognised(path, records) if format == "auto" else _READERS[format]
     repair = reader.repair if repair is None else repair
@@ -74,7 +73,7 @@ def read_problems(
     for done, record in enumerate(records, 1):
         result = _read(record, reader, Origin(path.stem, record.line, repair))
         if isinstance(result, Problem) and result.id in problems:
-            reason = f"the id {result.id!r} is that of line {lines[result.id]} already"
+            reason = f"line {lines[result.id]} already has the id {result.id!r}"
             result = Rejected(result.id, record.line, (reason,))
         if isinstance(result, Rejected):
             rejected.append(result)
@@ -95,7 +94,7 @@ def _read(record: Record | Broken, reader: _Reader, origin: Origin) -> Problem |
                 return Rejected(origin.fallback_id, origin.line, (f"the key {repeated[0]!r} occurs twice",))
             return reader.read_record(members, origin)
         case Record(_, value):
-            return Rejected(origin.fallback_id, origin.line, (f"a record is an object, not {describe(value)}",))
+            return Rejected(origin.fallback_id, origin.line, (f"a record must be an object, not {describe(value)}",))
 
 
 def _recognised(path: Path, records: list[Record | Broken]) -> _Reader:
@@ -108,5 +107,5 @@ def _recognised(path: Path, records: list[Record | Broken]) -> _Reader:
     found = ", ".join(dict.fromkeys(key for key, _ in objects[0].members)) if objects else "none"
     raise DataError(
         str(path),
-        f"records of no known format, with the keys {found}; known are {known}; name one if it should be read as that",
+        f"unknown format, with the keys {found}; known formats: {known}; name a format to read the records as such",
     )

@@ -1,9 +1,8 @@
-"""Files of completions, read and written: a JSON object ``{"problem_id": …, "sample": 0, "completion": "…"}`` a line,
-with what it cost in ``cost`` where that is known.
+"""Read and write files of completions: a JSON object ``{"problem_id": …, "sample": 0, "completion": "…"}`` a line,
+with an optional ``cost``.
 
-In: a path. Out: completions one at a time, in order, with memory bounded by the longest line that is read; a line
-that is no completion is a :class:`BadLine`. The text of a completion is kept exactly, null characters and unpaired
-surrogates too.
+In: a path. Out: completions one at a time, in order; a :class:`BadLine` for a line that is not a completion. The
+longest line bounds the memory. The text of a completion is kept exactly, with null characters and unpaired surrogates.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ MAX_LINE = 16 * 1024 * 1024
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What it took to get a completion; None is not known.
+    """The cost of a completion; None is unknown.
 
     Attributes:
-        tokens: that the model wrote, in all its calls.
-        prompt_tokens: that it read, in all its calls.
-        seconds: during which at least one call was under way.
-        calls: of the model.
+        tokens: written by the model, in all its calls.
+        prompt_tokens: read by the model, in all its calls.
+        seconds: during which at least one call was running.
+        calls: number of calls of the model.
     """
 
     tokens: Annotated[int, msgspec.Meta(ge=0)] | None = None
@@ -41,13 +40,13 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Completion(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model wrote for a problem.
+    """The text that a model wrote for a problem.
 
     Attributes:
         problem_id: the id of the problem.
-        sample: which of the completions of that problem, from 0.
+        sample: number of the completion among those of the problem, from 0.
         completion: the text.
-        cost: what it took, as far as it is known.
+        cost: as far as it is known.
     """
 
     problem_id: Annotated[str, msgspec.Meta(min_length=1)]
@@ -57,17 +56,17 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BadLine(msgspec.Struct, frozen=True):
-    """A line that is no completion: its 1-based number, and what is wrong with it."""
+    """A line that is not a completion: its 1-based number, and the error."""
 
     line: int
     problem: str
 
 
 def read_completions(path: Path | str) -> Iterator[Completion | BadLine]:
-    """The completions of a file; blank lines are skipped, keys other than these four are ignored.
+    """The completions of a file. Blank lines are skipped, and unknown keys ignored.
 
     Raises:
-        DataError: when the iteration starts, the file cannot be read; when it ends, no line held anything.
+        DataError: the file cannot be read (when the iteration starts), or is empty (when it ends).
     """
     path = Path(path)
     empty = True
@@ -103,7 +102,7 @@ def _read_line(number: int, line: bytes) -> Completion | BadLine:
     try:
         record = decode(line.decode())
         if not isinstance(record, JsonObject):
-            return BadLine(number, f"an object is expected, not {describe(record)}")
+            return BadLine(number, f"expected an object, not {describe(record)}")
         if repeated := record.repeated():
             return BadLine(number, f"the key {repeated[0]!r} occurs twice")
         members: dict[str, object] = dict(record.members)
@@ -115,7 +114,7 @@ def _read_line(number: int, line: bytes) -> Completion | BadLine:
     except (BadJsonError, msgspec.ValidationError) as error:
         return BadLine(number, str(error))
     if not completion.problem_id.isprintable():
-        return BadLine(number, f"the problem_id {completion.problem_id!r} holds a control character")
+        return BadLine(number, f"the problem_id {completion.problem_id!r} contains a control character")
     return completion
 
 
@@ -128,7 +127,7 @@ def encode(completion: Completion) -> bytes:
 
 
 def beside(path: Path, kind: str) -> Path:
-    """Where something is that belongs to a file of completions.
+    """The path of a file that belongs to a file of completions.
 
     >>> [beside(Path(name), "calls").name for name in ("run.jsonl", "run-0.5", "run.json")]
     ['run.calls.jsonl', 'run-0.5.calls.jsonl', 'run.json.calls.jsonl']
@@ -140,7 +139,7 @@ def write_completions(path: Path, completions: Iterable[Completion]) -> None:
     """Write completions, one per line, in ASCII, so that unpaired surrogates are kept.
 
     Args:
-        path: where to; a file that is there is replaced.
+        path: of the file; an existing file is replaced.
         completions: taken one at a time.
 
     Raises:

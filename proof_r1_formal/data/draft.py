@@ -1,4 +1,4 @@
-"""What every dataset reader does alike: read formulas, collect what is wrong or odd, decide whether a problem came out.
+"""Shared parts of all dataset readers: read formulas, collect errors and notes, and make a problem or a rejection.
 
 In: the values of a record. Out: a :class:`Problem` with notes, or a :class:`Rejected` with every reason found.
 """
@@ -38,7 +38,7 @@ class StepRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a record stands and how it is to be read.
+    """The place of a record, and how to read it.
 
     Attributes:
         stem: name of the file without its suffix.
@@ -52,12 +52,12 @@ class Origin:
 
     @property
     def fallback_id(self) -> str:
-        """The id of a record that has none of its own."""
+        """The id of a record without an id."""
         return f"{self.stem}/#{self.line}"
 
 
 class Draft:
-    """A record while it is read: reasons that make it unusable, and notes that do not."""
+    """A record while it is read: reasons to reject it, and notes."""
 
     def __init__(self, origin: Origin) -> None:
         self._origin = origin
@@ -65,15 +65,15 @@ class Draft:
         self._notes: list[str] = []
 
     def reject(self, reason: str) -> None:
-        """The record is no usable problem."""
+        """Reject the record."""
         self._reasons.append(reason)
 
     def note(self, note: str) -> None:
-        """The record is odd."""
+        """Add a note on an oddity."""
         self._notes.append(note)
 
     def identifier(self, record: JsonObject, key: str) -> str:
-        """The record's own id under ``key``; rejects the record if that is no whole number and no non-empty text."""
+        """The record's own id under ``key``; rejects the record unless that is a whole number or a non-empty text."""
         match record.get(key):
             case bool():
                 pass
@@ -87,24 +87,24 @@ class Draft:
         return f"#{self._origin.line}"
 
     def text(self, record: JsonObject, key: str) -> str:
-        """The text under ``key``; empty, with a note, if there is none."""
+        """The text under ``key``; empty, with a note, if it is missing."""
         value = record.get(key)
         if isinstance(value, str):
             return value
-        self.note(f"a text is expected as {key!r}, which is {describe_member(record, key)}; it is left empty")
+        self.note(f"{key!r} must be a text; it is {describe_member(record, key)} and is left empty")
         return ""
 
     def formula(self, place: str, value: Json, *, english: str = "") -> Formula | None:
-        """The formula of a text, repaired (with notes) if repair is asked for; None, with a reason, if there is none.
+        """The formula of a text, repaired (with notes) if the origin says so; None, with a reason, if it is invalid.
 
         Args:
             place: of the text in the record, for reasons and notes.
             value: the text.
-            english: the sentence that the formula says, if it is known.
+            english: the sentence that the formula formalises, if it is known.
         """
         if not isinstance(value, str):
             found = "there is none" if value is None else f"it is {describe(value)}"
-            self.reject(f"{place}: a formula as text is expected; {found}")
+            self.reject(f"{place}: expected a formula as text; {found}")
             return None
         try:
             repaired = parse_formula(value, repair=True) if self._origin.repair else Repaired(parse_formula(value), ())

@@ -56,7 +56,7 @@ def parse_english(sentence: str) -> Formula:
     """The formula of one sentence.
 
     Raises:
-        ParseError: it is no sentence of the grammar.
+        ParseError: the grammar does not accept the sentence.
 
     >>> from proof_r1_formal import show
     >>> show(parse_english("If something is red and it does not chase the bald eagle then it is a cat."))
@@ -65,7 +65,7 @@ def parse_english(sentence: str) -> Formula:
     '∀x (young(x) ∧ quiet(x) → ¬rough(x))'
     """
     if len(sentence) > MAX_SENTENCE:
-        problem = f"a sentence of {len(sentence)} characters; at most {MAX_SENTENCE} are read"
+        problem = f"a sentence of {len(sentence)} characters; the maximum is {MAX_SENTENCE}"
         raise ParseError(sentence, MAX_SENTENCE, problem)
     return _parsed(sentence)
 
@@ -95,14 +95,14 @@ def _parser() -> Lark:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What a clause speaks of: ``it``, ``they`` (plural, though of one thing), ``the bald eagle``."""
+    """The subject of a clause: ``it``, ``they`` (plural, but of one thing), ``the bald eagle``."""
 
     term: Term
     plural: bool
 
 
 class _Reader:
-    """Builds the formula of one sentence. It can speak of one thing that has no name: ``something``, then ``it``."""
+    """Builds the formula of one sentence, which can have one unnamed subject: ``something``, then ``it``."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -135,7 +135,7 @@ class _Reader:
         said = self._said(subject, verb, verb_phrase)
         for part in rest:
             if part.data == "clause" and _tokens(part)[0].type != "PRONOUN":
-                raise self._error(_tokens(part)[0], "what is said of something else needs a sentence of its own")
+                raise self._error(_tokens(part)[0], "a statement about another subject needs a separate sentence")
         if first.type in ("NO", "EVERYTHING") and first.lower().startswith("no"):
             if rest:
                 raise self._error(_tokens(rest[0])[0], f"{first.value!r} with 'and' can be read in two ways")
@@ -145,12 +145,12 @@ class _Reader:
         return ForAll(_X, Implies(conjunction(described), said) if described else said)
 
     def _kind(self, first: Token, words: list[Token]) -> tuple[_Subject, tuple[Formula, ...]]:
-        """What ``every red cat`` or ``red, cold things`` speaks of, and what that says of it."""
+        """The subject of ``every red cat`` or ``red, cold things``, and its description."""
         thing = next((word for word in words if word.type == "THING"), None)
         names = [word for word in words if word.type in ("KIND", "WORD")]
         described = [word.lower() for word in names]
         if not described and thing is None and first.type != "EVERYTHING":
-            raise self._error(first, f"a noun or a verb is missing behind {first.value!r}")
+            raise self._error(first, f"a noun or a verb is missing after {first.value!r}")
         if thing is not None:
             plural = thing.lower() in ("things", "people")
         elif names and (first.type in ("ALL", "KIND") or (first.type == "NO" and singular(described[-1]) is not None)):
@@ -159,7 +159,7 @@ class _Reader:
         else:
             plural = False
         if first.type in ("EVERY", "A", "ALL", "THING", "KIND") and plural != (first.type not in ("EVERY", "A")):
-            raise self._error(first, f"{first.value!r} does not go with the number of its noun")
+            raise self._error(first, f"{first.value!r} does not agree with the number of its noun")
         return _Subject(_X, plural), tuple([atom(name, _X) for name in described])
 
     def _parts(
@@ -170,9 +170,9 @@ class _Reader:
         *,
         stative: bool = False,
     ) -> Formula:
-        """The conjunction of what was ``said`` and of the parts; one without a subject goes on about that before.
+        """The conjunction of ``said`` and of the parts; a part without a subject has the subject of the one before.
 
-        ``stative``: what was said last was said with "is" or "are", so that a bare adjective can follow.
+        ``stative``: the last part had "is" or "are", so an adjective alone can follow.
         """
         for part in parts:
             children: list[Any] = part.children
@@ -183,7 +183,7 @@ class _Reader:
             else:
                 assert subject is not None, "the grammar begins with a clause"
                 if part.data == "rest_is" and not stative:
-                    raise self._error(_tokens(part)[0], "a verb is missing, as there is no 'is' or 'are' right before")
+                    raise self._error(_tokens(part)[0], "a verb is missing: there is no 'is' or 'are' directly before")
                 match part.data:
                     case "rest_is":
                         added = self._state(children[-1], subject, negated=len(children) == 2)
@@ -201,12 +201,12 @@ class _Reader:
     # -- who or what
 
     def _subject(self, tree: Tree[Token]) -> tuple[_Subject, Token | None]:
-        """What a clause speaks of, and its verb if that stands with it."""
+        """The subject of a clause, and its verb if that belongs to the same tree."""
         words = _tokens(tree)
         verb = words.pop() if tree.data == "subject_acts" else None
         if len(words) == 1 and words[0].type == "THE":
             assert verb is not None
-            raise self._error(verb, f"a verb is missing behind 'the {verb}'")
+            raise self._error(verb, f"a verb is missing after 'the {verb}'")
         return _Subject(self._term(words), words[0].lower() == "they"), verb
 
     def _term(self, words: list[Token]) -> Term:
@@ -222,7 +222,10 @@ class _Reader:
                 self._introduced = True
                 return _X
         if not self._introduced:
-            raise self._error(first, f"it is not clear what {first.value!r} stands for; only 'something', 'every …' do")
+            raise self._error(
+                first,
+                f"the referent of {first.value!r} is unclear; it must be 'something' or 'every …'",
+            )
         return _X
 
     # -- what is said of it
@@ -234,7 +237,7 @@ class _Reader:
             isinstance(child, Token) and child.type == "NOT" for child in tree.children
         )
         if head.type in ("IS", "ARE", "DOES", "DO") and (head.type in ("ARE", "DO")) != subject.plural:
-            raise self._error(head, f"{head.value!r} does not go with what it is said of")
+            raise self._error(head, f"{head.value!r} does not agree with its subject")
         parts: list[Any] = rest
         if tree.data == "is":
             return self._state(parts[0], subject, negated=negated)
@@ -256,11 +259,11 @@ class _Reader:
     def _action(
         self, verb: Token, complement: Tree[Token], subject: _Subject, *, plain: bool = False, prefix: str = ""
     ) -> Formula:
-        """What a verb says of the subject, and of the object in ``complement`` if there is one."""
+        """The atom of a verb about the subject, and about the object in ``complement`` if there is one."""
         looks_third = plain_form(verb) is not None and not verb.endswith(("ss", "us"))
         if looks_third == (plain or subject.plural):
             wanted = "plain" if looks_third else "third-person"
-            raise self._error(verb, f"a verb in its {wanted} form is expected; {verb.value!r} is none")
+            raise self._error(verb, f"expected a verb in its {wanted} form, not {verb.value!r}")
         name = prefix + (str(verb) if looks_third or prefix else third_person(verb))
         words = [word for word in _tokens(complement) if word is not verb]
         if words and words[0].type == "PREPOSITION":
@@ -270,7 +273,7 @@ class _Reader:
     def _singular(self, noun: Token) -> str:
         found = singular(noun.lower())
         if found is None:
-            raise self._error(noun, f"{noun.value!r} is no plural, and no 'things' or 'people' is behind it")
+            raise self._error(noun, f"{noun.value!r} is not a plural, and neither 'things' nor 'people' follows")
         return found
 
     def _error(self, token: Token, problem: str) -> ParseError:

@@ -1,4 +1,4 @@
-"""Forms of English verbs and nouns: in a word in lower case, out another form of it.
+"""Forms of English verbs and nouns. In: a word in lower case. Out: another form of it.
 
 English does not spell its forms so that they can be undone without a dictionary ("wumpuses", "horses"). The rules here
 are right for most words; what they get wrong they get wrong in the same way every time.

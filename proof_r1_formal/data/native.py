@@ -85,7 +85,7 @@ def _check_ids(draft: Draft, data: ProblemRecord) -> None:
     seen: set[str] = set()
     for part_id in [*(premise.id for premise in data.premises), *(option.id for option in data.options)]:
         if not part_id or not part_id.isprintable():
-            draft.reject(f"{part_id!r} is no id of a premise or option: a printable text is expected")
+            draft.reject(f"{part_id!r} is not a valid id of a premise or option: expected a printable text")
         if part_id in seen:
             draft.reject(f"the id {part_id!r} is that of more than one premise or option")
         seen.add(part_id)
@@ -142,7 +142,7 @@ def _chunks(path: Path, problems: Iterable[Problem]) -> Iterator[bytes]:
             yield b"\n"
         seen.add(problem.id)
     if not seen:
-        raise DataError(str(path), "not written: there is no problem, and a file without one is no problem file")
+        raise DataError(str(path), "not written: there are no problems to write")
     if array:
         yield b"\n]\n"
 
@@ -155,7 +155,7 @@ def encoded(path: Path, problem: Problem) -> bytes:
         problem: any.
 
     Raises:
-        DataError: it would not read back equal.
+        DataError: the text would not read back as an equal problem.
     """
     try:
         encoded = msgspec.json.encode(_to_record(problem))
@@ -163,7 +163,7 @@ def encoded(path: Path, problem: Problem) -> bytes:
     except RecursionError:
         raise DataError(str(path), f"not written: a formula of problem {problem.id!r} is nested too deeply") from None
     except UnicodeEncodeError:
-        raise DataError(str(path), f"not written: a text of problem {problem.id!r} is no Unicode text") from None
+        raise DataError(str(path), f"not written: a text of problem {problem.id!r} is not valid Unicode") from None
     assert isinstance(record, JsonObject)
     match read_record(record, Origin(path.stem, 1, repair=False)):
         case Rejected(reasons=reasons):
@@ -177,19 +177,19 @@ def decoded(line: bytes) -> Problem:
     """The problem of a line that :func:`encoded` wrote.
 
     Raises:
-        DecodeError: it is no such line (msgspec's exception, for files that end in half a line).
+        DecodeError: it is not such a line (msgspec's exception, for files that end in half a line).
     """
     try:
         return from_json(line.decode())
     except (UnicodeDecodeError, DataError) as error:
-        raise msgspec.DecodeError("the line is no problem") from error
+        raise msgspec.DecodeError("the line is not a problem") from error
 
 
 def to_json(problem: Problem) -> str:
-    """The record of a problem as text, for whatever carries problems to where :func:`from_json` reads them.
+    """The record of a problem as text, which :func:`from_json` reads.
 
     Raises:
-        DataError: it would not read back equal.
+        DataError: the text would not read back as an equal problem.
     """
     return encoded(Path("a problem"), problem).decode()
 
@@ -198,7 +198,7 @@ def from_json(text: str) -> Problem:
     """The problem of a record as text.
 
     Raises:
-        DataError: the text is no JSON, or no problem; with every reason that is found.
+        DataError: the text is not JSON or not a problem; with every reason found.
     """
     try:
         record = checked(1, decode(text))
@@ -213,7 +213,7 @@ def from_json(text: str) -> Problem:
                 raise DataError("a problem", "; ".join(result.reasons))
             return result
         case Record(_, value):
-            raise DataError("a problem", f"a record is an object, not {describe(value)}")
+            raise DataError("a problem", f"a record must be an object, not {describe(value)}")
     assert_never(record)
 
 

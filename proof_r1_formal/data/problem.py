@@ -1,7 +1,7 @@
-"""Problems: premises, answer options and reference proofs, and what came out of reading a file of them.
+"""Problems: premises, answer options and reference proofs, and the result of reading a file of them.
 
-A problem is plain data. Readers (``data.proverqa``, ``data.folio``, ``data.native``) make problems; a record that is
-no usable problem becomes a :class:`Rejected` with its reasons, never nothing.
+A problem is plain data. Readers (``data.proverqa``, ``data.folio``, ``data.native``) make problems. An unusable
+record becomes a :class:`Rejected` with its reasons; no record is dropped silently.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Premise:
 
     Attributes:
         id: ``h1``, ``h2``, … in the order of the problem.
-        formula: what the checks use.
+        formula: the formula that the checks use.
         source: the formula's text in the file.
         text: the premise in English; empty if the file has none.
     """
@@ -52,7 +52,7 @@ class Option:
 
     Attributes:
         id: ``h_goal_true``, ``h_goal_false``, ``h_goal_uncertain`` in the three-way datasets.
-        label: what choosing it says (``True``, ``False``, ``Uncertain``, or a choice's own name).
+        label: ``True``, ``False``, ``Uncertain``, or the choice's own name.
         formula: the goal, its negation, and (for Uncertain) the goal again.
     """
 
@@ -134,7 +134,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A record that is no usable problem.
+    """An unusable record.
 
     Attributes:
         id: the id that the problem would have had.

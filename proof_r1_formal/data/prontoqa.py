@@ -64,9 +64,9 @@ def _proofs(
 
 
 def _steps(thoughts: list[Formula], premises: tuple[Premise, ...]) -> list[ReferenceStep] | None:
-    """The steps of a chain of thought; None if it is none."""
+    """The steps of a chain of thought; None if it is not a derivation."""
     known = {premise.formula: premise.id for premise in premises}
-    before: list[str] = []  # what was told since the last step, that step included
+    before: list[str] = []  # the thoughts since the last step, including that step
     steps: list[ReferenceStep] = []
     for thought in thoughts:
         if thought in known:

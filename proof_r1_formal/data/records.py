@@ -1,7 +1,7 @@
 """Files to JSON records: JSON arrays and JSON Lines, with every key of every object, repeated ones included.
 
-In: a path. Out: the records of the file in order, each with its place; a line that is no JSON is a :class:`Broken`.
-What cannot be read as records at all is a :class:`~proof_r1_formal.errors.DataError`.
+In: a path. Out: the records of the file in order, each with its place; a line that is not JSON is a :class:`Broken`.
+A file without readable records raises :class:`~proof_r1_formal.errors.DataError`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_NESTING = 64
 
 @dataclass(frozen=True, slots=True)
 class JsonObject:
-    """A JSON object. ``members`` keeps order and repeated keys, which a ``dict`` would drop in silence."""
+    """A JSON object. ``members`` keeps order and repeated keys, which a ``dict`` would drop silently."""
 
     members: tuple[tuple[str, Json], ...]
 
@@ -58,7 +58,7 @@ class Broken:
 
 
 class BadJsonError(Exception):
-    """Text that is no JSON, or JSON that is not read; :func:`read_records` says where it stands."""
+    """Text that is not JSON, or JSON beyond the limits; :func:`read_records` adds the place."""
 
     def __init__(self, problem: str, *, line: int = 1) -> None:
         self.problem = problem
@@ -91,7 +91,7 @@ def decode(text: str) -> Json:
     """The value of a JSON text, objects as :class:`JsonObject`.
 
     Raises:
-        BadJsonError: the text is no JSON.
+        BadJsonError: the text is not JSON.
     """
     try:
         return _DECODER.decode(text)  # type: ignore[no-any-return]
@@ -121,7 +121,7 @@ def plain(value: Json) -> object:
 
 
 def describe(value: Json) -> str:
-    """What kind of JSON value it is, for messages: ``a number``."""
+    """The kind of a JSON value, for messages: ``a number``."""
     match value:
         case None:
             return "null"
@@ -142,7 +142,7 @@ def _object(members: list[tuple[str, Json]]) -> JsonObject:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
@@ -159,7 +159,7 @@ def open_to_read(path: Path) -> BinaryIO:
     except OSError as error:
         raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
     except ValueError as error:  # a null character in the path
-        raise DataError(str(path), f"no path of a file: {error}") from None
+        raise DataError(str(path), f"not a valid path: {error}") from None
 
 
 def _read_text(path: Path) -> str:
@@ -195,7 +195,7 @@ _Place: TypeAlias = "tuple[_Place, str | int] | None"
 
 
 def checked(line: int, value: Json) -> Record | Broken:
-    """The record, unless it is nested too deeply or holds a string that is no text and cannot be written again."""
+    """The record, unless it is nested too deeply or contains a string that is not valid Unicode."""
     stack: list[tuple[Json, int, _Place]] = [(value, 0, None)]
     while stack:
         current, depth, place = stack.pop()
@@ -203,7 +203,7 @@ def checked(line: int, value: Json) -> Record | Broken:
             return Broken(line, f"not read: arrays or objects are nested deeper than {MAX_NESTING}")
         match current:
             case str() if not is_text(current):
-                return Broken(line, f"not read: half of a surrogate pair, which is no character, in {_path(place)}")
+                return Broken(line, f"not read: half of a surrogate pair, which is not a character, in {_path(place)}")
             case list():
                 stack.extend([(item, depth + 1, (place, index)) for index, item in enumerate(current)])
             case JsonObject(members):

@@ -1,4 +1,4 @@
-"""Formulas to sentences of templated English, where there are any: the way back of ``data.english``.
+"""Formulas to sentences of templated English, if there are any: the inverse of ``data.english``.
 
 In: a formula. Out: a sentence, which was read and means the formula, or an
 :class:`~proof_r1_formal.errors.EnglishError`.
@@ -42,7 +42,7 @@ def write_english(formula: Formula, *, nouns: frozenset[str] = frozenset(), verb
 
 
 class _Writer:
-    """Puts a formula into words as if that were possible for all; whether it was, reading the sentence shows."""
+    """Writes any formula as a sentence; parsing the sentence shows whether that was possible."""
 
     def __init__(self, nouns: frozenset[str], verbs: frozenset[str]) -> None:
         self._nouns = nouns
@@ -74,7 +74,7 @@ class _Writer:
         for literal in conjuncts(formula):
             said = literal.body if isinstance(literal, Not) else literal
             if not isinstance(said, Atom) or len(said.arguments) not in (1, 2):
-                raise EnglishError(show(formula), f"{show(literal)} is no literal of one or two arguments")
+                raise EnglishError(show(formula), f"{show(literal)} is not a literal of one or two arguments")
             subject, state = said.arguments[0], self._state(said)
             negated = isinstance(literal, Not)
             if state is not None and before is subject:

@@ -26,7 +26,7 @@ _Look = TypeVar("_Look", bound=tuple[Any, ...])
 def structural_key(goal: Formula, premises: Iterable[Formula]) -> bytes:
     """A key of 16 bytes that is equal for problems that differ in names and in the order of premises only.
 
-    Symbols are told apart by where they stand, again and again, until that tells no more of them apart (colour
+    Symbols are distinguished by their positions, repeatedly, until no more of them can be distinguished (colour
     refinement: Weisfeiler and Leman, 1968). Symmetric problems that are not the same may share a key; there are hardly
     any among problems like ours, and to take one for a duplicate does no harm.
     """

@@ -2,7 +2,7 @@
 
 A move says how a formula may be had: by which rule, from which new premises, and from what else. ``A``, ``B``, ``C``
 stand for predicates, ``t`` for the person that a problem is about. Only the rule systems give them their meaning: every
-generated proof is checked by the verifier, and a move that is no instance of its rule would show there.
+generated proof is checked by the verifier, and which would reveal a move that is not an instance of its rule.
 
 The weights of premises follow how often ProverQA uses their shapes, and for how many of them it says them of everybody.
 """

@@ -48,7 +48,7 @@ class Failure:
     code: Code
 
 
-_NOT_ENTAILED = frozenset({"semantic", "rule"})  # what does not follow is no instance of a sound rule either
+_NOT_ENTAILED = frozenset({"semantic", "rule"})  # a step that is not entailed is not an instance of a sound rule
 
 FAILURES: Mapping[Flaw, Failure] = MappingProxyType(
     {

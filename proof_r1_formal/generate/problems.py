@@ -107,9 +107,9 @@ class GeneratorSettings:
         if not self.answers or not set(self.answers) <= {TRUE, FALSE, UNCERTAIN}:
             raise ProofR1Error(f"answers are {TRUE}, {FALSE} and {UNCERTAIN}; {self.answers!r} were asked for")
         if self.difficulty not in (*STEPS, "mixed"):
-            raise ProofR1Error(f"{self.difficulty!r} is no difficulty; there are {', '.join(STEPS)} and mixed")
+            raise ProofR1Error(f"Unknown difficulty {self.difficulty!r}. Known: {', '.join(STEPS)}, mixed")
         if self.system not in _SYSTEMS:
-            raise ProofR1Error(f"{self.system!r} is no rule system; there are {', '.join(_SYSTEMS)}")
+            raise ProofR1Error(f"Unknown rule system {self.system!r}. Known: {', '.join(_SYSTEMS)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ def _verifier(system: System) -> Verifier:
 
 
 class _Draft:
-    """What is settled about a problem before it is tried: were it drawn anew each time, what is rare would be rarer."""
+    """The properties of a problem that are drawn once; redrawing them at each attempt would make rare ones rarer."""
 
     def __init__(self, settings: GeneratorSettings, index: int, source: Random) -> None:
         level = source.choice(tuple(STEPS)) if settings.difficulty == "mixed" else settings.difficulty

@@ -143,7 +143,7 @@ class Search:
         """The number of the first goal that is found; None if the rules lead to none of them.
 
         Raises:
-            BudgetSpentError: before that could be told.
+            BudgetSpentError: the budget ended before a decision.
         """
         for number, formula in enumerate(self._premises):
             if self._classes.of(formula) in self._goals:

@@ -54,7 +54,7 @@ class Scorer:
             completions: the model's answers.
 
         Raises:
-            DataError: a text is no problem.
+            DataError: a text is not a problem.
             ServiceError: the service does not answer.
         """
         if self._client is not None:

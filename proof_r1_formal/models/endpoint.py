@@ -140,7 +140,7 @@ def _client(url: str, key: str | None, timeout: float) -> AsyncOpenAI:
         raise ModelError("asking an endpoint needs the extra models: pip install 'proof-r1-formal[models]'")
     from openai import AsyncOpenAI
 
-    # whoever calls makes the same call again, knowing what else is under way
+    # the caller retries, because it knows which other calls are running
     return AsyncOpenAI(base_url=url, api_key=key or NO_KEY, timeout=timeout, max_retries=0)
 
 
@@ -278,7 +278,7 @@ class _Written:
             CallError: it holds no text but something else.
         """
         if not isinstance(chunk, dict):
-            raise ValueError("a chunk of the stream is no object")
+            raise ValueError("a chunk of the stream is not an object")
         if error := chunk.get("error"):
             raise ValueError(error["message"] if isinstance(error, dict) and "message" in error else error)
         if isinstance(usage := chunk.get("usage"), dict):
@@ -287,7 +287,7 @@ class _Written:
         choices = chunk.get("choices")
         for choice in choices if isinstance(choices, list) else []:
             if not isinstance(choice, dict):
-                raise ValueError("a choice of the stream is no object")
+                raise ValueError("a choice of the stream is not an object")
             if isinstance(delta := choice.get("delta"), dict):
                 thought = delta.get("reasoning_content") or delta.get("reasoning")
                 self.thoughts += [thought] if isinstance(thought, str) else []
@@ -298,7 +298,7 @@ class _Written:
                         pass
                     case other:
                         raise CallError(
-                            f"the content of the reply is no text but a {type(other).__name__}", again=False
+                            f"the content of the reply must be a text, not a {type(other).__name__}", again=False
                         )
             if isinstance(finish := choice.get("finish_reason"), str):
                 self.finish = finish

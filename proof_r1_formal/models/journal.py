@@ -148,7 +148,7 @@ class Recorded:
         self._worked.append((started, ended))
 
     def cost(self) -> Cost:
-        """What the replies took; the time is that in which at least one call was under way, or something worked."""
+        """The cost of the replies; the time counts while at least one call or a solver was running."""
         tokens = [reply.tokens for reply in self.replies if reply.tokens is not None]
         read = [reply.prompt_tokens for reply in self.replies if reply.prompt_tokens is not None]
         count = len(self.replies)

@@ -54,19 +54,19 @@ class LocalModel:
         name: the folder.
     """
 
-    def __init__(self, folder: Path | str, *, at_once: int = 8) -> None:
+    def __init__(self, folder: Path | str, *, concurrency: int = 8) -> None:
         """Load a model.
 
         Args:
             folder: in which the model and its tokenizer are.
-            at_once: how many chats are answered together, at most.
+            concurrency: the most chats answered in one batch.
 
         Raises:
             ModelError: there is none, or what runs it is not installed.
         """
         self.name = str(folder)
         self._model, self._tokenizer = _load(folder)
-        self._at_once = at_once
+        self._concurrency = concurrency
         self._waiting: list[_Asked] = []
         self._free = asyncio.Lock()
 
@@ -87,7 +87,7 @@ class LocalModel:
     async def _answer(self, asked: _Asked) -> None:
         """Answer a chat, and with it others that wait."""
         others = [one for one in self._waiting if one.reply is None and one.sampling == asked.sampling]
-        batch = [asked, *[one for one in others if one is not asked]][: self._at_once]
+        batch = [asked, *[one for one in others if one is not asked]][: self._concurrency]
         try:
             await self._write(batch)
         except CallError:

@@ -1,8 +1,8 @@
-"""One more round: a model is told what is wrong with its proof, and answers again.
+"""One more round: a model sees the errors of its proof, and answers again.
 
-In: a problem, a completion and the report on it. Out: the chat that asks for another completion. What the model is told
-is what the checks found: the findings on each action, and for a step that does not follow a structure in which its
-dependencies hold and its conclusion does not. Whether the answer is right is not among it.
+In: a problem, a completion and the report on it. Out: the chat that asks for another completion. The model
+sees the findings on each action and, for a step that is not entailed, a structure that satisfies its dependencies but
+not its conclusion. It does not see whether the answer is right.
 """
 
 from __future__ import annotations

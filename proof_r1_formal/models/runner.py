@@ -1,6 +1,6 @@
-"""Many calls of a model: a few at a time, again where that helps, each paid for once.
+"""Run many calls of a model: concurrently, with retries, without paying twice.
 
-In: tasks, each of which asks a model as often as it likes. Out: what each came to, or why it failed, and what it cost.
+In: tasks, each of which may call the model any number of times. Out: the result or the failure of each, and its cost.
 Every reply goes to a :class:`~proof_r1_formal.models.journal.Journal` before it is used.
 """
 
@@ -20,21 +20,21 @@ from proof_r1_formal.models.journal import Journal, Recorded
 _Found = TypeVar("_Found")
 
 ATTEMPTS = 8
-"""How often a call is made at most: with the pauses between, for about two minutes."""
+"""The most attempts of a call; with the pauses between them, about two minutes."""
 FIRST_PAUSE = 1.0
 """Seconds after the first failure of a call, on average; each further pause is twice as long."""
 LONGEST_PAUSE = 600.0
-"""Seconds; an endpoint that wants to be left alone for longer is asked after so long nevertheless."""
+"""Seconds; the longest pause that ``Retry-After`` can request."""
 
 
-# -- patience ---------------------------------------------------------------------------------------------------------
+# -- retries ----------------------------------------------------------------------------------------------------------
 
 
-class Patient:
-    """A model that is asked a few things at a time, and again after a while where a call fails.
+class RetryingModel:
+    """A model with bounded concurrency that retries failed calls.
 
-    What an endpoint says about when to come back (``Retry-After``) holds for all calls, since it is about all. The
-    call that failed then waits its own pause besides, which differs from call to call, so that not all come at once.
+    ``Retry-After`` delays all calls, because the limit of an endpoint concerns all. The failed call adds its own random
+    pause, so that not all calls start together.
 
     Attributes:
         name: of the model.
@@ -44,37 +44,37 @@ class Patient:
         self,
         model: Model,
         *,
-        at_once: int = 8,
+        concurrency: int = 8,
         per_minute: float | None = None,
         attempts: int = ATTEMPTS,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         seed: int = 0,
     ) -> None:
-        """A patient model.
+        """Wrap a model.
 
         Args:
-            model: that is asked.
-            at_once: calls in flight, at most.
-            per_minute: calls begun in a minute, at most.
-            attempts: how often a call is made, at most.
-            clock: seconds.
+            model: the wrapped model.
+            concurrency: the most concurrent calls.
+            per_minute: the most calls started in a minute.
+            attempts: the most attempts of a call.
+            clock: returns seconds.
             sleep: waits for seconds.
-            seed: of the differences between pauses.
+            seed: of the random pauses.
         """
         self.name = model.name
         self._model = model
-        self._places = asyncio.Semaphore(at_once)
+        self._places = asyncio.Semaphore(concurrency)
         self._gap = 0.0 if per_minute is None else 60.0 / per_minute
         self._attempts = attempts
         self._clock = clock
         self._sleep = sleep
         self._random = random.Random(seed)
         self._queue = asyncio.Lock()
-        self._next = self._closed = float("-inf")  # before the one no turn, before the other no endpoint
+        self._next = self._closed = float("-inf")  # the earliest times allowed by the rate limit and by the endpoint
 
     async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
-        """See :class:`~proof_r1_formal.models.chat.Model`; a call error is that of the last attempt."""
+        """See :class:`~proof_r1_formal.models.chat.Model`; raises the call error of the last attempt."""
         attempt = 0
         while True:
             attempt += 1
@@ -90,7 +90,7 @@ class Patient:
                 await self._sleep(after + FIRST_PAUSE * 2.0 ** (attempt - 1) * self._random.uniform(0.75, 1.25))
 
     async def _turn(self) -> None:
-        """Wait until a call may begin; turns are given out in order, a gap apart."""
+        """Wait until a call may start; calls start in order, with a minimum gap."""
         async with self._queue:
             while (wait := max(self._next, self._closed) - self._clock()) > 0:  # a pause may begin during the wait
                 await self._sleep(wait)
@@ -102,11 +102,11 @@ class Patient:
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[_Found]):
-    """Something to ask a model about.
+    """A unit of work that calls a model.
 
     Attributes:
-        of: what tells it from the other tasks of a journal.
-        work: asks, as often as it likes, and comes to something; asked again with the same replies it does the same.
+        of: its key in the journal, unique among the tasks.
+        work: calls the model any number of times and returns a result, which depends only on the replies.
     """
 
     of: str
@@ -115,7 +115,7 @@ class Task(Generic[_Found]):
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[_Found]):
-    """A task that came to something, and what that took."""
+    """A task with its result and cost."""
 
     task: Task[_Found]
     found: _Found
@@ -124,7 +124,7 @@ class Done(Generic[_Found]):
 
 @dataclass(frozen=True, slots=True)
 class Failed(Generic[_Found]):
-    """A task that came to nothing, and why."""
+    """A task that failed, and why."""
 
     task: Task[_Found]
     problem: str
@@ -136,23 +136,23 @@ async def run(
     model: Model,
     journal: Journal,
     *,
-    at_once: int = 8,
-    told: Callable[[Done[_Found] | Failed[_Found]], object] = lambda _: None,
+    concurrency: int = 8,
+    on_outcome: Callable[[Done[_Found] | Failed[_Found]], object] = lambda _: None,
 ) -> list[Done[_Found] | Failed[_Found]]:
-    """Do tasks, several at a time.
+    """Run tasks concurrently.
 
     Args:
-        tasks: no two of the same name.
-        model: that they ask; mostly a :class:`Patient` one.
+        tasks: with different keys.
+        model: that they call; mostly a :class:`RetryingModel`.
         journal: of the replies.
-        at_once: tasks under way, at most.
-        told: is told of each as soon as it is over.
+        concurrency: the most concurrent tasks.
+        on_outcome: called with the outcome of each task as soon as it ends.
 
     Returns:
-        What each came to, in their order.
+        The outcome of each task, in order.
 
     Raises:
-        ModelError: the model cannot be used; what was answered by then is in the journal.
+        ModelError: the model cannot be used; the replies so far are in the journal.
     """
     ended: dict[int, Done[_Found] | Failed[_Found]] = {}
     waiting = enumerate(tasks)
@@ -166,12 +166,12 @@ async def run(
             except CallError as error:
                 outcome = Failed(task, error.problem, recorded.cost())
             ended[place] = outcome
-            told(outcome)
+            on_outcome(outcome)
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(at_once):
+            for _ in range(concurrency):
                 group.create_task(worker())
-    except BaseExceptionGroup as errors:  # the first says what is wrong; the others were under way with it
+    except BaseExceptionGroup as errors:  # the first states the cause; the others ran at the same time
         raise errors.exceptions[0] from None
     return [ended[place] for place in sorted(ended)]

@@ -39,12 +39,12 @@ class Samples:
     failures: tuple[Failure, ...]
 
 
-Told = Callable[[Done[str] | Failed[str]], object]
-"""Is told of each sample as soon as there is one."""
+OnOutcome = Callable[[Done[str] | Failed[str]], object]
+"""Called with the outcome of each sample as soon as it ends."""
 
 
-def _nobody(_: Done[str] | Failed[str]) -> None:
-    """Is not told."""
+def _ignore(_: Done[str] | Failed[str]) -> None:
+    """Ignore the outcome."""
 
 
 class _Asking(Protocol):
@@ -61,8 +61,8 @@ async def sample(
     *,
     method: str,
     samples: int = 3,
-    at_once: int = 8,
-    told: Told = _nobody,
+    concurrency: int = 8,
+    on_outcome: OnOutcome = _ignore,
 ) -> Samples:
     """Solve problems.
 
@@ -73,8 +73,8 @@ async def sample(
         journal: of the replies; those in it are not asked for again.
         method: what tells the agent and its settings from others that ask through the same journal.
         samples: of each problem.
-        at_once: under way, at most.
-        told: of each as soon as it is over.
+        concurrency: the most concurrent samples.
+        on_outcome: called with each outcome as soon as it is known.
 
     Raises:
         ModelError: the model cannot be used.
@@ -83,7 +83,7 @@ async def sample(
     for problem in problems:
         for number in range(samples):
             wanted[problem.id, number] = _solving(agent, problem)
-    return await _collect(wanted, model, journal, method, at_once, told)
+    return await _collect(wanted, model, journal, method, concurrency, on_outcome)
 
 
 async def repaired(
@@ -96,8 +96,8 @@ async def repaired(
     method: str,
     rules: Catalogue,
     sampling: Sampling,
-    at_once: int = 8,
-    told: Told = _nobody,
+    concurrency: int = 8,
+    on_outcome: OnOutcome = _ignore,
 ) -> Samples:
     """Give the completions that have faults one more round; the others stay as they are.
 
@@ -108,7 +108,7 @@ async def repaired(
         problems: by id.
         first: completions, no two of the same problem with the same number.
         reports: on them, in their order.
-        model, journal, method, at_once, told: see :func:`sample`.
+        model, journal, method, concurrency, on_outcome: see :func:`sample`.
         rules: that the proofs may name.
         sampling: of the replies.
 
@@ -120,7 +120,7 @@ async def repaired(
     for (key, completion), report in zip(before.items(), reports, strict=True):
         if needs_repair(report):
             wanted[key] = _repairing(problems[key[0]], completion.completion, report, rules, sampling)
-    again = await _collect(wanted, model, journal, f"repair of {method}", at_once, told)
+    again = await _collect(wanted, model, journal, f"repair of {method}", concurrency, on_outcome)
     after = {(one.problem_id, one.sample): _both(before[one.problem_id, one.sample], one) for one in again.completions}
     return Samples(tuple((before | after).values()), again.failures)
 
@@ -134,12 +134,17 @@ def _repairing(problem: Problem, completion: str, report: TraceReport, rules: Ca
 
 
 async def _collect(
-    wanted: Mapping[tuple[str, int], _Asking], model: Model, journal: Journal, method: str, at_once: int, told: Told
+    wanted: Mapping[tuple[str, int], _Asking],
+    model: Model,
+    journal: Journal,
+    method: str,
+    concurrency: int,
+    on_outcome: OnOutcome,
 ) -> Samples:
     tasks = [Task(f"{method}: {problem_id}, sample {number}", work) for (problem_id, number), work in wanted.items()]
     completions: list[Completion] = []
     failures: list[Failure] = []
-    outcomes = await run(tasks, model, journal, at_once=at_once, told=told)
+    outcomes = await run(tasks, model, journal, concurrency=concurrency, on_outcome=on_outcome)
     for (problem_id, number), outcome in zip(wanted, outcomes, strict=True):
         match outcome:
             case Done(_, text, cost):

@@ -63,7 +63,7 @@ def query_theory(query: Query, name: str, *, proof: str = "by blast") -> str:
 
     Raises:
         SignatureError: the query uses a symbol in two ways.
-        ValueError: the name is no theory name.
+        ValueError: the name is not a valid theory name.
 
     >>> from proof_r1_formal.logic.parse import parse_formula
     >>> rule, fact, goal = map(parse_formula, ("∀x (cat(x) → tame(x))", "cat(tom)", "tame(tom)"))
@@ -95,7 +95,7 @@ def queries_theory(queries: Sequence[Query], name: str, *, proof: str = "by blas
 
     Raises:
         SignatureError: a query uses a symbol in two ways.
-        ValueError: the name is no theory name.
+        ValueError: the name is not a valid theory name.
     """
     lemmas = [_gated_lemma(query, name, f"q{number}", proof) for number, query in enumerate(queries, start=1)]
     return theory(name, *lemmas)
@@ -114,7 +114,7 @@ def countermodel_theory(query: Query, name: str, *, max_size: int = 10, seconds:
 
     Raises:
         SignatureError: the query uses a symbol in two ways.
-        ValueError: the name is no theory name.
+        ValueError: the name is not a valid theory name.
     """
     goal = query.conclusion
     for dependency in reversed(query.dependencies):
@@ -137,10 +137,10 @@ def theory(name: str, *parts: str, imports: str = "Main") -> str:
         imports: the theory that it builds on.
 
     Raises:
-        ValueError: the name is no theory name.
+        ValueError: the name is not a valid theory name.
     """
     if not _THEORY_NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no theory name: a letter, then letters, digits and _, but no _ at the end")
+        raise ValueError(f"{name!r} is not a theory name: a letter, then letters, digits and _, but no _ at the end")
     return "\n".join([f"theory {name}\n  imports {imports}\nbegin\n", *parts, "end\n"])
 
 

@@ -212,8 +212,8 @@ async def review(
     journal: Journal,
     *,
     sampling: Sampling | None = None,
-    at_once: int = 8,
-    told: Callable[[Done[Judgement] | Failed[Judgement]], object] = lambda _: None,
+    concurrency: int = 8,
+    on_outcome: Callable[[Done[Judgement] | Failed[Judgement]], object] = lambda _: None,
 ) -> dict[Reviewed, Judgement | Unjudged]:
     """Have a model judge steps.
 
@@ -224,15 +224,15 @@ async def review(
         model: the reviewer.
         journal: of the replies; those in it are not asked for again.
         sampling: of the replies; the likeliest one if None.
-        at_once: under way, at most.
-        told: of each as soon as it is over.
+        concurrency: the most concurrent calls.
+        on_outcome: called with each outcome as soon as it is known.
 
     Raises:
         ModelError: the model cannot be used.
     """
     how = sampling or Sampling(temperature=0.0, top_p=1.0)
     tasks = [Task(f"review: {step.name}", _judging(step, how)) for step in steps]
-    outcomes = await run(tasks, model, journal, at_once=at_once, told=told)
+    outcomes = await run(tasks, model, journal, concurrency=concurrency, on_outcome=on_outcome)
     return {
         step: outcome.found if isinstance(outcome, Done) else Unjudged(outcome.problem)
         for step, outcome in zip(steps, outcomes, strict=True)

@@ -14,5 +14,5 @@
     Tries the checkers of proofs on forged ones, without Hypothesis.
 
 Hypothesis comes with the extra ``test``, so nothing here imports the first two. ``docs/testing.md`` shows how to test a
-rule of one's own.
+rule of your own.
 """

@@ -66,7 +66,7 @@ class AnswerFailure(msgspec.Struct, frozen=True):
 
 
 class AnswerFindings(msgspec.Struct):
-    """What came of some traces.
+    """The results of some traces.
 
     Attributes:
         tried: traces, by kind.
@@ -83,7 +83,7 @@ class AnswerFindings(msgspec.Struct):
     failures: list[AnswerFailure] = []
 
     def merge(self, other: AnswerFindings) -> None:
-        """Add what came of other traces."""
+        """Add the results of other traces."""
         for mine, theirs in (
             (self.tried, other.tried),
             (self.verified, other.verified),
@@ -110,7 +110,7 @@ class AnswerHarness:
     seed: int = 0
 
     def run(self, traces: int, *, workers: int = 1) -> Iterator[AnswerFindings]:
-        """What came of each chunk of traces, in order.
+        """The results of each chunk of traces, in order.
 
         Args:
             traces: how many to try.
@@ -125,7 +125,7 @@ class AnswerHarness:
         )
 
     def chunk(self, traces: range) -> AnswerFindings:
-        """What came of the traces of one chunk."""
+        """The results of one chunk of traces."""
         generator = TraceGenerator(Random(f"answers/{self.seed}/{traces.start // CHUNK}"), self.rules)
         verifier = Verifier(get_solver(self.solver), rules=self.rules)
         findings = AnswerFindings()

@@ -1,6 +1,6 @@
 """The attack on the checkers of proofs: forged proofs, and whether what a checker accepts does follow.
 
-In: a number of forgeries and a seed. Out: what was tried, what came of it, and a reproducer for each failure. What is
+In: a number of forgeries and a seed. Out: counts of forgeries and outcomes, and a reproducer for each failure. What is
 tried depends on the seed only, not on the number of processes.
 
 Every forgery (``testing.forgeries``) goes to ``evidence.checker``. What that accepts, Z3 decides afresh, from the
@@ -77,7 +77,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Findings(msgspec.Struct):
-    """What came of some forgeries.
+    """The results of some forgeries.
 
     Attributes:
         tried: forgeries, by the kind of the last line.
@@ -93,7 +93,7 @@ class Findings(msgspec.Struct):
     failures: list[Failure] = []
 
     def merge(self, other: Findings) -> None:
-        """Add what came of other forgeries."""
+        """Add the results of other forgeries."""
         pairs = ((self.tried, other.tried), (self.accepted, other.accepted), (self.outcomes, other.outcomes))
         for mine, theirs in pairs:
             for name, count in theirs.items():
@@ -112,7 +112,7 @@ class Attack:
     seed: int = 0
 
     def run(self, examples: int, *, workers: int = 1) -> Iterator[Findings]:
-        """What came of each chunk of forgeries, in order.
+        """The results of each chunk of forgeries, in order.
 
         Raises:
             SolverError: Z3 is not there.
@@ -123,7 +123,7 @@ class Attack:
         )
 
     def chunk(self, examples: range) -> Findings:
-        """What came of the forgeries of one chunk."""
+        """The results of one chunk of forgeries."""
         forger = Forger(Random(f"forged/{self.seed}/{examples.start // CHUNK}"))
         findings = Findings()
         for forgery, _ in zip(_drawn(forger), examples, strict=False):

@@ -53,7 +53,7 @@ class Corruption(StrEnum):
     WEAKENED_CONCLUSION = "the conclusion or something else"
     TAUTOLOGY = "the conclusion or its negation"
     REPEATED_CONCLUSION = "the action once more, under another id"
-    UNPARSABLE_CONCLUSION = "a conclusion that is no formula"
+    UNPARSABLE_CONCLUSION = "a conclusion that does not parse"
     SYMBOL_CLASH = "a predicate with one argument too many"
     WRONG_OPTION = "the binding under the id of an option with another formula"
     # how it is written
@@ -62,8 +62,8 @@ class Corruption(StrEnum):
     MISSING_FIELD = "one of the four fields is left out"
     WRONG_TYPE = "a field with a value of another type"
     NOT_AN_OBJECT = "something else in place of the action"
-    BAD_JSON = "the summary is no JSON"
-    TRUNCATED = "the completion ends inside of the summary"
+    BAD_JSON = "the summary is not JSON"
+    TRUNCATED = "the completion ends inside the summary"
 
 
 FINDINGS: Mapping[Corruption, Code] = MappingProxyType(

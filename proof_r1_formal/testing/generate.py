@@ -1,6 +1,6 @@
 """Random formulas, queries and steps from a seed: many, fast, without Hypothesis and without shrinking.
 
-In: a source of random numbers. Out: formulas over a small vocabulary that is drawn anew for each example; queries;
+In: a source of random numbers. Out: formulas over a small vocabulary, drawn for each example; queries;
 steps that are instances of rule schemata, near to one, or made from patterns. What is drawn depends on the source only.
 """
 

@@ -1,4 +1,4 @@
-"""Steps that follow, and are no instances of the rule that they name: what RuleCheck must reject.
+"""Entailed steps that are not instances of the rule that they name. RuleCheck must reject them.
 
 In: a catalogue and one of its rules. Out: patterns of steps. Entailment holds for all of them, so only RuleCheck can
 tell them from instances.
@@ -119,7 +119,7 @@ _RESTATED = ("A ⊢ A", "A; B ⊢ A", "A ∧ B ⊢ B ∧ A ∨ C")
 
 
 def non_instances(catalogue: Catalogue, rule: Rule) -> tuple[tuple[Pattern, ...], tuple[Pattern, ...]]:
-    """Patterns of entailed steps that are no instances of the rule, each letter standing for an atom of its own.
+    """Patterns of entailed steps that are not instances of the rule. Each letter is a different atom.
 
     First listed ones and restated premises, then instances of the catalogue's other rules; none for a rule that is not
     one of the package's.

@@ -1,14 +1,14 @@
 """The soundness harness: tries hard to make RuleCheck and the verifier say yes to something false.
 
-In: a rule catalogue, a solver, a number of examples and a seed. Out: what was tried, what came of it, and a reproducer
-for each failure. It needs neither pytest nor Hypothesis, and what it tries depends on the seed only, not on the number
-of processes.
+In: a rule catalogue, a solver, a number of examples and a seed. Out: counts of examples and outcomes, and a
+reproducer for each failure. It needs neither pytest nor Hypothesis. The examples depend only on the seed, not on the
+number of processes.
 
 Each example is a step under a rule: an instance of one of its schemata, a near miss of one, a query drawn at random, or
 a step that is entailed and *no* instance. A failure is
 
 * an accepted step whose conclusion does not follow, by a countermodel that the reference evaluator confirms;
-* an accepted step that is no instance: RuleCheck is tried alone here, as entailment would hide one that accepts
+* an accepted step that is not an instance: RuleCheck is tried alone here, as entailment would hide one that accepts
   everything;
 * verdicts of the verifier that contradict the solver or each other;
 * evidence that Lean's kernel does not accept, in a sample.
@@ -87,7 +87,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Findings(msgspec.Struct):
-    """What came of some examples.
+    """The results of some examples.
 
     Attributes:
         tried: examples, by kind.
@@ -106,7 +106,7 @@ class Findings(msgspec.Struct):
     failures: list[Failure] = []
 
     def merge(self, other: Findings) -> None:
-        """Add what came of other examples."""
+        """Add the results of other examples."""
         for mine, theirs in (
             (self.tried, other.tried),
             (self.accepted, other.accepted),
@@ -140,7 +140,7 @@ class Harness:
     check: RuleCheck = field(default=check_rule, repr=False)
 
     def run(self, examples: int, *, workers: int = 1) -> Iterator[Findings]:
-        """What came of each chunk of examples, in order.
+        """The results of each chunk of examples, in order.
 
         Args:
             examples: how many to try.
@@ -155,7 +155,7 @@ class Harness:
         )
 
     def chunk(self, examples: range) -> Findings:
-        """What came of the examples of one chunk."""
+        """The results of one chunk of examples."""
         return _Chunk(self, Random(f"{self.seed}/{examples.start // CHUNK}")).run(len(examples))
 
 
@@ -225,7 +225,7 @@ class _Chunk:
             self._fail("accepted, and does not follow", kind, step)
         if kind is Kind.NON_INSTANCE:
             if accepted:
-                self._fail("accepted, and is no instance of the rule", kind, step)
+                self._fail("accepted, but not an instance of the rule", kind, step)
             elif isinstance(confirmed.answer, Entailed):
                 _count(findings.non_instances, rule.name)
         self._compare(kind, step, confirmed)

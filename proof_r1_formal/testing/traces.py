@@ -231,7 +231,7 @@ class TraceGenerator:
         return show(source.choice((*others, self._generator.changed(formula), source.choice(problem.options).formula)))
 
     def _text(self, actions: list[Record]) -> str:
-        """The completion; now and then with a draft, a second summary, a key given twice, or cut off."""
+        """The completion; sometimes with a draft, a second summary or a repeated key, or truncated."""
         source, text = self._source, _written(actions)
         draft = _written(actions[:-1] or actions)
         match source.randrange(16):

@@ -29,7 +29,7 @@ def test_any_text_is_a_problem_or_says_why_not(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("[]", "a record is an object, not an array"),
+        ("[]", "a record must be an object, not an array"),
         ('{"id": "a", "premises": [], "options": []', "not JSON"),
         ('{"id": "a", "premises": [], "options": [], "size": 1}', "size"),
         ('{"id": "a", "premises": [{"id": "h1", "formula": "cat("}], "options": []}', "premise h1"),

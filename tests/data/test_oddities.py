@@ -76,7 +76,7 @@ def test_line_separators_inside_a_text_do_not_end_the_line(tmp_path: Path) -> No
     ("content", "place", "said"),
     [
         ("[\n" + line(PROVERQA) + ",\n" + line(PROVERQA, id=8), 3, "not JSON"),
-        ('[{"id": NaN}]', 1, "NaN is no JSON number"),
+        ('[{"id": NaN}]', 1, "NaN is not a JSON number"),
         ("[" * 9_000 + "]" * 9_000, 1, "nested too deeply"),
         ('{\n "id": 7,\n "options": [\n  "A) True"\n', 5, "not JSON"),
         (b'{"id": "\xe9"}', None, "not UTF-8 (at byte 8)"),
@@ -100,7 +100,7 @@ def test_paths_and_formats_that_are_none(tmp_path: Path) -> None:
             read_problems(path)
         with pytest.raises(DataError):
             list(read_completions(path))
-    with pytest.raises(DataError, match="known are auto, proverqa, folio, native"):
+    with pytest.raises(DataError, match="Known: auto, proverqa, folio, native"):
         read_problems(write(tmp_path, line(PROVERQA)), format="csv")  # type: ignore[arg-type]
 
 
@@ -123,18 +123,18 @@ def test_no_file_makes_a_reader_raise_anything_else(tmp_path: Path, content: byt
     ("bad", "reason"),
     [
         ('{"id": 1, "id": 2}', "the key 'id' occurs twice"),
-        ("[1]", "a record is an object, not an array"),
-        ('{"id": Infinity}', "not read: Infinity is no JSON number"),
+        ("[1]", "a record must be an object, not an array"),
+        ('{"id": Infinity}', "not read: Infinity is not a JSON number"),
         (f'{{"id": {"9" * 5000}}}', "not read: Exceeds the limit (4300 digits)"),
         (line(PROVERQA).replace("Bo is", "Bo\0is"), "not JSON: Invalid control character"),
         (f'{{"e": {"[" * 100}{"]" * 100}}}', "not read: arrays or objects are nested deeper than 64"),
         (line(PROVERQA).replace("Bo is", "Bo\\udc00is"), "not read: half of a surrogate pair"),
         (line(PROVERQA, id=True), "'id' must be a whole number or a non-empty text; it is a truth value"),
-        (line(PROVERQA, id="\0"), "the id 'set/\\x00' holds a control character"),
+        (line(PROVERQA, id="\0"), "the id 'set/\\x00' contains a control character"),
         (line(PROVERQA, conclusion_fol="smi\0les(Bo)"), "the goal (conclusion_fol): unexpected character U+0000"),
         (
             line(PROVERQA, conclusion_fol=None),
-            "the goal (conclusion_fol): a formula as text is expected; there is none",
+            "the goal (conclusion_fol): expected a formula as text; there is none",
         ),
         (line(PROVERQA, nl2fol=[]), "'nl2fol' must be an object from English to formulas; it is an array"),
         (line(FOLIO), "'nl2fol' must be an object from English to formulas; it is missing"),
@@ -142,7 +142,7 @@ def test_no_file_makes_a_reader_raise_anything_else(tmp_path: Path, content: byt
             line(PROVERQA, nl2fol={"a": "p(Bo) ∧ p(Bo, Bo)", "b": "q(Bo)"}),
             "premise h1: 'p' is used as a predicate of 1",
         ),
-        (line(PROVERQA, id="8"), "the id 'set/8' is that of line 1 already"),
+        (line(PROVERQA, id="8"), "line 1 already has the id 'set/8'"),
     ],
 )
 def test_a_bad_record_is_rejected_at_its_line_and_the_rest_goes_on(tmp_path: Path, bad: str, reason: str) -> None:
@@ -261,12 +261,12 @@ def deep(depth: int) -> Formula:
 @pytest.mark.parametrize(
     ("problems", "said"),
     [
-        ([], "there is no problem"),
+        ([], "there are no problems"),
         ([problem_of(atom("Kind", var("x")))], "would not read back equal"),  # a free variable would be a constant
         ([problem_of(deep(300))], "would be rejected"),
         ([problem_of(deep(5000))], "nested too deeply"),
         ([problem_of(atom("Smiles"))], "would be rejected"),  # a predicate of no and of one argument
-        ([problem_of(GOAL, "\ud800")], "no Unicode text"),
+        ([problem_of(GOAL, "\ud800")], "not valid Unicode"),
         ([problem_of(GOAL), problem_of(GOAL)], "two problems have the id 'set/1'"),
         ([Problem("", (), three_way_options(GOAL))], "would be rejected"),
         ([Problem("set/1", (), three_way_options(GOAL), answer="h_goal")], "would be rejected"),
@@ -308,7 +308,7 @@ def test_completions_are_read_one_at_a_time(tmp_path: Path) -> None:
         ('{"problem_id": "p\\u0000", "completion": ""}', "control character"),
         ('{"problem_id": "\\ud800", "completion": ""}', "control character"),
         ('{"problem_id": "p", "completion": {"a": 1}}', "`$.completion`"),
-        ("[]", "an object is expected, not an array"),
+        ("[]", "expected an object, not an array"),
     ],
 )
 def test_a_bad_line_says_what_is_wrong(tmp_path: Path, bad: str, said: str) -> None:
@@ -394,7 +394,7 @@ def test_records_without_formulas_are_rejected_one_by_one(shared_data: Path) -> 
             1,
             (
                 "'nl2fol' must be an object from English to formulas; it is missing",
-                "the goal (conclusion_fol): a formula as text is expected; there is none",
+                "the goal (conclusion_fol): expected a formula as text; there is none",
             ),
         )
 

@@ -267,7 +267,7 @@ def test_the_reference_proofs_are_read(shared_data: Path) -> None:
 
 @pytest.mark.shared
 def test_files_without_formulas_are_refused(shared_data: Path) -> None:
-    with pytest.raises(DataError, match="no known format"):
+    with pytest.raises(DataError, match="unknown format"):
         read_problems(shared_data / "proverqa" / "few-easy-test.json")
 
 

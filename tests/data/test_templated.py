@@ -136,7 +136,7 @@ def test_an_explanation_of_another_shape_is_left_out_with_a_note(
 
 
 def test_other_questions_in_the_same_shape_are_of_no_known_format(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no known format"):
+    with pytest.raises(DataError, match="unknown format"):
         read(tmp_path, {**THEORY, "question": "… true, false, or uncertain? Bob is red."})
 
 

@@ -660,7 +660,7 @@ def test_hostile_ids_stay_in_their_place(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "1st", "a b", "T_", 'T"', "A.B"])
 def test_theory_names_are_checked(name: str) -> None:
-    with pytest.raises(ValueError, match="is no theory name"):
+    with pytest.raises(ValueError, match="is not a theory name"):
         answer_theory(certified_trace(), name)
 
 

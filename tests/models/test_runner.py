@@ -18,7 +18,7 @@ from proof_r1_formal.data.completions import Cost
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.models.chat import Asked, CallError, Message, Model, ModelError, Reply, Sampling, ask_all
 from proof_r1_formal.models.journal import Journal, Recorded
-from proof_r1_formal.models.runner import ATTEMPTS, LONGEST_PAUSE, Done, Failed, Patient, Task, run
+from proof_r1_formal.models.runner import ATTEMPTS, LONGEST_PAUSE, Done, Failed, RetryingModel, Task, run
 
 
 class Scripted:
@@ -59,8 +59,8 @@ class Clock:
         self.slept.append(seconds)
         self.now += seconds
 
-    def patient(self, model: Model, *, per_minute: float | None = None, attempts: int = 3) -> Patient:
-        return Patient(model, per_minute=per_minute, attempts=attempts, clock=lambda: self.now, sleep=self.sleep)
+    def retrying(self, model: Model, *, per_minute: float | None = None, attempts: int = 3) -> RetryingModel:
+        return RetryingModel(model, per_minute=per_minute, attempts=attempts, clock=lambda: self.now, sleep=self.sleep)
 
 
 def chat(text: str) -> list[Message]:
@@ -77,10 +77,10 @@ REFUSED = CallError("refused", again=False)
 
 def patiently(script: Sequence[Reply | Exception], clock: Clock, calls: int = 1) -> tuple[Scripted, list[object]]:
     model = Scripted(iter(script))
-    patient = clock.patient(model)
+    retrying = clock.retrying(model)
 
     async def work() -> list[object]:
-        return [await _outcome(patient.reply(chat("?"), Sampling())) for _ in range(calls)]
+        return [await _outcome(retrying.reply(chat("?"), Sampling())) for _ in range(calls)]
 
     return model, asyncio.run(work())
 
@@ -105,7 +105,7 @@ def test_a_call_that_fails_is_made_again_after_ever_longer_pauses() -> None:
 def test_all_attempts_together_outlast_a_limit_by_the_minute() -> None:
     clock = Clock()
     with pytest.raises(CallError):
-        asyncio.run(clock.patient(Scripted(repeat(BUSY)), attempts=ATTEMPTS).reply(chat("?"), Sampling()))
+        asyncio.run(clock.retrying(Scripted(repeat(BUSY)), attempts=ATTEMPTS).reply(chat("?"), Sampling()))
     assert clock.now > 60
 
 
@@ -119,10 +119,10 @@ def test_an_endpoint_that_says_at_once_is_left_alone_a_while_nevertheless(after:
 
 def test_calls_that_failed_together_do_not_come_back_together() -> None:
     clock = Clock()
-    patient = clock.patient(Scripted(chain([CallError("later", again=True, after=30.0)] * 4, repeat(REPLY))))
+    retrying = clock.retrying(Scripted(chain([CallError("later", again=True, after=30.0)] * 4, repeat(REPLY))))
 
     async def work() -> None:
-        await asyncio.gather(*[patient.reply(chat(str(n)), Sampling()) for n in range(4)])
+        await asyncio.gather(*[retrying.reply(chat(str(n)), Sampling()) for n in range(4)])
 
     asyncio.run(work())
     assert len(set(clock.slept)) == 4
@@ -145,15 +145,15 @@ def test_what_is_refused_is_asked_once() -> None:
 def test_when_to_come_back_holds_for_all_calls() -> None:
     clock = Clock()
     later = CallError("later", again=True, after=30.0)
-    patient = clock.patient(Scripted(iter([later, REPLY, REPLY])), attempts=1)
+    retrying = clock.retrying(Scripted(iter([later, REPLY, REPLY])), attempts=1)
 
     async def work() -> None:
         with pytest.raises(CallError):
-            await patient.reply(chat("a"), Sampling())
+            await retrying.reply(chat("a"), Sampling())
         assert clock.now == 0.0
-        await patient.reply(chat("b"), Sampling())
+        await retrying.reply(chat("b"), Sampling())
         assert clock.now == 30.0
-        await patient.reply(chat("c"), Sampling())
+        await retrying.reply(chat("c"), Sampling())
         assert clock.now == 30.0
 
     asyncio.run(work())
@@ -181,8 +181,8 @@ def test_a_pause_holds_for_calls_that_wait_for_their_turn_already() -> None:
 
     async def work() -> None:
         nonlocal now
-        patient = Patient(Closing(), per_minute=12, clock=lambda: now, sleep=sleep)
-        calls = asyncio.gather(*[patient.reply(chat(str(n)), Sampling()) for n in range(4)])
+        retrying = RetryingModel(Closing(), per_minute=12, clock=lambda: now, sleep=sleep)
+        calls = asyncio.gather(*[retrying.reply(chat(str(n)), Sampling()) for n in range(4)])
         while not calls.done():
             for _ in range(20):  # whatever can go on does
                 await asyncio.sleep(0)
@@ -213,11 +213,11 @@ def test_calls_keep_their_distance() -> None:
             began.append(clock.now)
             return REPLY
 
-    patient = clock.patient(Noting(), per_minute=30)
+    retrying = clock.retrying(Noting(), per_minute=30)
 
     async def work() -> None:
         for _ in range(4):
-            await patient.reply(chat("?"), Sampling())
+            await retrying.reply(chat("?"), Sampling())
 
     asyncio.run(work())
     assert began == [0.0, 2.0, 4.0, 6.0]
@@ -238,10 +238,10 @@ def test_only_so_many_calls_are_in_flight() -> None:
             flying -= 1
             return REPLY
 
-    patient = Patient(Slow(), at_once=4)
+    retrying = RetryingModel(Slow(), concurrency=4)
 
     async def work() -> None:
-        await asyncio.gather(*[patient.reply(chat(str(n)), Sampling()) for n in range(20)])
+        await asyncio.gather(*[retrying.reply(chat(str(n)), Sampling()) for n in range(20)])
 
     asyncio.run(work())
     assert most == 4
@@ -260,19 +260,19 @@ def asking(*texts: str) -> Callable[[Model], Awaitable[str]]:
 
 
 def do(
-    tasks: Sequence[Task[str]], model: Model, path: Path, *, at_once: int = 1
+    tasks: Sequence[Task[str]], model: Model, path: Path, *, concurrency: int = 1
 ) -> tuple[list[Done[str] | Failed[str]], Journal]:
     with Journal(path) as journal:
-        return asyncio.run(run(tasks, model, journal, at_once=at_once)), journal
+        return asyncio.run(run(tasks, model, journal, concurrency=concurrency)), journal
 
 
 def test_a_second_run_pays_for_nothing(tmp_path: Path) -> None:
     tasks = [Task(f"t{n}", asking("same", "same", "other")) for n in range(5)]
     model = Scripted(replies())
-    first, journal = do(tasks, model, tmp_path / "j", at_once=3)
+    first, journal = do(tasks, model, tmp_path / "j", concurrency=3)
     assert (len(model.asked), journal.replayed, journal.tokens) == (15, 0, 120)
     assert len({done.found for done in first if isinstance(done, Done)}) == 5  # who asks twice gets two replies
-    again, journal = do(tasks, Scripted(iter([])), tmp_path / "j", at_once=2)
+    again, journal = do(tasks, Scripted(iter([])), tmp_path / "j", concurrency=2)
     assert again == first
     assert (journal.replayed, journal.tokens) == (15, 0)
 
@@ -414,19 +414,19 @@ def test_a_model_that_cannot_be_used_ends_the_run(tmp_path: Path) -> None:
     tasks = [Task(str(n), asking("?")) for n in range(9)]
     model = Scripted(iter([REPLY, *[ModelError("no such model")] * 8]))
     with pytest.raises(ModelError, match="no such model"):
-        do(tasks, model, tmp_path / "j", at_once=2)
+        do(tasks, model, tmp_path / "j", concurrency=2)
     assert len((tmp_path / "j").read_bytes().splitlines()) == 1
 
 
 def test_outcomes_are_in_the_order_of_the_tasks_and_told_as_they_come(tmp_path: Path) -> None:
-    told: list[str] = []
+    ended: list[str] = []
     tasks = [Task(str(n), asking(*["?"] * (9 - n))) for n in range(5)]
     with Journal(tmp_path / "j") as journal:
         found = asyncio.run(
-            run(tasks, Scripted(replies()), journal, at_once=5, told=lambda one: told.append(one.task.of))
+            run(tasks, Scripted(replies()), journal, concurrency=5, on_outcome=lambda one: ended.append(one.task.of))
         )
     assert [one.task.of for one in found] == ["0", "1", "2", "3", "4"]
-    assert told == ["4", "3", "2", "1", "0"]
+    assert ended == ["4", "3", "2", "1", "0"]
 
 
 def test_what_a_task_cost(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_a_killed_run_pays_for_nothing_twice(follow: Follow, tmp_path: Path) -> 
 
     script = Script(act)
     url, out = follow(script), tmp_path / "c.jsonl"
-    command = ["sample", "--problems", str(PROBLEMS), "--model", url, "--out", str(out), "--at-once", "1"]
+    command = ["sample", "--problems", str(PROBLEMS), "--model", url, "--out", str(out), "--concurrency", "1"]
     code = "from proof_r1_formal.cli import main; main()"
     with subprocess.Popen([sys.executable, "-c", code, *command], stderr=subprocess.DEVNULL) as process:
         assert stuck.wait(PATIENCE)
@@ -138,7 +138,7 @@ def test_a_killed_run_pays_for_nothing_twice(follow: Follow, tmp_path: Path) -> 
     assert len((tmp_path / "c.calls.jsonl").read_text().splitlines()) == 5
     before = len(script.asked)
     script.act = lambda body: saying("later")
-    result = sample(url, out, "--at-once", "1")
+    result = sample(url, out, "--concurrency", "1")
     assert result.exit_code == 0, result.output
     assert "5 stored replies were reused" in result.output
     total = 3 * len(KNOWN)
@@ -316,7 +316,7 @@ def test_agents_and_repair_that_are_killed_pay_for_nothing_twice(
 
     script = Script(act)
     url, out, journal = follow(script), tmp_path / "c.jsonl", tmp_path / "c.calls.jsonl"
-    arguments = ["--k", "1", "--at-once", "4", *WAYS[way]]
+    arguments = ["--k", "1", "--concurrency", "4", *WAYS[way]]
     command = ["sample", "--problems", str(PROBLEMS), "--model", url, "--out", str(out), *arguments]
     code = "from proof_r1_formal.cli import main; main()"
     with subprocess.Popen([sys.executable, "-c", code, *command], stderr=subprocess.PIPE) as process:
@@ -349,7 +349,7 @@ def test_a_refused_key_ends_the_run(follow: Follow, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_model_in_a_folder_solves_problems(tiny_model: Path, tmp_path: Path) -> None:
     out = tmp_path / "c.jsonl"
-    result = sample(str(tiny_model), out, "--k", "2", "--max-tokens", "6", "--at-once", "4")
+    result = sample(str(tiny_model), out, "--k", "2", "--max-tokens", "6", "--concurrency", "4")
     assert result.exit_code == 0, result.output
     found = read(out)
     assert len(found) == 2 * len(KNOWN)

@@ -263,7 +263,7 @@ def test_variables_of_one_name_and_two_sorts_differ() -> None:
 
 @pytest.mark.parametrize("name", ["", "1st", "a b", "T_", "_T", "Ü", 'T"', "T\n", "T'", "A.B"])
 def test_theory_names_are_checked(name: str) -> None:
-    with pytest.raises(ValueError, match="is no theory name"):
+    with pytest.raises(ValueError, match="is not a theory name"):
         query_theory(RULE, name)
 
 

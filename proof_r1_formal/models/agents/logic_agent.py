@@ -9,7 +9,7 @@ that holds only because nothing has its subject, or premises that contradict eac
 existential import). The model then sees all of this and confirms or changes the answer; at last it writes the proof.
 The option that this proof binds is its answer, even if it is not the one that it was asked to prove.
 
-Options that are no claim with its negation are views of their own: the one that is entailed is the answer.
+If the options are not a claim and its negation, each option is a view, and the entailed one is the answer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from proof_r1_formal.solvers.base import Entailed, Refuted, Solver, Unknown
 
 
 class Outcome(StrEnum):
-    """What the solver says about the position of a view."""
+    """The result of the solver for the position of a view."""
 
     ENTAILED = "the premises entail it"
     DENIED = "the premises entail its negation"
@@ -63,7 +63,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of a view.
+    """The result of a view.
 
     Attributes:
         view: it.
