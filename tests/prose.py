@@ -60,7 +60,6 @@ UNSWEPT = (
     "docs/training.md",
     "docs/trust.md",
     "proof_r1_formal/cluster.py",
-    "proof_r1_formal/evaluate/",
     "proof_r1_formal/evidence/",
     "proof_r1_formal/logic/",
     "proof_r1_formal/proof/",

@@ -129,7 +129,7 @@ def _share(numerator: float, denominator: float) -> Estimate:
 
 
 def _disagreements(audit: Audit) -> Table:
-    """UNSAT against SAT; what is neither is no disagreement."""
+    """UNSAT against SAT; other results never count as a disagreement."""
     return Table(
         "UNSAT against SAT",
         (*_text("backend", "and backend"), *_counts("distinct queries", "contradictory", "actions", "reproducers")),

@@ -1,7 +1,7 @@
 """Backends that answer the same questions: each alone, over many processes, with what they said kept on disk.
 
 In: backends by name, queries, completions. Out: an :class:`AnswerRecord` per backend and query, and a report per
-backend and completion, in order. A file grows line by line; an interrupted run goes on after its last whole line.
+backend and completion, in order. A file grows line by line; an interrupted run resumes after its last complete line.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Backend:
     """A solver under a name.
 
     Attributes:
-        name: as it is shown; unique among those that are compared.
-        make: makes the solver, in each process anew.
+        name: displayed name, unique among the compared backends.
+        make: makes the solver, once in each process.
         version: what the results depend on: name and version of the solver.
-        limits: of a query; an answer that comes after ``limits.seconds`` is none.
+        limits: of a query; an answer after ``limits.seconds`` is discarded.
     """
 
     name: str
@@ -209,7 +209,7 @@ def _reports(task: tuple[int, range]) -> list[TraceReport]:
 
 
 class Asked:
-    """Backends at work, each worker with solvers of its own.
+    """Running backends; each worker has its own solvers.
 
     Args:
         pool: its workers have started with the work.
@@ -256,7 +256,7 @@ def kept(path: Path, header: dict[str, str], type_: type[_T], rest: Callable[[in
 
     Args:
         path: the file; JSON, one item per line below the header.
-        header: what the items depend on; a file with another header is started anew.
+        header: what the items depend on; a file with another header is replaced.
         type_: of the items.
         rest: gives the items after the first so many.
 

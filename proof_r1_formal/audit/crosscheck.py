@@ -115,7 +115,7 @@ def crosscheck(
     Raises:
         ProofR1Error: there are fewer than two backends or no such workers, two backends have one name, a completion
             names a problem that is not there, or a worker died.
-        CatalogueError: there is no such catalogue, or it has a schema that is no theorem.
+        CatalogueError: the catalogue is unknown, or has a schema without a theorem.
         DataError: the folder cannot be used.
     """
     _require_usable(backends)

@@ -23,13 +23,13 @@ class Fault(StrEnum):
     """Why an action raises no question; of several reasons the first of these."""
 
     UNPARSABLE_FORMULA = "unparsable formula"
-    """The conclusion is no formula, or it and the dependencies use a symbol in two ways."""
+    """The conclusion does not parse, or it and the dependencies use a symbol in two ways."""
     DUPLICATE_ID = "duplicate id"
     """Its id is that of a premise or of an earlier action."""
     MALFORMED = "malformed"
-    """The summary is no array, or the element has not exactly the four fields, of their types."""
+    """The summary is not an array, or the element does not have exactly the four fields with their types."""
     MISSING_DEPENDENCY = "missing dependency"
-    """A dependency is no premise, and no earlier action with a formula."""
+    """A dependency is neither a premise nor an earlier action with a formula."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ In: a TOML file. Out: a :class:`Study`, checked, its paths as they are to be ope
     problems = "proverqa.jsonl"
     [datasets.FOLIO]
     problems = "folio.jsonl"
-    rules = "folio"                     # train, if nothing is said
+    rules = "folio"                     # default: train
 
     [[systems]]
     backbone = "Qwen3-4B"
@@ -89,8 +89,8 @@ def read_study(path: Path) -> Study:
     """Read a study.
 
     Raises:
-        DataError: the file cannot be read, is no such file, names a data set that it does not describe, or has one
-            backbone and method twice.
+        DataError: the file cannot be read, is not a study, names a dataset that it does not describe, or repeats a
+            combination of backbone and method.
     """
     try:
         study = msgspec.toml.decode(path.read_bytes(), type=Study)

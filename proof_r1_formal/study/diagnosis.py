@@ -1,12 +1,12 @@
 """What goes wrong: the rules that steps might have named, and where traces first fail.
 
 In: a verifier, a problem, a completion and the report on it. Out: a :class:`Misnamed` for every step that is entailed
-but no verified instance of the rule it declares, and the first step that does not pass all checks; a
+but not a verified instance of its declared rule, and the first step that does not pass all checks; a
 :class:`Diagnosis` counts them over many completions.
 
-The rule of a step is asked anew of every rule of the catalogue, with every subset of the step's dependencies, all taken
-as they stand in the semantic state: so a step that failed only because a dependency is no instance of *its* rule is
-told from one that names the wrong rule.
+The step is checked against every rule of the catalogue, with every subset of its dependencies, as they stand in the
+semantic state. This distinguishes a step that names the wrong rule from one that failed only because a dependency is
+not an instance of *its* rule.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Alternative:
 class Remedy(StrEnum):
     """What would have made the step pass."""
 
-    DEPENDENCIES_VERIFIED = "its own rule, were its dependencies verified"
+    DEPENDENCIES_VERIFIED = "its own rule, if its dependencies were verified"
     FEWER_DEPENDENCIES = "its own rule with fewer dependencies"
     ANOTHER_RULE = "another rule"
     SEVERAL_STEPS = "no single rule"
@@ -69,7 +69,7 @@ class Remedy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Misnamed:
-    """An entailed step that is no verified instance of its rule.
+    """An entailed step that is not a verified instance of its rule.
 
     Attributes:
         action: its number in the trace, from 0.

@@ -199,7 +199,7 @@ def review_chat(step: Reviewed) -> list[Message]:
 
 
 def read_judgement(text: str) -> Judgement | None:
-    """What the last JSON object after the thoughts says; None if there is none, or it is no judgement."""
+    """The judgement in the last JSON object after the thoughts; None if there is none."""
     try:
         return msgspec.convert(json_object(text), Judgement)
     except msgspec.ValidationError:

@@ -77,7 +77,7 @@ def examine_many(
         ProofR1Error: a worker died, or see :meth:`Settings.verifier`.
     """
     settings = settings or Settings()
-    settings.verifier()  # so that a wrong setting is told here and not by a dying worker
+    settings.verifier()  # report a wrong setting here, not from a dying worker
     initializer = partial(_start_worker, settings, dict(problems))
     chunks = _chunks(completions)
     return chain.from_iterable(ordered_map(_examine_chunk, chunks, workers, initializer=initializer, engine=engine))
