@@ -183,7 +183,7 @@ class Draft:
     def finish(self, problem: Problem) -> Problem | Rejected:
         """The problem with the notes, or why it is none: the reasons collected, and a symbol used in two ways."""
         if not problem.id.isprintable():
-            self.reject(f"the id {problem.id!r} holds a control character")
+            self.reject(f"the id {problem.id!r} contains a control character")
         self._check_symbols(problem)
         if self._reasons:
             return Rejected(problem.id, self._origin.line, tuple(self._reasons))
