@@ -219,7 +219,7 @@ def test_modules_classes_and_files_in_sentences_exist(page: str) -> None:
     modules = "|".join(path.stem for path in package.iterdir() if path.is_dir() and path.stem != "data")  # as settings
     for match in re.finditer(rf"`((?:training|proof_r1_formal|{modules})(?:\.\w+)+)`", text):
         name = match[1] if match[1].startswith(("training.", "proof_r1_formal.")) else f"proof_r1_formal.{match[1]}"
-        if name.rpartition(".")[2] not in ("py", "jsonl", "md"):
+        if name.rpartition(".")[2] not in ("py", "jsonl", "md", "html"):
             assert pkgutil.resolve_name(name), f"{page}: {match[0]}"
     for match in re.finditer(rf"`((?:training|{modules})/[\w/]+\.(?:py|yaml))`", text):
         assert (package / match[1]).exists() or (ROOT / match[1]).exists(), f"{page}: {match[0]}"
