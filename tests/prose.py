@@ -53,13 +53,10 @@ BANNED = {
 
 UNSWEPT = (
     "bench/",
-    "docs/cluster.md",
     "docs/experiments.md",
     "docs/mutants.md",
     "docs/performance.md",
-    "docs/training.md",
     "docs/trust.md",
-    "proof_r1_formal/cluster.py",
     "proof_r1_formal/evidence/",
     "proof_r1_formal/logic/",
     "proof_r1_formal/proof/",

@@ -154,7 +154,7 @@ class ProblemSet(Mapping[str, Problem]):
 
     Args:
         problems: by id.
-        rejected: the records that are no usable problem.
+        rejected: the unusable records.
     """
 
     __slots__ = ("_problems", "rejected")

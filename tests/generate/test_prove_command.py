@@ -50,7 +50,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert not out.exists()
     resumed = run("prove", "--problems", str(PROBLEMS), "--out", str(out))
     assert resumed.returncode == 0
-    assert "resuming: 3 completions" in resumed.stderr
+    assert "resuming after 3 completions" in resumed.stderr
     assert out.read_bytes() == whole
     assert list(tmp_path.iterdir()) == [out]
 

@@ -220,7 +220,7 @@ def test_a_whole_reply_is_kept_whatever_comes_behind_it(act: Act, text: str, fol
 
 def test_content_that_is_no_text_is_an_error_and_no_empty_reply(follow: Follow) -> None:
     parts = {"choices": [{"delta": {"content": [{"type": "text", "text": "yes"}]}, "finish_reason": "stop"}]}
-    with pytest.raises(CallError, match="no text but a list") as caught:
+    with pytest.raises(CallError, match="must be a text, not a list") as caught:
         ask(follow(Script(lambda _: lines(json.dumps(parts)))))
     assert not caught.value.again
 
