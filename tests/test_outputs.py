@@ -22,7 +22,7 @@ MODEL = ("--model", "http://localhost:9/v1")
 
 READING = {
     "verify": ("verify", *INPUTS, "--out", "OUT"),
-    "verify --answers": ("verify", *INPUTS, "--out", "other.jsonl", "--answers", "OUT"),
+    "verify --cache": ("verify", *INPUTS, "--out", "other.jsonl", "--cache", "OUT"),
     "translate": ("translate", "P", "--out", "OUT"),
     "prove": ("prove", "--problems", "P", "--out", "OUT"),
     "best": ("best", *INPUTS, "--out", "OUT"),
@@ -48,7 +48,7 @@ FOLDERS = {
     "crosscheck": ("crosscheck", *INPUTS, "--out", "OUT"),
     "review": ("review", *INPUTS, *MODEL, "--out", "OUT"),
 }
-STREAMED = {name: command for name, command in FILES.items() if name not in ("verify --answers", "sample")}
+STREAMED = {name: command for name, command in FILES.items() if name not in ("verify --cache", "sample")}
 """The commands whose output may be a stream."""
 
 

@@ -49,10 +49,10 @@ SolverOption = Annotated[str, typer.Option("--solver", help="Solver that decides
 EvidenceOption = Annotated[
     EvidenceLevel, typer.Option("--evidence", help="How to recheck the evidence of entailment verdicts.")
 ]
-AnswersOption = Annotated[
+CacheOption = Annotated[
     Path | None,
     typer.Option(
-        "--answers",
+        "--cache",
         help="Cache file for countermodels; later runs recheck them before reuse.",
         resolve_path=True,  # for workers elsewhere
         show_default=False,

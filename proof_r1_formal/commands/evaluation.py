@@ -13,8 +13,8 @@ import typer
 
 from proof_r1_formal.commands.common import (
     OUT,
-    AnswersOption,
     AtomicOption,
+    CacheOption,
     CompletionsOption,
     FormatOption,
     ProblemsOption,
@@ -67,7 +67,7 @@ def evaluate(
     rules: RulesOption = "train",
     atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
-    answers: AnswersOption = None,
+    cache: CacheOption = None,
     workers: WorkersOption = 1,
     ray: RayOption = None,
     bootstrap: Annotated[
@@ -98,7 +98,7 @@ def evaluate(
     A study file specifies the rules and the format of its problems.
     """
     inputs = (problems, completions, study)
-    check_outputs(json, markdown, latex, diagnosis, answers, inputs=inputs)
+    check_outputs(json, markdown, latex, diagnosis, cache, inputs=inputs)
     if csv is not None:
         check_folder(csv)
     if plots is not None:
@@ -106,7 +106,7 @@ def evaluate(
         check_folder(plots)
     if 0 < bootstrap < LEAST_RESAMPLES:
         fail(f"--bootstrap: intervals require at least {LEAST_RESAMPLES} resamples")
-    settings = Settings(solver=solver, rules=rules, atomic=atomic, answers=answers)
+    settings = Settings(solver=solver, rules=rules, atomic=atomic, answers=cache)
     assessor = _Assessor(settings, workers, engine(ray), bootstrap, eligibility, diagnoses=diagnosis is not None)
     match problems, completions, study:
         case Path(), Path(), None:
@@ -226,12 +226,12 @@ def best(
     format: FormatOption = "auto",  # noqa: A002
     rules: RulesOption = "train",
     solver: SolverOption = "embedded",
-    answers: AnswersOption = None,
+    cache: CacheOption = None,
     workers: WorkersOption = 1,
     ray: RayOption = None,
 ) -> None:
     """Select one completion per problem: one with a certified answer, or else one with the most frequent answer."""
-    check_outputs(out, answers, inputs=(problems, completions))
+    check_outputs(out, cache, inputs=(problems, completions))
     known = read_problem_file(problems, format)
     skipped: list[str] = []
     read: dict[Sample, Completion] = {}
@@ -242,7 +242,7 @@ def best(
             read[completion.problem_id, completion.sample] = completion
             yield completion
 
-    settings = Settings(solver=solver, rules=rules, answers=answers)
+    settings = Settings(solver=solver, rules=rules, answers=cache)
     examined = examine_many(known, noted(), settings=settings, workers=workers, engine=engine(ray))
     for one in with_progress(examined, "examining", count_lines(completions)):
         candidates.setdefault(one.report.problem_id, []).append(one.candidate())

@@ -36,10 +36,10 @@ def serve(
         typer.Option("--token-file", help="File with the token that requests must send.", show_default=False),
     ] = None,
     max_body: Annotated[int, typer.Option("--max-body", min=1, help="Largest request, in bytes.")] = 8 * 1024 * 1024,
-    arrival: Annotated[
+    read_timeout: Annotated[
         float,
         typer.Option(
-            "--arrival", min=0.1, help="Read timeout, in seconds, for the head and for the body of a request."
+            "--read-timeout", min=0.1, help="Read timeout, in seconds, for the head and for the body of a request."
         ),
     ] = 10.0,
     max_actions: Annotated[
@@ -74,12 +74,12 @@ def serve(
         max_actions=max_actions,
         memory=worker_memory,
     )
-    app = build(Pool(settings), Access(token, records, Limits(max_body, arrival), (host, *(host_name or ()))))
+    app = build(Pool(settings), Access(token, records, Limits(max_body, read_timeout), (host, *(host_name or ()))))
     config = uvicorn.Config(
         app,
         host=host,
         port=port,
-        http=connection(arrival),
+        http=connection(read_timeout),
         access_log=False,
         server_header=False,
         limit_concurrency=CONNECTIONS,

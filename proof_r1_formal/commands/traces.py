@@ -10,8 +10,8 @@ import typer
 from proof_r1_formal import display
 from proof_r1_formal.commands.common import (
     OUT,
-    AnswersOption,
     AtomicOption,
+    CacheOption,
     CompletionsOption,
     EvidenceOption,
     FormatOption,
@@ -44,14 +44,14 @@ def verify(
     atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
     evidence: EvidenceOption = "checked",
-    answers: AnswersOption = None,
+    cache: CacheOption = None,
     lean: LeanOption = None,
     workers: WorkersOption = 1,
     ray: RayOption = None,
 ) -> None:
     """Verify completions and write one report per completion, in order. An interrupted run resumes."""
-    settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, answers=answers, lean=lean)
-    check_outputs(out, answers, inputs=(problems, completions))
+    settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, answers=cache, lean=lean)
+    check_outputs(out, cache, inputs=(problems, completions))
     known = read_problem_file(problems, format)
     skipped: list[str] = []
     with LineFile.open(out, inputs=(problems, completions), settings=settings) as file:

@@ -58,13 +58,13 @@ class Client:
     Attributes:
         url: of the service.
         token: that it wants to see.
-        patience: seconds that a reply may take, and that a busy service is asked again. The service answers only when
+        timeout: seconds that a reply may take, and that a busy service is asked again. The service answers only when
             the last completion of a request is done, and each may take as long as it allows (``--timeout``).
     """
 
     url: str
     token: str | None = field(default=None, repr=False)
-    patience: float = 3600.0
+    timeout: float = 3600.0
     _idle: deque[http.client.HTTPConnection] = field(default_factory=deque, repr=False, compare=False)
 
     def __enter__(self) -> Self:
@@ -196,7 +196,7 @@ class Client:
 
     def _answer(self, path: str, request: msgspec.Struct | None) -> bytes:
         body = None if request is None else _encoded(request)
-        deadline = time.monotonic() + self.patience
+        deadline = time.monotonic() + self.timeout
         while True:
             response, content = self._exchange(path, body)
             if response.status not in _BUSY or time.monotonic() > deadline:
@@ -218,7 +218,7 @@ class Client:
         host, port = self.address
         secure = urlsplit(self.url).scheme == "https"
         make = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        fresh = make(host, port, timeout=self.patience)
+        fresh = make(host, port, timeout=self.timeout)
         try:
             return self._talk(fresh, path, body)
         except (ConnectionError, http.client.HTTPException) as error:
@@ -263,12 +263,12 @@ class AsyncClient:
     Each request runs in a thread of its own pool. Use it in ``async with``. A request that was sent is not cancelled.
 
     Args:
-        url, token, patience: see :class:`Client`.
+        url, token, timeout: see :class:`Client`.
         connections: the most requests at a time; others wait.
     """
 
-    def __init__(self, url: str, token: str | None = None, *, patience: float = 3600.0, connections: int = 64) -> None:
-        self._client = Client(url, token, patience)
+    def __init__(self, url: str, token: str | None = None, *, timeout: float = 3600.0, connections: int = 64) -> None:
+        self._client = Client(url, token, timeout)
         self._pool = ThreadPoolExecutor(connections, "proof-r1-client")
 
     async def __aenter__(self) -> Self:

@@ -20,11 +20,11 @@ class Connection(HttpToolsProtocol):
     """One connection.
 
     Attributes:
-        patience: seconds until a head is there, counted from when one may come, however little is sent meanwhile; and
-            until some more of a reply is read.
+        read_timeout: seconds until the head of a request is complete, however little arrives in between; and seconds
+            until the client reads more of a reply.
     """
 
-    patience: float = 10.0
+    read_timeout: float = 10.0
     _head_clock: asyncio.TimerHandle | None = None
     _read_clock: asyncio.TimerHandle | None = None
     _in_head: bool = False
@@ -85,7 +85,7 @@ class Connection(HttpToolsProtocol):
 
     def _await_head(self) -> None:
         _stop(self._head_clock)
-        self._head_clock = self.loop.call_later(self.patience, self._no_head)
+        self._head_clock = self.loop.call_later(self.read_timeout, self._no_head)
 
     def _no_head(self) -> None:
         if self.transport.get_write_buffer_size() and self._read_clock is None:
@@ -108,7 +108,7 @@ class Connection(HttpToolsProtocol):
 
     def _await_reader(self) -> None:
         self._unread = self.transport.get_write_buffer_size()
-        self._read_clock = self.loop.call_later(self.patience, self._look_at_reader)
+        self._read_clock = self.loop.call_later(self.read_timeout, self._look_at_reader)
 
     def _look_at_reader(self) -> None:
         if self.transport.get_write_buffer_size() < self._unread:
@@ -122,6 +122,6 @@ def _stop(clock: asyncio.TimerHandle | None) -> None:
         clock.cancel()
 
 
-def connection(patience: float) -> type[Connection]:
-    """The class of connections with that patience, for uvicorn to make them of."""
-    return type("Connection", (Connection,), {"patience": patience})
+def connection(read_timeout: float) -> type[Connection]:
+    """The class of connections with that read timeout, for uvicorn to make them of."""
+    return type("Connection", (Connection,), {"read_timeout": read_timeout})

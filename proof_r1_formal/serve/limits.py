@@ -37,12 +37,12 @@ class Limits:
 
     Attributes:
         body: bytes.
-        arrival: seconds until all of the body is there.
+        read_timeout: seconds until all of the body is there.
         held: what is held now.
     """
 
     body: int = 8 * 1024 * 1024
-    arrival: float = 10.0
+    read_timeout: float = 10.0
     held: Held = field(default_factory=Held)
 
 
@@ -140,14 +140,14 @@ async def body_of(request: Request, limits: Limits) -> AsyncIterator[bytearray]:
     content, size = bytearray(), 0
     try:
         try:
-            async with asyncio.timeout(limits.arrival):
+            async with asyncio.timeout(limits.read_timeout):
                 async for chunk in request.stream():
                     size += len(chunk)
                     if size <= limits.body and limits.held.bytes + len(chunk) <= HELD * limits.body:
                         limits.held.bytes += len(chunk)
                         content += chunk
         except TimeoutError:
-            message = f"the body did not arrive within {limits.arrival:g} s"
+            message = f"the body did not arrive within {limits.read_timeout:g} s"
             raise refusal(408, "slow_client", message, headers={"Connection": "close"}) from None
         except ClientDisconnect:
             raise refusal(400, "bad_request", "the client went away") from None

@@ -54,7 +54,7 @@ def server_of() -> Iterator[ServerOf]:
 
 def test_no_reply_in_time_is_the_same_error_on_a_new_and_on_a_kept_connection(server_of: ServerOf) -> None:
     for replies in ([], [reply("200 OK", HEALTH)]):
-        with Client(server_of(replies), patience=0.2) as client:
+        with Client(server_of(replies), timeout=0.2) as client:
             for _ in replies:
                 assert client.health().status == "ok"
             with pytest.raises(ServiceError, match="does not answer: timed out"):

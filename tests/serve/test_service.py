@@ -291,7 +291,7 @@ def test_without_a_token_only_this_machine_can_ask() -> None:
 
 
 def test_clients_that_are_slow_keep_nobody_else_waiting(start: Callable[..., Any]) -> None:
-    service = start("--arrival", "5")
+    service = start("--read-timeout", "5")
     head = (
         b"POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
     )
@@ -306,7 +306,7 @@ def test_clients_that_are_slow_keep_nobody_else_waiting(start: Callable[..., Any
 
 
 def test_clients_that_say_nothing_are_hung_up_on(start: Callable[..., Any]) -> None:
-    service = start("--arrival", "5")
+    service = start("--read-timeout", "5")
     silent = socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE)
     slow = socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE)
     slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
@@ -353,7 +353,7 @@ def test_a_client_that_goes_away_is_no_error_of_the_service(start: Callable[...,
 
 
 def test_a_client_that_does_not_read_its_reply_is_hung_up_on(start: Callable[..., Any]) -> None:
-    service = start("--arrival", "5")
+    service = start("--read-timeout", "5")
     completion = base64.b64encode(random.Random(1).randbytes(5_500_000)).decode()  # so that the page is as large
     body = json.dumps({"problem": json.loads(to_json(PROBLEMS[RIGHT.problem_id])), "completions": [completion]})
     head = [
