@@ -53,10 +53,7 @@ BANNED = {
 
 UNSWEPT = (
     "bench/",
-    "docs/experiments.md",
     "docs/mutants.md",
-    "docs/performance.md",
-    "docs/trust.md",
     "proof_r1_formal/evidence/",
     "proof_r1_formal/logic/",
     "proof_r1_formal/proof/",
