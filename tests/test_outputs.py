@@ -149,7 +149,7 @@ def test_two_outputs_are_not_one_file(monkeypatch: pytest.MonkeyPatch, capfd: py
 def test_completions_that_are_sampled_need_a_file(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert "name a regular file" in refused(FILES["sample"], "-", monkeypatch, capfd)
+    assert "must be a regular file" in refused(FILES["sample"], "-", monkeypatch, capfd)
 
 
 # -- where outputs go -------------------------------------------------------------------------------------------------
