@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 from pathlib import Path
+from socket import socket
 from typing import Annotated
 
 import typer
 
-from proof_r1_formal.commands.common import FormatOption, fail, read_problem_file
+from proof_r1_formal.commands.common import FormatOption, fail, read_problem_file, say
 from proof_r1_formal.data.native import encoded
 
 CONNECTIONS = 1024
@@ -85,7 +86,18 @@ def serve(
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=int(START + timeout),
     )
-    uvicorn.Server(config).run()
+
+    class Server(uvicorn.Server):
+        """Says where it is once it listens."""
+
+        async def startup(self, sockets: list[socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.servers:
+                bound = self.servers[0].sockets[0].getsockname()
+                url = f"http://{f'[{host}]' if ':' in host else host}:{bound[1]}"
+                say(f"verify in the browser: {url}/ · API: {url}/docs · health: {url}/healthz · metrics: {url}/metrics")
+
+    Server(config).run()
 
 
 def _token(path: Path) -> str:

@@ -29,9 +29,9 @@ from proof_r1_formal.logic.syntax import Formula, Not
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.metrics_tables import metrics_tables
 from proof_r1_formal.metrics.tables import to_json
-from proof_r1_formal.proof.action import Trace
+from proof_r1_formal.proof.action import MAX_DEPENDENCIES, Trace
 from proof_r1_formal.proof.certify import Judged, certify_many
-from proof_r1_formal.proof.report import Finding, ModelReport, StepReport, TraceReport
+from proof_r1_formal.proof.report import Code, Finding, ModelReport, StepReport, TraceReport
 from proof_r1_formal.proof.step import UNRULED, UNSUPPORTED, VERIFIED
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import Verified as VerifiedTrace
@@ -45,6 +45,9 @@ CHUNK = 50
 """How many traces one element holds."""
 CERTIFICATES = 200
 """How many traces get their certificate unless told otherwise: it is many times as long as the trace."""
+
+CANDIDATES = 64
+"""How many premises and actions are tried as the missing dependency of a step."""
 
 _INDEX, _TRACES = b"<!-- index -->", b"<!-- traces -->"
 """Where the data belongs: before the program, and behind it."""
@@ -101,11 +104,19 @@ class TraceRow(msgspec.Struct, omit_defaults=True):
 
 
 class StepView(msgspec.Struct, omit_defaults=True):
-    """An action: its report, the formula that was read, and the proof if it is entailed by one."""
+    """An action as the page shows it.
+
+    Attributes:
+        report: of the verifier.
+        formula: that was read.
+        proof: of its entailment, if there is one.
+        repairs: premises and accepted actions, each of which would make a refuted step follow as a further dependency.
+    """
 
     report: dict[str, object]
     formula: str | None = None
     proof: tuple[Row, ...] = ()
+    repairs: tuple[str, ...] = ()
 
 
 class TheoremView(msgspec.Struct, omit_defaults=True):
@@ -289,12 +300,32 @@ def _steps(verifier: Verifier, problem: Problem, trace: Trace, report: TraceRepo
     for action, step in zip(trace.actions, report.actions, strict=True):
         given = [(name, admitted[name]) for name in step.dependencies if name in admitted]
         proof: tuple[Row, ...] = ()
+        repairs: tuple[str, ...] = ()
+        if action.formula is not None and any(finding.code is Code.NOT_ENTAILED for finding in step.findings):
+            repairs = _repairs(verifier, given, admitted, action.formula)
         if action.formula is not None and step.semantic:
             proof = _proof(verifier, given, action.formula)
             if step.id is not None:
                 admitted[step.id] = action.formula
         formula = None if action.formula is None else show(action.formula)
-        yield StepView(report=_told(step), formula=formula, proof=proof)
+        yield StepView(report=_told(step), formula=formula, proof=proof, repairs=repairs)
+
+
+def _repairs(
+    verifier: Verifier, given: Sequence[tuple[str, Formula]], admitted: Mapping[str, Formula], conclusion: Formula
+) -> tuple[str, ...]:
+    """The names of what was admitted that entails the conclusion together with the dependencies, one at a time."""
+    if len(given) >= MAX_DEPENDENCIES:
+        return ()
+    names, formulas = {name for name, _ in given}, tuple([formula for _, formula in given])
+    candidates = [(name, formula) for name, formula in admitted.items() if name not in names and formula != conclusion]
+    return tuple(
+        [
+            name
+            for name, formula in candidates[:CANDIDATES]
+            if isinstance(verifier.justify((*formulas, formula), conclusion).answer, Entailed)
+        ]
+    )
 
 
 def _told(step: StepReport) -> dict[str, object]:

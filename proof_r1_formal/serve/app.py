@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
@@ -18,8 +18,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from proof_r1_formal.resources import resource
 from proof_r1_formal.rewards import RewardName, Scored
-from proof_r1_formal.rules.catalogue import RuleSystem
+from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 from proof_r1_formal.serve.limits import RETRY, Limits, body_of, check_host, check_token
 from proof_r1_formal.serve.messages import (
     Certify,
@@ -34,17 +35,19 @@ from proof_r1_formal.serve.messages import (
     PageRequest,
     Parse,
     ParseRequest,
+    ProblemsReply,
     RefusalError,
     Refused,
     RewardRequest,
     Score,
     Trouble,
     Verify,
+    VerifyManyRequest,
     VerifyRequest,
     refusal,
 )
 from proof_r1_formal.serve.metrics import MEDIA_TYPE, Metrics
-from proof_r1_formal.serve.openapi import described
+from proof_r1_formal.serve.openapi import as_page, described, rules_reply
 from proof_r1_formal.serve.openrlhf import completion_of, reply
 from proof_r1_formal.serve.pool import BusyError, Pool, TooManyError
 from proof_r1_formal.unicode import is_text
@@ -52,8 +55,13 @@ from proof_r1_formal.version import __version__
 
 _T = TypeVar("_T")
 
-OPEN = "/healthz"
-"""The path that needs no token."""
+OPEN = frozenset({"/", "/docs", "/healthz"})
+"""The paths that need no token: they show nothing of what the service holds."""
+PAGE = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "connect-src 'self'; frame-src blob:; font-src data:; img-src data:; base-uri 'none'; form-action 'none'"
+}
+"""Headers of the service's own pages. A report in a frame of such a page has a stricter policy of its own."""
 COMPLETIONS_OWN = frozenset({"too_many_actions", "too_slow", "failed"})
 """What can be wrong with a single completion; its reward is then 0, and the others' stand."""
 
@@ -92,7 +100,7 @@ def build(pool: Pool, access: Access) -> ASGIApp:
         finally:
             await pool.close()
 
-    app = _Application(title="proof-r1", version=__version__, lifespan=lifespan, redoc_url=None)
+    app = _Application(title="proof-r1", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.secured = access.token is not None
 
     @asynccontextmanager
@@ -122,8 +130,19 @@ def build(pool: Pool, access: Access) -> ASGIApp:
         async with body(request, VerifyRequest) as asked:
             record = problem(asked.problem)
             jobs = [
-                Verify(record, completion, sample, asked.rules, asked.evaluation)
+                Verify(record, completion, sample, asked.rules, asked.evaluation, asked.atomic)
                 for sample, completion in enumerate(asked.completions)
+            ]
+            reports = [_content(outcome) for outcome in await outcomes(jobs)]
+        return _json(b'{"reports":[' + b",".join(reports) + b"]}")
+
+    @app.post("/v1/verify_many")
+    async def verify_many(request: Request) -> Response:
+        """Check every action of completions of several problems; one report per item, in order."""
+        async with body(request, VerifyManyRequest) as asked:
+            jobs = [
+                Verify(problem(item.problem), item.completion, 0, asked.rules, asked.evaluation, asked.atomic)
+                for item in asked.items
             ]
             reports = [_content(outcome) for outcome in await outcomes(jobs)]
         return _json(b'{"reports":[' + b",".join(reports) + b"]}")
@@ -162,7 +181,32 @@ def build(pool: Pool, access: Access) -> ASGIApp:
             ]
             return _json(_rewards(await outcomes(jobs)))
 
-    @app.get(OPEN)
+    @app.get("/v1/rules")
+    async def listed_rules(rules: RuleSystem = "train") -> Response:
+        """List the rules of a catalogue, with their schemata."""
+        return _json(msgspec.json.encode(rules_reply(catalogue(rules))))
+
+    @app.get("/v1/problems")
+    async def listed_problems() -> Response:
+        """List the ids of the problems that requests can name."""
+        return _json(msgspec.json.encode(ProblemsReply(tuple(access.problems))))
+
+    @app.get("/v1/problem")
+    async def one_problem(id: str) -> Response:  # noqa: A002 (the word in the address)
+        """Give a problem that requests can name, as its record."""
+        return _json(_named(id, access.problems))
+
+    playground = (resource("web") / "playground.html").read_bytes()
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> Response:
+        return Response(playground, media_type="text/html", headers=PAGE)
+
+    @app.get("/docs", include_in_schema=False)
+    async def reference() -> Response:
+        return Response(as_page(app.openapi()), media_type="text/html", headers=PAGE)
+
+    @app.get("/healthz")
     async def healthz() -> Response:
         """Whether the service works."""
         working = len(pool.workers)
@@ -221,7 +265,7 @@ class _Gate:
 
         try:
             check_host(Request(scope), self._access.hosts)
-            if scope["path"] != OPEN:
+            if scope["path"] not in OPEN:
                 check_token(Request(scope), self._access.token)
             await self._app(scope, receive, noted)
         except RefusalError as error:
@@ -257,9 +301,17 @@ def _tolerantly_decoded(text: str) -> object:
         ValueError: it is no JSON, or an object has a key twice.
     """
     body = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_constant)
-    if isinstance(body, dict) and "problem" in body:
-        body["problem"] = msgspec.Raw(json.dumps(body["problem"]).encode("ascii"))
+    for part in _with_problems(body):
+        part["problem"] = msgspec.Raw(json.dumps(part["problem"]).encode("ascii"))
     return body
+
+
+def _with_problems(body: object) -> Iterator[dict[str, object]]:
+    """The objects of a body that hold a problem: the body itself, or its items."""
+    if isinstance(body, dict):
+        items = body.get("items")
+        candidates = [body, *(items if isinstance(items, list) else [])]
+        yield from (part for part in candidates if isinstance(part, dict) and "problem" in part)
 
 
 def _without_repeats(members: list[tuple[str, object]]) -> dict[str, object]:

@@ -7,16 +7,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import http.client
 import json
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from types import TracebackType
 from typing import Literal, Self, TypeVar
 from urllib.parse import urlsplit
@@ -38,8 +35,12 @@ from proof_r1_formal.serve.messages import (
     PageRequest,
     ParseReply,
     ParseRequest,
+    ProblemsReply,
     RewardReply,
     RewardRequest,
+    RulesReply,
+    VerifyItem,
+    VerifyManyRequest,
     VerifyReply,
     VerifyRequest,
 )
@@ -87,6 +88,7 @@ class Client:
         *,
         rules: RuleSystem = "train",
         evaluation: bool = True,
+        atomic: bool = False,
     ) -> tuple[TraceReport, ...]:
         """The reports on completions of a problem, in their order.
 
@@ -95,14 +97,42 @@ class Client:
             completions: at least one, at most ``messages.MAX_COMPLETIONS``.
             rules: name of the rule catalogue.
             evaluation: false in training.
+            atomic: whether an instance of a rule counts only if dependencies state its minor premises.
 
         Raises:
             ServiceError: the service does not answer, or says that it cannot.
         """
         request = VerifyRequest(
-            problem=_given(problem), completions=tuple(completions), rules=rules, evaluation=evaluation
+            problem=_given(problem), completions=tuple(completions), rules=rules, evaluation=evaluation, atomic=atomic
         )
         return self._ask("/v1/verify", request, VerifyReply).reports
+
+    def verify_many(
+        self,
+        problems: Sequence[Problem | str],
+        completions: Sequence[str],
+        *,
+        rules: RuleSystem = "train",
+        evaluation: bool = True,
+        atomic: bool = False,
+    ) -> tuple[TraceReport, ...]:
+        """The reports on completions of several problems, in their order.
+
+        Args:
+            problems: of the completions, one each; see :meth:`verify`.
+            completions: at least one, at most ``messages.MAX_COMPLETIONS``.
+            rules, evaluation, atomic: see :meth:`verify`.
+
+        Raises:
+            ServiceError: see :meth:`verify`.
+            ValueError: there are not as many problems as completions.
+        """
+        if len(problems) != len(completions):
+            raise ValueError(f"{len(problems)} problems for {len(completions)} completions")
+        given = [_given(problem) for problem in problems]
+        items = [VerifyItem(problem=p, completion=text) for p, text in zip(given, completions, strict=True)]
+        request = VerifyManyRequest(items=tuple(items), rules=rules, evaluation=evaluation, atomic=atomic)
+        return self._ask("/v1/verify_many", request, VerifyReply).reports
 
     def score(
         self,
@@ -162,6 +192,14 @@ class Client:
             ServiceError: it does not parse; or see :meth:`verify`.
         """
         return self._ask("/v1/parse", ParseRequest(formula=formula, repair=repair), ParseReply)
+
+    def rules(self, rules: RuleSystem = "train") -> RulesReply:
+        """The rules of a catalogue, with their schemata; see :meth:`verify`."""
+        return self._ask(f"/v1/rules?rules={rules}", None, RulesReply)
+
+    def problems(self) -> ProblemsReply:
+        """The ids of the problems that requests can name; see :meth:`verify`."""
+        return self._ask("/v1/problems", None, ProblemsReply)
 
     def health(self) -> Health:
         """Whether the service works.
@@ -257,92 +295,23 @@ class Client:
         return response, content
 
 
-class AsyncClient:
-    """Asks a service from ``asyncio``: the methods of :class:`Client` as coroutines.
-
-    Each request runs in a thread of its own pool. Use it in ``async with``. A request that was sent is not cancelled.
-
-    Args:
-        url, token, timeout: see :class:`Client`.
-        connections: the most requests at a time; others wait.
-    """
-
-    def __init__(self, url: str, token: str | None = None, *, timeout: float = 3600.0, connections: int = 64) -> None:
-        self._client = Client(url, token, timeout)
-        self._pool = ThreadPoolExecutor(connections, "proof-r1-client")
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Wait for the requests that run, and close the connections."""
-        await asyncio.to_thread(self._pool.shutdown, cancel_futures=True)
-        self._client.close()
-
-    async def verify(
-        self,
-        problem: Problem | str,
-        completions: Sequence[str],
-        *,
-        rules: RuleSystem = "train",
-        evaluation: bool = True,
-    ) -> tuple[TraceReport, ...]:
-        """See :meth:`Client.verify`."""
-        return await self._call(partial(self._client.verify, problem, completions, rules=rules, evaluation=evaluation))
-
-    async def score(
-        self,
-        problems: Sequence[Problem | str],
-        completions: Sequence[str],
-        *,
-        reward: RewardName = "sound",
-        rules: RuleSystem = "train",
-    ) -> list[Scored]:
-        """See :meth:`Client.score`."""
-        return await self._call(partial(self._client.score, problems, completions, reward=reward, rules=rules))
-
-    async def certify(
-        self,
-        problem: Problem | str,
-        completion: str,
-        *,
-        rules: RuleSystem = "train",
-        kernel: Literal["lean", "none"] = "lean",
-    ) -> CertifyReply:
-        """See :meth:`Client.certify`."""
-        return await self._call(partial(self._client.certify, problem, completion, rules=rules, kernel=kernel))
-
-    async def report(self, problem: Problem | str, completions: Sequence[str], *, rules: RuleSystem = "train") -> str:
-        """See :meth:`Client.report`."""
-        return await self._call(partial(self._client.report, problem, completions, rules=rules))
-
-    async def parse(self, formula: str, *, repair: bool = False) -> ParseReply:
-        """See :meth:`Client.parse`."""
-        return await self._call(partial(self._client.parse, formula, repair=repair))
-
-    async def health(self) -> Health:
-        """See :meth:`Client.health`."""
-        return await self._call(self._client.health)
-
-    async def _call(self, call: Callable[[], _T]) -> _T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
-
-
 def _encoded(request: msgspec.Struct) -> bytes:
     """The request as JSON; halves of surrogate pairs become escapes."""
     try:
         return msgspec.json.encode(request)
     except UnicodeEncodeError:
-        members = {
-            name: json.loads(bytes(value)) if isinstance(value, msgspec.Raw) else msgspec.to_builtins(value)
-            for name, value in msgspec.structs.asdict(request).items()
-        }
-        return json.dumps(members).encode("ascii")
+        return json.dumps(_plain(request)).encode("ascii")
+
+
+def _plain(value: object) -> object:
+    match value:
+        case msgspec.Raw():
+            return json.loads(bytes(value))
+        case msgspec.Struct():
+            return {name: _plain(member) for name, member in msgspec.structs.asdict(value).items()}
+        case tuple():
+            return [_plain(member) for member in value]
+    return value
 
 
 def _strange(content: bytes) -> str:

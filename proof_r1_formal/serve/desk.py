@@ -84,13 +84,13 @@ class Desk:
 
     def _content(self, job: Job) -> bytes:
         match job:
-            case Verify(problem, completion, sample, rules, evaluation):
+            case Verify(problem, completion, sample, rules, evaluation, atomic):
                 self._check_actions(completion)
-                verifier = self._verifier(rules, evaluation)
+                verifier = self._verifier(rules, evaluation, atomic)
                 return encode(verifier.verify(self._problem(problem), completion, sample=sample))
             case Score(problem, completion, rules, reward):
                 self._check_actions(completion)
-                report = self._verifier(rules, False).verify(self._problem(problem), completion)
+                report = self._verifier(rules, False, False).verify(self._problem(problem), completion)
                 return msgspec.json.encode(score(report, reward))
             case Certify(problem, completion, rules, by_kernel):
                 self._check_actions(completion)
@@ -114,11 +114,11 @@ class Desk:
         if by_kernel and kernel is None:
             raise refusal(501, "no_kernel", f"there is no Lean here; {HINT}")
         asked = [Completion(problem_id=problem.id, completion=completion)]
-        [(_, judged)] = certify_many(self._verifier(rules, True), {problem.id: problem}, asked, kernel)
+        [(_, judged)] = certify_many(self._verifier(rules, True, False), {problem.id: problem}, asked, kernel)
         return msgspec.json.encode(_certified(problem, judged, kernel))
 
     def _page(self, problem: Problem, texts: Sequence[str], rules: RuleSystem) -> bytes:
-        verifier = self._verifier(rules, True)
+        verifier = self._verifier(rules, True, False)
         traces = []
         for sample, text in enumerate(texts):
             self._check_actions(text)
@@ -131,8 +131,8 @@ def _problem(text: bytes) -> Problem:
     return from_json(text.decode())
 
 
-def _verifier(rules: RuleSystem, evaluation: bool) -> Verifier:
-    return Settings(rules=rules, evaluation=evaluation).verifier()
+def _verifier(rules: RuleSystem, evaluation: bool, atomic: bool) -> Verifier:
+    return Settings(rules=rules, evaluation=evaluation, atomic=atomic).verifier()
 
 
 def _certified(problem: Problem, judged: Judged, kernel: LeanKernel | None) -> CertifyReply:

@@ -38,12 +38,35 @@ class VerifyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         completions: the model's whole answers.
         rules: name of the rule catalogue.
         evaluation: whether an answer may also be selected by its formula; false in training.
+        atomic: whether an instance of a rule counts only if dependencies state its minor premises.
     """
 
     problem: GivenProblem
     completions: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
     rules: RuleSystem = "train"
     evaluation: bool = True
+    atomic: bool = False
+
+
+class VerifyItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One completion and its problem; see :class:`VerifyRequest`."""
+
+    problem: GivenProblem
+    completion: str
+
+
+class VerifyManyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Completions of several problems.
+
+    Attributes:
+        items: each completion with its problem.
+        rules, evaluation, atomic: see :class:`VerifyRequest`.
+    """
+
+    items: Annotated[tuple[VerifyItem, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
+    rules: RuleSystem = "train"
+    evaluation: bool = True
+    atomic: bool = False
 
 
 class CertifyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -166,6 +189,34 @@ class RewardReply(msgspec.Struct, frozen=True):
     extra_logs: dict[str, tuple[float, ...]]
 
 
+class SchemaView(msgspec.Struct, frozen=True):
+    """A schema of a rule: patterns of its premises and of its conclusion, in Unicode."""
+
+    name: str
+    premises: tuple[str, ...]
+    conclusion: str
+
+
+class RuleView(msgspec.Struct, frozen=True):
+    """A rule: its name, what it says, and its schemata."""
+
+    name: str
+    meaning: str
+    schemata: tuple[SchemaView, ...]
+
+
+class RulesReply(msgspec.Struct, frozen=True):
+    """The rules of a catalogue, in order."""
+
+    rules: tuple[RuleView, ...]
+
+
+class ProblemsReply(msgspec.Struct, frozen=True):
+    """The ids of the problems that requests can name, in order."""
+
+    problems: tuple[str, ...]
+
+
 class Health(msgspec.Struct, frozen=True):
     """That the service is there.
 
@@ -237,6 +288,7 @@ class Verify(msgspec.Struct, frozen=True, tag=True, array_like=True):
     sample: int
     rules: RuleSystem
     evaluation: bool
+    atomic: bool = False
 
 
 class Certify(msgspec.Struct, frozen=True, tag=True, array_like=True):

@@ -5,13 +5,17 @@ Bodies are read by msgspec, several times faster than by pydantic, so FastAPI do
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from html import escape
 from http import HTTPStatus
 from typing import Any
 
 import msgspec
 
 from proof_r1_formal.data.native import ProblemRecord
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.serve.messages import (
     CertifyReply,
     CertifyRequest,
@@ -20,8 +24,13 @@ from proof_r1_formal.serve.messages import (
     PageRequest,
     ParseReply,
     ParseRequest,
+    ProblemsReply,
     RewardReply,
     RewardRequest,
+    RulesReply,
+    RuleView,
+    SchemaView,
+    VerifyManyRequest,
     VerifyReply,
     VerifyRequest,
 )
@@ -42,10 +51,14 @@ class _Exchange:
 
 _EXCHANGES = {
     "/v1/verify": _Exchange(VerifyRequest, VerifyReply, errors=_ASKING),
+    "/v1/verify_many": _Exchange(VerifyManyRequest, VerifyReply, errors=_ASKING),
     "/v1/certify": _Exchange(CertifyRequest, CertifyReply, errors=(*_ASKING, 501)),
     "/v1/report": _Exchange(PageRequest, media_type="text/html", errors=_ASKING),
     "/v1/parse": _Exchange(ParseRequest, ParseReply, errors=_ASKING),
     "/get_reward": _Exchange(RewardRequest, RewardReply, errors=_ASKING),
+    "/v1/rules": _Exchange(reply=RulesReply, errors=(422,)),
+    "/v1/problems": _Exchange(reply=ProblemsReply),
+    "/v1/problem": _Exchange(reply=ProblemRecord, errors=(422,)),
     "/healthz": _Exchange(reply=Health),
     "/metrics": _Exchange(media_type="text/plain"),
 }
@@ -98,3 +111,86 @@ def _content(schema: dict[str, Any], media_type: str = "application/json") -> di
 
 def _reference(kind: type[msgspec.Struct]) -> dict[str, Any]:
     return {"$ref": f"#/components/schemas/{kind.__name__}"}
+
+
+def rules_reply(catalogue: Catalogue) -> RulesReply:
+    """The rules of a catalogue with their schemata."""
+    return RulesReply(
+        tuple(
+            [
+                RuleView(
+                    rule.name,
+                    rule.meaning,
+                    tuple(
+                        [
+                            SchemaView(s.name, tuple([show(p) for p in (*s.principal, *s.minor)]), show(s.conclusion))
+                            for s in rule.schemata
+                        ]
+                    ),
+                )
+                for rule in catalogue.rules
+            ]
+        )
+    )
+
+
+_STYLE = """body { margin: 0 auto; max-width: 920px; padding: 20px; font: 15px/1.5 system-ui, sans-serif }
+pre { overflow: auto; padding: 12px; border: 1px solid #8884; border-radius: 8px; font-size: 12.5px }
+code { overflow-wrap: anywhere } h2 { font-size: 17px; margin-top: 28px } summary { cursor: pointer }"""
+
+
+def as_page(description: dict[str, Any]) -> str:
+    """The description as a page in HTML that needs no network and no program.
+
+    Args:
+        description: of :func:`described`.
+    """
+    title = f"{description['info']['title']} {description['info']['version']}"
+    operations = [
+        _operation_html(path, method, operation)
+        for path, methods in description["paths"].items()
+        for method, operation in methods.items()
+    ]
+    schemas = [
+        f'<details id="{escape(name)}"><summary><code>{escape(name)}</code></summary>{_json_html(schema)}</details>'
+        for name, schema in description["components"]["schemas"].items()
+    ]
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f'<meta name="color-scheme" content="light dark"><title>{escape(title)}</title><style>{_STYLE}</style>'
+        f'<h1>{escape(title)}</h1><p><a href=".">Verify a proof in the browser</a>. Programs read '
+        '<a href="openapi.json">openapi.json</a>.</p>'
+        f"{''.join(operations)}<h2>Schemas</h2>{''.join(schemas)}</html>"
+    )
+
+
+def _operation_html(path: str, method: str, operation: dict[str, Any]) -> str:
+    parameters = "".join(
+        f"<li><code>{escape(one['name'])}</code> {escape(json.dumps(one['schema'], ensure_ascii=False))}</li>"
+        for one in operation.get("parameters", [])
+    )
+    replies = "".join(
+        f"<li>{escape(status)} {escape(reply['description'])}{_schema_link(reply)}</li>"
+        for status, reply in operation["responses"].items()
+    )
+    asked = operation.get("requestBody")
+    request = "" if asked is None else f"<p>Body:{_schema_link(asked)}</p>"
+    meaning = escape(operation.get("description", ""))
+    return (
+        f"<h2><code>{escape(method.upper())} {escape(path)}</code></h2><p>{meaning}</p>"
+        f"{f'<ul>{parameters}</ul>' if parameters else ''}{request}"
+        f"<details><summary>Replies</summary><ul>{replies}</ul></details>"
+    )
+
+
+def _schema_link(part: dict[str, Any]) -> str:
+    """The schemas of a body, each as a link."""
+    links = []
+    for media_type, content in part["content"].items():
+        name = content["schema"].get("$ref", "").rpartition("/")[2]
+        links.append(f'<a href="#{escape(name)}">{escape(name)}</a>' if name else f"<code>{escape(media_type)}</code>")
+    return f" {', '.join(links)}"
+
+
+def _json_html(value: object) -> str:
+    return f"<pre>{escape(json.dumps(value, indent=1, ensure_ascii=False))}</pre>"

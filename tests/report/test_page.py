@@ -167,3 +167,25 @@ def test_the_page_asks_for_nothing_from_a_network() -> None:
         "http://www.w3.org/1999/xlink",
         "http://www.w3.org/XML/1998/namespace",
     }
+
+
+def test_a_refuted_step_names_what_would_repair_it() -> None:
+    verifier, problem = examples()[0], PROBLEMS["garden/1"]  # h1: on_duty(Mara), h2: ∀x (on_duty(x) → waters_roses(x))
+
+    def repairs(*actions: tuple[str, list[str], str]) -> list[object]:
+        listed = [
+            {"id": name, "dependencies": given, "conclusion": conclusion, "rule": "IMPLICATION_ELIMINATION"}
+            for name, given, conclusion in actions
+        ]
+        text = f"<summary>{json.dumps(listed)}</summary>"
+        completion = Completion(problem_id=problem.id, completion=text)
+        html = page(verifier, PROBLEMS, [(completion, verifier.verify(problem, text))])
+        return [step.get("repairs") for step in traces(html)[0]["steps"]]
+
+    assert repairs(("s1", ["h1"], "waters_roses(Mara)")) == [["h2"]]
+    assert repairs(("s1", ["h1", "h2"], "waters_roses(Mara)")) == [None], "it follows"
+    assert repairs(("s1", ["h1"], "waters_roses(Bob)")) == [None], "nothing repairs it"
+    assert repairs(("s1", [], "waters_roses(Mara)")) == [None], "it lacks two"
+    again = repairs(("s1", ["h1", "h2"], "waters_roses(Mara)"), ("s2", ["h2"], "on_duty(Mara) ∧ waters_roses(Mara)"))
+    assert again == [None, ["h1"]]
+    assert repairs(("s1", ["h1"], "waters_roses(Bob)"), ("s2", ["h1"], "waters_roses(Bob)")) == [None, None]

@@ -11,7 +11,8 @@ from threading import Barrier, Thread
 import pytest
 
 from proof_r1_formal.errors import ServiceError
-from proof_r1_formal.serve.client import AsyncClient, Client
+from proof_r1_formal.serve.async_client import AsyncClient
+from proof_r1_formal.serve.client import Client
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("closed")

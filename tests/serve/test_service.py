@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -24,8 +25,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from proof_r1_formal import Completion, read_completions, read_problems, verify
-from proof_r1_formal.data.native import to_json
+from proof_r1_formal import (
+    Completion,
+    Premise,
+    Problem,
+    Verifier,
+    catalogue,
+    parse_formula,
+    read_completions,
+    read_problems,
+    three_way_options,
+    verify,
+)
+from proof_r1_formal.data.native import from_json, to_json
 from proof_r1_formal.errors import ProofR1Error, ServiceError
 from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.serve.client import Client
@@ -238,6 +250,54 @@ def test_only_who_knows_the_token_may_ask(start: Callable[..., Any], tmp_path: P
     assert asked(service.port, "GET", "/openapi.json", None, {})[0] == 401
     with Client(service.url, "0123456789abcdef") as client:
         assert client.parse("cat(tom)").formula == "cat(tom)"
+
+
+def test_one_request_may_hold_several_problems(service: Any) -> None:
+    texts = {"garden/1": "<summary>[]</summary>", "garden/2": "nothing", "animals/1": "\ud83d <summary>[]</summary>"}
+    reports = service.client.verify_many([PROBLEMS[name] for name in texts], list(texts.values()))
+    assert [report.problem_id for report in reports] == list(texts)
+    assert reports == tuple([Verifier().verify(PROBLEMS[name], text) for name, text in texts.items()])
+    assert service.client.verify_many(list(texts), list(texts.values())) == reports
+    with pytest.raises(ValueError, match="1 problems for 2 completions"):
+        service.client.verify_many(["garden/1"], ["", ""])
+    with pytest.raises(ServiceError, match="no problem 'garden/9'"):
+        service.client.verify_many(["garden/1", "garden/9"], ["", ""])
+
+
+def test_steps_may_have_to_be_atomic(service: Any) -> None:
+    given = [("h1", "p ∨ q"), ("h2", "¬q"), ("h3", "p → r")]
+    premises = tuple([Premise(name, parse_formula(text)) for name, text in given])
+    problem = Problem("atomic/1", premises, three_way_options(parse_formula("r")), "h_goal_true")
+    action = {"id": "s1", "dependencies": ["h1", "h2", "h3"], "conclusion": "r", "rule": "IMPLICATION_ELIMINATION"}
+    completion = f"<summary>{json.dumps([action])}</summary>"
+    for atomic in (False, True):
+        [report] = service.client.verify(problem, [completion], atomic=atomic)
+        assert report == Verifier(atomic=atomic).verify(problem, completion)
+        assert report.actions[0].rule is not atomic
+
+
+def test_rules_and_problems_are_listed(service: Any) -> None:
+    for name in ("train", "folio"):
+        listed = service.client.rules(name).rules
+        assert [(rule.name, rule.meaning, len(rule.schemata)) for rule in listed] == [
+            (rule.name, rule.meaning, len(rule.schemata)) for rule in catalogue(name).rules
+        ]
+    assert service.client.problems().problems == tuple(PROBLEMS)
+    status, record = asked(service.port, "GET", "/v1/problem?id=garden%2F1")
+    assert (status, from_json(json.dumps(record))) == (200, PROBLEMS["garden/1"])
+    assert asked(service.port, "GET", "/v1/problem?id=none")[0] == 422
+
+
+def test_the_pages_need_no_token_and_no_other_host(start: Callable[..., Any], tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("0123456789abcdef\n")
+    service = start("--token-file", str(token))
+    for path, content in (("/", "Verify a proof"), ("/docs", "POST /v1/verify_many")):
+        with urllib.request.urlopen(f"{service.url}{path}", timeout=PATIENCE) as reply:
+            page = reply.read().decode()
+        assert content in page
+        assert not re.findall(r"""(?:src|href)=["']?(?:https?:)?//""", page)
+    assert asked(service.port, "GET", "/v1/problems", None, {})[0] == 401
 
 
 def hosted(port: int, *hosts: str, path: str = "/healthz") -> int:

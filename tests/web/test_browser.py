@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 from proof_r1_formal.data import read_problems
@@ -18,6 +19,7 @@ from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.page import page as make_page
 from tests.patience import PATIENCE
+from tests.serve.conftest import running
 
 expect.set_options(timeout=1000 * PATIENCE)
 
@@ -31,6 +33,11 @@ HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window
 WIDE: ViewportSize = {"width": 1440, "height": 900}
 DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 100))))"
 """Waits until the page has drawn: it listens to keys from then on, and a key before that is lost."""
+GO_TO = """number => {
+    const index = JSON.parse(document.getElementById("index").textContent);
+    const { problem, sample } = index.traces[number];
+    location.hash = `#/trace/${encodeURIComponent(index.problems[problem].id)}/${sample}`;
+}"""
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
@@ -64,7 +71,9 @@ def file(verified: list[tuple[Completion, TraceReport]], tmp_path_factory: pytes
 class Opened:
     """A page in a window of its own, with what it said and what it asked for."""
 
-    def __init__(self, browser: Browser, file: Path, *, size: ViewportSize = WIDE, dark: bool = False) -> None:
+    def __init__(
+        self, browser: Browser, file: Path, *, size: ViewportSize = WIDE, dark: bool = False, address: str | None = None
+    ) -> None:
         self.context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light")
         self.page = self.context.new_page()
         self.page.set_default_timeout(1000 * PATIENCE)
@@ -73,14 +82,14 @@ class Opened:
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("request", lambda request: self.asked.append(request.url))
-        self.url = file.as_uri()
+        self.url = file.as_uri() if address is None else address
         self.page.goto(self.url)
         self.page.evaluate(DRAWN)
 
     def trace(self, number: int) -> None:
         """Go to a trace and wait until it is shown."""
-        self.page.evaluate("number => { location.hash = `#/trace/${number}`; }", number)
-        expect(self.page.locator(f'.rows a[href="#/trace/{number}"][aria-current="page"]')).to_have_count(1)
+        self.page.evaluate(GO_TO, number)
+        expect(self.page.locator(f'.rows a[data-trace="{number}"][aria-current="page"]')).to_have_count(1)
         self.shows(number)
 
     def shows(self, number: int) -> None:
@@ -93,8 +102,13 @@ def opened(browser: Browser, file: Path) -> Iterator[Opened]:
     window = Opened(browser, file)
     yield window
     assert window.said == []
-    assert [url for url in window.asked if not url.startswith(("file:", "data:"))] == []
+    assert [url for url in window.asked if not url.startswith(("file:", "data:", "blob:"))] == []
     window.context.close()
+
+
+def numbered(report: TraceReport, more: int) -> TraceReport:
+    """The report with a larger number of its sample."""
+    return structs.replace(report, sample=report.sample + more)
 
 
 def focused(page: Page) -> str:
@@ -107,13 +121,13 @@ def test_it_opens_with_charts_and_a_list(opened: Opened) -> None:
     page = opened.page
     expect(page).to_have_title("Proof report")
     expect(page.locator(".rows a")).to_have_count(13)
-    expect(page.locator(".tile")).to_have_count(8)
+    expect(page.locator(".tile")).to_have_count(6)
     expect(
         page.get_by_role("img", name="Answers: 11 verified, 1 unverified, 0 wrong, 0 no answer, 1 malformed")
     ).to_be_visible()
     steps = page.get_by_role("img", name="Steps by signal: ")
     assert steps.get_attribute("aria-label") == (
-        "Steps by signal: 32 verified, signal 1, 4 partial, signal 0.3, 5 failed, signal 0.1, 1 malformed, signal 0"
+        "Steps by signal: 32 passed, signal 1, 4 partial, signal 0.3, 5 failed, signal 0.1, 1 malformed, signal 0"
     )
     assert opened.asked == [opened.url]
 
@@ -136,10 +150,129 @@ def test_search_and_filters_choose_traces(opened: Opened) -> None:
     expect(rows).to_have_count(2)
 
 
+def shown_ids(page: Page) -> list[str]:
+    """The problems and samples of the list, from above."""
+    return page.locator(".rows .id").all_inner_texts()
+
+
+def test_a_search_finds_numbers_and_exact_words(opened: Opened) -> None:
+    page, rows = opened.page, opened.page.locator(".rows a")
+    page.get_by_label("Search problems").fill("#4")
+    expect(rows).to_have_count(1)
+    assert shown_ids(page) == ["garden/4 #0"]
+    page.get_by_label("Search problems").fill("#2 rakes")
+    assert [name for name in shown_ids(page) if name not in ("garden/2 #0", "garden/2 #1", "garden/2 #2")] == []
+    page.get_by_label("Search problems").fill("rake")
+    expect(rows).to_have_count(3)
+    page.get_by_label("Search problems").fill('"rak"')
+    expect(rows).to_have_count(0)
+    page.get_by_label("Search problems").fill('"rakes leaves"')
+    expect(page.locator(".count")).to_contain_text("of 13 traces")
+
+
+def test_the_list_is_sorted(opened: Opened) -> None:
+    page = opened.page
+    page.get_by_label("Order").select_option("lowest mean signal first")
+    assert shown_ids(page)[0] == "garden/3 #1"
+    page.get_by_label("Order").select_option("most actions first")
+    lengths = [
+        int((label or "").split()[0])
+        for label in page.locator(".squares").evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
+    ]
+    assert lengths == sorted(lengths, reverse=True)
+    page.get_by_role("button", name="clear").click()
+    assert shown_ids(page)[:2] == ["garden/1 #0", "garden/1 #1"]
+
+
+def test_an_address_holds_trace_and_filters(browser: Browser, file: Path, opened: Opened) -> None:
+    page = opened.page
+    page.get_by_label("Filter by finding").select_option("NOT_ENTAILED")
+    page.get_by_label("Search problems").fill("rakes")
+    page.locator(".rows a").click()
+    page.locator(".node[data-key=a1]").click()
+    assert page.url.endswith("#/trace/garden%2F2/1/a1?text=rakes&code=NOT_ENTAILED")
+    window = Opened(browser, file, address=page.url)
+    window.shows(3)
+    expect(window.page.locator(".rows a")).to_have_count(1)
+    expect(window.page.locator(".node.chosen")).to_have_attribute("data-key", "a1")
+    window.page.get_by_role("link", name="← overview").click()
+    assert window.page.url.endswith("#/?text=rakes&code=NOT_ENTAILED")
+    assert window.said == []
+    window.context.close()
+
+
+@pytest.mark.parametrize("address", ["#/trace/garden%2F1/7", "#/trace/none/0", "#/trace/3"])
+def test_an_unknown_trace_is_said_to_be(browser: Browser, file: Path, address: str) -> None:
+    window = Opened(browser, file, address=f"{file.as_uri()}{address}")
+    expect(window.page.get_by_text("This report has no trace of problem")).to_be_visible()
+    window.page.get_by_role("link", name="Overview", exact=True).click()
+    expect(window.page.locator(".overview")).to_be_visible()
+    assert window.said == []
+    window.context.close()
+
+
+def test_the_list_is_saved_and_compared_with(opened: Opened, tmp_path: Path) -> None:
+    page = opened.page
+    page.get_by_label("Search problems").fill("garden/2")
+    expect(page.locator(".rows a")).to_have_count(3)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save list").click()
+    saved = [json.loads(line) for line in Path(download.value.path()).read_text(encoding="utf-8").splitlines()]
+    assert [(one["problem_id"], one["sample"], one["verified"]) for one in saved] == [
+        ("garden/2", 0, True),
+        ("garden/2", 1, False),
+        ("garden/2", 2, True),
+    ]
+    assert saved[1]["signals"] == [0.1, 0.1, 0.1]
+    other = tmp_path / "other.jsonl"
+    saved[0]["verified"], saved[1]["verified"] = False, True
+    other.write_text("".join(f"{json.dumps(one)}\n" for one in saved), encoding="utf-8")
+    page.get_by_role("button", name="clear").click()
+    page.get_by_label("Compare with a run").set_input_files(other)
+    for change, names in (("better", ["garden/2 #0"]), ("worse", ["garden/2 #1"]), ("same", ["garden/2 #2"])):
+        page.get_by_label("Filter by change").select_option(change)
+        expect(page.locator(".rows a")).to_have_count(1)
+        assert shown_ids(page) == names
+    page.get_by_label("Filter by change").select_option("missing")
+    expect(page.locator(".rows a")).to_have_count(10)
+    page.get_by_role("button", name="Stop comparing").click()
+    expect(page.locator(".rows a")).to_have_count(13)
+    other.write_text("{}\n", encoding="utf-8")
+    page.get_by_label("Compare with a run").set_input_files(other)
+    expect(page.get_by_role("alert")).to_contain_text("other.jsonl, line 1 is not a report")
+
+
+def test_the_graph_fits_on_the_screen_and_in_print(
+    opened: Opened, verified: list[tuple[Completion, TraceReport]]
+) -> None:
+    fits = "frame => frame.scrollWidth <= frame.clientWidth + 1 && frame.scrollHeight <= frame.clientHeight + 1"
+    for number in range(len(verified)):
+        opened.trace(number)
+        if opened.page.locator(".graph-frame").count():
+            assert opened.page.locator(".graph-frame").evaluate(fits), number
+    opened.trace(4)
+    opened.page.get_by_role("button", name="Larger").click()
+    opened.page.get_by_role("button", name="Larger").click()
+    opened.page.emulate_media(media="print")
+    assert opened.page.locator(".graph-frame").evaluate(fits)
+    opened.page.emulate_media(media="screen")
+
+
+def test_a_step_says_which_dependency_would_repair_it(browser: Browser, tmp_path: Path) -> None:
+    action = {"id": "s1", "dependencies": ["h1"], "conclusion": "waters_roses(Mara)", "rule": "IMPLICATION_ELIMINATION"}
+    window = opened_with(browser, tmp_path, f"<summary>{json.dumps([action])}</summary>")
+    repair = window.page.locator(".repair")
+    expect(repair).to_have_text("It would follow with h2 as a further dependency.")
+    repair.get_by_role("button", name="h2").click()
+    expect(window.page.locator(".step h2")).to_have_text("h2")
+    assert window.said == []
+    window.context.close()
+
+
 def test_the_graph_has_the_nodes_and_colours_of_the_report(
     opened: Opened, verified: list[tuple[Completion, TraceReport]]
 ) -> None:
-    names = {0.0: "malformed", 0.1: "failed", 0.3: "partial", 1.0: "verified"}
+    names = {0.0: "malformed", 0.1: "failed", 0.3: "partial", 1.0: "passed"}
     colours: dict[str, set[str]] = {}
     for number, (_, report) in enumerate(verified):
         opened.trace(number)
@@ -156,7 +289,7 @@ def test_the_graph_has_the_nodes_and_colours_of_the_report(
             edges = opened.page.locator(f'.edge[data-to="a{place}"]')
             expect(edges).to_have_count(len(step.dependencies))
     assert all(len(seen) == 1 for seen in colours.values())
-    assert colours["verified True"] == {"rgb(28, 138, 97)"}
+    assert colours["passed True"] == {"rgb(28, 138, 97)"}
     assert colours["failed True"] == {"rgb(207, 74, 59)"}
     assert colours["partial False"] == {"rgb(169, 164, 153)"}, "an unused branch is grey"
 
@@ -265,7 +398,7 @@ def test_a_trace_that_is_damaged_is_said_to_be(browser: Browser, file: Path, tmp
     text = file.read_text(encoding="utf-8")
     damaged.write_text(re.sub('(id="traces-0">).{100}', r"\1" + "A" * 100, text), encoding="utf-8")
     window = Opened(browser, damaged)
-    window.page.evaluate("location.hash = '#/trace/0'")
+    window.page.evaluate(GO_TO, 0)
     expect(window.page.get_by_text("This trace cannot be read")).to_be_visible()
     assert window.said == []
     window.context.close()
@@ -278,7 +411,7 @@ def test_the_keyboard_is_enough(opened: Opened) -> None:
     expect(page.locator(".rows a")).to_have_count(2)
     page.keyboard.press("Enter")
     expect(page.locator(".trace h1")).to_have_text("Is it true that Rex is tame?")
-    assert page.url.endswith("#/trace/10")
+    assert page.url.endswith("#/trace/animals%2F2/0?text=Rex")
     page.keyboard.press("j")
     expect(page.locator(".trace .where")).to_contain_text("sample 1")
     page.keyboard.press("j")
@@ -364,7 +497,7 @@ def test_only_the_rows_in_view_are_in_the_document(
 ) -> None:
     path = tmp_path / "report.html"
     many = [
-        (Completion(problem_id=c.problem_id, sample=n, completion=c.completion), r)
+        (Completion(problem_id=c.problem_id, sample=10 * n + c.sample, completion=c.completion), numbered(r, 10 * n))
         for n in range(80)
         for c, r in verified
     ]
@@ -376,7 +509,7 @@ def test_only_the_rows_in_view_are_in_the_document(
         """() => {
             const list = document.querySelector(".rows");
             list.scrollTop = list.scrollHeight;
-            return list.querySelector('a[href="#/trace/1039"]') !== null;
+            return list.querySelector('a[data-trace="1039"]') !== null;
         }"""
     )
     assert window.page.locator(".rows a").count() < 40
@@ -395,7 +528,7 @@ def test_axe_finds_no_serious_fault(browser: Browser, file: Path, size: Viewport
     window.page.evaluate(AXE.read_text(encoding="utf-8"))
     for number in (None, 0, 3, 4, 6, 7):
         if number is not None:
-            window.page.evaluate("number => { location.hash = `#/trace/${number}`; }", number)
+            window.page.evaluate(GO_TO, number)
             window.shows(number)  # a phone shows no list
         found = window.page.evaluate("axe.run()")
         serious = [
@@ -407,3 +540,32 @@ def test_axe_finds_no_serious_fault(browser: Browser, file: Path, size: Viewport
         assert serious == [], f"trace {number}"
         assert len(found["passes"]) > 10
     window.context.close()
+
+
+def test_a_proof_is_verified_on_the_page_of_the_service(browser: Browser) -> None:
+    with running("--workers", "1", "--problems", str(ROOT / "examples" / "problems.jsonl")) as service:
+        context = browser.new_context(viewport=WIDE)
+        page = context.new_page()
+        page.set_default_timeout(1000 * PATIENCE)
+        said: list[str] = []
+        page.on("pageerror", lambda error: said.append(str(error)))
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{service.url}/")
+        page.get_by_role("button", name="Verify").click()
+        frame = page.frame_locator("iframe")
+        expect(frame.locator(".trace h1")).to_have_text("Is Tom a pet?")
+        expect(frame.locator(".trace .answer .badge")).to_have_text("verified")
+        frame.locator(".node[data-key=a0]").click()
+        expect(frame.locator(".step h2")).to_have_text("s1")
+        page.locator("#known").select_option("garden/2")
+        expect(page.locator("#problem")).to_have_value(re.compile('"id": "garden/2"'))
+        page.get_by_label("Completion").fill("no summary")
+        page.get_by_role("button", name="Verify").click()
+        expect(frame.locator(".trace .answer .badge")).to_have_text("malformed")
+        page.locator("#problem").fill('{"id": 1}')
+        page.get_by_role("button", name="Verify").click()
+        expect(page.locator("#said")).to_contain_text("id")
+        assert said == []
+        assert [url for url in asked if not url.startswith((service.url, "blob:", "data:"))] == []
+        context.close()

@@ -105,6 +105,7 @@ export interface Step {
   report: Report;
   formula?: string;
   proof?: ProofRow[];
+  repairs?: string[]; // each alone, as a further dependency, would make the step follow
 }
 
 export interface Theorem {
@@ -155,9 +156,9 @@ export type Level = 0 | 1 | 2 | 3;
 
 export const LEVELS: readonly { signal: string; name: string; mark: string; meaning: string }[] = [
   { signal: "0", name: "malformed", mark: "∅", meaning: "not well formed" },
-  { signal: "0.1", name: "failed", mark: "✗", meaning: "not shown to follow from what was verified before" },
-  { signal: "0.3", name: "partial", mark: "~", meaning: "follows, but no instance of its rule or no progress" },
-  { signal: "1", name: "verified", mark: "✓", meaning: "passes all four checks" },
+  { signal: "0.1", name: "failed", mark: "✗", meaning: "not entailed by its accepted dependencies" },
+  { signal: "0.3", name: "partial", mark: "~", meaning: "entailed, but not an instance of its rule, or no progress" },
+  { signal: "1", name: "passed", mark: "✓", meaning: "passes all four checks" },
 ];
 
 export const levelOf = (signal: number): Level => (signal >= 1 ? 3 : signal >= 0.3 ? 2 : signal > 0 ? 1 : 0);
@@ -165,9 +166,9 @@ export const levelOf = (signal: number): Level => (signal >= 1 ? 3 : signal >= 0
 export type Outcome = "verified" | "unverified" | "wrong" | "silent" | "malformed";
 
 export const OUTCOMES: Record<Outcome, { label: string; meaning: string }> = {
-  verified: { label: "verified", meaning: "the answer is not wrong, and it is verified: its last action states it, and what it rests on is entailed" },
+  verified: { label: "verified", meaning: "the last action states the answer, and every step that it rests on is entailed; the answer is not wrong" },
   unverified: { label: "unverified", meaning: "the answer is not wrong, but it is not verified" },
-  wrong: { label: "wrong", meaning: "another option is the reference answer" },
+  wrong: { label: "wrong", meaning: "the reference answer is another option" },
   silent: { label: "no answer", meaning: "no option is selected" },
   malformed: { label: "malformed", meaning: "there is no summary that is one JSON array" },
 };
@@ -178,6 +179,15 @@ export function outcome(row: TraceRow): Outcome {
   if (row.correct === false) return "wrong";
   return row.verified ? "verified" : "unverified";
 }
+
+const numbers = new Map<string, number>();
+index.traces.forEach((row, number) => {
+  const key = JSON.stringify([index.problems[row.problem]!.id, row.sample]);
+  if (!numbers.has(key)) numbers.set(key, number);
+});
+
+/** The number of the trace of a problem and sample. */
+export const numberOf = (problem: string, sample: number): number | undefined => numbers.get(JSON.stringify([problem, sample]));
 
 export const problemOf = (row: TraceRow): Problem => index.problems[row.problem]!;
 

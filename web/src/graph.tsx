@@ -3,9 +3,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { neighbour, type Graph, type Node } from "./layout";
 
-const MARKS = { premise: "", verified: "✓", partial: "~", failed: "✗", malformed: "∅", missing: "?" } as const;
-const READABLE = 0.75; // how small the text may be without being asked
+const MARKS = { premise: "", passed: "✓", partial: "~", failed: "✗", malformed: "∅", missing: "?" } as const;
 const SMALLEST = 0.3;
+const TALLEST = 0.62; // of the window, as the style sheet has it
 
 interface Props {
   graph: Graph;
@@ -17,8 +17,8 @@ export function GraphView({ graph, selected, select }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const [room, setRoom] = useState(graph.width);
   const [chosen, setChosen] = useState<number | null>(null);
-  const fitting = (smallest: number) => Math.max(smallest, Math.min(1, room / graph.width));
-  const zoom = chosen ?? fitting(READABLE);
+  const fitting = Math.max(SMALLEST, Math.min(1, room / graph.width, Math.min(640, TALLEST * innerHeight) / graph.height));
+  const zoom = chosen ?? fitting;
   useLayoutEffect(() => {
     const measure = () => setRoom(frame.current!.offsetWidth - 2);
     const observer = new ResizeObserver(measure);
@@ -81,7 +81,7 @@ export function GraphView({ graph, selected, select }: Props) {
       </div>
       <div class="zoom" role="group" aria-label="Size of the graph">
         <button type="button" aria-label="Smaller" onClick={() => setChosen(Math.max(SMALLEST, zoom / 1.2))}>−</button>
-        <button type="button" aria-label="Fit" onClick={() => setChosen(fitting(SMALLEST))}>fit</button>
+        <button type="button" aria-label="Fit" onClick={() => setChosen(null)}>fit</button>
         <button type="button" aria-label="Larger" onClick={() => setChosen(Math.min(2, zoom * 1.2))}>+</button>
       </div>
     </div>
@@ -90,7 +90,10 @@ export function GraphView({ graph, selected, select }: Props) {
 
 function NodeView({ node, chosen, reachable, select }: { node: Node; chosen: boolean; reachable: boolean; select: (key: string) => void }) {
   const { width, height, status } = node;
-  const cut = (text: string, length: number) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+  const cut = (text: string, length: number) => {
+    const kept = Math.max(0, length - 1);
+    return text.length > length ? `${text.slice(0, Math.ceil(kept / 2))}…${text.slice(text.length - Math.floor(kept / 2))}` : text;
+  };
   const shown = {
     title: cut(node.title, 20),
     note: cut(node.note, Math.max(8, Math.floor((width - 56 - 8 * Math.min(20, node.title.length)) / 5.9))),
@@ -115,6 +118,7 @@ function NodeView({ node, chosen, reachable, select }: { node: Node; chosen: boo
       onClick={() => select(node.key)}
       onKeyDown={enter}
     >
+      <title>{`${node.title} ${node.note}\n${node.text}`}</title>
       <rect class="halo" x="-4" y="-4" width={width + 8} height={height + 8} rx="13" />
       <rect class="box" width={width} height={height} rx="9" />
       <text class="title" x="13" y="22">{shown.title}</text>{" "}

@@ -3,7 +3,7 @@
 import dagre from "@dagrejs/dagre";
 import { LEVELS, levelOf, NOTES, words, type Problem, type Trace } from "./data";
 
-export type Status = "premise" | "verified" | "partial" | "failed" | "malformed" | "missing";
+export type Status = "premise" | "passed" | "partial" | "failed" | "malformed" | "missing";
 
 export interface Node {
   key: string; // "p" and a premise's id, "a" and an action's number, "m" and a name that nothing has

@@ -2,8 +2,9 @@
 
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { changeOf, CHANGES, compare, comparedWith, exported, forget, otherOutcome, type Change } from "./compare";
 import { index, LEVELS, optionLabel, OUTCOMES, outcome, problemOf, words, type Outcome } from "./data";
-import { counted, NO_FILTER, type Filter } from "./select";
+import { counted, NO_FILTER, ORDERS, type Filter, type Order } from "./select";
 
 export const ROW = 74;
 const MARGIN = 8;
@@ -15,6 +16,8 @@ interface Props {
   setFilter: (filter: Filter) => void;
   current: number | null;
   search: RefObject<HTMLInputElement | null>;
+  address: (number: number) => string;
+  compared: () => void; // called when another run was chosen, or is not compared with any more
 }
 
 const outcomes = counted((row) => [outcome(row)]);
@@ -22,7 +25,7 @@ const rules = counted((row) => row.rules ?? []).slice(0, 60);
 const codes = counted((row) => row.codes ?? []);
 const difficulties = counted((row) => [problemOf(row).difficulty ?? ""]).filter(([name]) => name !== "");
 
-export function TraceList({ rows, filter, setFilter, current, search }: Props) {
+export function TraceList({ rows, filter, setFilter, current, search, address, compared }: Props) {
   const active = JSON.stringify(filter) !== JSON.stringify(NO_FILTER);
   return (
     <nav class="list" aria-label="Traces">
@@ -32,7 +35,7 @@ export function TraceList({ rows, filter, setFilter, current, search }: Props) {
           <input
             ref={search}
             type="search"
-            placeholder="Search problems"
+            placeholder="Search: words, &quot;exact words&quot;, #7"
             value={filter.text}
             onInput={(event) => setFilter({ ...filter, text: event.currentTarget.value })}
           />
@@ -43,14 +46,60 @@ export function TraceList({ rows, filter, setFilter, current, search }: Props) {
           <Choice label="finding" value={filter.code} options={codes} name={words} set={(code) => setFilter({ ...filter, code })} />
           <Choice label="rule" value={filter.rule} options={rules} name={words} set={(rule) => setFilter({ ...filter, rule })} />
           {difficulties.length > 1 && <Choice label="difficulty" value={filter.difficulty} options={difficulties} name={(value) => value} set={(difficulty) => setFilter({ ...filter, difficulty })} />}
+          {comparedWith() !== null && <Choice label="change" value={filter.change} options={countedChanges()} name={(value) => CHANGES[value as Change]} set={(change) => setFilter({ ...filter, change: change as Change | "" })} />}
+          <select aria-label="Order" class={filter.order === "" ? "" : "active"} value={filter.order} onChange={(event) => setFilter({ ...filter, order: event.currentTarget.value as Order | "" })}>
+            <option value="">file order</option>
+            {Object.entries(ORDERS).map(([order, name]) => <option value={order}>{name}</option>)}
+          </select>
         </div>
         <p class="count" role="status">
           {rows.length === index.traces.length ? `${rows.length.toLocaleString("en")} traces` : `${rows.length.toLocaleString("en")} of ${index.traces.length.toLocaleString("en")} traces`}
           {active && <button type="button" onClick={() => setFilter(NO_FILTER)}>clear</button>}
         </p>
       </div>
-      <Rows rows={rows} current={current} />
+      <Rows rows={rows} current={current} address={address} />
+      <Files rows={rows} compared={compared} clear={() => setFilter({ ...filter, change: "" })} />
     </nav>
+  );
+}
+
+const countedChanges = () => counted((row) => [changeOf(row) ?? "missing"]);
+
+/** Saving the list as a file, and comparing with the file of another run. */
+function Files({ rows, compared, clear }: { rows: number[]; compared: () => void; clear: () => void }) {
+  const [fault, setFault] = useState("");
+  const save = () => {
+    const url = URL.createObjectURL(new Blob([exported(rows)], { type: "application/jsonl" }));
+    const link = document.createElement("a");
+    link.href = url;
+    link.download = "traces.jsonl";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  };
+  const read = async (file: File | undefined) => {
+    if (file === undefined) return;
+    try {
+      compare(file.name, await file.text());
+      setFault("");
+    } catch (error) {
+      setFault((error as Error).message);
+    }
+    compared();
+  };
+  const name = comparedWith();
+  return (
+    <div class="files">
+      <button type="button" onClick={save} title="Save the traces of this list, one JSON object per line">Save list</button>
+      {name === null ? (
+        <label title="Choose the reports that proof-r1 verify wrote for another run of these problems">
+          Compare with a run
+          <input class="hidden" type="file" accept=".jsonl,.json,.txt" onChange={(event) => { void read(event.currentTarget.files?.[0]); event.currentTarget.value = ""; }} />
+        </label>
+      ) : (
+        <button type="button" onClick={() => { forget(); clear(); compared(); }} title={`Compared with ${name}`}>Stop comparing</button>
+      )}
+      {fault !== "" && <p role="alert">{fault}</p>}
+    </div>
   );
 }
 
@@ -64,7 +113,7 @@ function Choice({ label, value, options, name, set }: { label: string; value: st
   );
 }
 
-function Rows({ rows, current }: { rows: number[]; current: number | null }) {
+function Rows({ rows, current, address }: { rows: number[]; current: number | null; address: (number: number) => string }) {
   const frame = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(800);
@@ -88,7 +137,7 @@ function Rows({ rows, current }: { rows: number[]; current: number | null }) {
       <ol style={{ height: `${rows.length * ROW}px` }}>
         {rows.slice(first, last).map((number, place) => (
           <li key={number} style={{ top: `${(first + place) * ROW}px` }} aria-setsize={rows.length} aria-posinset={first + place + 1}>
-            <RowView number={number} current={number === current} />
+            <RowView number={number} current={number === current} address={address(number)} />
           </li>
         ))}
       </ol>
@@ -96,15 +145,19 @@ function Rows({ rows, current }: { rows: number[]; current: number | null }) {
   );
 }
 
-function RowView({ number, current }: { number: number; current: boolean }) {
+function RowView({ number, current, address }: { number: number; current: boolean; address: string }) {
   const row = index.traces[number]!;
   const problem = problemOf(row);
   const what = outcome(row);
+  const before = otherOutcome(row);
   return (
-    <a href={`#/trace/${number}`} aria-current={current ? "page" : undefined} class={current ? "current" : ""}>
+    <a href={address} data-trace={number} aria-current={current ? "page" : undefined} class={current ? "current" : ""}>
       <span class="line">
         <span class="id">{problem.id}<span class="sample"> #{row.sample}</span></span>
-        <span class={`badge ${what}`}>{OUTCOMES[what].label}</span>
+        <span>
+          {before !== undefined && before !== what && <><s class="quiet small">{OUTCOMES[before].label}</s> </>}
+          <span class={`badge ${what}`}>{OUTCOMES[what].label}</span>
+        </span>
       </span>
       <span class="question">{statement(problem.question ?? "")}</span>
       <span class="line">

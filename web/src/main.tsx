@@ -1,33 +1,15 @@
-// The page: the list of traces, and beside it the overview or one trace; the address after # says which.
+// The page: the list of traces, and beside it the overview or one trace. The address after # says which, and holds the filters.
 
 import { render } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { index, load, type Trace } from "./data";
+import { index, load, numberOf, problemOf, type Trace } from "./data";
 import { TraceList } from "./list";
 import { Overview } from "./overview";
-import { NO_FILTER, selected, type Filter } from "./select";
+import { addressOf, placeOf, selected, type Filter, type Place } from "./select";
 import { TraceView } from "./trace";
 
-interface Place {
-  trace: number | null;
-  node: string | null;
-}
-
-function place(): Place {
-  const match = /^#\/trace\/(\d+)(?:\/(.+))?$/.exec(location.hash);
-  const trace = match === null ? NaN : Number(match[1]);
-  if (!(trace < index.traces.length)) return { trace: null, node: null };
-  const node = match![2];
-  return { trace, node: node === undefined ? null : decoded(node) };
-}
-
-function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null; // someone's own address
-  }
-}
+/** A place, with the filter by the other run, which no address holds. */
+const withChange = (place: Place, { change }: Filter): Place => ({ ...place, filter: { ...place.filter, change } });
 
 type Theme = "light" | "dark" | null;
 const THEME = "proof-r1-theme";
@@ -51,18 +33,20 @@ function remember(theme: Theme): void {
 }
 
 function App() {
-  const [where, setWhere] = useState(place);
-  const [filter, setFilter] = useState<Filter>(NO_FILTER);
+  const [where, setWhere] = useState<Place>(() => placeOf(location.hash));
+  const [run, setRun] = useState(0); // counts the runs that were compared with
+  const filter = where.filter;
+  const shown = where.problem === null ? null : (numberOf(where.problem, where.sample) ?? null);
   const [theme, setTheme] = useState<Theme>(rememberedTheme);
   const [read, setRead] = useState(document.readyState !== "loading");
   const [loaded, setLoaded] = useState<{ number: number; trace: Trace | null } | null>(null);
   const search = useRef<HTMLInputElement>(null);
   const main = useRef<HTMLElement>(null);
   const help = useRef<HTMLDialogElement>(null);
-  const rows = useMemo(() => selected(filter), [filter]);
+  const rows = useMemo(() => selected(filter), [JSON.stringify(filter), run]);
 
   useEffect(() => {
-    const moved = () => setWhere(place());
+    const moved = () => setWhere((before) => withChange(placeOf(location.hash), before.filter));
     const done = () => setRead(true);
     addEventListener("hashchange", moved);
     document.addEventListener("DOMContentLoaded", done);
@@ -73,7 +57,7 @@ function App() {
     };
   }, []);
   useEffect(() => {
-    const number = where.trace;
+    const number = shown;
     if (number === null || !read) return;
     let wanted = true;
     const show = (trace: Trace | null) => wanted && setLoaded({ number, trace });
@@ -81,7 +65,7 @@ function App() {
     return () => {
       wanted = false;
     };
-  }, [where.trace, read]);
+  }, [shown, read]);
   useEffect(() => {
     if (theme === null) delete document.documentElement.dataset["theme"];
     else document.documentElement.dataset["theme"] = theme;
@@ -90,17 +74,23 @@ function App() {
   useEffect(() => {
     main.current?.scrollTo(0, 0);
     scrollTo(0, 0); // on a phone the whole page scrolls
-  }, [where.trace]);
+  }, [shown]);
 
-  const select = (node: string) => {
-    history.replaceState(null, "", `#/trace/${where.trace}/${encodeURIComponent(node)}`);
-    setWhere({ ...where, node });
+  const stay = (next: Place) => {
+    history.replaceState(null, "", addressOf(next));
+    setWhere(next);
+  };
+  const select = (node: string) => stay({ ...where, node });
+  const setFilter = (filter: Filter) => stay({ ...where, filter });
+  const addressOfTrace = (number: number | null) => {
+    const row = number === null ? null : index.traces[number]!;
+    return addressOf({ problem: row && problemOf(row).id, sample: row?.sample ?? 0, node: null, filter });
   };
   const dark = theme === "dark" || (theme === null && matchMedia("(prefers-color-scheme: dark)").matches);
   const step = (by: number) => {
-    const here = where.trace === null ? -1 : rows.indexOf(where.trace);
+    const here = shown === null ? -1 : rows.indexOf(shown);
     const next = rows[Math.max(0, Math.min(rows.length - 1, here + by))];
-    if (next !== undefined) location.hash = `#/trace/${next}`;
+    if (next !== undefined) location.hash = addressOfTrace(next);
   };
   const graph = () => main.current?.querySelector<SVGGElement>(".graph [tabindex='0']");
 
@@ -112,11 +102,11 @@ function App() {
       if (event.key === "Escape") {
         if (typing) search.current?.blur();
         else if (target.closest(".graph") !== null) (target as SVGGElement).blur();
-        else if (where.trace !== null) location.hash = "#/";
+        else if (where.problem !== null) location.hash = addressOfTrace(null);
       } else if (typing) {
         if (event.key === "Enter" && target === search.current && rows[0] !== undefined) {
           search.current.blur();
-          location.hash = `#/trace/${rows[0]}`;
+          location.hash = addressOfTrace(rows[0]);
         }
         return;
       } else if (event.key === "/") search.current?.focus();
@@ -132,9 +122,9 @@ function App() {
   }, [rows, where]);
 
   return (
-    <div class={`app${where.trace === null ? "" : " reading"}`}>
+    <div class={`app${where.problem === null ? "" : " reading"}`}>
       <header class="bar">
-        <a href="#/" class="name"><span class="mark" aria-hidden="true">⊢</span> {index.title}</a>
+        <a href={addressOfTrace(null)} class="name"><span class="mark" aria-hidden="true">⊢</span> {index.title}</a>
         <span class="tools">
           <button type="button" class="to-search" onClick={() => search.current?.focus()} aria-label="Search" title="Search (/)">⌕</button>
           <button type="button" onClick={() => help.current?.showModal()} aria-label="Keys" title="Keys (?)">?</button>
@@ -143,16 +133,21 @@ function App() {
           </button>
         </span>
       </header>
-      <TraceList rows={rows} filter={filter} setFilter={setFilter} current={where.trace} search={search} />
+      <TraceList rows={rows} filter={filter} setFilter={setFilter} current={shown} search={search} address={addressOfTrace} compared={() => setRun(run + 1)} />
       <main ref={main} tabIndex={-1}>
-        {where.trace === null ? (
+        {where.problem === null ? (
           <Overview setFilter={setFilter} />
+        ) : shown === null ? (
+          <div class="nothing">
+            <p>This report has no trace of problem <strong>{where.problem}</strong>, sample {where.sample}.</p>
+            <p><a href={addressOfTrace(null)}>Overview</a></p>
+          </div>
         ) : loaded === null ? (
           <p class="quiet nothing">reading …</p>
         ) : loaded.trace === null ? (
           <p class="quiet nothing">This trace cannot be read: the file is damaged, or the browser too old to unpack it.</p>
         ) : (
-          <TraceView key={loaded.number} number={loaded.number} row={index.traces[loaded.number]!} trace={loaded.trace} node={loaded.number === where.trace ? where.node : null} select={select} />
+          <TraceView key={loaded.number} number={loaded.number} row={index.traces[loaded.number]!} trace={loaded.trace} node={loaded.number === shown ? where.node : null} select={select} overview={addressOfTrace(null)} />
         )}
       </main>
       <dialog ref={help} aria-label="Keys" onClick={(event) => event.target === help.current && help.current?.close()}>

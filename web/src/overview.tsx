@@ -11,16 +11,33 @@ const column = (name: string): [string, boolean] => (name.endsWith(" (%)") ? [na
 /** A score as text; there is none where nothing was counted. */
 const round = (value: number | null, percent: boolean) => (value === null ? "–" : percent ? (100 * value).toFixed(1) : value.toFixed(3));
 
-const SCORES: Record<string, string> = {
-  Avg: "outputs whose answer is right",
-  Pass: "problems with a right answer among the samples",
-  FVR: "steps that are entailed; steps that rest on a rejected one are left out",
-  "Strict FVR": "steps that are entailed, of all steps",
-  RVR: "steps that are instances of their rule; steps that rest on a rejected one are left out",
-  "Strict RVR": "steps that are instances of their rule, of all steps",
-  RGD: "distance of proof lengths from the reference proofs’; less is better",
-  "Right and verified": "answers that are right and verified",
+interface Score {
+  name: string;
+  meaning: string;
+  more: string; // shown on hover
+}
+
+const SCORES: Record<string, Score> = {
+  Avg: { name: "Right answers", meaning: "share of outputs whose answer is right", more: "Avg@K: the mean over K samples of each problem." },
+  Pass: { name: "Solved problems", meaning: "share of problems with a right answer among the samples", more: "Pass@K: at least one of K samples of a problem is right." },
+  FVR: {
+    name: "Entailed steps",
+    meaning: "share of steps that are entailed; cascades are left out",
+    more: "FVR. A step that depends on an earlier rejected action is a cascade: the fault is the earlier action’s. The strict rate counts every step of every parsed output.",
+  },
+  RVR: {
+    name: "Steps by their rule",
+    meaning: "share of steps that are instances of their rule; cascades are left out",
+    more: "RVR. Entailed steps that are also instances of the rule that they name. The strict rate counts every step of every parsed output.",
+  },
+  RGD: {
+    name: "Distance to reference length",
+    meaning: "0 if proofs are as long as the reference proofs",
+    more: "RGD: the mean of |log(steps / steps of the reference proof)| over all outputs with a reference proof. Less is better.",
+  },
+  "Right and verified": { name: "Right and verified", meaning: "share of outputs whose answer is right and verified", more: "Verified: the last action states the answer, and every step that it rests on is entailed." },
 };
+const SPREAD = "The number after ± is a standard deviation over the samples; for Pass@K it is the standard error over the problems.";
 
 export function Overview({ setFilter }: { setFilter: (filter: Filter) => void }) {
   const problems = index.problems.length;
@@ -48,7 +65,7 @@ export function Overview({ setFilter }: { setFilter: (filter: Filter) => void })
         {index.tables.map((table) => <TableView table={table} />)}
       </details>
       <footer class="quiet small">
-        Made by {index.package}. Each step shows what stands behind its verdict: a proof that was checked again, a countermodel, or a solver’s word.
+        Made by {index.package}. Each step shows the evidence for its verdict: a rechecked proof, a rechecked countermodel, or only the solver’s answer.
       </footer>
     </article>
   );
@@ -62,15 +79,22 @@ function scores(title: string, group = "overall"): [string, Estimate][] {
 function Tiles() {
   const shown = [...scores("Scores"), ...scores("Answers and proofs").filter(([name]) => name.startsWith("Right and verified"))];
   if (shown.length === 0) return null;
+  const strict = new Map(shown.filter(([name]) => name.startsWith("Strict ")));
+  const said = ({ value, spread }: Estimate, percent: boolean) =>
+    `${round(value, percent)}${percent ? "%" : ""}${spread === null ? "" : ` ± ${round(spread, percent)}`}`;
   return (
     <dl class="tiles">
-      {shown.map(([name, { value, spread }]) => {
+      {shown.filter(([name]) => !strict.has(name)).map(([name, estimate]) => {
+        const { value, spread } = estimate;
         const [label, percent] = column(name);
+        const score = SCORES[label.split("@")[0]!];
+        const other = strict.get(`Strict ${name}`);
         return (
-          <div class="tile">
-            <dt>{label}</dt>
-            <dd class="number">{round(value, percent)}{percent && <small>%</small>}{spread !== null && <small class="spread"> ± {round(spread, percent)}</small>}</dd>
-            <dd class="meaning">{SCORES[label.split("@")[0]!]}</dd>
+          <div class="tile" title={`${score?.more ?? ""} ${SPREAD}`.trim()}>
+            <dt>{score?.name ?? label} {score !== undefined && score.name !== label && <abbr>{label}</abbr>}</dt>
+            <dd class="number">{round(value, percent)}{percent && <small>%</small>}{spread !== null && <small class="spread"> ± {round(spread, percent)} {label.startsWith("Pass") ? "s.e." : "s.d."}</small>}</dd>
+            {other !== undefined && <dd class="strict">strict {said(other, percent)}</dd>}
+            <dd class="meaning">{score?.meaning}</dd>
           </div>
         );
       })}
@@ -166,7 +190,7 @@ function Faults({ only }: { only: (part: Partial<Filter>) => void }) {
     choose: () => only({ code }),
   }));
   if (bars.length === 0) return null;
-  return <section class="card"><h2>Findings</h2><p class="quiet small">Traces with each finding.</p><Bars bars={bars} /></section>;
+  return <section class="card"><h2>Findings</h2><p class="quiet small">Number of traces with each finding.</p><Bars bars={bars} /></section>;
 }
 
 function Difficulties() {

@@ -5,9 +5,9 @@ import { Formula } from "./formula";
 
 const CHECKS = [
   ["schema", "well formed", "Is it well formed?"],
-  ["semantic", "entailed", "Do its dependencies, all verified before, entail its conclusion?"],
+  ["semantic", "entailed", "Do its accepted dependencies entail its conclusion?"],
   ["rule", "rule", "Is it an instance of the rule that it names?"],
-  ["progress", "progress", "Does it add anything?"],
+  ["progress", "progress", "Does it say something that was not said before?"],
 ] as const;
 
 export function StepView({ problem, trace, number, select }: { problem: Problem; trace: Trace; number: number; select: (key: string) => void }) {
@@ -44,6 +44,18 @@ export function StepView({ problem, trace, number, select }: { problem: Problem;
           ))}
         </ul>
       )}
+      {step.repairs !== undefined && (
+        <p class="repair small">
+          It would follow with{" "}
+          {step.repairs.map((name, place) => (
+            <>
+              {place > 0 && (place === step.repairs!.length - 1 ? " or " : ", ")}
+              <button type="button" class="name" onClick={() => select(keyOf(problem, trace, number, name))}>{name}</button>
+            </>
+          ))}{" "}
+          as a further dependency.
+        </p>
+      )}
       <h3>From</h3>
       <Dependencies problem={problem} trace={trace} number={number} select={select} />
       <h3>By</h3>
@@ -58,10 +70,16 @@ export function StepView({ problem, trace, number, select }: { problem: Problem;
   );
 }
 
+/** The node of the graph that a name means for the step of that number. */
+function keyOf(problem: Problem, trace: Trace, number: number, name: string): string {
+  if (problem.premises.some((premise) => premise.id === name)) return `p${name}`;
+  return `a${trace.steps.findIndex((step, place) => place < number && step.report.id === name)}`;
+}
+
 const EVIDENCE = {
   kernel: ["This proof was checked, and Lean’s kernel accepts it.", "This countermodel was checked, and Lean’s kernel accepts it."],
   checked: ["This proof was checked again by the proof checker.", "This countermodel was checked again by the evaluator."],
-  unsupported: ["A solver’s word, without a proof.", "A solver’s word, without a countermodel."],
+  unsupported: ["The solver’s answer, without a proof.", "The solver’s answer, without a countermodel."],
 } as const;
 
 function Dependencies({ problem, trace, number, select }: { problem: Problem; trace: Trace; number: number; select: (key: string) => void }) {
@@ -74,7 +92,7 @@ function Dependencies({ problem, trace, number, select }: { problem: Problem; tr
         const premise = problem.premises.find((candidate) => candidate.id === name);
         const earlier = trace.steps.findIndex((step, place) => place < number && step.report.id === name);
         const formula = premise?.formula ?? trace.steps[earlier]?.formula;
-        const key = premise !== undefined ? `p${name}` : `a${earlier}`;
+        const key = keyOf(problem, trace, number, name);
         const idle = report.used !== undefined && !report.used.includes(name);
         const known = premise !== undefined || earlier >= 0;
         return (

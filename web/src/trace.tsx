@@ -13,15 +13,16 @@ interface Props {
   trace: Trace;
   node: string | null;
   select: (node: string) => void;
+  overview: string; // its address
 }
 
-export function TraceView({ number, row, trace, node, select }: Props) {
+export function TraceView({ number, row, trace, node, select, overview }: Props) {
   const problem = problemOf(row);
   const graph = useMemo(() => graphOf(problem, trace), [trace]);
   const shown = node ?? firstOf(trace);
   return (
     <article class="trace" data-trace={number}>
-      <Heading problem={problem} row={row} trace={trace} />
+      <Heading problem={problem} row={row} trace={trace} overview={overview} />
       <div class="columns">
         <div class="left">
           <section class="card graph-card" aria-label="Proof graph">
@@ -52,14 +53,14 @@ function firstOf(trace: Trace): string | null {
   return `a${failing >= 0 ? failing : trace.steps.length - 1}`;
 }
 
-function Heading({ problem, row, trace }: { problem: Problem; row: TraceRow; trace: Trace }) {
+function Heading({ problem, row, trace, overview }: { problem: Problem; row: TraceRow; trace: Trace; overview: string }) {
   const what = outcome(row);
   const answer = optionLabel(problem, row.answer);
   const wanted = optionLabel(problem, problem.answer);
   return (
     <header class="heading">
       <p class="where">
-        <a href="#/" class="back">← overview</a> {problem.id} · sample {row.sample}
+        <a href={overview} class="back">← overview</a> {problem.id} · sample {row.sample}
         {problem.difficulty !== undefined && ` · ${problem.difficulty}`}
       </p>
       <h1>{problem.question ?? problem.id}</h1>

@@ -1,0 +1,66 @@
+"""Pages that are made when the site is built: the reference of the command line, and the changelog."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from proof_r1_formal.cli import app
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Called by MkDocs with the files of the site: adds ``cli.md`` and ``changelog.md``."""
+    changelog = (Path(config.docs_dir).parent / "CHANGELOG.md").read_text(encoding="utf-8")
+    files.append(File.generated(config, "cli.md", content=reference()))
+    files.append(File.generated(config, "changelog.md", content=changelog.replace("](docs/", "](")))
+    return files
+
+
+def reference() -> str:
+    """The page of the command line: every command with its arguments and options, from the program itself."""
+    group = typer.main.get_command(app)
+    assert isinstance(group, typer.core.TyperGroup)
+    start = (
+        "# Command line\n\nThis page lists every command of `proof-r1` with its options. "
+        "`proof-r1 COMMAND --help` prints the same.\n\nCommands exit with status 0 if all is well, 1 if the answer is "
+        "no or something could not be checked, and 2 for wrong use or unreadable input.\n"
+    )
+    return "\n".join([start, *_described(group, "proof-r1")])
+
+
+def _described(command: typer.core.TyperGroup | typer.core.TyperCommand, name: str) -> Iterator[str]:
+    if isinstance(command, typer.core.TyperGroup):
+        for child, inner in command.commands.items():
+            assert isinstance(inner, (typer.core.TyperGroup, typer.core.TyperCommand))
+            if not inner.hidden:
+                yield from _described(inner, f"{name} {child}")
+        return
+    yield f"## `{name}`\n\n{_text(command.help or '')}\n"
+    shown = [parameter for parameter in command.params if parameter.name != "help"]
+    if shown:
+        yield "| argument or option | meaning | default |\n|---|---|---|"
+        yield from (_row(parameter) for parameter in shown)
+        yield ""
+
+
+def _row(parameter: object) -> str:
+    assert isinstance(parameter, (typer.core.TyperArgument, typer.core.TyperOption))
+    names = [*parameter.opts, *parameter.secondary_opts] if isinstance(parameter, typer.core.TyperOption) else []
+    name = ", ".join(f"`{one}`" for one in names) or f"`{(parameter.name or '').upper()}`"
+    choices = getattr(parameter.type, "choices", None)
+    values = "" if choices is None else f" One of {', '.join(f'`{one}`' for one in choices)}."
+    value = parameter.default
+    default = (
+        "required" if parameter.required else "" if value is None or value is False or value == () else f"`{value}`"
+    )
+    return f"| {name} | {_text(parameter.help or '')}{values} | {default} |"
+
+
+def _text(text: str) -> str:
+    """The help without line breaks inside paragraphs, safe inside a cell of a table."""
+    return re.sub(r"\s+", " ", text).strip().replace("|", "\\|").replace("<", "&lt;")
