@@ -27,8 +27,8 @@ def reference() -> str:
     assert isinstance(group, typer.core.TyperGroup)
     start = (
         "# Command line\n\nThis page lists every command of `proof-r1` with its options. "
-        "`proof-r1 COMMAND --help` prints the same.\n\nThe exit status is 0 for success, 1 for a negative answer or something "
-        "that could not be checked, and 2 for wrong use or unreadable input.\n"
+        "`proof-r1 COMMAND --help` prints the same.\n\nThe exit status is 0 for success, 1 for a negative answer or "
+        "something that could not be checked, and 2 for wrong use or unreadable input.\n"
     )
     return "\n".join([start, *_described(group, "proof-r1")])
 
