@@ -121,6 +121,7 @@ FAULTS = {
         RULES, "if self._minor_hold(schema, anchors, minor):", "if True:", "rules/test_check.py"
     ),
     "a principal premise gives the minor ones": Fault(RULES, "without=anchored)", "without=())", NO_INSTANCES),
+    "it does where no truth table tells": Fault(RULES, " if index not in anchored])", "])", NO_INSTANCES),
     "⊕ is introduced from what is entailed": Fault(
         RULES,
         "return all(stated(formula, self._said, sums=True, unruled=False) for formula in minor)",

@@ -268,6 +268,8 @@ NON_INSTANCES = [
     ("IE", "A → (B ∧ C); A |- C"),
     ("IE", "(A → (B → C)) ∧ A ∧ B |- C"),  # two of them
     ("IE", "¬(A ∧ ¬B); A |- B"),
+    ("IE", "(A → B) ∧ (A ∨ C); ¬C |- B"),  # the principal premise helps to entail the minor one
+    ("IE", "(P(a) → B) ∧ ∃x (P(x) ∧ D(x) ∧ x = a); C |- B"),  # also where no truth table tells
     ("IE", "¬(A ⊕ B); A |- B"),
     ("DS", "A ⊕ B; ¬A |- B"),
     ("DS", "A → B; A |- B"),
