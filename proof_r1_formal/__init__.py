@@ -5,29 +5,34 @@
 '∀x (cat(x) → animal(x))'
 """
 
-from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.completions import Completion, read_completions
-from proof_r1_formal.data.native import write_problems
-from proof_r1_formal.data.problem import Option, Premise, Problem, ProblemSet, ReferenceStep, three_way_options
-from proof_r1_formal.errors import ParseError, ProofR1Error
-from proof_r1_formal.logic.model import Structure, evaluate
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import Formula
-from proof_r1_formal.metrics.evaluation import evaluate_metrics
-from proof_r1_formal.metrics.measures import INVALID_RULE, Metrics
-from proof_r1_formal.metrics.metrics_tables import metrics_tables
-from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, read_action
-from proof_r1_formal.proof.batch import Settings, verify, verify_many
-from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
-from proof_r1_formal.proof.session import SessionState, VerifierSession
-from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue
-from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Refuted, Unknown
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from proof_r1_formal.version import __version__
+
+if TYPE_CHECKING:
+    from proof_r1_formal.data import read_problems
+    from proof_r1_formal.data.completions import Completion, read_completions
+    from proof_r1_formal.data.native import write_problems
+    from proof_r1_formal.data.problem import Option, Premise, Problem, ProblemSet, ReferenceStep, three_way_options
+    from proof_r1_formal.errors import ParseError, ProofR1Error
+    from proof_r1_formal.logic.model import Structure, evaluate
+    from proof_r1_formal.logic.parse import parse_formula
+    from proof_r1_formal.logic.query import Query
+    from proof_r1_formal.logic.show import show
+    from proof_r1_formal.logic.syntax import Formula
+    from proof_r1_formal.metrics.evaluation import evaluate_metrics
+    from proof_r1_formal.metrics.measures import INVALID_RULE, Metrics
+    from proof_r1_formal.metrics.metrics_tables import metrics_tables
+    from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, read_action
+    from proof_r1_formal.proof.batch import Settings, verify, verify_many
+    from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
+    from proof_r1_formal.proof.session import SessionState, VerifierSession
+    from proof_r1_formal.proof.verify import Verifier
+    from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue
+    from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
+    from proof_r1_formal.solvers import get_solver
+    from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Refuted, Unknown
 
 __all__ = [
     "FIELDS",
@@ -78,3 +83,42 @@ __all__ = [
     "verify_many",
     "write_problems",
 ]
+
+_MODULES = {
+    "data": "read_problems",
+    "data.completions": "Completion read_completions",
+    "data.native": "write_problems",
+    "data.problem": "Option Premise Problem ProblemSet ReferenceStep three_way_options",
+    "errors": "ParseError ProofR1Error",
+    "logic.model": "Structure evaluate",
+    "logic.parse": "parse_formula",
+    "logic.query": "Query",
+    "logic.show": "show",
+    "logic.syntax": "Formula",
+    "metrics.evaluation": "evaluate_metrics",
+    "metrics.measures": "INVALID_RULE Metrics",
+    "metrics.metrics_tables": "metrics_tables",
+    "proof.action": "FIELDS MAX_DEPENDENCIES read_action",
+    "proof.batch": "Settings verify verify_many",
+    "proof.report": "Code Finding StepReport TraceReport",
+    "proof.session": "SessionState VerifierSession",
+    "proof.verify": "Verifier",
+    "rules.catalogue": "FOLIO TRAIN catalogue",
+    "rules.schema": "GOAL_BINDING Catalogue",
+    "solvers": "get_solver",
+    "solvers.base": "Answer Entailed Limits Refuted Unknown",
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    """A public name, from its module, which is imported on first use: a program loads only what it needs."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,4 +1,4 @@
-"""The command ``proof-r1``: puts the commands of ``commands/`` together.
+"""The command ``proof-r1``: the names of the commands of ``commands/``, each of which is imported when it is called.
 
 Exit status: 0 ok, 1 the answer is "no" or something could not be checked, 2 wrong use or unreadable input. Errors are
 one clear paragraph on standard error; ``--debug`` shows where they come from.
@@ -8,60 +8,101 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
-from rich.text import Text
+from typer.core import TyperGroup
 
-from proof_r1_formal.commands.about import doctor, rules
-from proof_r1_formal.commands.audit import crosscheck, soundness
-from proof_r1_formal.commands.common import ERR, OUT
-from proof_r1_formal.commands.evaluation import best, evaluate
-from proof_r1_formal.commands.formulas import parse
-from proof_r1_formal.commands.models import sample
-from proof_r1_formal.commands.page import report
-from proof_r1_formal.commands.problems import generate, translate
-from proof_r1_formal.commands.prompt import prompt
-from proof_r1_formal.commands.proofs import prove
-from proof_r1_formal.commands.review import review
-from proof_r1_formal.commands.service import serve
-from proof_r1_formal.commands.theorems import certify, theories
-from proof_r1_formal.commands.traces import show, verify
-from proof_r1_formal.commands.training import train
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.version import __version__
+
+COMMANDS: Final = {
+    "parse": ("formulas", "Parse a formula, or sentences with --english, and print each in another notation."),
+    "translate": (
+        "problems",
+        "Convert problems, in English or with formulas, to the package's own format, one per line.",
+    ),
+    "generate": ("problems", "Generate problems with certified answers."),
+    "prompt": ("prompt", "Print the messages that ask a model to solve a problem."),
+    "sample": ("models", "Ask a model to solve problems."),
+    "verify": ("traces", "Verify completions and write one report per completion, in order."),
+    "show": (
+        "traces",
+        "Verify the completions of one problem and show actions, verdicts, reasons, and the closure as a tree.",
+    ),
+    "evaluate": (
+        "evaluation",
+        "Verify completions, and show metrics and errors, for one file or for several systems (--study).",
+    ),
+    "best": (
+        "evaluation",
+        "Select one completion per problem: one with a certified answer, or else one with the most frequent answer.",
+    ),
+    "review": (
+        "review",
+        "Ask a model to judge a stratified sample of steps, and compare it with the verdicts, which it does not see.",
+    ),
+    "report": (
+        "page",
+        "Write an HTML file of verified completions, with charts, search, and each proof as a graph with its evidence.",
+    ),
+    "prove": (
+        "proofs",
+        "Find a short proof of each problem's answer in a rule system, or countermodels if it is Uncertain.",
+    ),
+    "certify": (
+        "theorems",
+        "Turn verified answers into theorems, and check them with the kernel of a proof assistant.",
+    ),
+    "train": ("training", "Train a model by a method on problems."),
+    "serve": ("service", "Verify over HTTP until interrupted."),
+    "soundness": (
+        "audit",
+        "Search for invalid steps, wrong answers and forged proofs that the verifier accepts.",
+    ),
+    "crosscheck": ("audit", "Check every action separately with several solvers, and report where they differ."),
+    "rules": ("about", "List the rules, or show one with its schemata and an example."),
+    "doctor": (
+        "about",
+        "List the installed solvers and proof assistants with versions, and how to install the others.",
+    ),
+    "theories": ("theorems", "Check the rule schemata as theorems of Lean and Isabelle."),
+}
+"""Name of a command -> its module in ``commands/``, and the first sentence of its help."""
+
+
+def command(name: str) -> Any:
+    """The command of a name, with its options; imports its module."""
+    function = getattr(import_module(f"proof_r1_formal.commands.{COMMANDS[name][0]}"), name)
+    if isinstance(function, typer.Typer):
+        return typer.main.get_command(function)
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    alone.command(name)(function)
+    return typer.main.get_command(alone)
+
+
+class _Commands(TyperGroup):
+    """Holds a stand-in for each command, which help and completion list, and puts the command itself in its place."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, found if name is None else command(name), rest
+
 
 app = typer.Typer(
     name="proof-r1",
     help="Check the proofs that language models write, step by step, in first-order logic.",
+    cls=_Commands,
+    context_settings={"max_content_width": 120},
     no_args_is_help=True,
+    rich_markup_mode=None,  # with it, help alone takes longer than to verify a trace
     pretty_exceptions_enable=False,
     add_completion=True,
 )
-for command in (
-    parse,
-    translate,
-    generate,
-    prompt,
-    sample,
-    verify,
-    show,
-    evaluate,
-    best,
-    review,
-    report,
-    prove,
-    certify,
-    train,
-    serve,
-    soundness,
-    crosscheck,
-    rules,
-    doctor,
-):
-    app.command()(command)
-app.add_typer(theories, name="theories")
+for _name, (_, _help) in COMMANDS.items():
+    app.command(_name, help=_help)(lambda: None)
 
 
 @app.callback(invoke_without_command=True)
@@ -69,10 +110,9 @@ def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
 ) -> None:
-    OUT.stderr = False
     del debug  # read from the command line by main(), which also sees errors of the parser
     if version:
-        OUT.print(f"proof-r1-formal {__version__}")
+        typer.echo(f"proof-r1-formal {__version__}")
         raise typer.Exit
 
 
@@ -108,8 +148,10 @@ def main() -> None:
             raise
         if isinstance(error, OSError):  # all files are opened by functions that raise DataError
             _drop_output()
-        ERR.print(Text(f"error: {error}", style="red"), soft_wrap=True)
+        from proof_r1_formal.commands.common import complain
+
+        complain(f"error: {error}")
         sys.exit(2)
     except KeyboardInterrupt:
-        ERR.print(Text("interrupted"))
+        sys.stderr.write("interrupted\n")
         sys.exit(130)

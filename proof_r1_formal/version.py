@@ -1,5 +1,3 @@
-"""The version of the installed package."""
+"""The version of the package; the build reads it from here, as reading it from the installation takes 70 ms."""
 
-from importlib.metadata import version
-
-__version__ = version("proof-r1-formal")
+__version__ = "0.1.0"

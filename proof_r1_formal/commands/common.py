@@ -5,29 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text
 
 from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.completions import BadLine, Completion, read_completions
 from proof_r1_formal.data.problem import ProblemSet
+from proof_r1_formal.engines import PROCESSES, RAY
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.outputs import check_output, is_standard_output, is_stream
 from proof_r1_formal.proof.judge import EvidenceLevel
 from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
-from proof_r1_formal.workers import PROCESSES, RAY
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 OUT = Console(highlight=False)
 """Standard output, for results."""
@@ -155,6 +149,18 @@ def with_progress(items: Iterable[_T], what: str, total: int) -> Iterator[_T]:
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     """Progress on standard error, if that is a terminal: a function of a task, what is done of it, and its total."""
+    if not ERR.is_terminal:
+        yield lambda _what, _done, _total: None
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -162,7 +168,7 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    progress = Progress(*columns, console=ERR, transient=True, disable=not ERR.is_terminal)
+    progress = Progress(*columns, console=ERR, transient=True)
     tasks: dict[str, TaskID] = {}
 
     def advance(what: str, done: int, total: int) -> None:
@@ -207,6 +213,11 @@ def write(text: str) -> None:
 def say(message: str) -> None:
     """Print a message."""
     ERR.print(Text(message), soft_wrap=True)
+
+
+def complain(message: str) -> None:
+    """An error, as a line."""
+    ERR.print(Text(message, style="red"), soft_wrap=True)
 
 
 def fail(message: str) -> NoReturn:

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from proof_r1_formal import display
 from proof_r1_formal.commands.common import (
     OUT,
     AtomicOption,
@@ -77,6 +76,8 @@ def show(
     solver: SolverOption = "embedded",
 ) -> None:
     """Verify the completions of one problem and show actions, verdicts, reasons, and the closure as a tree."""
+    from proof_r1_formal import display
+
     known = read_problem_file(problems, format)
     if id not in known:
         near = ", ".join(list(known)[:5])

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from proof_r1_formal.data.english import parse_english, sentences
 from proof_r1_formal.data.problem import THREE_WAY, Option, Premise, Problem, ReferenceStep, Rejected
 from proof_r1_formal.data.records import Json, JsonObject, describe
 from proof_r1_formal.errors import ParseError, SignatureError
@@ -121,6 +120,8 @@ class Draft:
 
     def sentence(self, place: str, text: str) -> Formula | None:
         """The formula of a sentence in templated English; None, with a reason, if it is none."""
+        from proof_r1_formal.data.english import parse_english
+
         try:
             return parse_english(text)
         except ParseError as error:
@@ -133,6 +134,8 @@ class Draft:
 
     def story(self, record: JsonObject, key: str) -> tuple[Premise, ...]:
         """The premises h1, h2, … of a text in templated English; rejects the record if there is none."""
+        from proof_r1_formal.data.english import sentences
+
         value = record.get(key)
         told = sentences(value) if isinstance(value, str) else ()
         if not told:

@@ -7,13 +7,15 @@ hold is no answer.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from proof_r1_formal.errors import ProofError, SignatureError, StructureError
 from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.kernel import KernelEvidence
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, TooLargeError, Unknown, is_countermodel
+
+if TYPE_CHECKING:
+    from proof_r1_formal.evidence.kernel import KernelEvidence
 
 Evidence: TypeAlias = Literal["kernel", "checked", "unsupported"]
 """What stands behind an answer: a kernel's acceptance, a checked proof or countermodel, the solver's word."""

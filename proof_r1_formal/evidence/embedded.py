@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from threading import get_ident
+from typing import TYPE_CHECKING
 
 from proof_r1_formal.evidence.propagation import Propagation
 from proof_r1_formal.evidence.search import BUDGET, search
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.solvers.answer_file import AnswerFile
 from proof_r1_formal.solvers.base import (
     Answer,
     Entailed,
@@ -29,11 +28,21 @@ from proof_r1_formal.solvers.base import (
     checked_signature,
 )
 from proof_r1_formal.solvers.finite import Question
+from proof_r1_formal.version import __version__
+
+if TYPE_CHECKING:
+    from proof_r1_formal.solvers.answer_file import AnswerFile
 
 QUICK = 2_000
 """Steps of the search without cuts."""
 FALLBACK = 200_000
 """The most ``rlimit`` that Z3 gets for a question; the most that one of the benchmark data needs is 71,000."""
+
+
+def _answer_file(path: Path) -> AnswerFile:
+    from proof_r1_formal.solvers.answer_file import AnswerFile  # which needs SQLite
+
+    return AnswerFile(path)
 
 
 class EmbeddedSolver:
@@ -48,9 +57,9 @@ class EmbeddedSolver:
         limits = limits or Limits()
         self._limits = replace(limits, steps=min(limits.steps, FALLBACK))
         self._last: tuple[int, Question | None] = 0, None
-        self._file = None if file is None else AnswerFile(file)
+        self._file = None if file is None else _answer_file(file)
 
-    name = f"embedded {version('proof-r1-formal')}"
+    name = f"embedded {__version__}"
 
     @cached_property
     def _z3(self) -> Solver:

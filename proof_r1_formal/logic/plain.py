@@ -1,9 +1,9 @@
 """The usual notation, read in one pass: what nearly all conclusions of models are written in.
 
 In: a text. Out: the formula that ``logic.parse`` reads through the Lark grammar, or None where the text has anything
-unusual, which is then left to the grammar, its rules of ambiguity and its errors. Usual are Unicode connectives,
-``∀x (…)`` and ``∃x (…)`` with a letter for a variable, ``P(a, b)``, ``P a b`` and ``P``. A test holds the two parsers
-equal.
+unusual, which is then left to the grammar, its rules of ambiguity and its errors. Usual are Unicode connectives, ``∀x
+(…)``, ``∀x ¬…``, ``∃x ∀y …`` and ``∃x P(x)`` with a letter for a variable, ``P(a, b)``, ``P a b`` and ``P``. A test
+holds the two parsers equal.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MAX_LENGTH: Final = 1_000
 MAX_DEPTH: Final = 50
 """Longer and deeper texts are left to the grammar."""
 
-_TOKEN = re.compile(r"\w+\(?|[()¬∧∨⊕→↔,]|[∀∃]\w+(?= ?\()")
+_TOKEN = re.compile(r"\w+\(?|[()¬∧∨⊕→↔,]|[∀∃]\w+(?= ?\(| [∀∃¬]| \w+\()")
 _UNUSUAL = re.compile(
     rf"(?<!\w)(?:(?ai:{'|'.join(sorted(RESERVED_WORDS))})|[{''.join(LOOK_ALIKES)}]|{PROSE_FIRST.pattern}"
     rf"|{PROSE_ANYWHERE.pattern}|{PROSE_INSIDE.pattern})(?!\w)"

@@ -12,19 +12,21 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.engines import PROCESSES
 from proof_r1_formal.errors import ProofR1Error, require_type
-from proof_r1_formal.evidence.kernel import KernelEvidence
-from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.proof.judge import EvidenceLevel
 from proof_r1_formal.proof.report import TraceReport, decode, encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Limits
-from proof_r1_formal.workers import PROCESSES, ordered_map
+
+if TYPE_CHECKING:
+    from proof_r1_formal.evidence.kernel import KernelEvidence
 
 CHUNK, CLUSTER_CHUNK = 16, 512
 """How many completions a worker is given at a time: a process, and one of a cluster, where handing over costs more."""
@@ -62,7 +64,6 @@ class Settings:
             SolverError: there is no such solver here, or no Lean where kernel evidence is wanted.
             CatalogueError: there is no such catalogue.
         """
-        kernel = LeanKernel.find(self.lean) if self.evidence == "kernel" else None
         return Verifier(
             get_solver(self.solver, self.limits, answers=self.answers),
             rules=catalogue(self.rules),
@@ -70,8 +71,15 @@ class Settings:
             aliases=self.aliases,
             atomic=self.atomic,
             evidence=self.evidence,
-            kernel=None if kernel is None else KernelEvidence(kernel),
+            kernel=self._kernel() if self.evidence == "kernel" else None,
         )
+
+    def _kernel(self) -> KernelEvidence | None:
+        from proof_r1_formal.evidence.kernel import KernelEvidence
+        from proof_r1_formal.evidence.lean import LeanKernel
+
+        found = LeanKernel.find(self.lean)
+        return None if found is None else KernelEvidence(found)
 
 
 def verify(
@@ -136,6 +144,8 @@ def verify_to_lines(
     """
     if workers == 1 and engine == PROCESSES:
         return map(encode, verify_many(problems, completions, settings=settings))
+    from proof_r1_formal.workers import ordered_map  # which needs asyncio, and one worker does without
+
     settings = settings or Settings()
     settings.verifier()  # here, too, so that a wrong setting is told at once and not by a dying worker
     initializer = partial(_start_worker, settings, dict(problems))

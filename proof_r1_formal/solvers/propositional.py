@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from pysat.solvers import Minisat22
-
 from proof_r1_formal.logic.syntax import (
     And,
     Atom,
@@ -220,6 +218,8 @@ class _Clauses:
 
     def satisfying_assignment(self, formulas: Sequence[Signed]) -> Assignment | None:
         """What the SAT solver finds."""
+        from pysat.solvers import Minisat22
+
         for formula, sign in formulas:
             self._assert(formula, sign)
         if any(isinstance(atom, Eq) for atom in self._atoms):

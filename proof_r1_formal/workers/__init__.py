@@ -17,6 +17,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
+from proof_r1_formal.engines import PROCESSES, RAY
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.workers.protocol import (
     Backend,
@@ -44,9 +45,6 @@ __all__ = [
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
-
-PROCESSES, RAY = "processes", "ray"
-"""The engines."""
 
 
 def ordered_map(

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from proof_r1_formal.logic.parse import parse_by_grammar
+from proof_r1_formal.logic.grammar import parse_by_grammar
 from proof_r1_formal.logic.plain import MAX_DEPTH, MAX_LENGTH, read_plain
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.testing import strategies
 
 PIECES = (
+    *("∀x ", "∀x ¬", "∃y ∀x ", "x(y)"),
     *("∀x (", "∃y (", "∃x(", "∀xy (", "∀x", "(", ")", "P(x)", "P(x, a)", "likes(a", "Q x y", "is_kind Bob", "p", "x"),
     *("V", "v", "∧", "∨", "⊕", "→", "↔", "¬", ",", ", a)", "Not", "or", "the", "has fur", "true", "1)", "a.", "-b"),
     *("=", "'s", "forall x.", " ", "  "),
@@ -65,7 +66,10 @@ def test_many_texts(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["P(a)", "likes(bob, mary)", "is_kind Bob", "¬P a", "P ∧ Q → R", "∀x (P(x) → ∃y (Q(x, y)))", "¬(P(a) ⊕ Q(b)) ↔ R"],
+    [
+        *("P(a)", "likes(bob, mary)", "is_kind Bob", "¬P a", "P ∧ Q → R", "¬(P(a) ⊕ Q(b)) ↔ R"),
+        *("∀x (P(x) → ∃y (Q(x, y)))", "¬∃x ¬P(x) → ∃x ∀y Q(x, y)"),
+    ],
 )
 def test_the_usual_notation_needs_no_grammar(text: str) -> None:
     assert agrees(text)
@@ -74,7 +78,8 @@ def test_the_usual_notation_needs_no_grammar(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "P(a", "P(a))", "P(f(a))", "a = b", "P and Q", "∀x P(x)", "forall x. P(x)", "P(a) ∨", "~P"),
+        *("", "P(a", "P(a))", "P(f(a))", "a = b", "P and Q", "∀x P x", "forall x. P(x)", "P(a) ∨", "~P"),
+        *("∀xP(x)", "∀x P(x) → Q(x)"),
         *('"a b"(c)', "not-guilty(tom)", "¬" * (MAX_DEPTH + 1) + "P", "P ∧ " * (MAX_LENGTH // 4) + "P"),
     ],
 )
