@@ -1,4 +1,4 @@
-"""Where work is done: the names of the engines, apart from :mod:`proof_r1_formal.workers`, which takes long to import."""
+"""The engines, by name: where work is done. :mod:`proof_r1_formal.workers` has the work, and takes long to import."""
 
 PROCESSES, RAY = "processes", "ray"
 """Children of this process, and workers of a Ray cluster."""
