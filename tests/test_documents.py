@@ -276,8 +276,6 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert 'id="proof_r1_formal.proof.verify.Verifier.verify"' in reference
     assert ":class:" not in reference
     commands = (tmp_path / "cli" / "index.html").read_text(encoding="utf-8")
-    group = typer.main.get_command(app)
-    assert isinstance(group, typer.core.TyperGroup)
-    assert {name for name in group.commands if f"<code>proof-r1 {name}" not in commands} == set()
+    assert {name for name in COMMANDS if f"<code>proof-r1 {name}" not in commands} == set()
     assert "0.1.0" in (tmp_path / "changelog" / "index.html").read_text(encoding="utf-8")
     assert (tmp_path / "source" / "check_bundle.py").read_bytes() == (ROOT / "check_bundle.py").read_bytes()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import typer
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from proof_r1_formal.cli import app
+from proof_r1_formal.cli import COMMANDS, command
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -23,25 +24,23 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def reference() -> str:
     """The page of the command line: every command with its arguments and options, from the program itself."""
-    group = typer.main.get_command(app)
-    assert isinstance(group, typer.core.TyperGroup)
     start = (
         "# Command line\n\nThis page lists every command of `proof-r1` with its options. "
         "`proof-r1 COMMAND --help` prints the same.\n\nThe exit status is 0 for success, 1 for a negative answer or "
         "something that could not be checked, and 2 for wrong use or unreadable input.\n"
     )
-    return "\n".join([start, *_described(group, "proof-r1")])
+    return "\n".join([start, *chain.from_iterable(_described(command(name), f"proof-r1 {name}") for name in COMMANDS)])
 
 
-def _described(command: typer.core.TyperGroup | typer.core.TyperCommand, name: str) -> Iterator[str]:
-    if isinstance(command, typer.core.TyperGroup):
-        for child, inner in command.commands.items():
+def _described(described: typer.core.TyperGroup | typer.core.TyperCommand, name: str) -> Iterator[str]:
+    if isinstance(described, typer.core.TyperGroup):
+        for child, inner in described.commands.items():
             assert isinstance(inner, (typer.core.TyperGroup, typer.core.TyperCommand))
             if not inner.hidden:
                 yield from _described(inner, f"{name} {child}")
         return
-    yield f"## `{name}`\n\n{_text(command.help or '')}\n"
-    shown = [parameter for parameter in command.params if parameter.name != "help"]
+    yield f"## `{name}`\n\n{_text(described.help or '')}\n"
+    shown = [parameter for parameter in described.params if parameter.name != "help"]
     if shown:
         yield "| argument or option | meaning | default |\n|---|---|---|"
         yield from (_row(parameter) for parameter in shown)
