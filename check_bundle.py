@@ -538,14 +538,14 @@ def said(span: list[int], value: Any) -> Said:
     says = {key: given[name] if is_name(given.get(name)) else None for key, name in FIELDS.items()}
     listed = given.get("dependencies", [])
     names = listed if isinstance(listed, list) else [None]
-    says["dependencies"] = different = [*dict.fromkeys([name for name in names if is_name(name)])]
+    says["dependencies"] = [*dict.fromkeys([name for name in names if is_name(name)])]
     wrong = sum(name in given and says[key] is None for key, name in FIELDS.items()) + (not all(map(is_name, names)))
     codes = Counter(
         MISSING_FIELD=len({*FIELDS.values()} - given.keys()),
         EXTRA_FIELD=len(given.keys() - {*FIELDS.values()}),
         DUPLICATE_KEY=sum(count > 1 for count in keys.values()),
         WRONG_TYPE=wrong,
-        TOO_MANY_DEPENDENCIES=int(len(different) > 4),
+        TOO_MANY_DEPENDENCIES=int(len(names) > 4),
     )
     return {"span": span, **says}, +codes
 
@@ -745,7 +745,7 @@ def evaluation(problems: Sequence[Problem], traces: Sequence[Trace]) -> dict[tup
     left_out = [0, 0, len(traces) - len(scored) - len(asides), len(asides)]
     left_out += [sum(name not in row for row in rows.values()) for name in ("Avg", "RGD", "Response length")]
     number: dict[tuple[str | int, ...], Any] = {("samples",): most, ("length_unit",): "characters"}
-    number["eligibility",] = "own-fault"
+    number |= {("eligibility",): "own-fault", ("contract",): "per-action", ("discarded",): 0}
     number |= {} if problems else {("difficulties",): {}}
     number |= {("excluded", reason): count for reason, count in zip(EXCLUDED, left_out, strict=True)}
     known = {name for trace in scored for name, verdicts in trace.rules() if verdicts["schema"]}

@@ -36,7 +36,7 @@ from proof_r1_formal.commands.common import (
 from proof_r1_formal.data.completions import Completion, Cost, beside, write_completions
 from proof_r1_formal.data.failures import read_failures
 from proof_r1_formal.data.problem import ProblemSet
-from proof_r1_formal.metrics.measures import LEAST_RESAMPLES, Eligibility, Sample
+from proof_r1_formal.metrics.measures import LEAST_RESAMPLES, Contract, Eligibility, Sample
 from proof_r1_formal.metrics.metrics_tables import metrics_tables
 from proof_r1_formal.metrics.tables import Table, to_csv, to_json, to_latex, to_markdown, to_rich
 from proof_r1_formal.outputs import check_folder, write_output
@@ -80,6 +80,10 @@ def evaluate(
             help="Which failed steps FVR and RVR leave out: cascades, or those that the reference leaves out.",
         ),
     ] = "own-fault",
+    contract: Annotated[
+        Contract,
+        typer.Option("--contract", help="Whether an action that is not well formed costs itself or the whole output."),
+    ] = "per-action",
     json: Annotated[Path | None, typer.Option("--json", help="Also write the tables as JSON.")] = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Also write the tables as Markdown.")] = None,
     latex: Annotated[Path | None, typer.Option("--latex", help="Also write the tables as LaTeX.")] = None,
@@ -107,7 +111,9 @@ def evaluate(
     if 0 < bootstrap < LEAST_RESAMPLES:
         fail(f"--bootstrap: intervals require at least {LEAST_RESAMPLES} resamples")
     settings = Settings(solver=solver, rules=rules, atomic=atomic, answers=cache)
-    assessor = _Assessor(settings, workers, engine(ray), bootstrap, eligibility, diagnoses=diagnosis is not None)
+    assessor = _Assessor(
+        settings, workers, engine(ray), bootstrap, eligibility, contract, diagnoses=diagnosis is not None
+    )
     match problems, completions, study:
         case Path(), Path(), None:
             known = read_problem_file(problems, format)
@@ -174,6 +180,7 @@ class _Assessor:
     engine: str
     resamples: int
     eligibility: Eligibility
+    contract: Contract
     diagnoses: bool
     skipped: list[str] = field(default_factory=list)
     diagnosed: list[str] = field(default_factory=list)
@@ -202,6 +209,7 @@ class _Assessor:
             rules=catalogue(rules),
             seen=seen,
             eligibility=self.eligibility,
+            contract=self.contract,
             resamples=self.resamples,
         )
         if found.failures:

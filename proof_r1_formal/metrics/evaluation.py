@@ -25,6 +25,7 @@ from proof_r1_formal.data.problem import UNCERTAIN, Problem
 from proof_r1_formal.metrics.estimates import estimates
 from proof_r1_formal.metrics.measures import (
     INVALID_RULE,
+    Contract,
     Eligibility,
     Exclusion,
     Group,
@@ -36,7 +37,7 @@ from proof_r1_formal.metrics.measures import (
     StepOutcome,
     UncertainCounts,
 )
-from proof_r1_formal.metrics.outcomes import output_row, reference_length, step_outcome
+from proof_r1_formal.metrics.outcomes import output_row, reference_length, step_outcome, under_contract
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 
 _REQUIRED = {Measure.AVG: Exclusion.NO_REFERENCE_ANSWER, Measure.RGD: Exclusion.NO_REFERENCE_PROOF}
@@ -49,17 +50,20 @@ def evaluate_metrics(
     lengths: Mapping[Sample, int] | None = None,
     length_unit: str = "characters",
     eligibility: Eligibility = "own-fault",
+    contract: Contract = "per-action",
     resamples: int = 0,
     seed: int = 0,
 ) -> Metrics:
     """Compute all metrics in one pass over the reports.
 
     Args:
-        problems, lengths, length_unit, eligibility: see :class:`Evaluation`.
+        problems, lengths, length_unit, eligibility, contract: see :class:`Evaluation`.
         reports: in any order.
         resamples, seed: see :meth:`Evaluation.metrics`.
     """
-    evaluation = Evaluation(problems, lengths=lengths, length_unit=length_unit, eligibility=eligibility)
+    evaluation = Evaluation(
+        problems, lengths=lengths, length_unit=length_unit, eligibility=eligibility, contract=contract
+    )
     for report in reports:
         evaluation.add(report)
     return evaluation.metrics(resamples=resamples, seed=seed)
@@ -73,6 +77,7 @@ class Evaluation:
         lengths: length of each completion in ``length_unit``; looked up as its report passes.
         length_unit: ``characters``, or ``tokens`` if the caller has a tokenizer.
         eligibility: which failed steps FVR and RVR leave out.
+        contract: what an action that is not well formed costs.
     """
 
     def __init__(
@@ -82,11 +87,14 @@ class Evaluation:
         lengths: Mapping[Sample, int] | None = None,
         length_unit: str = "characters",
         eligibility: Eligibility = "own-fault",
+        contract: Contract = "per-action",
     ) -> None:
         self._problems = problems
         self._lengths = lengths
         self._length_unit = length_unit
         self._eligibility: Eligibility = eligibility
+        self._contract: Contract = contract
+        self._discarded = 0
         self._required = _REQUIRED if lengths is None else _REQUIRED | {Measure.RESPONSE_LENGTH: Exclusion.NO_LENGTH}
         self._tallies = {problem.difficulty: _Tally() for problem in problems.values()}
         self._excluded = Counter(dict.fromkeys(Exclusion, 0))
@@ -112,8 +120,10 @@ class Evaluation:
             tally.add_uncertain(report)
             return False
         length = None if self._lengths is None else self._lengths.get(sample)
-        row = output_row(report, reference_length(problem), length, eligibility=self._eligibility)
-        tally.add(report, row)
+        kept = under_contract(report, self._contract)
+        self._discarded += kept is not report
+        row = output_row(kept, reference_length(problem), length, eligibility=self._eligibility)
+        tally.add(kept, row)
         self._excluded.update(reason for measure, reason in self._required.items() if measure not in row)
         return True
 
@@ -146,6 +156,8 @@ class Evaluation:
         return Metrics(
             samples=samples,
             eligibility=self._eligibility,
+            contract=self._contract,
+            discarded=self._discarded,
             length_unit=self._length_unit,
             overall=group(overall, absent.total(), f"{seed}"),
             difficulties={name: group(tally, absent[name], f"{seed}/{name}") for name, tally in self._tallies.items()},

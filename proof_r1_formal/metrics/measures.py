@@ -24,6 +24,14 @@ dependency that names nothing, the step itself or a later action. ``reference`` 
 reference implementation does: there a step that cites a name that does not exist is in no denominator.
 """
 
+Contract: TypeAlias = Literal["per-action", "strict"]
+"""What an action that is not well formed costs.
+
+``per-action``: that action. ``strict``: the whole output, if an action is not an object, lacks a field or lists more
+than four dependencies: its answer counts as wrong, and it has no steps and length 0, as in the method's reference
+implementation.
+"""
+
 
 class Measure(StrEnum):
     """A score; see the members' comments for its two sums."""
@@ -152,6 +160,8 @@ class Metrics:
     Attributes:
         samples: K.
         eligibility: which failed steps FVR and RVR leave out.
+        contract: what an action that is not well formed costs.
+        discarded: parsed outputs that count as not parsed under the strict contract.
         length_unit: what RESPONSE_LENGTH counts.
         difficulties: in the order in which the problems first name them.
         excluded: a count for every reason, zeros included.
@@ -159,6 +169,8 @@ class Metrics:
 
     samples: int
     eligibility: Eligibility
+    contract: Contract
+    discarded: int
     length_unit: str
     overall: Group
     difficulties: dict[str, Group]

@@ -50,7 +50,7 @@ def metrics_tables(metrics: Metrics, *, failures: int = 0) -> tuple[Table, ...]:
 
     outputs = {**COUNTS, **scores((Measure.PARSED, *lengths))}
     tables = [
-        by_difficulty("Scores", scores(SCORES)),
+        by_difficulty(f"Scores{conventions(metrics)}", scores(SCORES)),
         by_difficulty("Answers and proofs", scores(ANSWERS)),
         by_difficulty("Outputs", outputs),
         steps_table({name: group for (name,), group in rows}),
@@ -60,6 +60,13 @@ def metrics_tables(metrics: Metrics, *, failures: int = 0) -> tuple[Table, ...]:
     if metrics.overall.uncertain.outputs:
         tables.append(by_difficulty("Problems whose label is Uncertain", UNCERTAIN))
     return (*tables, left_out_table({"count": metrics}, failures=[failures]))
+
+
+def conventions(metrics: Metrics) -> str:
+    """What of the conventions of scores is not the default, to stand after a title."""
+    named = {"eligibility": (metrics.eligibility, "own-fault"), "contract": (metrics.contract, "per-action")}
+    other = [f"{name} {value}" for name, (value, default) in named.items() if value != default]
+    return f" ({', '.join(other)})" if other else ""
 
 
 def group_table(title: str, keys: Sequence[str], rows: Rows, columns: Columns) -> Table:
@@ -166,6 +173,8 @@ def left_out_table(results: Mapping[str, Metrics], *, failures: Sequence[int]) -
         failures: for each result, the samples for which the model gave no completion.
     """
     counts = {f"outputs: {reason}": [metrics.excluded[reason] for metrics in results.values()] for reason in Exclusion}
+    if any(metrics.contract == "strict" for metrics in results.values()):
+        counts["outputs that the strict contract discards (wrong, no steps)"] = [m.discarded for m in results.values()]
     counts["problems with fewer than K outputs"] = [metrics.overall.incomplete for metrics in results.values()]
     counts["problems without any output"] = [metrics.overall.absent for metrics in results.values()]
     if any(failures):

@@ -8,13 +8,33 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from msgspec import structs
+
 from proof_r1_formal.data.problem import Problem, ReferenceStep
-from proof_r1_formal.metrics.measures import INVALID_RULE, Eligibility, Measure, Row, StepOutcome
+from proof_r1_formal.metrics.measures import INVALID_RULE, Contract, Eligibility, Measure, Row, StepOutcome
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 
 _CASCADE = frozenset({Code.UNTRUSTED_DEPENDENCY})
 _RULE_CASCADE = _CASCADE | {Code.RULE_UNTRUSTED_DEPENDENCY}
+
+
+_DISCARDING = frozenset({Code.NOT_AN_OBJECT, Code.MISSING_FIELD, Code.TOO_MANY_DEPENDENCIES})
+
+
+def under_contract(report: TraceReport, contract: Contract) -> TraceReport:
+    """The report as scores read it: one that the contract discards counts as not parsed, and has no answer."""
+    codes = {finding.code for step in report.actions for finding in step.findings}
+    if contract == "per-action" or not (report.parsed and codes & _DISCARDING):
+        return report
+    return structs.replace(
+        report,
+        parsed=False,
+        answer=None,
+        answer_correct=None if report.answer_correct is None else False,
+        verified=False,
+        rule_verified=False,
+    )
 
 
 def step_outcome(step: StepReport) -> StepOutcome:

@@ -23,7 +23,7 @@ from proof_r1_formal.proof.report import Code, Finding
 from proof_r1_formal.unicode import is_text
 
 MAX_DEPENDENCIES = 4
-"""The most distinct dependencies that an action may declare."""
+"""The most dependencies that an action may list, repeats counted."""
 MAX_NESTING = 64
 """The deepest nesting of arrays and objects in an element of the summary's array."""
 
@@ -275,8 +275,8 @@ def _dependencies(fields: dict[str, Any], findings: list[Finding]) -> tuple[str,
     names = tuple(dict.fromkeys(name for name in listed if _is_text(name)))
     if not isinstance(value, list) or not all(map(_is_text, value)):
         findings.append(Finding(Code.WRONG_TYPE, f"field 'dependencies' must be a list, each item {_WANTED}"))
-    if len(names) > MAX_DEPENDENCIES:
-        problem = f"{len(names)} dependencies are declared; at most {MAX_DEPENDENCIES} are allowed"
+    if len(listed) > MAX_DEPENDENCIES:
+        problem = f"{len(listed)} dependencies are listed; at most {MAX_DEPENDENCIES} are allowed"
         findings.append(Finding(Code.TOO_MANY_DEPENDENCIES, problem))
     return names
 

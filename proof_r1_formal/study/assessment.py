@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import stdev
 
@@ -16,8 +16,17 @@ from proof_r1_formal.data.completions import Cost
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.metrics.estimates import estimates
 from proof_r1_formal.metrics.evaluation import Evaluation
-from proof_r1_formal.metrics.measures import INVALID_RULE, Eligibility, Estimate, Measure, Metrics, Row, Sample
-from proof_r1_formal.metrics.outcomes import rule_name, step_parts
+from proof_r1_formal.metrics.measures import (
+    INVALID_RULE,
+    Contract,
+    Eligibility,
+    Estimate,
+    Measure,
+    Metrics,
+    Row,
+    Sample,
+)
+from proof_r1_formal.metrics.outcomes import rule_name, step_parts, under_contract
 from proof_r1_formal.proof.report import StepReport
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import Catalogue
@@ -96,6 +105,7 @@ def assess(
     rules: Catalogue = TRAIN,
     seen: Catalogue = TRAIN,
     eligibility: Eligibility = "own-fault",
+    contract: Contract = "per-action",
     resamples: int = 0,
     seed: int = 0,
 ) -> Assessment:
@@ -109,9 +119,9 @@ def assess(
         failures: samples for which the model is said to have given no completion.
         rules: by which the completions were verified.
         seen: the rules that training had.
-        eligibility, resamples, seed: see :func:`~proof_r1_formal.metrics.evaluation.evaluate_metrics`.
+        eligibility, contract, resamples, seed: see :func:`~proof_r1_formal.metrics.evaluation.evaluate_metrics`.
     """
-    whole = Evaluation(problems, lengths=lengths, eligibility=eligibility)
+    whole = Evaluation(problems, lengths=lengths, eligibility=eligibility, contract=contract)
     groups = {group: _RuleGroupTally(eligibility) for group in RuleGroup}
     diagnosis = Diagnosis()
     selection = Selection()
@@ -122,13 +132,14 @@ def assess(
         answered.add(sample)
         if not whole.add(report):
             continue
+        kept = under_contract(report, contract)
         by_group: dict[RuleGroup, list[StepReport]] = {group: [] for group in RuleGroup}
-        for step in report.actions if report.parsed else ():
+        for step in kept.actions if kept.parsed else ():
             by_group[_group_of(step, rules, seen)].append(step)
         for group, steps in by_group.items():
             groups[group].add(sample, steps)
         diagnosis.add(report, one.misnamed, rules)
-        selection.add(report.problem_id, problems[report.problem_id].answer, one.candidate())
+        selection.add(report.problem_id, problems[report.problem_id].answer, replace(one, report=kept).candidate())
     return Assessment(
         metrics=whole.metrics(resamples=resamples, seed=seed),
         rule_groups={group: tally.scores(resamples, random.Random(seed)) for group, tally in groups.items()},

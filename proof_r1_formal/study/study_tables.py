@@ -19,6 +19,7 @@ from proof_r1_formal.metrics.metrics_tables import (
     SCORES,
     UNCERTAIN,
     Columns,
+    conventions,
     difficulties,
     group_table,
     left_out_table,
@@ -77,7 +78,8 @@ def _scores(chosen: Results) -> Iterator[Table]:
         key: (key.backbone, key.method, *(() if same else (f"{k}",))) for key, k in zip(chosen, counts, strict=True)
     }
     rows = [(systems[key], group) for key, group in overall.items()]
-    table = group_table("Main results", headings, rows, scores(SCORES))
+    title = f"Main results{conventions(next(iter(chosen.values())).metrics)}"
+    table = group_table(title, headings, rows, scores(SCORES))
     yield ranked(table, _compared(chosen), apart={passes.name: counts})
     split = {key: dict(difficulties(one.metrics)) for key, one in chosen.items()}
     names = list(next(iter(split.values())))

@@ -376,3 +376,45 @@ def test_all_formats_show_the_same_numbers() -> None:
         assert "68.8" in text  # strict FVR, 11 of 16
         assert "57.1" in text  # RVR, 8 of 14
         assert "100.0" in text  # Pass@2
+
+
+# -- the strict contract ----------------------------------------------------------------------------------------------
+
+
+def broken(kinds: str, code: Code) -> TraceReport:
+    """The first sample of problem a, right and verified but for one action with a finding."""
+    given = report("a", 0, kinds)
+    first = msgspec.structs.replace(given.actions[0], findings=(Finding(code, ""),))
+    return msgspec.structs.replace(given, actions=(first, *given.actions[1:]))
+
+
+@pytest.mark.parametrize("code", [Code.NOT_AN_OBJECT, Code.MISSING_FIELD, Code.TOO_MANY_DEPENDENCIES])
+def test_the_strict_contract_discards_the_output_of_a_malformed_action(code: Code) -> None:
+    reports = [broken("mvv", code), report("b", 0, "vvv")]
+    metrics = evaluate_metrics(PROBLEMS, reports, contract="strict")
+    scores = metrics.overall.scores
+    assert (metrics.contract, metrics.discarded) == ("strict", 1)
+    assert (scores[Measure.AVG].numerator, scores[Measure.AVG].denominator) == (1, 2)
+    assert (scores[Measure.PASS].numerator, scores[Measure.PASS].denominator) == (1, 2)
+    assert (scores[Measure.FVR].numerator, scores[Measure.FVR].denominator) == (3, 3)
+    assert (scores[Measure.RULE_VERIFIED].numerator, scores[Measure.PARSED].numerator) == (1, 1)
+    assert scores[Measure.RGD].numerator == pytest.approx(math.log(2))  # of length 0, counted as 1, against 2
+    assert metrics.overall.steps[StepOutcome.MALFORMED_SUMMARY] == 1
+    titles = [table.title for table in metrics_tables(metrics)]
+    assert titles[0] == "Scores (contract strict)"
+    assert ("outputs that the strict contract discards (wrong, no steps)", 1) in metrics_tables(metrics)[-1].rows
+
+
+@pytest.mark.parametrize("code", [Code.EXTRA_FIELD, Code.DUPLICATE_ID, Code.UNPARSABLE_CONCLUSION])
+def test_the_strict_contract_keeps_outputs_with_other_faults(code: Code) -> None:
+    metrics = evaluate_metrics(PROBLEMS, [broken("mvv", code)], contract="strict")
+    assert metrics.discarded == 0
+    assert metrics.overall.scores[Measure.AVG].value == 1.0
+
+
+def test_by_default_a_malformed_action_costs_itself() -> None:
+    metrics = evaluate_metrics(PROBLEMS, [broken("mvv", Code.MISSING_FIELD)])
+    assert (metrics.contract, metrics.discarded) == ("per-action", 0)
+    assert metrics.overall.scores[Measure.AVG].value == 1.0
+    assert metrics.overall.scores[Measure.FVR].denominator == 3
+    assert metrics_tables(metrics)[0].title == "Scores"

@@ -159,9 +159,15 @@ def test_other_elements_and_repeated_keys() -> None:
 
 
 def test_a_dependency_named_twice_counts_once() -> None:
-    action = one(json.dumps({**GOOD, "dependencies": ["h1", "h2", "h1", "h3", "h2", "h4"]}))
-    assert action.dependencies == ("h1", "h2", "h3", "h4")
+    action = one(json.dumps({**GOOD, "dependencies": ["h1", "h2", "h1", "h3"]}))
+    assert action.dependencies == ("h1", "h2", "h3")
     assert action.findings == ()
+
+
+def test_a_dependency_named_twice_counts_twice_towards_the_limit() -> None:
+    action = one(json.dumps({**GOOD, "dependencies": ["h1", "h2", "h1", "h3", "h2"]}))
+    assert action.dependencies == ("h1", "h2", "h3")
+    assert codes(action) == [Code.TOO_MANY_DEPENDENCIES]
 
 
 def test_ten_thousand_actions() -> None:

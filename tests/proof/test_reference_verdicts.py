@@ -6,6 +6,7 @@ Every disagreement on an action must fall in a class below, and the number in ea
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from pathlib import Path
@@ -14,7 +15,11 @@ from typing import Any
 import pytest
 
 from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.metrics.measures import Measure, Row
+from proof_r1_formal.metrics.outcomes import output_row, reference_length, under_contract
+from proof_r1_formal.proof.action import FIELDS as ACTION_FIELDS
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import GOAL_BINDING
@@ -150,6 +155,79 @@ def test_every_disagreement_with_the_reference_is_of_a_documented_class(shared_d
     assert not unexplained, "\n".join(unexplained[:10])
     assert _documented(tuple(FIELDS)) == counts
     assert _documented(("there", "here")) == verified
+
+
+# -- scores -----------------------------------------------------------------------------------------------------------
+
+SCORES = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.RGD)
+
+
+def their_row(problem: Problem, theirs: dict[str, Any], listed: list[Any]) -> Row:
+    """What an output adds to the scores of the reference implementation, from its verdicts on the actions.
+
+    An output is discarded if an action lacks a field, is not an object or lists more than four dependencies.
+    """
+    kept = all(isinstance(item, dict) and set(ACTION_FIELDS) <= set(item) for item in listed)
+    kept = kept and all(len(item["dependencies"]) <= 4 for item in listed)
+    reference = reference_length(problem)
+    assert reference is not None
+    if not kept:
+        return {Measure.AVG: (0, 1), Measure.RGD: (math.log(max(1, reference)), 1)}
+    premises = {premise.id for premise in problem.premises}
+    row: Row = {Measure.AVG: (bool(theirs["answer_correct"]), 1)}
+    for measure, verdicts in (
+        (Measure.FVR, ("schema_valid", "semantic_verified")),
+        (Measure.RVR, ("schema_valid", "semantic_verified", "rule_application_valid")),
+    ):
+        admitted, over, under = set(premises), 0, 0
+        for item, action in zip(listed, theirs["actions"], strict=True):
+            passes = all(action[verdict] for verdict in verdicts)
+            over += passes
+            under += passes or admitted.issuperset(item["dependencies"])
+            if passes:
+                admitted.add(item["id"])
+        row[measure] = (over, under)
+    generated = sum([action["in_closure"] for action in theirs["actions"][:-1]])
+    return {**row, Measure.RGD: (abs(math.log(max(1, generated) / max(1, reference))), 1)}
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_strict_scores_differ_from_those_of_the_reference_only_where_verdicts_do(shared_data: Path) -> None:
+    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
+    verifier = Verifier(get_solver("embedded"))
+    sums = {measure: [[0.0, 0.0], [0.0, 0.0]] for measure in SCORES}
+    right: tuple[dict[str, bool], dict[str, bool]] = ({}, {})
+    differing: Counter[Measure] = Counter()
+    unexplained: list[str] = []
+    for line in (shared_data / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines():
+        theirs = json.loads(line)
+        problem_id = f"{theirs['difficulty']}/{theirs['problem_id']}"
+        problem = problems[problem_id]
+        report = verifier.verify(problem, theirs["response"])
+        listed = json.loads(re.search(r"<summary>(.*)</summary>", theirs["response"], re.DOTALL)[1])  # type: ignore[index]
+        there = their_row(problem, theirs, listed)
+        here = output_row(under_contract(report, "strict"), reference_length(problem), None, eligibility="reference")
+        classes = classify(report, theirs["actions"], [len(item.get("dependencies", [])) for item in listed])
+        unknown = any(_has(step, Code.UNKNOWN_RULE) for step in report.actions)
+        explained = bool(classes) or unknown or report.answer_correct != theirs["answer_correct"]
+        for side, row in enumerate((there, here)):
+            for measure in SCORES:
+                part = row.get(measure, (0, 0))
+                sums[measure][side] = [a + b for a, b in zip(sums[measure][side], part, strict=True)]
+            right[side][problem_id] = right[side].get(problem_id, False) or bool(row[Measure.AVG][0])
+        for measure in SCORES:
+            parts = [[float(value) for value in row.get(measure, (0, 0))] for row in (there, here)]
+            if parts[0] != pytest.approx(parts[1]):
+                differing[measure] += 1
+                if not explained:
+                    unexplained.append(f"{problem_id} {theirs['kind']} {measure}: {parts}")
+    sums[Measure.PASS] = [[sum(side.values()), len(side)] for side in right]
+    differing[Measure.PASS] = sum([right[0][name] != right[1][name] for name in right[0]])
+    assert not unexplained, "\n".join(unexplained[:10])
+    for measure in SCORES:
+        values = [f"{over / under:.4f}" for over, under in sums[measure]]
+        assert f"| {measure} | {' | '.join(values)} | {differing[measure]} |" in DOCUMENT.read_text(encoding="utf-8")
 
 
 def _documented(columns: tuple[str, ...]) -> Counter[tuple[str, str]]:
