@@ -127,7 +127,8 @@ class Data(_Section, frozen=True):
         demonstrations: files of completions that ``sft`` learns from; the problems' reference proofs if there are none.
         checked: whether demonstrations that fail any check are left out (and counted).
         prompt: the whole contract and the problem, or (``short``) the problem's formulas only, answered without
-            thoughts: for small models that only ever see this one task.
+            thoughts: for small models that only ever see this one task. ``paper`` is ``full`` with the problem in the
+            format of the paper's user message.
         rules: the catalogue that prompts show and the verifier uses.
         thinking: whether the prompt asks for ``<think>`` or leaves thinking to the model's own format.
         uncertain: whether problems whose answer is Uncertain are trained on; binding that is never entailed.
@@ -138,7 +139,7 @@ class Data(_Section, frozen=True):
     evaluation: tuple[Text, ...] = ()
     demonstrations: tuple[Text, ...] = ()
     checked: bool = True
-    prompt: Literal["full", "short"] = "full"
+    prompt: Literal["full", "short", "paper"] = "full"
     rules: Literal["train", "folio"] = "train"
     thinking: Literal["explicit", "native"] = "explicit"
     uncertain: bool = False
@@ -315,7 +316,7 @@ class Config(_Section, frozen=True):
         tensorboard: whether curves are written for TensorBoard, too.
     """
 
-    method: Literal["sft", "grpo", "prosfi", "proof_r1", "no_verification", "no_closure"]
+    method: Literal["sft", "grpo", "prosfi", "expert_iteration", "proof_r1", "no_verification", "no_closure"]
     output: Text
     model: Model
     data: Data
@@ -361,6 +362,26 @@ def read_config(path: Path | str, overrides: Sequence[str] = ()) -> Config:
         return msgspec.convert(tree, Config)
     except msgspec.ValidationError as error:
         raise ConfigError(source, _readable(str(error))) from error
+
+
+def with_overrides(config: Config, overrides: Sequence[str]) -> Config:
+    """The configuration with some values changed.
+
+    Args:
+        config: as it is.
+        overrides: see :func:`read_config`.
+
+    Raises:
+        ConfigError: an override cannot be used.
+    """
+    tree = msgspec.to_builtins(config)
+    for override in overrides:
+        _apply(tree, override)
+        _name_preset(tree)
+    try:
+        return msgspec.convert(tree, Config)
+    except msgspec.ValidationError as error:
+        raise ConfigError(" ".join(overrides), _readable(str(error))) from error
 
 
 def write_config(config: Config) -> str:

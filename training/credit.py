@@ -125,6 +125,12 @@ def is_solved(report: TraceReport) -> bool:
     return bool(report.answer_correct) and is_eligible(report)
 
 
+def is_flawless(report: TraceReport) -> bool:
+    """Whether the answer is right and verified, and all actions pass all checks."""
+    right = report.answer_correct is True and report.verified
+    return right and all(step.signal == 1.0 for step in report.actions)
+
+
 def group_relative(rewards: Sequence[float], epsilon: float) -> tuple[float, ...]:
     """How far each reward is from their mean, in (population) standard deviations; 0 for all if they agree."""
     if len(set(rewards)) < 2:
@@ -143,6 +149,12 @@ def used_closure(report: TraceReport) -> tuple[bool, ...]:
     """Which actions are in the closure along the dependencies that checked proofs use."""
     used = frozenset(report.used_closure)
     return tuple([step.in_closure and step.id in used for step in report.actions])
+
+
+def padding(report: TraceReport) -> int:
+    """How many entailed actions are not in the used closure: the answer would be as well proved without them."""
+    inside = used_closure(report)
+    return sum([step.schema and step.semantic and not used for step, used in zip(report.actions, inside, strict=True)])
 
 
 def binds(step: StepReport) -> bool:

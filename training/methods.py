@@ -9,6 +9,7 @@ prompts, data, warm-up, the loss and evaluation.
 | ``sft`` | verified trajectories, by cross-entropy |
 | ``grpo`` | the answer: one reward per rollout, relative to its group, on every token |
 | ``prosfi`` | the answer, whether it is verified, and whether all steps are entailed, likewise |
+| ``expert_iteration`` | its own rollouts that pass all checks, with advantage 1 on every token of them |
 | ``proof_r1`` | per action: its verdicts, and the answer if the answer rests on it |
 | ``no_verification`` | ``proof_r1`` without the verdicts |
 | ``no_closure`` | ``proof_r1`` with the answer credited to all actions |
@@ -24,7 +25,7 @@ from typing import TypeAlias, assert_never
 from proof_r1_formal import ProofR1Error, TraceReport
 from proof_r1_formal.rewards import Reward, answer_reward, sound_answer_reward
 from training.align import Alignment, align
-from training.credit import Baselines, Credit, CreditSettings, group_relative
+from training.credit import Baselines, Credit, CreditSettings, group_relative, is_flawless
 from training.pieces import TokenText
 from training.presets import PRESETS, Group
 
@@ -40,10 +41,15 @@ class Imitation:
 
 @dataclass(frozen=True, slots=True)
 class WholeTrajectory:
-    """One reward per rollout; its distance from the group's mean is the advantage of every token."""
+    """One reward per rollout; its distance from the group's mean is the advantage of every token.
+
+    Attributes:
+        relative: whether the mean of the group is taken off, and the rest divided by the standard deviation.
+    """
 
     name: str
     reward: Reward
+    relative: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,11 @@ class PerAction:
     closure: bool = True
 
 
+def flawless_reward(report: TraceReport) -> float:
+    """1.0 for a right and verified answer whose actions all pass all checks, else 0."""
+    return float(is_flawless(report))
+
+
 Method: TypeAlias = Imitation | WholeTrajectory | PerAction
 
 
@@ -70,6 +81,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Imitation("sft"),
             WholeTrajectory("grpo", answer_reward),
             WholeTrajectory("prosfi", sound_answer_reward),
+            WholeTrajectory("expert_iteration", flawless_reward, relative=False),
             PerAction("proof_r1"),
             PerAction("no_verification", verification=False),
             PerAction("no_closure", closure=False),
@@ -185,8 +197,8 @@ def _credit(
     match method:
         case Imitation(name):
             raise ProofR1Error(f"method {name!r} learns from given trajectories; rollouts have no credit under it")
-        case WholeTrajectory(_, reward):
-            return tuple([_whole(reward, group, settings) for group in groups]), baselines
+        case WholeTrajectory():
+            return tuple([_whole(method, group, settings) for group in groups]), baselines
         case PerAction():
             credited = tuple([_per_action(method, group, baselines, settings) for group in groups])
             reports = [rollout.report for group in groups for rollout in group]
@@ -199,12 +211,13 @@ def divisor(credits_: Iterable[TokenCredit]) -> int:
     return max(1, sum([credit.units for credit in credits_]))
 
 
-def _whole(reward: Reward, group: Sequence[Rollout], settings: CreditSettings) -> tuple[TokenCredit, ...]:
-    relative = group_relative([reward(rollout.report) for rollout in group], settings.epsilon)
+def _whole(method: WholeTrajectory, group: Sequence[Rollout], settings: CreditSettings) -> tuple[TokenCredit, ...]:
+    rewards = tuple([method.reward(rollout.report) for rollout in group])
+    earned = group_relative(rewards, settings.epsilon) if method.relative else rewards
     return tuple(
         [
             TokenCredit((advantage,) * len(rollout.alignment.owners), 1)
-            for advantage, rollout in zip(relative, group, strict=True)
+            for advantage, rollout in zip(earned, group, strict=True)
         ]
     )
 

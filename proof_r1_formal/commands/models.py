@@ -41,6 +41,7 @@ from proof_r1_formal.models.chat import Model, Sampling
 from proof_r1_formal.models.endpoint import Endpoint, key_of, only_model
 from proof_r1_formal.models.journal import Journal
 from proof_r1_formal.models.local import LocalModel
+from proof_r1_formal.models.prompts import PromptSet
 from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed, RetryingModel
 from proof_r1_formal.models.sampling import OnOutcome, Samples, repaired
 from proof_r1_formal.models.sampling import sample as _sample
@@ -87,6 +88,9 @@ def sample(
     thinking: Annotated[
         Thinking, typer.Option("--thinking", help="What makes the model think: the prompt, or its own training.")
     ] = "explicit",
+    prompts: Annotated[
+        PromptSet, typer.Option("--prompts", help="The format of problems: this package's, or the paper's.")
+    ] = "default",
     temperature: Annotated[float, typer.Option("--temperature", min=0.0)] = 0.8,
     top_p: Annotated[float, typer.Option("--top-p", min=0.0, max=1.0)] = 0.95,
     max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Maximum length of a reply.")] = 4096,
@@ -116,10 +120,12 @@ def sample(
     """
     if is_stream(out):
         fail(f"{out}: replies are stored beside the completions, so this must be a regular file")
+    if prompts != "default" and (method != "direct" or repair):
+        fail(f"--prompts {prompts} requires --method direct without --repair")
     check_outputs(out, *[beside(out, what) for what in ("calls", "failures", "first")], inputs=(problems,))
     known = read_problem_file(problems, format)
     sampling = Sampling(temperature, top_p, max_tokens, thinking)
-    agent, described = _agent(method, rules, sampling, candidates, granularity or None, agent_solver)
+    agent, described = _agent(method, rules, sampling, prompts, candidates, granularity or None, agent_solver)
     settings = Settings(solver=solver, rules=rules)
     settings.verifier()  # report a wrong setting before any cost arises
 
@@ -158,13 +164,20 @@ def sample(
 
 
 def _agent(
-    method: Method, rules: RuleSystem, sampling: Sampling, candidates: int, granularity: int | None, solver: str
+    method: Method,
+    rules: RuleSystem,
+    sampling: Sampling,
+    prompts: PromptSet,
+    candidates: int,
+    granularity: int | None,
+    solver: str,
 ) -> tuple[Agent, str]:
     """The agent, and a key that identifies it and its settings."""
     names = catalogue(rules)
     match method:
         case "direct":
-            return Direct(names, sampling), f"{method} {rules}"
+            of = "" if prompts == "default" else f" {prompts}"
+            return Direct(names, sampling, prompts), f"{method} {rules}{of}"
         case "logic-agent":
             return LogicAgent(names, sampling, get_solver(solver)), f"{method} {rules} {solver}"
         case "graph-of-verification":

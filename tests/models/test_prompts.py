@@ -23,7 +23,7 @@ from proof_r1_formal import (
     three_way_options,
 )
 from proof_r1_formal.generate import Thinking, summary
-from proof_r1_formal.models.prompts import chat_prompt, contract, messages, question
+from proof_r1_formal.models.prompts import chat_prompt, contract, messages, paper_question, question
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, read_completion
 
 EXAMPLES = read_problems(Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl")
@@ -101,6 +101,55 @@ def test_no_text_of_a_premise_looks_like_another_line() -> None:
     assert len(text.splitlines()) == 7
 
 
+# -- the paper's format -----------------------------------------------------------------------------------------------
+
+
+def test_the_papers_message_has_its_lines_in_its_order() -> None:
+    goal = parse_formula("¬likes(tom, ann)")
+    premises = (Premise("h1", parse_formula("kind(tom)"), text="Tom is kind."), Premise("h2", goal, text="Dislike"))
+    problem = Problem("p/1", premises, three_way_options(goal), "h_goal_true", "Is it true?")
+    assert paper_question(problem).splitlines() == [
+        "Context:",
+        "1. Tom is kind. Formal statement: 'h1 : kind tom'.",
+        "2. Dislike. Formal statement: 'h2 : ¬likes tom ann'.",
+        "",
+        "Question: Is it true?",
+        "",
+        "Options:",
+        "A) True. Answer id: 'h_goal_true'. Formal statement: '¬likes tom ann'.",
+        "B) False. Answer id: 'h_goal_false'. Formal statement: '¬¬likes tom ann'.",
+        "C) Uncertain. Answer id: 'h_goal_uncertain'. Formal statement: '¬likes tom ann'.",
+        "",
+        "The correct option is:",
+    ]
+
+
+def test_formulas_of_the_papers_message_read_back() -> None:
+    for problem in EXAMPLES.values():
+        shown = re.findall(r"Formal statement: '(?:(\w+) : )?(.*)'\.$", paper_question(problem), re.MULTILINE)
+        given = [*[p.formula for p in problem.premises], *[option.formula for option in problem.options]]
+        assert [parse_formula(text) for _, text in shown] == given
+        assert [name for name, _ in shown if name] == [premise.id for premise in problem.premises]
+
+
+@pytest.mark.parametrize("rules", [TRAIN, FOLIO], ids=lambda rules: rules.name)
+def test_the_contract_of_the_papers_set_has_an_example_in_its_format_that_passes(rules: Catalogue) -> None:
+    system, user = messages(EXAMPLES["garden/1"], rules=rules, prompts="paper")
+    assert user["content"] == paper_question(EXAMPLES["garden/1"])
+    text = system["content"]
+    premises = re.findall(r"^\d+\. Formal statement: '(h\d+) : (.*)'\.$", text, re.MULTILINE)
+    goal = re.search(r"Answer id: 'h_goal_true'\. Formal statement: '(.*)'\.$", text, re.MULTILINE)
+    assert goal is not None
+    problem = Problem(
+        "example",
+        tuple([Premise(name, parse_formula(formula)) for name, formula in premises]),
+        three_way_options(parse_formula(goal[1])),
+        "h_goal_true",
+    )
+    report = Verifier(rules=rules, evaluation=False).verify(problem, text[text.rindex("<summary>") :])
+    assert [step.signal for step in report.actions] == [1.0, 1.0]
+
+
 # -- chat templates ---------------------------------------------------------------------------------------------------
 
 LOOP = "{% for m in messages %}"
@@ -142,6 +191,19 @@ def test_every_template_carries_both_messages_in_order(name: str, thinking: Thin
 def test_without_a_template_the_messages_follow_each_other() -> None:
     chat = messages(EXAMPLES["garden/2"])
     assert chat_prompt(tokenizer(None), chat) == f"{chat[0]['content']}\n\n{chat[1]['content']}\n\n"
+
+
+def test_without_a_template_the_token_that_begins_texts_stands_first_and_is_one_token() -> None:
+    made = tokenizer(None)
+    made.add_special_tokens({"bos_token": "<|begin|>"})
+    chat = messages(EXAMPLES["garden/2"])
+    text = chat_prompt(made, chat)
+    assert text == f"<|begin|>{chat[0]['content']}\n\n{chat[1]['content']}\n\n"
+    ids = made.encode(text, add_special_tokens=False)
+    assert ids[0] == made.bos_token_id
+    assert ids.count(made.bos_token_id) == 1
+    made.chat_template = TEMPLATES["roles"]
+    assert not chat_prompt(made, chat).startswith("<|begin|>")  # a template writes its own
 
 
 def test_a_template_that_is_broken_is_told() -> None:

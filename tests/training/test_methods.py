@@ -59,7 +59,7 @@ def credited(name: str, batch: Sequence[Sequence[Rollout]] | None = None) -> Bat
 
 
 def test_the_methods_are_those_that_are_compared() -> None:
-    assert list(METHODS) == ["sft", "grpo", "prosfi", "proof_r1", "no_verification", "no_closure"]
+    assert list(METHODS) == ["sft", "grpo", "prosfi", "expert_iteration", "proof_r1", "no_verification", "no_closure"]
     assert METHODS["proof_r1"] == PerAction("proof_r1", verification=True, closure=True)
 
 

@@ -11,8 +11,8 @@ from concurrent.futures import Future
 
 import torch
 
-from proof_r1_formal import TraceReport
 from training.config import Config
+from training.credit import is_flawless
 from training.local.chance import seed_of
 from training.local.clock import Stopwatch
 from training.local.forward import Example
@@ -118,9 +118,3 @@ class ImitationLearner:
         answer = tokenizer.encode(one.answer, add_special_tokens=False)
         end = [] if tokenizer.eos_token_id is None else [tokenizer.eos_token_id]
         return Example(one.task.prompt, (*answer, *end))
-
-
-def is_flawless(report: TraceReport) -> bool:
-    """Whether the answer is right and verified, and all actions pass all checks."""
-    right = report.answer_correct is True and report.verified
-    return right and all(action.signal == 1.0 for action in report.actions)

@@ -7,14 +7,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from transformers import PreTrainedTokenizerFast
 
-from proof_r1_formal import Completion, Problem, ProofR1Error, catalogue, read_completions, read_problems
+from proof_r1_formal import (
+    Completion,
+    Problem,
+    ProofR1Error,
+    ReferenceStep,
+    catalogue,
+    parse_formula,
+    read_completions,
+    read_problems,
+)
 from proof_r1_formal.generate import completion, summary
+from proof_r1_formal.logic.show import show
 from proof_r1_formal.models.chat import Message
-from proof_r1_formal.models.prompts import chat_prompt, messages, short_question
+from proof_r1_formal.models.prompts import PromptSet, chat_prompt, messages, short_question
 from training.config import Config, Data
 
 SAMPLE = 5000
@@ -91,7 +101,8 @@ def prompt_text(problem: Problem, data: Data, render: Callable[[Sequence[Message
     """
     if data.prompt == "short":
         return short_question(problem)
-    return render(messages(problem, rules=catalogue(data.rules), thinking=data.thinking))
+    prompts: PromptSet = "paper" if data.prompt == "paper" else "default"
+    return render(messages(problem, rules=catalogue(data.rules), thinking=data.thinking, prompts=prompts))
 
 
 def make_tasks(
@@ -141,8 +152,15 @@ def answer_text(problem: Problem, number: int, data: Data, prompt: str) -> str:
     proof = problem.proofs[number]
     if data.prompt == "short":
         return summary(proof)
+    if data.prompt == "paper":
+        proof = tuple([_juxtaposed(step) for step in proof])
     opens = data.thinking == "native" and not prompt.rstrip().endswith("<think>")
     return ("<think>\n" if opens else "") + completion(problem, proof, thinking=data.thinking)
+
+
+def _juxtaposed(step: ReferenceStep) -> ReferenceStep:
+    """The step in the notation of the paper's prompts."""
+    return replace(step, conclusion=show(parse_formula(step.conclusion), "juxtaposed"))
 
 
 def demonstrations(tasks: Sequence[Task], tokenizer: PreTrainedTokenizerFast, config: Config) -> list[Demonstration]:

@@ -19,8 +19,8 @@ from transformers import PreTrainedTokenizerFast
 from proof_r1_formal import Problem, Settings
 from proof_r1_formal.data.native import to_json
 from training.config import Config, ConfigError
+from training.credit import is_flawless
 from training.local.display import Display
-from training.local.imitation import is_flawless
 from training.local.model import load_tokenizer
 from training.local.order import Order, Position
 from training.local.tasks import (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.models.chat import Model, Sampling
-from proof_r1_formal.models.prompts import messages
+from proof_r1_formal.models.prompts import PromptSet, messages
 from proof_r1_formal.rules.schema import Catalogue
 
 
@@ -17,12 +17,14 @@ class Direct:
     Attributes:
         rules: that the proof may name.
         sampling: of the reply.
+        prompts: in which format problems are written.
     """
 
     rules: Catalogue
     sampling: Sampling
+    prompts: PromptSet = "default"
 
     async def solve(self, problem: Problem, model: Model) -> str:
         """See :class:`~proof_r1_formal.models.agents.Agent`."""
-        chat = messages(problem, rules=self.rules, thinking=self.sampling.thinking)
+        chat = messages(problem, rules=self.rules, thinking=self.sampling.thinking, prompts=self.prompts)
         return (await model.reply(chat, self.sampling)).text

@@ -8,9 +8,9 @@ import pytest
 from msgspec import structs
 
 from proof_r1_formal import Problem, Settings
-from proof_r1_formal.models.prompts import contract, question, short_question
+from proof_r1_formal.models.prompts import contract, paper_question, question, short_question
 from training.config import Config
-from training.local.imitation import is_flawless
+from training.credit import is_flawless
 from training.local.model import Policy
 from training.local.tasks import Task, answer_text, demonstrations, make_tasks, prompt_text, sample_texts, trainable
 
@@ -27,12 +27,14 @@ def test_prompts(config: Config, problems: list[Problem]) -> None:
         assert prompt_text(problem, short, plain) == short_question(problem)
         text = prompt_text(problem, full, plain)
         assert contract() in text and question(problem) in text
+        paper = prompt_text(problem, structs.replace(config.data, prompt="paper"), plain)
+        assert paper.endswith(paper_question(problem)) and contract(prompts="paper") in paper
         named = [line.partition(": ")[0] for line in short_question(problem).splitlines()]
         ids = [*[premise.id for premise in problem.premises], *[option.id for option in problem.options]]
         assert named == [*ids, ""]
 
 
-@pytest.mark.parametrize("prompt", ["short", "full"])
+@pytest.mark.parametrize("prompt", ["short", "full", "paper"])
 @pytest.mark.parametrize("thinking", ["explicit", "native"])
 def test_answers_are_verified_and_fit_their_prompt(
     config: Config, problems: list[Problem], prompt: str, thinking: str
@@ -46,7 +48,7 @@ def test_answers_are_verified_and_fit_their_prompt(
             assert answer.startswith("<summary>" if prompt == "short" else "<think>\n")
             assert is_flawless(verifier.verify(problem, answer))
             after = answer_text(problem, number, data, opened)
-            assert after.startswith("<think>") == (prompt == "full" and thinking == "explicit")
+            assert after.startswith("<think>") == (prompt != "short" and thinking == "explicit")
 
 
 def test_what_cannot_be_trained_on_is_counted(config: Config, problems: list[Problem]) -> None:

@@ -28,10 +28,10 @@ from proof_r1_formal import (
 )
 from proof_r1_formal.generate import summary
 from training.config import Config, ConfigError, Lora, write_config
-from training.credit import Baselines
+from training.credit import Baselines, is_flawless
 from training.local import reinforcement
 from training.local.display import Display
-from training.local.imitation import ImitationLearner, is_flawless
+from training.local.imitation import ImitationLearner
 from training.local.logs import EvaluationRecord, ImitationRecord, Record, Seconds, StepRecord, read_log
 from training.local.model import Policy, load_policy
 from training.local.reinforcement import ReinforcementLearner
