@@ -14,6 +14,7 @@ from pathlib import Path
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
+from peft.tuners.lora import LoraLayer
 from torch import Tensor
 from torch.nn import Parameter
 from transformers import (
@@ -223,6 +224,11 @@ def _with_adapters(base: PreTrainedModel, lora: Lora) -> PeftModel:
         adapted = get_peft_model(base, settings)
     except ValueError as error:  # no layer has such a name
         raise ModelError(f"model.lora: {error}") from error
+    reached = {name.rpartition(".")[2] for name, layer in base.named_modules() if isinstance(layer, LoraLayer)}
+    if skipped := [target for target in lora.targets if target not in reached]:
+        linear = {name.rpartition(".")[2] for name, layer in base.named_modules() if isinstance(layer, torch.nn.Linear)}
+        there = ", ".join(sorted((reached | linear) - {"base_layer", "default", "lm_head"}))
+        raise ModelError(f"model.lora.targets: no layer is named {', '.join(skipped)}; the linear layers are {there}")
     assert isinstance(adapted, PeftModel)
     return adapted
 

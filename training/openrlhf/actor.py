@@ -178,10 +178,10 @@ class Merged:
 
     @property
     def data(self) -> Tensor:
-        """The sum."""
+        """The sum, added in float32 and rounded once: rounded first, small updates of large weights would be lost."""
         with torch.no_grad():
-            sums: Tensor = self.weight + self.layer.get_delta_weight("default").to(self.dtype)
-        return sums
+            sums: Tensor = self.weight.float() + self.layer.get_delta_weight("default").float()
+        return sums.to(self.dtype)
 
 
 def merged(policy: PeftModel) -> list[tuple[str, Tensor | Merged]]:

@@ -115,6 +115,9 @@ def test_what_cannot_be_used_is_told(config: Config, tmp_path: Path) -> None:
         load_policy(structs.replace(config.model, warm_up=str(tmp_path)), config.model.path)
     with pytest.raises(ModelError, match=r"model\.lora"):
         load_policy(structs.replace(config.model, lora=Lora(targets=("nowhere",))), config.model.path)
+    for targets in (("q_proj", "gate_up_proj"), ("gate_up_proj", "query_key_value", "down_proj")):
+        with pytest.raises(ModelError, match=r"no layer is named gate_up_proj.*gate_proj, k_proj"):
+            load_policy(structs.replace(config.model, lora=Lora(targets=targets)), config.model.path)
     if not torch.cuda.is_available():
         with pytest.raises(ModelError, match="no GPU"):
             load_policy(structs.replace(config.model, device="cuda"), config.model.path)
