@@ -10,7 +10,7 @@ nothing of how it was built: a label that they do not confirm is never given out
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, count
@@ -87,9 +87,10 @@ class GeneratorSettings:
         distractors: how many premises the proof does not need, at most; that of the difficulty if None.
         answers: labels of the right options, drawn with equal chances; one that is named twice has two.
         vocabulary: the names and predicates; ``Vocabulary.split`` gives some that others never see.
+        routes: how many proofs of the goal there are, which share no premise and have the same number of steps.
 
     Raises:
-        ProofR1Error: a range is none, or there is no such answer, difficulty or system.
+        ProofR1Error: a range or the number of routes is none, or there is no such answer, difficulty or system.
     """
 
     seed: int = 0
@@ -99,11 +100,14 @@ class GeneratorSettings:
     distractors: Range | None = None
     answers: tuple[str, ...] = (TRUE, FALSE, UNCERTAIN)
     vocabulary: Vocabulary = VOCABULARY
+    routes: int = 1
 
     def __post_init__(self) -> None:
         for name, least, given in (("steps", 1, self.steps), ("distractors", 0, self.distractors)):
             if given is not None and not least <= given[0] <= given[1]:
                 raise ProofR1Error(f"{name} from {given[0]} to {given[1]} were asked for; {least} is the least")
+        if self.routes < 1:
+            raise ProofR1Error(f"{self.routes} routes were asked for; 1 is the least")
         if not self.answers or not set(self.answers) <= {TRUE, FALSE, UNCERTAIN}:
             raise ProofR1Error(f"answers are {TRUE}, {FALSE} and {UNCERTAIN}; {self.answers!r} were asked for")
         if self.difficulty not in (*STEPS, "mixed"):
@@ -238,19 +242,31 @@ class _Draft:
         person, *others = source.sample([each.name for each in vocabulary.people], 1 + source.randint(0, OTHERS))
         grower = Grower(_SYSTEMS[self._settings.system], source, person, _predicates(vocabulary, source))
         proved = grower.root()
-        tree = grower.grow(proved, self._steps)
-        if tree is None:
+        trees = self._trees(grower, proved)
+        if not trees:
             return None
-        leaves = without_a_link(tree, source) if self._answer == UNCERTAIN else tree.leaves()
-        kept = [leaf.formula for leaf in leaves]
-        missing = len(tree.leaves()) - len(kept)  # problems without a proof are not to be known by their size
-        taken = {node.formula for node in tree.nodes()}
-        distracting = Distractors(tree, person, others, grower, source).draw(self._distractors + missing, taken)
+        leaves = [
+            leaf.formula
+            for tree in trees
+            for leaf in (without_a_link(tree, source) if self._answer == UNCERTAIN else tree.leaves())
+        ]
+        kept = list(dict.fromkeys(leaves))
+        whole = {leaf.formula for tree in trees for leaf in tree.leaves()}
+        missing = len(whole) - len(kept)  # problems without a proof are not to be known by their size
+        taken = {node.formula for tree in trees for node in tree.nodes()}
+        distracting = Distractors(trees[0], person, others, grower, source).draw(self._distractors + missing, taken)
         formulas = list(dict.fromkeys([*kept, *distracting]))
         source.shuffle(formulas)
         refuted = self._answer == FALSE or (self._answer == UNCERTAIN and source.random() < 0.5)
         problem = self._problem(tuple(formulas), negate(proved) if refuted else proved, source)
-        return self._open(problem) if self._answer == UNCERTAIN else self._proved(problem, tree)
+        return self._open(problem) if self._answer == UNCERTAIN else self._proved(problem, trees)
+
+    def _trees(self, grower: Grower, proved: Formula) -> tuple[Node, ...]:
+        """A tree for each route; none if one cannot be grown, or two of them share a premise."""
+        trees = [grower.grow(proved, self._steps) for _ in range(self._settings.routes)]
+        whole = tuple([tree for tree in trees if tree is not None])
+        leaves = [leaf.formula for tree in whole for leaf in {leaf.formula: leaf for leaf in tree.leaves()}.values()]
+        return whole if len(whole) == len(trees) and len(set(leaves)) == len(leaves) else ()
 
     def _open(self, problem: Problem) -> Generated | None:
         """The problem if its answer is Uncertain, and not just because nothing leads to the goal."""
@@ -262,19 +278,19 @@ class _Draft:
             return None
         return self._generated(problem, against, Uncertain({GOAL_TRUE: against, GOAL_FALSE: without}))
 
-    def _proved(self, problem: Problem, tree: Node) -> Generated | None:
-        """The problem with its proof if the premises are consistent."""
+    def _proved(self, problem: Problem, trees: Sequence[Node]) -> Generated | None:
+        """The problem with its proofs if the premises are consistent."""
         model = self._countermodel(problem, BOTTOM)
         if model is None:
             return None
         option = problem.option(problem.answer)
         assert option is not None
         ids = {premise.formula: premise.id for premise in problem.premises}
-        steps = steps_of(tree, ids, option.id, option.formula)
-        report = _verifier(self._settings.system).verify(problem, summary(steps))
-        if any(action.signal != VERIFIED for action in report.actions):
+        proofs = tuple([steps_of(tree, ids, option.id, option.formula) for tree in trees])
+        reports = [_verifier(self._settings.system).verify(problem, summary(steps)) for steps in proofs]
+        if any(action.signal != VERIFIED for report in reports for action in report.actions):
             raise ProofR1Error(f"the intended proof of problem {problem.id} does not hold: a move must be wrong")
-        return self._generated(replace(problem, proofs=(steps,)), model, Proved(option.id, steps, report))
+        return self._generated(replace(problem, proofs=proofs), model, Proved(option.id, proofs[0], reports[0]))
 
     def _generated(self, problem: Problem, model: Structure, evidence: Proved | Uncertain) -> Generated:
         key = structural_key(problem.options[0].formula, [premise.formula for premise in problem.premises])

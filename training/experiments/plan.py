@@ -29,7 +29,7 @@ METHODS: tuple[MethodName, ...] = ("sft", "grpo", "prosfi", "proof_r1", "no_veri
 """In the order of tables."""
 
 
-def _vocabulary(names: str, words: str) -> Vocabulary:
+def short_vocabulary(names: str, words: str) -> Vocabulary:
     """Short names and predicates of one word: short sequences."""
     return Vocabulary(
         people=tuple([Person(name, "they") for name in names.split()]),
@@ -38,7 +38,7 @@ def _vocabulary(names: str, words: str) -> Vocabulary:
     )
 
 
-SEEN = _vocabulary(
+SEEN = short_vocabulary(
     "Ada Bob Cleo Dan Eve Finn Gus Hal Ida Jo Kit Lea",
     """
     able bold brave calm clever cool eager fair firm fit free glad grand happy keen kind light loud mild neat nice noble
@@ -46,7 +46,7 @@ SEEN = _vocabulary(
     """,
 )
 """Of the warm-up."""
-UNSEEN = _vocabulary(
+UNSEEN = short_vocabulary(
     "Max Nora Otto Pia Ray",
     "brisk deft frank gentle jolly lean meek polite sane slim sober swift thin tough wary witty",
 )

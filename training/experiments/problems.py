@@ -6,41 +6,49 @@ is, but for names and the order of premises, one that something was learned from
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from random import Random
 
-from proof_r1_formal import Catalogue, Completion, Problem, read_problems, write_problems
+from proof_r1_formal import Catalogue, Completion, Problem, ReferenceStep, read_problems, write_problems
 from proof_r1_formal.data.completions import write_completions
 from proof_r1_formal.data.problem import FALSE, TRUE
 from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
 from proof_r1_formal.generate.diversity import structural_key
+from proof_r1_formal.generate.vocabulary import Vocabulary
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.logic.transform import rename
 from proof_r1_formal.models.prompts import short_question
 from training.experiments.plan import HELD_OUT, SEEN, Draw
 from training.experiments.slips import sloppy
 
 
-def write_draws(draws: Mapping[str, tuple[Draw, ...]], folder: Path, *, workers: int = 1) -> dict[str, Path]:
+def write_draws(
+    draws: Mapping[str, tuple[Draw, ...]], folder: Path, *, held_out: Collection[str] = HELD_OUT, workers: int = 1
+) -> dict[str, Path]:
     """Write the files of problems, those to be scored on first.
 
     Args:
         draws: by name.
         folder: where to.
+        held_out: names of the files to be scored on.
         workers: processes that generate.
 
     Returns:
         The files by name.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    paths = {name: folder / f"{name}.jsonl" for name in sorted(draws, key=lambda name: name not in HELD_OUT)}
+    paths = {name: folder / f"{name}.jsonl" for name in sorted(draws, key=lambda name: name not in held_out)}
     reserved: set[bytes] = set()
     for name, path in paths.items():
         if not path.exists():
             problems = _drawn(draws[name], reserved, workers)
-            write_problems(path, [replace(p, difficulty=name) for p in problems] if name in HELD_OUT else problems)
-        if name in HELD_OUT:
+            write_problems(path, [replace(p, difficulty=name) for p in problems] if name in held_out else problems)
+        if name in held_out:
             reserved.update(map(_key, read_problems(path).values()))
     return paths
 
@@ -60,23 +68,68 @@ def write_one_step(path: Path, *, count: int = 160) -> None:
 
 
 def in_order_of_use(problem: Problem) -> Problem:
-    """The problem without its English, its premises in the order in which the proof uses them, others in between.
+    """The problem without its English, its premises in the order in which its proofs use them, others in between.
 
     Where to look next is then mostly a matter of where one was, which small models learn; in a random order it is a
     search. The premises that no proof needs stay at random places.
     """
-    used = list(dict.fromkeys([name for step in problem.proofs[0] for name in step.dependencies]))
+    used = list(dict.fromkeys([name for proof in problem.proofs for step in proof for name in step.dependencies]))
     places = iter([premise for name in used for premise in problem.premises if premise.id == name])
     ordered = [next(places) if premise.id in used else premise for premise in problem.premises]
     new = {premise.id: f"h{number}" for number, premise in enumerate(ordered, 1)}
-    proof = tuple(
-        [
-            replace(step, dependencies=tuple([new.get(name, name) for name in step.dependencies]))
-            for step in problem.proofs[0]
-        ]
-    )
+    proofs = tuple([tuple([_renamed(step, new) for step in proof]) for proof in problem.proofs])
     premises = tuple([replace(premise, id=new[premise.id], text="") for premise in ordered])
-    return replace(problem, premises=premises, question="", proofs=(proof,))
+    return replace(problem, premises=premises, question="", proofs=proofs)
+
+
+def write_renamed(problems: Iterable[Problem], vocabulary: Vocabulary, times: int, path: Path) -> None:
+    """Write each problem so many times, each time with other names and predicates, unless the file is there.
+
+    The same proof under many names teaches to copy what the prompt says; few proofs under one set of names each are
+    learned by heart.
+
+    Args:
+        problems: whose names and predicates are of the vocabulary.
+        vocabulary: from which the new ones are taken.
+        times: how often.
+        path: of the file.
+    """
+    if path.exists():
+        return
+    people = [person.name for person in vocabulary.people]
+    words = [predicate.symbol for theme in vocabulary.themes for predicate in theme]
+    renamed = []
+    for problem in problems:
+        for number in range(times):
+            source = Random(f"names {problem.id} {number}")
+            predicates = dict(zip(words, source.sample(words, len(words)), strict=True))
+            constants = dict(zip(people, source.sample(people, len(people)), strict=True))
+            renamed.append(_with_names(problem, f"{problem.id}~{number}", predicates, constants))
+    write_problems(path, renamed)
+
+
+def _with_names(problem: Problem, name: str, predicates: Mapping[str, str], constants: Mapping[str, str]) -> Problem:
+    def formula(given: Formula) -> Formula:
+        return rename(given, predicates, constants)
+
+    return replace(
+        problem,
+        id=name,
+        premises=tuple(
+            [replace(p, formula=formula(p.formula), source=show(formula(p.formula))) for p in problem.premises]
+        ),
+        options=tuple([replace(option, formula=formula(option.formula)) for option in problem.options]),
+        proofs=tuple(
+            [
+                tuple([replace(s, conclusion=show(formula(parse_formula(s.conclusion)))) for s in proof])
+                for proof in problem.proofs
+            ]
+        ),
+    )
+
+
+def _renamed(step: ReferenceStep, names: Mapping[str, str]) -> ReferenceStep:
+    return replace(step, dependencies=tuple([names.get(name, name) for name in step.dependencies]))
 
 
 def _key(problem: Problem) -> bytes:

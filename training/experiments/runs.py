@@ -25,12 +25,12 @@ from training.local.chance import generator_of, seed_of
 from training.local.checkpoint import State
 from training.local.display import Display
 from training.local.forward import Example, log_probs, rows_of
+from training.local.logs import EvaluationRecord, read_log
 from training.local.model import Policy, load_policy
 from training.local.sampling import Sampling, sample
 from training.local.tasks import make_tasks, read_files
 from training.local.trainer import starting_model, train
 from training.local.update import chunks
-from training.local.verification import Workers
 
 DECODINGS: Mapping[str, tuple[float, int]] = {"greedy": (0.0, 1), "sampled": (1.0, 3)}
 """Temperature and number of samples."""
@@ -107,6 +107,12 @@ def train_quietly(config: Config) -> None:
         train(config, display)
 
 
+def evaluation_at_the_end(config: Config) -> EvaluationRecord:
+    """The evaluation after the last step of a finished run."""
+    records = [r for r in read_log(Path(config.output) / "log.jsonl") if isinstance(r, EvaluationRecord)]
+    return next(record for record in records if record.step == config.optimiser.steps)
+
+
 # -- models -----------------------------------------------------------------------------------------------------------
 
 
@@ -141,7 +147,7 @@ def _save_merged(policy: Policy, folder: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class Answer:
     """A completion on a held-out problem, and what it was found to be."""
 
     problem: Problem
@@ -162,9 +168,9 @@ def score(config: Config, files: Sequence[Path]) -> Scores:
     problems = list(read_files(list(map(str, files))).values())
     found: Scores = {}
     for decoding, (temperature, samples) in DECODINGS.items():
-        answers = _answers(policy, problems, config, temperature, samples, folder / "held-out" / f"{decoding}.jsonl")
+        given = answers(policy, problems, config, temperature, samples, folder / "held-out" / f"{decoding}.jsonl")
         found[decoding] = {
-            group: _scored([answer for answer in answers if answer.problem.difficulty in sets])
+            group: _scored([answer for answer in given if answer.problem.difficulty in sets])
             for group, sets in GROUPS.items()
         }
     new = folder / ".scores.json.new"
@@ -178,9 +184,18 @@ def read_scores(folder: Path) -> Scores:
     return msgspec.json.decode((folder / "scores.json").read_bytes(), type=Scores)
 
 
-def _answers(
+def answers(
     policy: Policy, problems: Sequence[Problem], config: Config, temperature: float, samples: int, path: Path
-) -> list[_Answer]:
+) -> list[Answer]:
+    """Sample completions, verify them and keep them.
+
+    Args:
+        policy: answers.
+        problems: that are asked; those whose prompt is too long are left out.
+        config: of the run, for the prompt and for the sizes.
+        temperature, samples: of sampling.
+        path: of the file of completions.
+    """
     tasks = make_tasks(
         problems, policy.tokenizer, config.data, max_prompt_tokens=config.rollout.max_prompt_tokens
     ).tasks
@@ -190,12 +205,12 @@ def _answers(
     drawn = sample(policy, [task.prompt for task in tasks], sampling, generator)
     examples = [Example(tasks[one.prompt].prompt, one.ids) for one in drawn]
     texts = [policy.pieces.read(one.ids).text for one in drawn]
-    with Workers(Settings(rules=config.data.rules), count=rollout.workers, timeout=rollout.timeout) as workers:
-        pending = [
-            workers.verify(tasks[one.prompt].problem, text, one.number) for one, text in zip(drawn, texts, strict=True)
-        ]
-        entropies = list(_entropies(policy, examples, config.batch.micro))
-        reports = [future.result().report for future in pending]
+    entropies = list(_entropies(policy, examples, config.batch.micro))
+    verifier = Settings(rules=config.data.rules).verifier()
+    reports = [
+        verifier.verify(tasks[one.prompt].problem, text, sample=one.number)
+        for one, text in zip(drawn, texts, strict=True)
+    ]
     path.parent.mkdir(parents=True, exist_ok=True)
     write_completions(
         path,
@@ -205,7 +220,7 @@ def _answers(
         ],
     )
     return [
-        _Answer(tasks[one.prompt].problem, len(one.ids), entropy, report)
+        Answer(tasks[one.prompt].problem, len(one.ids), entropy, report)
         for one, entropy, report in zip(drawn, entropies, reports, strict=True)
     ]
 
@@ -218,7 +233,7 @@ def _entropies(policy: Policy, examples: Sequence[Example], size: int) -> Iterab
             yield from log_probs(policy.model, rows, share=policy.share)[1].sum(-1).tolist()
 
 
-def _scored(answers: Sequence[_Answer]) -> Scored:
+def _scored(answers: Sequence[Answer]) -> Scored:
     reports = [answer.report for answer in answers]
     actions = [action for report in reports for action in report.actions]
     scores = evaluate_metrics({answer.problem.id: answer.problem for answer in answers}, reports).overall.scores

@@ -22,8 +22,7 @@ from training.config import Config
 from training.experiments.plan import HELD_OUT, STUDIES, Experiment, MethodName, StudyName, draws, read_experiment
 from training.experiments.problems import write_draws, write_reading, write_sloppy
 from training.experiments.report import write_report
-from training.experiments.runs import Task, next_model, perform, train_quietly
-from training.local.logs import EvaluationRecord, read_log
+from training.experiments.runs import Task, evaluation_at_the_end, next_model, perform, train_quietly
 
 Say = Callable[[str], object]
 
@@ -110,7 +109,7 @@ def noisy_warm_up(
         if not ready.exists():
             train_quietly(config)
             ready.touch()
-        scores = _evaluation(config).scores
+        scores = evaluation_at_the_end(config).scores
         parsed, rvr = (scores[name].value for name in (Measure.PARSED, Measure.RVR))
         say(f"round {number} on sloppy proofs: {_seen(config)}")
         if parsed >= sizes.parsed and sizes.rvr[0] <= rvr <= sizes.rvr[1]:
@@ -178,14 +177,8 @@ def _stage(
     return structs.replace(config, output=str(output), data=data, model=model)
 
 
-def _evaluation(config: Config) -> EvaluationRecord:
-    """The evaluation at the end of a run."""
-    records = [r for r in read_log(Path(config.output) / "log.jsonl") if isinstance(r, EvaluationRecord)]
-    return next(record for record in records if record.step == config.optimiser.steps)
-
-
 def _seen(config: Config) -> str:
-    last = _evaluation(config)
+    last = evaluation_at_the_end(config)
     shown = [
         f"{name} {last.scores[name].value:.2f}" for name in (Measure.PARSED, Measure.AVG, Measure.FVR, Measure.RVR)
     ]

@@ -53,6 +53,7 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", tag_fiel
         signals: share of actions with signal 0.0, 0.1, 0.3 and 1.0.
         fvr, rvr: as in evaluation, over the rollouts.
         actions, closure: mean number of actions, and of those in the closure.
+        padding: mean number of entailed actions on which no checked proof of the answer rests; 0 in older logs.
         mapped, unmapped: number of actions with tokens, and without.
         units: N_B, by which the loss would be divided if all were one mini-batch.
         positive, negative: sums of the positive and of the negative advantages of all tokens.
@@ -114,6 +115,7 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", tag_fiel
     verification_share: float
     memory: float
     vllm_kl: float = 0.0
+    padding: float = 0.0
 
 
 class ImitationRecord(msgspec.Struct, frozen=True, kw_only=True, tag="imitation", tag_field="kind"):

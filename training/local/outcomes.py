@@ -15,7 +15,7 @@ import msgspec
 
 from proof_r1_formal import Problem, evaluate_metrics
 from proof_r1_formal.metrics.measures import Measure
-from training.credit import is_eligible
+from training.credit import is_eligible, padding
 from training.local.logs import Seconds, StepRecord
 from training.local.update import Update
 from training.local.verification import Checked
@@ -104,6 +104,7 @@ def step_record(
         rvr=scores[Measure.RVR].value,
         actions=len(actions) / len(rollouts),
         closure=sum([action.in_closure for action in actions]) / len(rollouts),
+        padding=sum([padding(report) for report in reports]) / len(rollouts),
         mapped=sum([size > 0 for size in sizes]),
         unmapped=sum([size == 0 for size in sizes]),
         units=divisor(credits_),

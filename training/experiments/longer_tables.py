@@ -1,0 +1,256 @@
+"""The tables of the study ``longer``, made from its records alone: ``python -m training.experiments.longer_tables``.
+
+In: the records in ``docs/experiments/longer``. Out: ``docs/experiments/longer.md``. ± is the standard deviation over
+seeds. Intervals are 95 % percentile bootstraps in which seeds and problems are both drawn with replacement, the same
+ones for both arms of a difference.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb
+from pathlib import Path
+from random import Random
+from statistics import fmean
+
+import torch
+from torch import Tensor
+
+from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_markdown
+from training.experiments.longer import WARM_UP
+from training.experiments.records import EVERY, Outputs, Record, read_records
+from training.experiments.report import estimate
+
+OURS = "proof_r1"
+RESAMPLES = 4000
+KS = (1, 2, 4, 8, 16, 32)
+TAIL = 0.025
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A quotient of two sums over problems.
+
+    Attributes:
+        name: of its column.
+        style: of the column.
+        parts: outputs -> numerator and denominator of each problem.
+    """
+
+    name: str
+    style: Style
+    parts: Callable[[Outputs], tuple[Sequence[int], Sequence[int]]]
+
+    def value(self, outputs: Outputs) -> float:
+        """The score; 0 of nothing."""
+        over, under = self.parts(outputs)
+        return sum(over) / sum(under) if sum(under) else 0.0
+
+
+def _all(outputs: Outputs) -> list[int]:
+    return [outputs.samples] * len(outputs.right)
+
+
+RVR = Score("RVR (%)", Style.PERCENT, lambda o: (o.instances, o.instances_of))
+VERIFIED = Score("right and rule-verified (%)", Style.PERCENT, lambda o: (o.verified, _all(o)))
+SCORES = (
+    Score("Avg (%)", Style.PERCENT, lambda o: (o.right, _all(o))),
+    Score("FVR (%)", Style.PERCENT, lambda o: (o.entailed, o.entailed_of)),
+    RVR,
+    VERIFIED,
+    Score("parsed (%)", Style.PERCENT, lambda o: (o.parsed, _all(o))),
+    Score("actions", Style.LENGTH, lambda o: (o.actions, _all(o))),
+    Score("padding", Style.RATIO, lambda o: (o.padding, _all(o))),
+    Score("tokens", Style.LENGTH, lambda o: (o.tokens, _all(o))),
+)
+PRIMARY = (RVR, VERIFIED)
+"""What the tests are about."""
+
+Arms = Mapping[str, Sequence[Record]]
+"""Arm -> its records, by seed; the warm-up first, the others in the order of the study."""
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def scores_table(title: str, arms: Arms, outputs: str) -> Table:
+    """Every score of every arm: means ± standard deviation over seeds."""
+
+    def row(arm: str, records: Sequence[Record]) -> tuple[Cell, ...]:
+        of = [record.outputs[outputs] for record in records]
+        values = [[score.value(one) for one in of] for score in SCORES]
+        return (arm, len(of), *map(estimate, [*values, [one.entropy for one in of]]))
+
+    columns = [Column(score.name, score.style) for score in SCORES]
+    return Table(
+        title,
+        (Column("arm", Style.TEXT), Column("seeds", Style.COUNT), *columns, Column("entropy", Style.RATIO)),
+        tuple([row(arm, records) for arm, records in arms.items()]),
+    )
+
+
+def differences_table(title: str, arms: Arms, outputs: str) -> Table:
+    """By how many points ``proof_r1`` is above each other arm, with the interval."""
+    rows: list[tuple[Cell, ...]] = []
+    for arm, records in arms.items():
+        if arm == OURS:
+            continue
+        ours, theirs = paired(arms[OURS], records)
+        texts = [_difference(score, ours, theirs, outputs) for score in PRIMARY]
+        rows.append((f"{OURS} − {arm}", len(ours), *texts))
+    columns = [Column(score.name, Style.TEXT) for score in PRIMARY]
+    return Table(title, (Column("difference", Style.TEXT), Column("seeds", Style.COUNT), *columns), tuple(rows))
+
+
+def support_table(title: str, arms: Arms) -> Table:
+    """pass@k of right and rule-verified answers, from the unbiased estimator, averaged over problems and seeds."""
+
+    def row(arm: str, records: Sequence[Record]) -> tuple[Cell, ...]:
+        of = [record.outputs["support/sampled"] for record in records]
+        return (arm, len(of), *[estimate([pass_at(k, one) for one in of]) for k in _ks(arms)])
+
+    columns = [Column(f"pass@{k} (%)", Style.PERCENT) for k in _ks(arms)]
+    return Table(
+        title,
+        (Column("arm", Style.TEXT), Column("seeds", Style.COUNT), *columns),
+        tuple([row(arm, records) for arm, records in arms.items()]),
+    )
+
+
+def curve_table(title: str, arms: Arms, name: str, style: Style) -> Table:
+    """A curve of training, in means over seeds of each stretch of steps."""
+    curves = {arm: [one.curve[name] for one in records if one.curve] for arm, records in arms.items()}
+    given = {arm: of for arm, of in curves.items() if of}
+    longest = max([len(curve) for of in given.values() for curve in of], default=0)
+    columns = [Column(f"{EVERY * place + 1}–{EVERY * (place + 1)}", style) for place in range(longest)]
+
+    def cell(of: Sequence[Sequence[float]], place: int) -> Cell:
+        return estimate([fmean([curve[place] for curve in of])]) if all(place < len(curve) for curve in of) else None
+
+    rows = tuple([(arm, *[cell(of, place) for place in range(longest)]) for arm, of in given.items()])
+    return Table(title, (Column("arm", Style.TEXT), *columns), rows)
+
+
+def _ks(arms: Arms) -> list[int]:
+    samples = min(one.outputs["support/sampled"].samples for records in arms.values() for one in records)
+    return [k for k in KS if k <= samples]
+
+
+def pass_at(k: int, outputs: Outputs) -> float:
+    """The chance that one of k samples is right and rule-verified (Chen et al. 2021, equation 1), over problems."""
+    n = outputs.samples
+    return fmean([1.0 - comb(n - c, k) / comb(n, k) for c in outputs.verified])
+
+
+# -- differences ------------------------------------------------------------------------------------------------------
+
+
+def paired(ours: Sequence[Record], theirs: Sequence[Record]) -> tuple[list[Record], list[Record]]:
+    """The records of the seeds that both arms have; the warm-up, which has one, stands beside each seed."""
+    if theirs[0].arm == WARM_UP:
+        return list(ours), [theirs[0]] * len(ours)
+    by_seed = {record.seed: record for record in theirs}
+    both = [record for record in ours if record.seed in by_seed]
+    return both, [by_seed[record.seed] for record in both]
+
+
+def interval(
+    score: Score, ours: Sequence[Record], theirs: Sequence[Record], outputs: str, *, resamples: int = RESAMPLES
+) -> tuple[float, float, float]:
+    """The difference of a score, and the ends of its interval.
+
+    Args:
+        score: which.
+        ours, theirs: records of the same seeds, in the same order.
+        outputs: on which problems, and how decoded.
+        resamples: of seeds and problems.
+    """
+    sides = [[record.outputs[outputs] for record in side] for side in (ours, theirs)]
+    seeds, problems = len(sides[0]), len(sides[0][0].right)
+    source = Random(0)
+    seed_weights = _weights(source, seeds, resamples)
+    problem_weights = _weights(source, problems, resamples)
+    scores = [_resampled(score, side, seed_weights, problem_weights) for side in sides]
+    drawn = sorted((scores[0] - scores[1]).tolist())
+    cut = int(resamples * TAIL)
+    point = _pooled(score, sides[0]) - _pooled(score, sides[1])
+    return point, drawn[cut], drawn[-1 - cut]
+
+
+def _weights(source: Random, count: int, resamples: int) -> Tensor:
+    """How often each of so many items is drawn in each resample."""
+    rows = []
+    for _ in range(resamples):
+        row = [0.0] * count
+        for item in source.choices(range(count), k=count):
+            row[item] += 1.0
+        rows.append(row)
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+def _resampled(score: Score, side: Sequence[Outputs], seeds: Tensor, problems: Tensor) -> Tensor:
+    parts = [score.parts(one) for one in side]
+    over, under = (torch.tensor([part[place] for part in parts], dtype=torch.float64) for place in (0, 1))
+    total = ((seeds @ under) * problems).sum(1)
+    return ((seeds @ over) * problems).sum(1) / total.clamp(min=1.0)
+
+
+def _pooled(score: Score, side: Sequence[Outputs]) -> float:
+    parts = [score.parts(one) for one in side]
+    under = sum([sum(part[1]) for part in parts])
+    return sum([sum(part[0]) for part in parts]) / under if under else 0.0
+
+
+def _difference(score: Score, ours: Sequence[Record], theirs: Sequence[Record], outputs: str) -> str:
+    if not ours:
+        return "no common seed"
+    point, low, high = interval(score, ours, theirs, outputs)
+    return f"{100 * point:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+FILES = {"longer": "proofs of 4–6 steps", "short": "proofs of 1–3 steps"}
+
+
+def page(records: Sequence[Record]) -> str:
+    """All tables in Markdown."""
+    return "\n".join(["# Tables of the study `longer`", "", *_sections(records)])
+
+
+def _sections(records: Sequence[Record]) -> Iterator[str]:
+    for condition in dict.fromkeys([record.condition for record in records]):
+        arms = _arms([record for record in records if record.condition == condition])
+        yield f"## {condition}\n"
+        rates = {arm: records[0].learning_rate for arm, records in arms.items() if arm != WARM_UP}
+        yield "Learning rates: " + ", ".join([f"{arm} {rate:g}" for arm, rate in rates.items()]) + "\n"
+        for file, about in FILES.items():
+            for decoding in ("sampled", "greedy"):
+                where = f"{file}/{decoding}"
+                yield to_markdown(scores_table(f"{condition}: {about}, {decoding}", arms, where))
+                if OURS in arms:
+                    title = f"{condition}: {about}, {decoding}, differences in points"
+                    yield to_markdown(differences_table(title, arms, where))
+        yield to_markdown(support_table(f"{condition}: {FILES['longer']}, pass@k of right and rule-verified", arms))
+        for name, style in (("entropy", Style.RATIO), ("padding", Style.RATIO), ("silent", Style.PERCENT)):
+            yield to_markdown(curve_table(f"{condition}: {name} over the steps of training", arms, name, style))
+
+
+def _arms(records: Sequence[Record]) -> Arms:
+    names = sorted({record.arm for record in records}, key=lambda arm: (arm != WARM_UP, arm != OURS, arm))
+    return {name: sorted([one for one in records if one.arm == name], key=lambda record: record.seed) for name in names}
+
+
+def main() -> None:
+    """Write the page."""
+    parser = ArgumentParser(prog="python -m training.experiments.longer_tables", description="Make the tables.")
+    parser.add_argument("--records", type=Path, default=Path("docs/experiments/longer"))
+    parser.add_argument("--out", type=Path, default=Path("docs/experiments/longer.md"))
+    given = parser.parse_args()
+    given.out.write_text(page(read_records(given.records)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
