@@ -63,7 +63,7 @@ def metrics_tables(metrics: Metrics, *, failures: int = 0) -> tuple[Table, ...]:
 
 
 def conventions(metrics: Metrics) -> str:
-    """What of the conventions of scores is not the default, to stand after a title."""
+    """The conventions of scores that are not the default, to stand after a title."""
     named = {"eligibility": (metrics.eligibility, "own-fault"), "contract": (metrics.contract, "per-action")}
     other = [f"{name} {value}" for name, (value, default) in named.items() if value != default]
     return f" ({', '.join(other)})" if other else ""
