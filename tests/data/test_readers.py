@@ -188,7 +188,7 @@ def test_what_is_written_reads_back_equal(tmp_path: Path, formulas: list[Formula
         try:
             write_problems(tmp_path / name, [problem])
         except DataError as error:
-            assert "no Unicode text" in str(error)  # unpaired surrogates cannot be written as UTF-8
+            assert "not valid Unicode" in str(error)  # unpaired surrogates cannot be written as UTF-8
         else:
             assert read_problems(tmp_path / name) == {"any/1": problem}
 
