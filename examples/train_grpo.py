@@ -54,6 +54,7 @@ else:
         per_device_train_batch_size=2,
         num_generations=2,
         max_completion_length=16,
+        logging_steps=1,
         save_strategy="no",
         report_to="none",
         use_cpu=True,
@@ -66,4 +67,5 @@ trainer = GRPOTrainer(
     processing_class=tokenizer,
 )
 trainer.train()
-print("reward of the last step:", trainer.state.log_history[-2].get("reward"))
+rewards = [entry["reward"] for entry in trainer.state.log_history if "reward" in entry]
+print("reward of the last logged step:", rewards[-1])

@@ -106,4 +106,4 @@ def test_the_example_trains(tmp_path: Path) -> None:
     program = Path(__file__).resolve().parents[2] / "examples" / "train_grpo.py"
     done = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1].startswith("reward of the last step: 0.")
+    assert done.stdout.splitlines()[-1].startswith("reward of the last logged step: 0.")
