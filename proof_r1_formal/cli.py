@@ -26,6 +26,10 @@ COMMANDS: Final = {
     ),
     "generate": ("problems", "Generate problems with certified answers."),
     "prompt": ("prompt", "Print the messages that ask a model to solve a problem."),
+    "grammar": (
+        "decoding",
+        "Write the grammar of answers to one problem: its symbols, ids and rules, each id once.",
+    ),
     "sample": ("models", "Ask a model to solve problems."),
     "verify": ("traces", "Verify completions and write one report per completion, in order."),
     "show": (

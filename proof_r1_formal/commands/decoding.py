@@ -1,0 +1,51 @@
+"""``grammar``: the grammar of answers to a problem, for programs that constrain decoding."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+from proof_r1_formal.commands.common import (
+    FormatOption,
+    ProblemsOption,
+    RulesOption,
+    fail,
+    read_problem_file,
+    write,
+)
+from proof_r1_formal.decoding.grammar import STEPS, completion_grammar
+from proof_r1_formal.rules.catalogue import catalogue
+
+Dialect: TypeAlias = Literal["llguidance", "gbnf", "json-schema"]
+"""Notation of the grammar."""
+
+
+def grammar(
+    problems: ProblemsOption,
+    id: Annotated[str, typer.Option("--id", help="Id of the problem.", show_default=False)],  # noqa: A002
+    to: Annotated[Dialect, typer.Option("--to", help="Notation of the grammar.")] = "llguidance",
+    rules: RulesOption = "train",
+    steps: Annotated[int, typer.Option("--steps", min=1, help="Largest number of steps before the binding.")] = STEPS,
+    thoughts: Annotated[
+        bool, typer.Option("--thoughts", help="Allow free text before <summary> (llguidance).")
+    ] = False,
+    format: FormatOption = "auto",  # noqa: A002
+) -> None:
+    """Write the grammar of answers to one problem: its symbols, ids and rules, each id once."""
+    if thoughts and to != "llguidance":
+        fail(f"--thoughts has no effect on {to}: leave it out, or use --to llguidance")
+    known = read_problem_file(problems, format)
+    problem = known.get(id)
+    if problem is None:
+        fail(f"{problems}: there is no problem {id!r}")
+    found = completion_grammar(problem, catalogue(rules), steps=steps)
+    match to:
+        case "llguidance":
+            text = found.to_llguidance(thoughts=thoughts)
+        case "gbnf":
+            text = found.to_gbnf()
+        case "json-schema":
+            text = json.dumps(found.to_json_schema(), ensure_ascii=False, indent=2)
+    write(text.removesuffix("\n"))

@@ -1,0 +1,277 @@
+"""The contract of an answer as a grammar for one problem.
+
+In: a problem and a rule catalogue. Out: a :class:`CompletionGrammar`, every text of which is parsed and has only
+schema-valid actions. It knows the problem's symbols with their arities and sorts, its constants, the ids of premises
+and options, and the rules. No id is used twice, as the steps are numbered: step n is ``s{n}`` and depends on premises
+and on the steps before it. The last action is GOAL_BINDING and states the formula of the option that it selects.
+
+One notation serves the Lark dialect of ``llguidance`` and the GBNF of ``llama.cpp`` and ``xgrammar``: quoted texts,
+names of letters and digits, ``|``, parentheses and ``{m,n}`` mean the same in both.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.logic.show import show, show_term
+from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.syntax import App, Bottom, Eq, ForAll, Top, Var
+from proof_r1_formal.logic.transform import subformulas
+from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
+from proof_r1_formal.proof.sorts import with_sorts
+from proof_r1_formal.rules.catalogue import TRAIN
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
+
+STEPS = 20
+"""Steps before the binding, at most."""
+NESTING = 3
+"""Parentheses, negations and quantifiers inside each other, at most."""
+VARIABLES = 2
+"""Quantifiers inside each other, at most."""
+CHAIN = 3
+"""More operands of one connective in a row, at most."""
+_NAMES = ("x", "y", "z", "u", "v", "w", *(f"x{n}" for n in range(1, 100)))
+_CASCADE = (
+    ("iff", " ↔ ", 1),
+    ("implies", " → ", CHAIN),
+    ("or", " ∨ ", CHAIN),
+    ("xor", " ⊕ ", CHAIN),
+    ("and", " ∧ ", CHAIN),
+)
+"""The connectives, loosest first, as in ``grammars/infix.lark``."""
+
+
+_AS_TRAINED = '%llguidance {"no_forcing": true}'
+"""Otherwise a mask allows one token where the text is determined, often not the one that the model learned."""
+
+
+class GrammarError(ProofR1Error):
+    """A problem for which there is no grammar of answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionGrammar:
+    """A grammar of completions.
+
+    Attributes:
+        rules: name -> right-hand side; the first is the start.
+        actions: JSON Schema of the summary's array.
+    """
+
+    rules: Mapping[str, str]
+    actions: Mapping[str, object]
+
+    def to_llguidance(self, *, thoughts: bool = False) -> str:
+        """The grammar in the Lark dialect of ``llguidance``.
+
+        Args:
+            thoughts: whether any text may stand before ``<summary>``.
+        """
+        start, *others = self.rules.items()
+        lines = [_AS_TRAINED, f"start: {'free ' if thoughts else _literal('<summary>') + ' '}{start[1]}"]
+        lines += [f"{name}: {body}" for name, body in others]
+        return "\n".join([*lines, *([r"free[lazy]: /(.|\n)*<summary>/"] if thoughts else [])]) + "\n"
+
+    def to_gbnf(self) -> str:
+        """The grammar in GBNF, for ``llama.cpp`` and ``xgrammar``; it starts at ``<summary>``."""
+        start, *others = self.rules.items()
+        lines = [f"root ::= {_literal('<summary>')} {start[1]}", *(f"{name} ::= {body}" for name, body in others)]
+        return "\n".join(lines) + "\n"
+
+    def to_json_schema(self) -> dict[str, object]:
+        """The JSON Schema of the summary's array.
+
+        It leaves more open than the grammars: formulas may be any text, and the order of ids is not in it.
+        """
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **self.actions}
+
+
+def completion_grammar(problem: Problem, rules: Catalogue = TRAIN, *, steps: int = STEPS) -> CompletionGrammar:
+    """The grammar of answers to a problem.
+
+    Args:
+        problem: that is asked.
+        rules: that the steps may name.
+        steps: before the binding, at most.
+
+    Raises:
+        GrammarError: the problem has no options or no premises, or no formula can be written with its symbols.
+        SignatureError: the problem uses a symbol in two ways.
+    """
+    if not problem.options or not problem.premises:
+        lacking = "premises" if problem.options else "options"
+        raise GrammarError(f"problem {problem.id}: it has no {lacking}, so no answer can be proved and bound")
+    problem, builder = with_sorts(problem)
+    kinds = {type(part) for formula in problem.formulas() for part in subformulas(formula)}
+    formulas = _Formulas(builder.signature(), kinds)
+    formula = formulas.whole((), NESTING)
+    if formula is None:
+        raise GrammarError(f"problem {problem.id}: no formula can be written with its symbols")
+    names = _step_names(problem, steps)
+    premises = [premise.id for premise in problem.premises]
+    inferences = [rule.name for rule in rules.rules if rule.name != GOAL_BINDING]
+    found: dict[str, str] = {"answer": f'"[" {_space()} rest0 {_space()} "]</summary>"'}
+    for number in range(steps + 1):
+        known = [f"id{number - 1}", _quoted(names[number - 1])] if number else list(map(_quoted, premises))
+        found[f"id{number}"] = " | ".join(known)
+        found[f"many{number}"] = f'"[" (id{number} (", " id{number}){{0,{MAX_DEPENDENCIES - 1}}})? "]"'
+        found[f"some{number}"] = f'"[" id{number} (", " id{number}){{0,{MAX_DEPENDENCIES - 1}}} "]"'
+        bound = [
+            _action(_quoted(option.id), f"some{number}", _quoted(show(option.formula)), _quoted(GOAL_BINDING))
+            for option in problem.options
+        ]
+        found[f"rest{number}"] = " | ".join(bound)
+        if number < steps:
+            step = _action(_quoted(names[number]), f"many{number}", rf'"\"" {formula} "\""', "rule")
+            found[f"rest{number}"] += f' | {step} "," {_space(1)} rest{number + 1}'
+    found["rule"] = " | ".join(map(_quoted, inferences))
+    return CompletionGrammar(found | formulas.rules, _schema(problem, names, inferences))
+
+
+def _step_names(problem: Problem, steps: int) -> list[str]:
+    """Ids of steps that nothing of the problem has."""
+    taken = {*(premise.id for premise in problem.premises), *(option.id for option in problem.options)}
+    for prefix in ("s", "step", *(f"step{n}_" for n in range(len(taken) + 1))):
+        names = [f"{prefix}{number}" for number in range(1, steps + 1)]
+        if taken.isdisjoint(names):
+            return names
+    raise AssertionError("one of the prefixes is that of no id")
+
+
+def _schema(problem: Problem, names: list[str], rules: list[str]) -> dict[str, object]:
+    premises, options = [p.id for p in problem.premises], [o.id for o in problem.options]
+    listed = {"type": "array", "items": {"enum": [*premises, *names]}, "maxItems": MAX_DEPENDENCIES}
+
+    def action(ids: list[str], conclusion: dict[str, object], rule: list[str]) -> dict[str, object]:
+        values = ({"enum": ids}, listed, conclusion, {"enum": rule})
+        properties = dict(zip(FIELDS, values, strict=True))
+        return {"type": "object", "properties": properties, "required": list(FIELDS), "additionalProperties": False}
+
+    stated: dict[str, object] = {"enum": list(dict.fromkeys(show(option.formula) for option in problem.options))}
+    step = action(names, {"type": "string", "minLength": 1}, rules)
+    return {"type": "array", "items": {"anyOf": [step, action(options, stated, [GOAL_BINDING])]}, "minItems": 1}
+
+
+# -- texts ------------------------------------------------------------------------------------------------------------
+
+
+def _literal(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _escaped(text: str) -> str:
+    """The inside of a JSON string, as completions write it; it cannot look like the end of the summary."""
+    return json.dumps(text, ensure_ascii=False)[1:-1].replace("<", "\\u003c")
+
+
+def _quoted(text: str) -> str:
+    return _literal(f'"{_escaped(text)}"')
+
+
+def _space(least: int = 0) -> str:
+    return '("\\n" | " ")' if least else '"\\n"?'
+
+
+def _action(*values: str) -> str:
+    """An action with the right-hand sides of its fields' values."""
+    openings = [f"{', ' if number else '{'}{json.dumps(field)}: " for number, field in enumerate(FIELDS)]
+    fields = [f"{_literal(opening)} {value}" for opening, value in zip(openings, values, strict=True)]
+    return " ".join([*fields, '"}"'])
+
+
+# -- formulas ---------------------------------------------------------------------------------------------------------
+
+_Scope = tuple[str, ...]
+"""The sorts of the variables in scope, outermost first; their names go by their place."""
+
+
+class _Formulas:
+    """Rules for the formulas over a signature, made as they are asked for; None stands for what cannot be written."""
+
+    def __init__(self, signature: Signature, kinds: Set[type]) -> None:
+        self.rules: dict[str, str] = {}
+        self._signature = signature
+        self._equality = Eq in kinds
+        self._truths = [_literal(show(kind())) for kind in (Top, Bottom) if kind in kinds]
+        self._made: dict[object, str | None] = {}
+        taken = {*signature.predicates, *signature.functions}
+        self._variables = [name for name in _NAMES if name not in taken][:VARIABLES]
+
+    def whole(self, scope: _Scope, nesting: int) -> str | None:
+        """A formula: chains of connectives over operands."""
+        return self._cascade(scope, nesting, 0)
+
+    def _cascade(self, scope: _Scope, nesting: int, level: int) -> str | None:
+        if level == len(_CASCADE):
+            return self._operand(scope, nesting)
+        name, symbol, more = _CASCADE[level]
+        inner = self._cascade(scope, nesting, level + 1)
+        body = None if inner is None else f"{inner} ({_literal(symbol)} {inner}){{0,{more}}}"
+        return self._rule((name, scope, nesting), f"{name}{nesting}", [] if body is None else [body])
+
+    def _operand(self, scope: _Scope, nesting: int) -> str | None:
+        bodies = [self._unary(scope, nesting), *(self._equations(scope) if self._equality else [])]
+        return self._rule(("operand", scope, nesting), f"operand{nesting}", bodies)
+
+    def _unary(self, scope: _Scope, nesting: int) -> str | None:
+        bodies: list[str | None] = [*self._truths, *self._atoms(scope)]
+        if nesting > 0:
+            if (inner := self._unary(scope, nesting - 1)) is not None:
+                bodies.append(f'"¬" {inner}')
+            if (inner := self.whole(scope, nesting - 1)) is not None:
+                bodies.append(f'"(" {inner} ")"')
+            if len(scope) < len(self._variables):
+                bodies += [self._quantified(scope, sort, nesting) for sort in self._signature.sorts]
+        return self._rule(("unary", scope, nesting), f"unary{nesting}", bodies)
+
+    def _quantified(self, scope: _Scope, sort: str, nesting: int) -> str | None:
+        body = self._unary((*scope, sort), nesting - 1)
+        if body is None:
+            return None
+        shown = show(ForAll(Var(self._variables[len(scope)], sort), Bottom()))
+        binder = _literal(_escaped(shown.removeprefix("∀").removesuffix("⊥")))
+        return f'("∀" | "∃") {binder} {body}'
+
+    def _atoms(self, scope: _Scope) -> Iterable[str]:
+        for predicate, sorts in self._signature.predicates.items():
+            yield from self._applied(predicate, sorts, scope, nested=True)
+
+    def _equations(self, scope: _Scope) -> Iterable[str]:
+        for sort in self._signature.sorts:
+            if (term := self._term(sort, scope, nested=True)) is not None:
+                yield f'{term} " = " {term}'
+
+    def _applied(self, name: str, sorts: tuple[str, ...], scope: _Scope, *, nested: bool) -> Iterable[str]:
+        """A symbol with its arguments; nothing if there is no term for one of them."""
+        head = _escaped(show_term(App(name, ())))
+        if not sorts:
+            yield _literal(head)
+            return
+        terms = [self._term(sort, scope, nested=nested) for sort in sorts]
+        if None not in terms:
+            arguments = ' ", " '.join(map(str, terms))
+            yield f'{_literal(head + "(")} {arguments} ")"'
+
+    def _term(self, sort: str, scope: _Scope, *, nested: bool) -> str | None:
+        key = ("term", scope, sort, nested)
+        if key in self._made:
+            return self._made[key]
+        bodies = [_literal(name) for name, its in zip(self._variables, scope, strict=False) if its == sort]
+        for name, kind in self._signature.functions.items():
+            if kind.result == sort and (nested or not kind.arguments):
+                bodies += self._applied(name, kind.arguments, scope, nested=False)
+        return self._rule(key, "term", list(bodies))
+
+    def _rule(self, key: object, name: str, bodies: list[str | None]) -> str | None:
+        """The name of a rule with these alternatives, the same for the same key; None if there is no alternative."""
+        if key not in self._made:
+            there = [body for body in bodies if body is not None]
+            self._made[key] = None
+            if there:
+                self._made[key] = named = f"{name}n{len(self.rules)}"
+                self.rules[named] = " | ".join(there)
+        return self._made[key]

@@ -1,0 +1,363 @@
+"""Sampling in which a grammar rules tokens out and the verifier takes steps back.
+
+In: a model of ``transformers`` and, for each completion, a prompt and what guides it. Out: the completion, how many
+tokens were sampled for it, and each step that was taken back. Completions are sampled together, each with random
+numbers of its own, so what one draws does not depend on the others.
+
+A step that is taken back stays in the cache of keys and values: its places are masked, and the next token takes the
+position of its first. So going back costs no pass through what stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proof_r1_formal.decoding.grammar import GrammarError
+from proof_r1_formal.decoding.trial import Trial
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.proof.action import read_action
+from proof_r1_formal.proof.report import Code, StepReport
+from proof_r1_formal.proof.session import VerifierSession
+
+if TYPE_CHECKING:
+    import torch
+    from llguidance import LLMatcher, LLTokenizer
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+
+class DecodingError(ProofR1Error):
+    """A model or a tokenizer that cannot be used here, or what is missing."""
+
+
+END = "</summary>"
+"""Nothing is wanted after it."""
+Standard: TypeAlias = Literal["semantic", "rule"]
+"""What a step must be to stay: entailed by its dependencies; or that, an instance of its rule, and progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """Verification of each step of a completion, and the consequence of a failure.
+
+    Attributes:
+        session: verifies the steps; it has no actions before the completion starts.
+        tries: how often a step that fails is sampled again.
+        standard: the condition for a step that is not the binding.
+        keep: whether a step that fails every time stays; otherwise the completion ends there, unfinished.
+    """
+
+    session: VerifierSession
+    tries: int = 4
+    standard: Standard = "rule"
+    keep: bool = True
+
+    def accepts(self, step: StepReport) -> bool:
+        """Whether the step that was pushed last stays; a binding stays only if the whole answer is verified."""
+        if step.terminal:
+            return self.session.report().verified
+        return step.signal == 1.0 if self.standard == "rule" else step.semantic
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A completion to be sampled.
+
+    Attributes:
+        prompt: token ids, at least one.
+        grammar: in the Lark dialect of ``llguidance``; any text if None.
+        guide: verifies steps; none are verified if None.
+        seed: of its random numbers.
+        budget: tokens that may be sampled, those of steps that are taken back among them.
+    """
+
+    prompt: Sequence[int]
+    grammar: str | None
+    guide: Guide | None
+    seed: int
+    budget: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A completion.
+
+    Attributes:
+        text: of what stayed.
+        tokens: that were sampled, those of steps that were taken back among them.
+        whole: whether it ended by itself; otherwise the budget was spent, or it was given up.
+        trials: the steps that were taken back, in order.
+    """
+
+    text: str
+    tokens: int
+    whole: bool
+    trials: tuple[Trial, ...]
+
+
+class Decoder:
+    """Samples from a model.
+
+    Args:
+        model: a causal language model whose positions are given by ``position_ids``.
+        tokenizer: of the model.
+
+    Raises:
+        DecodingError: ``llguidance`` is not installed, or it does not know the tokenizer.
+    """
+
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+        if find_spec("llguidance") is None:
+            raise DecodingError(
+                "constrained sampling needs the extra decoding: pip install 'proof-r1-formal[decoding]'"
+            )
+        import llguidance.hf
+
+        self.model = model
+        width = int(model.config.get_text_config().vocab_size)
+        try:
+            self.tokens: LLTokenizer = llguidance.hf.from_tokenizer(tokenizer, n_vocab=max(width, len(tokenizer)))  # type: ignore[arg-type]
+        except ValueError as error:
+            raise DecodingError(f"the tokenizer cannot be used with a grammar: {error}") from error
+        self.unspoken = np.ones(width, dtype=bool)
+        self.unspoken[[number for number in tokenizer.get_vocab().values() if number < width]] = False
+        ends = model.generation_config.eos_token_id if model.generation_config is not None else None
+        listed = (*(ends if isinstance(ends, list) else [ends]), tokenizer.eos_token_id)
+        self.stops = frozenset([end for end in listed if isinstance(end, int)])
+
+    def sample(self, asked: Sequence[Asked], *, temperature: float, top_p: float = 1.0) -> list[Decoded]:
+        """Sample completions together.
+
+        Args:
+            asked: what is to be sampled.
+            temperature: 0 takes the likeliest token that is allowed.
+            top_p: tokens are drawn from the fewest that have this probability together.
+
+        Raises:
+            GrammarError: a grammar is not one.
+            DecodingError: the model's outputs are not numbers.
+        """
+        import torch
+
+        if not asked:
+            return []
+        rows = [_Row(self, one, temperature, top_p) for one in asked]
+        with torch.inference_mode():
+            batch = _Batch(self.model, rows)
+            while batch.rows:
+                logits = batch.logits()
+                for row, its in zip(batch.rows, logits, strict=True):
+                    row.step(its)
+                batch.leave()
+        return [row.decoded() for row in rows]
+
+
+@dataclass(slots=True)
+class _Row:
+    """A completion that is being sampled."""
+
+    decoder: Decoder
+    asked: Asked
+    temperature: float
+    top_p: float
+    ids: list[int] = field(default_factory=list)
+    slots: list[int] = field(default_factory=list)  # of the last token of the prompt and of ``ids`` in the cache
+    dropped: list[int] = field(default_factory=list)  # places that are to be masked before the next pass
+    spent: int = 0
+    over: bool = False
+    whole: bool = False
+    trials: list[Trial] = field(default_factory=list)
+    data: bytes = b""
+    good: int = 0  # tokens up to the end of the last step that stays
+    start: int | None = None  # the character at which the next step starts
+    failed: int = 0
+    random: np.random.Generator = field(init=False)
+    matcher: LLMatcher | None = field(init=False)
+    mask: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.random = np.random.default_rng(self.asked.seed)
+        self.matcher = None
+        if self.asked.grammar is not None:
+            import llguidance.numpy
+            from llguidance import LLMatcher
+
+            self.matcher = LLMatcher(self.decoder.tokens, LLMatcher.grammar_from_lark(self.asked.grammar))
+            if self.matcher.is_error():
+                raise GrammarError(f"the grammar cannot be used: {self.matcher.get_error()}")
+            self.mask = llguidance.numpy.allocate_token_bitmask(1, self.decoder.tokens.vocab_size)
+
+    @property
+    def text(self) -> str:
+        return self.data.decode("utf-8", errors="replace")
+
+    def step(self, logits: NDArray[np.float32]) -> None:
+        """Draw a token and see what it comes to."""
+        token = self._draw(logits)
+        self.spent += 1
+        if token in self.decoder.stops:
+            self.over = self.whole = True
+            return
+        self.ids.append(token)
+        piece = self.decoder.tokens.decode_bytes([token])
+        self.data += piece
+        if self.matcher is not None:
+            self.matcher.consume_token(token)
+        if self.asked.guide is not None and b"}" in piece:
+            self._verify(self.asked.guide)
+        if self.over:
+            return
+        if END.encode() in self.data if self.matcher is None else self.matcher.is_stopped():
+            self.over = self.whole = True
+        elif self.spent >= self.asked.budget:
+            self.over = True
+
+    def _draw(self, logits: NDArray[np.float32]) -> int:
+        allowed = ~self.decoder.unspoken
+        if self.matcher is not None:
+            import llguidance.numpy
+
+            llguidance.numpy.fill_next_token_bitmask(self.matcher, self.mask, 0)
+            bits = np.unpackbits(self.mask[0].view(np.uint8), bitorder="little")[: len(allowed)]
+            allowed = allowed & bits.astype(bool)
+        return draw(np.where(allowed, logits, -np.inf), self.random.random(), self.temperature, self.top_p)
+
+    # -- steps --------------------------------------------------------------------------------------------------------
+
+    def _verify(self, guide: Guide) -> None:
+        """Verify the steps that are finished; take the first that fails back."""
+        text = self.text
+        if self.start is None:
+            opening = text.find("<summary>[", max(0, text.rfind("</think>")))
+            if opening < 0:
+                return
+            self.start = opening + len("<summary>[")
+        while not self.over:
+            begin = self.start + len(text[self.start :]) - len(text[self.start :].lstrip(" \t\r\n,"))
+            action = read_action(text, begin)
+            if action is None:
+                return
+            step = guide.session.push(action)
+            if guide.accepts(step) or (self.failed >= guide.tries and guide.keep):
+                self.failed, self.good, self.start = 0, len(self.ids), action.span[1]
+                if step.terminal and guide.session.report().verified:
+                    self.data = f"{text[: action.span[1]]}\n]{END}".encode()  # all that may follow
+                    self.over = self.whole = True
+                continue
+            findings = (step.findings or guide.session.report().findings) if step.terminal else step.findings
+            guide.session.pop()
+            self._take_back(text[begin:], tuple([finding.code for finding in findings]))
+            self.failed += 1
+            if self.failed > guide.tries:
+                self.over = True
+            return
+
+    def _take_back(self, text: str, findings: tuple[Code, ...]) -> None:
+        count = len(self.ids) - self.good
+        self.trials.append(Trial(text, count, findings))
+        if self.matcher is not None and not self.matcher.rollback(count):
+            raise GrammarError(f"the grammar cannot go back: {self.matcher.get_error()}")
+        self.dropped += self.slots[self.good :]
+        del self.ids[self.good :], self.slots[self.good :]
+        self.data = self.decoder.tokens.decode_bytes(self.ids)
+
+    def decoded(self) -> Decoded:
+        """What came out."""
+        text = self.text
+        before, end, _ = text.partition(END) if self.matcher is None else (text, "", "")
+        return Decoded(before + end, self.spent, self.whole, tuple(self.trials))
+
+
+class _Batch:
+    """The rows that go on, and their keys and values."""
+
+    def __init__(self, model: PreTrainedModel, rows: Sequence[_Row]) -> None:
+        import torch
+        from transformers import DynamicCache
+
+        self.model, self.rows = model, list(rows)
+        self.cache = DynamicCache(config=model.config)
+        width = max(len(row.asked.prompt) for row in rows) - 1
+        self.mask = torch.zeros((len(rows), width), dtype=torch.long)
+        ids = torch.zeros((len(rows), width), dtype=torch.long)
+        for number, row in enumerate(rows):
+            prefix = row.asked.prompt[:-1]
+            if prefix:
+                ids[number, -len(prefix) :] = torch.tensor(prefix)
+                self.mask[number, -len(prefix) :] = 1
+        if width:
+            self._pass(ids, (self.mask.cumsum(-1) - 1).clamp(min=0))
+
+    def logits(self) -> NDArray[np.float32]:
+        """Of the next token of each row."""
+        import torch
+
+        slot = self.mask.shape[1]
+        for number, row in enumerate(self.rows):
+            self.mask[number, row.dropped] = 0
+            row.dropped.clear()
+        self.mask = torch.cat([self.mask, self.mask.new_ones(len(self.rows), 1)], dim=1)
+        last, places = [], []
+        for row in self.rows:
+            last.append(row.ids[-1] if row.ids else row.asked.prompt[-1])
+            places.append(len(row.asked.prompt) + len(row.ids) - 1)
+            row.slots.append(slot)
+        logits = self._pass(torch.tensor(last)[:, None], torch.tensor(places)[:, None])
+        found: NDArray[np.float32] = logits[:, -1].float().cpu().numpy()
+        return found
+
+    def _pass(self, ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        device = self.model.device
+        logits: torch.Tensor = self.model(
+            input_ids=ids.to(device),
+            attention_mask=self.mask.to(device),
+            position_ids=places.to(device),
+            past_key_values=self.cache,
+            use_cache=True,
+        ).logits
+        return logits
+
+    def leave(self) -> None:
+        """Let those that are over leave."""
+        import torch
+
+        stay = [number for number, row in enumerate(self.rows) if not row.over]
+        if len(stay) == len(self.rows):
+            return
+        if not stay:
+            self.rows = []
+            return
+        kept = torch.tensor(stay, dtype=torch.long)
+        self.cache.batch_select_indices(kept.to(self.model.device))
+        self.mask, self.rows = self.mask[kept], [self.rows[number] for number in stay]
+
+
+def draw(logits: NDArray[np.float32], chance: float, temperature: float, top_p: float) -> int:
+    """A token; at least one logit is finite.
+
+    Args:
+        logits: minus infinity rules a token out.
+        chance: in [0, 1); equal ones draw the same.
+        temperature, top_p: see :meth:`Decoder.sample`.
+
+    Raises:
+        DecodingError: no token is allowed, or the logits are not numbers.
+    """
+    best = float(logits.max())
+    if not np.isfinite(best):
+        raise DecodingError("no token is allowed, or the model's outputs are not numbers")
+    if temperature == 0.0:
+        return int(logits.argmax())
+    likely = np.exp((logits.astype(np.float64) - best) / temperature)
+    order = np.argsort(-likely, kind="stable") if top_p < 1.0 else np.arange(len(likely))
+    likely = likely[order]
+    if top_p < 1.0:
+        likely = np.where(likely.cumsum() - likely < top_p * likely.sum(), likely, 0.0)
+    below = likely.cumsum()
+    place = int(np.searchsorted(below, min(chance * below[-1], np.nextafter(below[-1], 0.0)), side="right"))
+    return int(order[place])
