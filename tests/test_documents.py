@@ -46,6 +46,8 @@ ELSEWHERE = {
 """Pages that another test runs: page -> where."""
 NOT_RUN = {
     ("cluster.md", ""): "wants GPUs, a cluster and a model; tests/training/openrlhf runs the engine on CPUs",
+    ("decoding.md", "pip install"): "changes the environment",
+    ("decoding.md", "from transformers"): "wants a model; tests/decoding/test_sampler.py has one",
     ("evaluation.md", "proof-r1 evaluate --study"): "tests/study/test_evaluation_commands.py runs a study",
     ("evaluation.md", "proof-r1 review"): "wants a model; tests/study/test_evaluation_commands.py has one",
     ("models.md", "pip install 'proof-r1-formal[models]'"): "wants an endpoint; tests/models has one",
