@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec import structs
 
 from proof_r1_formal.errors import CatalogueError, ProofError
 from proof_r1_formal.evidence.checker import check
@@ -108,7 +107,10 @@ def test_another_instance_of_the_theorem_is_not_accepted() -> None:
     wrong = Apply(line.theorem, swapped, line.premises)
     with pytest.raises(ProofError, match="premises are not those of the theorem"):
         check((wrong,), [parse_formula("p → q"), parse_formula("p")], parse_formula("q"))
-    assert instance_proof(replace(match, substitution=swapped), [parse_formula("p → q")], parse_formula("q")) is None
+    assert (
+        instance_proof(structs.replace(match, substitution=swapped), [parse_formula("p → q")], parse_formula("q"))
+        is None
+    )
 
 
 PARTS = tuple(f"p{number}(a)" for number in range(8))

@@ -27,7 +27,7 @@ from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Unknown
 from proof_r1_formal.solvers.oracle import Metered, Oracle
 
-ORACLE = Oracle(get_solver("z3"))
+ORACLE, TABLES = Oracle(get_solver("z3")), Oracle(get_solver("embedded"), tables=True)
 
 SHORT = {
     "IE": "IMPLICATION_ELIMINATION",
@@ -50,12 +50,15 @@ SHORT = {
 
 
 def check(short: str, step: str, *, terminal: bool = False) -> RuleResult:
-    """Check ``premise; premise |- conclusion`` against a rule."""
+    """Check ``premise; premise |- conclusion`` against a rule, by a solver and by truth tables."""
     left, right = step.split("|-")
     dependencies = tuple(parse_formula(part) for part in left.split(";") if part.strip())
     rule = FOLIO.find(SHORT[short])
     assert rule is not None
-    return check_rule(rule, dependencies, parse_formula(right), ORACLE, terminal=terminal)
+    conclusion = parse_formula(right)
+    result = check_rule(rule, dependencies, conclusion, ORACLE, terminal=terminal)
+    assert check_rule(rule, dependencies, conclusion, TABLES, terminal=terminal) == result
+    return result
 
 
 def entailed(step: str) -> bool:
