@@ -51,7 +51,7 @@ class Question:
 
     Attributes:
         table: the truth table, if it has room; none where there is an equation.
-        steps: what the question has cost so far.
+        steps: what making the table has cost.
     """
 
     def __init__(self, query: Query) -> None:
@@ -131,6 +131,7 @@ class Question:
         """
         if self._unknown is not None:
             return self._unknown
+        steps = self.steps
         if self.table is not None:
             models = self._laws
             for mask in self._masks:
@@ -141,15 +142,14 @@ class Question:
             try:
                 assignment = by_clauses(self._formulas, self._grounding, meter)
             except BudgetSpentError as error:
-                return Unknown(Reason.BUDGET, str(error), self.steps + meter.steps)
-            finally:
-                self.steps += meter.steps
+                return Unknown(Reason.BUDGET, str(error), steps + meter.steps)
+            steps += meter.steps
         if assignment is None:
-            return Entailed(steps=self.steps)
+            return Entailed(steps=steps)
         structure = _structure(signature, self._grounding, assignment)
         if structure is None or confirmed(self.query, structure) is None:
-            return Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed", self.steps)
-        return Refuted(structure, self.steps + evaluation_price(self.query, structure))
+            return Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed", steps)
+        return Refuted(structure, steps + evaluation_price(self.query, structure))
 
 
 def signed_formulas(query: Query) -> list[Signed]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import pickle
 import struct
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -47,13 +48,15 @@ def _memory() -> float:
 
 def main() -> None:
     """Run tasks until the input ends."""
-    with os.fdopen(os.dup(0), "rb") as source, os.fdopen(os.dup(1), "wb") as out, Path(os.devnull).open() as nothing:
+    with (
+        suppress(BrokenPipeError),  # the pool is gone; closing `out` may find that, too
+        os.fdopen(os.dup(0), "rb") as source,
+        os.fdopen(os.dup(1), "wb") as out,
+        Path(os.devnull).open() as nothing,
+    ):
         os.dup2(nothing.fileno(), 0)
         os.dup2(2, 1)  # output of libraries must not mix with replies
-        try:
-            _work(source, out)
-        except BrokenPipeError:  # the pool is gone
-            return
+        _work(source, out)
 
 
 def _work(source: BinaryIO, out: BinaryIO) -> None:

@@ -387,3 +387,13 @@ def test_threads_share_no_question() -> None:
         theirs = threads.submit(solver.question, query).result()
         assert theirs is not mine
         assert solver.question(query) is not theirs
+
+
+@pytest.mark.parametrize("goal", ["P0 → P15", "P15 → P0"])
+def test_a_question_costs_the_same_when_it_is_asked_again(goal: str) -> None:
+    """With more atoms than a truth table takes, so that clauses are solved each time."""
+    solver = EmbeddedSolver()
+    query = Query(tuple([parse_formula(f"P{n} → P{n + 1}") for n in range(15)]), parse_formula(goal))
+    first, built = solver.decide(query), solver.question(query).steps
+    assert solver.decide(query) == first == EmbeddedSolver().decide(query)
+    assert solver.question(query).steps == built == EmbeddedSolver().question(query).steps
