@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
+from proof_r1_formal.assistants.lean import AXIOMS, _judgements
 from proof_r1_formal.errors import ParseError
-from proof_r1_formal.evidence.lean import AXIOMS, _judgements
 from proof_r1_formal.logic.parse import MAX_LENGTH, parse_formula
 from proof_r1_formal.logic.show import Notation, show
 from proof_r1_formal.logic.syntax import Formula

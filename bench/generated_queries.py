@@ -14,11 +14,11 @@ from collections import Counter
 from pathlib import Path
 
 from bench.verification import machine
-from proof_r1_formal.evidence.confirm import confirm
-from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.confirm import confirm
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.solvers.z3 import Z3Solver
 from proof_r1_formal.testing.generate import Generator
 

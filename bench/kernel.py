@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from bench.traces import Sample
+from proof_r1_formal.assistants.certificate import Certificate
+from proof_r1_formal.assistants.lean import BATCH, LeanKernel, LeanTheorem
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.evidence.certificate import Certificate
-from proof_r1_formal.evidence.lean import BATCH, LeanKernel, LeanTheorem
 from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.verify import Verifier

@@ -46,7 +46,7 @@ VERIFIER = (
 TESTS: Mapping[str, tuple[str, ...]] = {
     "proof_r1_formal/logic/model.py": ("logic/test_model.py",),
     "proof_r1_formal/evidence/term.py": ("evidence/test_term.py", "evidence/test_checker.py"),
-    "proof_r1_formal/evidence/checker.py": ("evidence/test_checker.py", "evidence/test_schemata.py"),
+    "proof_r1_formal/evidence/checker.py": ("evidence/test_checker.py", "rules/test_theorems.py"),
     "proof_r1_formal/rules/check.py": ("rules/test_check.py", "proof/test_case_studies.py"),
     "proof_r1_formal/rules/spine.py": ("rules/test_check.py",),
     "proof_r1_formal/rules/forms.py": ("rules/test_check.py",),

@@ -34,8 +34,6 @@ from bench.kernel import certificates, kernel_evidence
 from bench.traces import ROLLOUTS, Sample, generated, golden_proofs, reference_traces, rollouts
 from proof_r1_formal import resources
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.evidence.confirm import Confirmed, confirm
-from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.logic import parse
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import Formula, Iff, Not
@@ -45,6 +43,8 @@ from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Solver
+from proof_r1_formal.solvers.confirm import Confirmed, confirm
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.solvers.oracle import Oracle
 
 Json = dict[str, Any]

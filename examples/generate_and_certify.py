@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 from proof_r1_formal import Completion, Verifier
-from proof_r1_formal.evidence.certificate import lean_file
-from proof_r1_formal.evidence.lean import LeanKernel
+from proof_r1_formal.assistants.certificate import lean_file
+from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
 from proof_r1_formal.proof.certify import certify_many
 from proof_r1_formal.proof.trajectory import completion

@@ -10,9 +10,9 @@ import tempfile
 from pathlib import Path
 
 from proof_r1_formal import Catalogue, Problem, Verifier, parse_formula, three_way_options
+from proof_r1_formal.assistants.lean import LeanKernel, LeanTheorem
+from proof_r1_formal.assistants.theories import manifest_bytes, manifest_of
 from proof_r1_formal.data.problem import Premise
-from proof_r1_formal.evidence.lean import LeanKernel, LeanTheorem
-from proof_r1_formal.evidence.theories import manifest_bytes, manifest_of
 from proof_r1_formal.render.lean import schema_statement
 from proof_r1_formal.rules.schema import Example, Rule, schema
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from proof_r1_formal.evidence.lean import HINT, LeanKernel
+from proof_r1_formal.assistants.lean import HINT, LeanKernel
 from tests.leaks import nothing_left_open
 
 settings.register_profile(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from proof_r1_formal.evidence.lean import LeanKernel
+from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.rules.catalogue import FOLIO
 
 ROOT = Path(__file__).resolve().parent.parent

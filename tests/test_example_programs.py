@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal import read_completions
+from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.evidence.lean import LeanKernel
 from tests.models.scripted import Script, saying, serving
 from tests.notebook import executed
 from tests.patience import PATIENCE

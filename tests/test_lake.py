@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from proof_r1_formal.evidence import lean as lean_module
-from proof_r1_formal.evidence.lean import LeanKernel
-from proof_r1_formal.evidence.theories import check_schemata
+from proof_r1_formal.assistants import lean as lean_module
+from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.theories import check_schemata
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.manifest import manifest_path, read_manifest
 
@@ -119,7 +119,7 @@ def test_the_theory_compiles_with_the_names_of_leans_own_init(
     if not lean._mini:
         pytest.skip("a whole Lean is here, whose Init the other tests use")
     shutil.copytree(FOLDER, tmp_path / "theories" / "lean")
-    second = ROOT / "tests" / "evidence" / "data" / "Init.lean"
+    second = ROOT / "tests" / "assistants" / "data" / "Init.lean"
     shutil.copy(second, tmp_path / "theories" / "lean" / "mini" / "Init.lean")
     monkeypatch.setattr(lean_module, "resource", lambda folder: tmp_path / folder)
     kernel = LeanKernel(lean._command, mini=True, cache=tmp_path / "cache")

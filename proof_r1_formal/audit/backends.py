@@ -23,7 +23,6 @@ import msgspec
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.evidence.serial import structure_to_data
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.outputs import open_to_append
@@ -32,6 +31,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver, program_version
 from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Solver, Unknown
+from proof_r1_formal.solvers.confirm import confirm
 from proof_r1_formal.workers import PROCESSES, WorkerPool, worker_pool
 
 LIMITS = Limits(seconds=5.0)

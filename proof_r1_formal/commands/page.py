@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 import typer
 
+from proof_r1_formal.assistants.lean import HINT, LeanKernel
 from proof_r1_formal.commands.common import (
     AtomicOption,
     CompletionsOption,
@@ -27,7 +28,6 @@ from proof_r1_formal.commands.common import (
     with_progress,
 )
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.evidence.lean import HINT, LeanKernel
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.report import decode

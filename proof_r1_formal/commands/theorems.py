@@ -10,6 +10,18 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from proof_r1_formal.assistants import dojo, isabelle, lean
+from proof_r1_formal.assistants.certificate import AnyCertificate, file_stem, lean_file
+from proof_r1_formal.assistants.isabelle import IsabelleKernel, write_session
+from proof_r1_formal.assistants.isar import isar_theory
+from proof_r1_formal.assistants.lean import Judgement, LeanKernel
+from proof_r1_formal.assistants.theories import (
+    check_schemata,
+    check_schemata_in_isabelle,
+    manifest_bytes,
+    manifest_of,
+    with_isabelle,
+)
 from proof_r1_formal.commands.common import (
     OUT,
     AtomicOption,
@@ -30,18 +42,6 @@ from proof_r1_formal.commands.common import (
     write,
 )
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.evidence import dojo, isabelle, lean
-from proof_r1_formal.evidence.certificate import AnyCertificate, file_stem, lean_file
-from proof_r1_formal.evidence.isabelle import IsabelleKernel, write_session
-from proof_r1_formal.evidence.isar import isar_theory
-from proof_r1_formal.evidence.lean import Judgement, LeanKernel
-from proof_r1_formal.evidence.theories import (
-    check_schemata,
-    check_schemata_in_isabelle,
-    manifest_bytes,
-    manifest_of,
-    with_isabelle,
-)
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.certify import certify_many

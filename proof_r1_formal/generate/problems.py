@@ -31,7 +31,6 @@ from proof_r1_formal.data.problem import (
     three_way_options,
 )
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.generate.distractors import Distractors, without_a_link
 from proof_r1_formal.generate.diversity import is_shallow, structural_key
 from proof_r1_formal.generate.moves import FOLIO_MOVES, TRAIN_MOVES
@@ -50,6 +49,7 @@ from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers.base import Refuted
+from proof_r1_formal.solvers.confirm import confirm
 from proof_r1_formal.workers import PROCESSES, ordered_map
 
 Difficulty: TypeAlias = Literal["easy", "medium", "hard", "mixed"]

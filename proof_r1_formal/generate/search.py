@@ -15,7 +15,6 @@ from heapq import heappop, heappush
 from itertools import count, product
 from typing import TypeAlias
 
-from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.generate.openings import Opening, Schemata, cases, elements, introducible, plain
 from proof_r1_formal.logic.fingerprint import single
 from proof_r1_formal.logic.model import Structure, evaluate
@@ -28,6 +27,7 @@ from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.rules.check import QUESTION
 from proof_r1_formal.rules.spine import Element
 from proof_r1_formal.solvers.base import Entailed, Refuted
+from proof_r1_formal.solvers.confirm import confirm
 from proof_r1_formal.solvers.oracle import Oracle
 
 MAX_SUPPORTS = 4

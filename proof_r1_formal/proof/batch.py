@@ -26,7 +26,7 @@ from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Limits
 
 if TYPE_CHECKING:
-    from proof_r1_formal.evidence.kernel import KernelEvidence
+    from proof_r1_formal.assistants.kernel import KernelEvidence
 
 CHUNK, CLUSTER_CHUNK = 16, 512
 """How many completions a worker is given at a time: a process, and one of a cluster, where handing over costs more."""
@@ -75,8 +75,8 @@ class Settings:
         )
 
     def _kernel(self) -> KernelEvidence | None:
-        from proof_r1_formal.evidence.kernel import KernelEvidence
-        from proof_r1_formal.evidence.lean import LeanKernel
+        from proof_r1_formal.assistants.kernel import KernelEvidence
+        from proof_r1_formal.assistants.lean import LeanKernel
 
         found = LeanKernel.find(self.lean)
         return None if found is None else KernelEvidence(found)

@@ -11,10 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import UNCERTAIN, Problem
-from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence.certificate import (
+from proof_r1_formal.assistants.certificate import (
     ANSWER,
     GOAL_FAILS,
     MAX_STEPS,
@@ -24,12 +21,13 @@ from proof_r1_formal.evidence.certificate import (
     CertifiedStep,
     OpenCertificate,
 )
+from proof_r1_formal.assistants.isabelle import IsabelleKernel, theory_of
+from proof_r1_formal.assistants.isar import isar_theorems
+from proof_r1_formal.assistants.lean import Judgement, LeanKernel
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.problem import UNCERTAIN, Problem
+from proof_r1_formal.errors import ProofError
 from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.isabelle import IsabelleKernel, theory_of
-from proof_r1_formal.evidence.isar import isar_theorems
-from proof_r1_formal.evidence.lean import Judgement, LeanKernel
-from proof_r1_formal.evidence.schemata import instance_proof
-from proof_r1_formal.evidence.search import find_proof
 from proof_r1_formal.evidence.term import Proof
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Not
@@ -38,6 +36,8 @@ from proof_r1_formal.proof.action import Action, Trace
 from proof_r1_formal.proof.report import StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match
+from proof_r1_formal.rules.theorems import instance_proof
+from proof_r1_formal.search.prover import find_proof
 from proof_r1_formal.solvers.base import Entailed, Refuted
 
 CHUNK = 512

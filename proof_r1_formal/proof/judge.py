@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.evidence.confirm import Confirmed, confirm
-from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.logic.pattern import Lambda
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show, show_term
@@ -26,10 +24,12 @@ from proof_r1_formal.rules.check import Match, RuleResult, check_rule
 from proof_r1_formal.rules.manifest import require_proved
 from proof_r1_formal.rules.schema import Catalogue, Rule
 from proof_r1_formal.solvers.base import Solver
+from proof_r1_formal.solvers.confirm import Confirmed, confirm
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.solvers.oracle import Metered, Oracle
 
 if TYPE_CHECKING:
-    from proof_r1_formal.evidence.kernel import KernelEvidence
+    from proof_r1_formal.assistants.kernel import KernelEvidence
 
 CHECK_STEPS = 400_000
 """What the questions of one rule check may cost."""
@@ -66,7 +66,7 @@ class Judge:
         self.atomic = atomic
         self.evidence = evidence
         if evidence == "kernel" and kernel is None:
-            from proof_r1_formal.evidence.lean import HINT
+            from proof_r1_formal.assistants.lean import HINT
 
             raise SolverError("lean", f"there is no kernel to check evidence with; {HINT}")
         self.kernel = kernel if evidence == "kernel" else None

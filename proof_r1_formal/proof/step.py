@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from msgspec import structs
 
 from proof_r1_formal.errors import SignatureError
-from proof_r1_formal.evidence.confirm import Confirmed, Evidence
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import SignatureBuilder
@@ -26,6 +25,7 @@ from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport,
 from proof_r1_formal.rules.check import Match, NoMatch, Undecided
 from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown
+from proof_r1_formal.solvers.confirm import Confirmed, Evidence
 from proof_r1_formal.solvers.oracle import QUESTION, Metered
 
 MALFORMED, UNSUPPORTED, UNRULED, VERIFIED = 0.0, 0.1, 0.3, 1.0

@@ -17,13 +17,13 @@ from itertools import count
 
 import msgspec
 
+from proof_r1_formal.assistants.certificate import file_stem, lean_file
+from proof_r1_formal.assistants.isar import isar_theory
+from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import DataError
-from proof_r1_formal.evidence.certificate import file_stem, lean_file
 from proof_r1_formal.evidence.fitch import Row, fitch
-from proof_r1_formal.evidence.isar import isar_theory
-from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import Formula, Not
 from proof_r1_formal.metrics.evaluation import evaluate_metrics

@@ -12,13 +12,13 @@ from typing import assert_never
 
 import msgspec
 
+from proof_r1_formal.assistants.certificate import file_stem, lean_file
+from proof_r1_formal.assistants.isar import isar_theory
+from proof_r1_formal.assistants.lean import HINT, LeanKernel
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ParseError, ProofR1Error
-from proof_r1_formal.evidence.certificate import file_stem, lean_file
-from proof_r1_formal.evidence.isar import isar_theory
-from proof_r1_formal.evidence.lean import HINT, LeanKernel
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.repair import Repaired
 from proof_r1_formal.logic.show import show

@@ -57,7 +57,7 @@ def get_solver(name: str, limits: Limits | None = None, *, answers: Path | None 
     """
     match name.partition(":"):
         case ("embedded", "", ""):
-            from proof_r1_formal.evidence.embedded import EmbeddedSolver
+            from proof_r1_formal.solvers.embedded import EmbeddedSolver
 
             return EmbeddedSolver(limits, file=answers)
         case ("z3", "", ""):

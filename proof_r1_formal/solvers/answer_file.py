@@ -20,12 +20,12 @@ from typing import Any
 import msgspec
 
 from proof_r1_formal.errors import DataError, ProofR1Error
-from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.evidence.serial import structure_from_data, structure_to_data
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.solvers.base import Answer, Refuted
+from proof_r1_formal.solvers.confirm import confirm
 
 MAX_BYTES = 1 << 18
 """The longest entry of a file that is written or read."""

@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 from proof_r1_formal.errors import CatalogueError, ProofError, SignatureError
 from proof_r1_formal.evidence.checker import shown
-from proof_r1_formal.evidence.schemata import theorem
-from proof_r1_formal.evidence.search import find_proof
 from proof_r1_formal.evidence.term import (
     Absurd,
     Apply,
@@ -60,6 +58,8 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.logic.transform import constants, map_terms, subformulas
 from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.rules.theorems import theorem
+from proof_r1_formal.search.prover import find_proof
 from proof_r1_formal.testing.hostile import CONNECTIVES, POOL, HostileFormulas, Words, capturing_instance, replaced
 
 HOLE = Var("␣hole", ENTITY)

@@ -27,13 +27,12 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
+from proof_r1_formal.assistants.kernel import KernelEvidence
+from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.completions import Completion, write_completions
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.evidence.confirm import Confirmed, confirm
-from proof_r1_formal.evidence.kernel import KernelEvidence
-from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
@@ -44,6 +43,7 @@ from proof_r1_formal.rules.check import Match, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Rule
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver, Unknown, checked_signature
+from proof_r1_formal.solvers.confirm import Confirmed, confirm
 from proof_r1_formal.solvers.oracle import Oracle
 from proof_r1_formal.testing.generate import Generator, Step
 from proof_r1_formal.testing.non_instances import non_instances

@@ -21,13 +21,13 @@ from proof_r1_formal.data.problem import (
     Problem,
     three_way_options,
 )
-from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import BOTTOM, TOP, And, Formula, Implies, Not, Or, Xor
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.solvers.base import Entailed
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.testing.generate import Chain, Generator
 
 Record: TypeAlias = dict[str, object]

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.evidence.checker import MAX_DEPTH, MAX_HEIGHT, check
-from proof_r1_formal.evidence.search import find_proof
 from proof_r1_formal.evidence.serial import proof_from_data
 from proof_r1_formal.evidence.term import (
     Absurd,
@@ -63,6 +62,7 @@ from proof_r1_formal.logic.syntax import (
     const,
     var,
 )
+from proof_r1_formal.search.prover import find_proof
 from proof_r1_formal.solvers.base import is_countermodel
 from proof_r1_formal.testing.strategies import queries, structures
 

@@ -17,8 +17,6 @@ import pytest
 
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.schemata import theorem
-from proof_r1_formal.evidence.search import find_proof
 from proof_r1_formal.evidence.term import (
     Absurd,
     Apply,
@@ -58,6 +56,8 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.logic.transform import subformulas, substitute
 from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.rules.theorems import theorem
+from proof_r1_formal.search.prover import find_proof
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed
 

@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import pytest
 
-from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.evidence.fitch import Row, fitch
-from proof_r1_formal.evidence.search import find_proof
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import Formula, Implies
+from proof_r1_formal.search.prover import find_proof
 from proof_r1_formal.solvers.base import Entailed
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 
 STEPS = [
     (("∀x (A(x) ∨ B(x) → C(x))", "∃x A(x)"), "∃x C(x)"),

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.evidence.serial import proof_from_data, proof_to_data, structure_from_data, structure_to_data
 from proof_r1_formal.evidence.term import Apply, Instance, Theorem
 from proof_r1_formal.logic.parse import parse_formula
@@ -16,6 +15,7 @@ from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.serial import from_data, to_data
 from proof_r1_formal.logic.syntax import Formula, const
 from proof_r1_formal.solvers.base import Entailed, Refuted
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.testing.strategies import formulas, queries
 
 ENGINE = EmbeddedSolver()

@@ -22,7 +22,6 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import FALSE, GOAL_UNCERTAIN, THREE_WAY, TRUE, UNCERTAIN
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.generate import Generated, GeneratorSettings, Proved, Prover, Uncertain, generate_problems
 from proof_r1_formal.generate import problems as generator
 from proof_r1_formal.generate.distractors import Distractors
@@ -40,6 +39,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Refuted
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.solvers.oracle import Oracle
 
 SYSTEMS: tuple[System, ...] = ("train", "folio")
@@ -229,7 +229,7 @@ _DIGEST = """
 import hashlib
 from itertools import islice
 import msgspec
-from proof_r1_formal.evidence.embedded import EmbeddedSolver
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.generate import GeneratorSettings, generate_problems
 from proof_r1_formal.generate.problems import encode_evidence
 digest = hashlib.sha256()

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from proof_r1_formal.assistants.certificate import Certificate, OpenCertificate, lean_file
+from proof_r1_formal.assistants.lean import LeanKernel, foreign_word
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
-from proof_r1_formal.evidence.certificate import Certificate, OpenCertificate, lean_file
-from proof_r1_formal.evidence.lean import LeanKernel, foreign_word
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show

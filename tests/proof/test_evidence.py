@@ -6,11 +6,10 @@ import json
 
 import pytest
 
+from proof_r1_formal.assistants.kernel import KernelEvidence
+from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import CatalogueError, SolverError
-from proof_r1_formal.evidence.embedded import EmbeddedSolver
-from proof_r1_formal.evidence.kernel import KernelEvidence
-from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.evidence.term import Repeat
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
@@ -21,6 +20,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 
 PREMISES = ("∀x (cat(x) → animal(x))", "cat(tom)", "dog(rex)", "dog(rex) → loud(rex)")
 CASE = Problem(

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from proof_r1_formal.assistants.kernel import theorem_of
+from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.audit.local_check import local_checks
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.evidence.fitch import fitch
-from proof_r1_formal.evidence.kernel import theorem_of
-from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import FunctionType, Signature

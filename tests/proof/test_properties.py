@@ -16,12 +16,11 @@ import networkx as nx
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from proof_r1_formal.assistants.certificate import Certificate
+from proof_r1_formal.assistants.lean import LeanKernel, LeanTheorem
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.errors import CatalogueError
-from proof_r1_formal.evidence.certificate import Certificate
-from proof_r1_formal.evidence.lean import LeanKernel, LeanTheorem
-from proof_r1_formal.evidence.schemata import theorem
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
@@ -53,6 +52,7 @@ from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.manifest import unproved
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Example, Rule, Schema
+from proof_r1_formal.rules.theorems import theorem
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed, Refuted, is_countermodel
 from proof_r1_formal.solvers.oracle import Oracle

@@ -15,8 +15,6 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, ProblemSet, three_way_options
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.evidence.embedded import FALLBACK, QUICK
-from proof_r1_formal.evidence.search import BUDGET
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
@@ -28,8 +26,10 @@ from proof_r1_formal.proof.report import Code, Finding, RuleReport, TraceReport,
 from proof_r1_formal.proof.session import TRACE_STEPS
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.search.prover import BUDGET
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.embedded import FALLBACK, QUICK
 from proof_r1_formal.solvers.oracle import QUESTION
 from proof_r1_formal.solvers.z3 import RLIMIT_PER_STEP
 from tests.builders import codes, completion

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proof_r1_formal.assistants.lean import LeanKernel, LeanTheorem, foreign_word
 from proof_r1_formal.errors import SignatureError
-from proof_r1_formal.evidence.lean import LeanKernel, LeanTheorem, foreign_word
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import FunctionType, Signature, mangle, unmangle

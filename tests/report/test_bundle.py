@@ -26,7 +26,6 @@ from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import DataError, ProofError, ProofR1Error, StructureError
 from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.evidence.serial import proof_from_data, proof_to_data, structure_from_data, structure_to_data
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
@@ -37,6 +36,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode, write_bundle
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed, Refuted, is_countermodel
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.testing.completions import completions
 from proof_r1_formal.testing.strategies import queries
 from tests.patience import PATIENCE

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from proof_r1_formal.assistants.kernel import entailment_theorem
+from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.evidence.checker import check as check_proof
-from proof_r1_formal.evidence.kernel import entailment_theorem
-from proof_r1_formal.evidence.lean import LeanKernel
-from proof_r1_formal.evidence.schemata import instance_proof
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.pattern import instance
 from proof_r1_formal.logic.query import Query
@@ -23,6 +22,7 @@ from proof_r1_formal.rules.check import (
 )
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Rule
+from proof_r1_formal.rules.theorems import instance_proof
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Unknown
 from proof_r1_formal.solvers.oracle import Metered, Oracle

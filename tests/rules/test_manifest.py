@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.theories import check_schemata, manifest_bytes, manifest_of, theory_hash
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import CatalogueError, DataError
-from proof_r1_formal.evidence.lean import LeanKernel
-from proof_r1_formal.evidence.theories import check_schemata, manifest_bytes, manifest_of, theory_hash
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.syntax import And, Atom, Bottom, Eq, Exists, ForAll, Formula, Implies, Not, Or, Top
 from proof_r1_formal.proof.verify import Verifier

@@ -37,9 +37,9 @@ from proof_r1_formal import (
     three_way_options,
     verify,
 )
+from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.native import from_json, to_json
 from proof_r1_formal.errors import ProofR1Error, ServiceError
-from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.serve.client import Client
 from proof_r1_formal.serve.limits import check_address
 from proof_r1_formal.serve.messages import MAX_COMPLETIONS

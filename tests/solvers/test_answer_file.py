@@ -14,8 +14,6 @@ from hypothesis import assume, given
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.confirm import confirm
-from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.evidence.serial import proof_to_data
 from proof_r1_formal.evidence.term import Eliminate, Introduce
 from proof_r1_formal.logic.parse import parse_formula
@@ -24,6 +22,8 @@ from proof_r1_formal.logic.syntax import And
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers.answer_file import MAX_BYTES, MAX_STEPS, AnswerFile, _key
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.confirm import confirm
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing.strategies import queries
 

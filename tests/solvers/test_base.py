@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proof_r1_formal.errors import StructureError
-from proof_r1_formal.evidence.confirm import confirm
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
@@ -24,6 +23,7 @@ from proof_r1_formal.solvers.base import (
     checked_signature,
     is_countermodel,
 )
+from proof_r1_formal.solvers.confirm import confirm
 from proof_r1_formal.testing import strategies
 from tests.builders import ask
 

@@ -9,11 +9,10 @@ from random import Random
 
 import pytest
 
+from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions, write_completions
 from proof_r1_formal.errors import CatalogueError, DataError, SignatureError
-from proof_r1_formal.evidence.embedded import EmbeddedSolver
-from proof_r1_formal.evidence.lean import LeanKernel
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import And, Formula, Implies, Or
 from proof_r1_formal.logic.transform import disjuncts
@@ -22,6 +21,7 @@ from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
 from proof_r1_formal.solvers.base import Entailed
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.solvers.oracle import Oracle
 from proof_r1_formal.testing.generate import Generator, Step
 from proof_r1_formal.testing.non_instances import non_instances

@@ -17,8 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
-from proof_r1_formal.evidence.confirm import Confirmed, confirm
-from proof_r1_formal.evidence.embedded import EmbeddedSolver
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
@@ -49,6 +47,8 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import MAX_DEPTH, Answer, Entailed, Limits, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.confirm import Confirmed, confirm
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing import strategies
 from tests.builders import ask, shown

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 
 from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.propagation import MOST, Propagation
 from proof_r1_formal.evidence.term import Proof
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
@@ -17,6 +16,7 @@ from proof_r1_formal.logic.signature import ground_terms
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import Rule
+from proof_r1_formal.search.propagation import MOST, Propagation
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed
 from proof_r1_formal.testing.strategies import queries

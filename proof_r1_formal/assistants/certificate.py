@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TypeAlias
 
-from proof_r1_formal.evidence.lean import LeanTheorem
-from proof_r1_formal.evidence.lean_model import refutation
-from proof_r1_formal.evidence.lean_term import lean_term
+from proof_r1_formal.assistants.lean import LeanTheorem
+from proof_r1_formal.assistants.lean_model import refutation
+from proof_r1_formal.assistants.lean_term import lean_term
 from proof_r1_formal.evidence.term import Proof
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.signature import Signature, mangle

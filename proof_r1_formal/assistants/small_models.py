@@ -1,6 +1,6 @@
 """Which finite structures become theorems of a proof assistant: bounds, and the rows of their tables.
 
-Lean's writer (``evidence.lean_model``) and Isabelle's (``evidence.isabelle_model``) share them.
+Lean's writer (``assistants.lean_model``) and Isabelle's (``assistants.isabelle_model``) share them.
 """
 
 from __future__ import annotations

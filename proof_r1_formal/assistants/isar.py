@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias, assert_never
 
+from proof_r1_formal.assistants.certificate import ANSWER, AnyCertificate, Certificate
+from proof_r1_formal.assistants.isabelle import IsabelleTheorem, theory_of
+from proof_r1_formal.assistants.isabelle_model import refutation
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence.certificate import ANSWER, AnyCertificate, Certificate
-from proof_r1_formal.evidence.isabelle import IsabelleTheorem, theory_of
-from proof_r1_formal.evidence.isabelle_model import refutation
 from proof_r1_formal.evidence.lemmas import along_equation, elimination, introduction, negation_pairs, written
 from proof_r1_formal.evidence.term import (
     FALSUM,
@@ -68,7 +68,7 @@ _Reason: TypeAlias = str | list[str]
 
 
 def isar_theory(certificate: AnyCertificate, name: str) -> str:
-    """The theory of a certificate's theorems, see :func:`isar_theorems` and :func:`evidence.isabelle.theory_of`.
+    """The theory of a certificate's theorems, see :func:`isar_theorems` and :func:`assistants.isabelle.theory_of`.
 
     Raises:
         ProofError, SignatureError: see :func:`answer`.

@@ -2,7 +2,7 @@
 
 In: the theory's folder, with LeanDojo (the extra ``[lean]``), git and elan's Lean installed. Out: our theorems as
 LeanDojo extracts them (name, file, statement, premises), and what of the manifest they do not bear out. This is another
-reading of the same files, by other people's tools; what is a theorem, the kernel says (``evidence.theories``).
+reading of the same files, by other people's tools; what is a theorem, the kernel says (``assistants.theories``).
 
 LeanDojo looks for ``A/B.lean`` of module ``A.B`` at the top of a git repository, and cannot do with a ``srcDir``. So
 what is traced is a repository of its own, made of the theory alone, on a release of Lean that LeanDojo reads.

@@ -15,7 +15,7 @@ from proof_r1_formal.logic.query import Query
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, TooLargeError, Unknown, is_countermodel
 
 if TYPE_CHECKING:
-    from proof_r1_formal.evidence.kernel import KernelEvidence
+    from proof_r1_formal.assistants.kernel import KernelEvidence
 
 Evidence: TypeAlias = Literal["kernel", "checked", "unsupported"]
 """What stands behind an answer: a kernel's acceptance, a checked proof or countermodel, the solver's word."""

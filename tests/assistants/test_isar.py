@@ -19,16 +19,13 @@ from typing import NamedTuple, TypeAlias
 import pytest
 from hypothesis import assume, given, settings
 
+from proof_r1_formal.assistants import isar
+from proof_r1_formal.assistants.certificate import ANSWER, Certificate, CertifiedStep
+from proof_r1_formal.assistants.isabelle import theory_of
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence import isar
-from proof_r1_formal.evidence.certificate import ANSWER, Certificate, CertifiedStep
 from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.embedded import EmbeddedSolver
-from proof_r1_formal.evidence.isabelle import theory_of
 from proof_r1_formal.evidence.lemmas import lemma_of_elimination, lemma_of_introduction
-from proof_r1_formal.evidence.schemata import instance_proof
-from proof_r1_formal.evidence.search import find_proof
 from proof_r1_formal.evidence.term import (
     TRUTH_TABLES,
     Absurd,
@@ -77,9 +74,12 @@ from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.schema import Rule, Schema
+from proof_r1_formal.rules.theorems import instance_proof
+from proof_r1_formal.search.prover import find_proof
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.solvers.oracle import Oracle
 from proof_r1_formal.testing import strategies
-from tests.evidence.isabelle_terms import (
+from tests.assistants.isabelle_terms import (
     IDENTIFIER,
     LEMMA,
     PROBLEM,

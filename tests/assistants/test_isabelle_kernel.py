@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from proof_r1_formal.assistants import isabelle as isabelle_module
+from proof_r1_formal.assistants.isabelle import IsabelleKernel
+from proof_r1_formal.assistants.theories import check_schemata_in_isabelle, manifest_of, schema_theory, with_isabelle
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.evidence import isabelle as isabelle_module
-from proof_r1_formal.evidence.isabelle import IsabelleKernel
-from proof_r1_formal.evidence.theories import check_schemata_in_isabelle, manifest_of, schema_theory, with_isabelle
 from proof_r1_formal.render import isabelle as render
 from proof_r1_formal.rules.catalogue import FOLIO
 

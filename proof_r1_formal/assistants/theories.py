@@ -12,8 +12,8 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import structs
 
-from proof_r1_formal.evidence.isabelle import IsabelleKernel
-from proof_r1_formal.evidence.lean import Judgement, LeanKernel, LeanTheorem
+from proof_r1_formal.assistants.isabelle import IsabelleKernel
+from proof_r1_formal.assistants.lean import Judgement, LeanKernel, LeanTheorem
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.render import isabelle
 from proof_r1_formal.render.lean import NAMESPACE, schema_statement

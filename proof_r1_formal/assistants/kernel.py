@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 
-from proof_r1_formal.evidence.lean import Judgement, LeanKernel, LeanTheorem
-from proof_r1_formal.evidence.lean_model import refutation
-from proof_r1_formal.evidence.lean_term import lean_term
+from proof_r1_formal.assistants.lean import Judgement, LeanKernel, LeanTheorem
+from proof_r1_formal.assistants.lean_model import refutation
+from proof_r1_formal.assistants.lean_term import lean_term
 from proof_r1_formal.evidence.term import Proof
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
-from proof_r1_formal.evidence.lean import LeanTheorem
+from proof_r1_formal.assistants.lean import LeanTheorem
+from proof_r1_formal.assistants.small_models import MAX_PARTS, is_small, points
 from proof_r1_formal.evidence.lemmas import lemma_of_introduction
-from proof_r1_formal.evidence.small_models import MAX_PARTS, is_small, points
 from proof_r1_formal.logic.model import Structure, evaluate, value_of
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import (

@@ -3,7 +3,7 @@
 In: premises, a conclusion, the ground terms to instantiate by. Out: a proof for ``evidence.checker``, or None. What
 truth tables force is drawn, up and down the graph of subformulas, and true ∀ and false ∃ have their instances; if that
 does not reach the conclusion, the conclusion is supposed false. There are no cuts, no witnesses and no equality, so
-what is not found here may still have a proof (``evidence.search``).
+what is not found here may still have a proof (``search.prover``).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from proof_r1_formal.evidence.tableau import FORCED
 from proof_r1_formal.evidence.term import (
     Absurd,
     Contradiction,
@@ -37,6 +36,7 @@ from proof_r1_formal.logic.syntax import (
     Top,
 )
 from proof_r1_formal.logic.transform import alpha_normal, instantiate
+from proof_r1_formal.search.tableau import FORCED
 
 MOST: Final = 2_000
 """The most facts that are drawn."""

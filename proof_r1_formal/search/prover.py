@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from proof_r1_formal.evidence.tableau import BudgetSpentError, Fact, Scope, Steps, Tableau
 from proof_r1_formal.evidence.term import (
     FALSUM,
     TRUTH_TABLES,
@@ -36,6 +35,7 @@ from proof_r1_formal.evidence.term import (
 )
 from proof_r1_formal.logic.syntax import And, Connective, Exists, ForAll, Formula, Implies, Not, Or
 from proof_r1_formal.logic.transform import instantiate
+from proof_r1_formal.search.tableau import BudgetSpentError, Fact, Scope, Steps, Tableau
 
 BUDGET = 100_000
 """How many steps of the tableau a search may take."""

@@ -12,8 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.schemata import theorem
-from proof_r1_formal.evidence.search import find_proof
 from proof_r1_formal.evidence.term import (
     Absurd,
     Apply,
@@ -52,6 +50,8 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import Schema
+from proof_r1_formal.rules.theorems import theorem
+from proof_r1_formal.search.prover import find_proof
 from proof_r1_formal.testing.strategies import queries
 
 
@@ -278,7 +278,7 @@ def test_proofs_do_not_depend_on_what_was_asked_before() -> None:
 
 PROGRAM = """
 import sys
-from proof_r1_formal.evidence.search import find_proof
+from proof_r1_formal.search.prover import find_proof
 from proof_r1_formal.logic.parse import parse_formula
 for text in sys.stdin:
     *premises, conclusion = [parse_formula(part) for part in text.split(";")]

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from proof_r1_formal.evidence.isabelle import IsabelleTheorem
-from proof_r1_formal.evidence.small_models import MAX_PARTS, is_small, points
+from proof_r1_formal.assistants.isabelle import IsabelleTheorem
+from proof_r1_formal.assistants.small_models import MAX_PARTS, is_small, points
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import Connective, Formula, Not, Quantified

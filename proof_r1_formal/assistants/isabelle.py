@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from proof_r1_formal.assistants.lean import Judgement
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.evidence.lean import Judgement
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.render import isabelle
 from proof_r1_formal.resources import resource

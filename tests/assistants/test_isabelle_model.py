@@ -16,12 +16,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from proof_r1_formal.assistants.certificate import OpenCertificate
+from proof_r1_formal.assistants.isabelle import IsabelleTheorem
+from proof_r1_formal.assistants.isabelle_model import refutation
+from proof_r1_formal.assistants.isar import isar_theorems, isar_theory
+from proof_r1_formal.assistants.small_models import MAX_ATOMS, MAX_ELEMENTS
 from proof_r1_formal.errors import StructureError
-from proof_r1_formal.evidence.certificate import OpenCertificate
-from proof_r1_formal.evidence.isabelle import IsabelleTheorem
-from proof_r1_formal.evidence.isabelle_model import refutation
-from proof_r1_formal.evidence.isar import isar_theorems, isar_theory
-from proof_r1_formal.evidence.small_models import MAX_ATOMS, MAX_ELEMENTS
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.signature import Signature
@@ -29,7 +29,7 @@ from proof_r1_formal.logic.syntax import ENTITY, Formula, Not, Var
 from proof_r1_formal.render import isabelle
 from proof_r1_formal.resources import resource
 from proof_r1_formal.testing import strategies
-from tests.evidence.isabelle_terms import Expression, Names, Reader, formula_of
+from tests.assistants.isabelle_terms import Expression, Names, Reader, formula_of
 
 DOMAINS_FILE = (resource("theories") / "isabelle" / "Proof_R1_Domains.thy").read_text(encoding="utf-8")
 DATATYPES = re.findall(r"^datatype (\w+) = (.*)$", DOMAINS_FILE, re.MULTILINE)

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from proof_r1_formal.errors import CatalogueError
-from proof_r1_formal.evidence.search import find_proof
 from proof_r1_formal.evidence.term import Apply, Line, Proof, Repeat, Theorem, renamed, signed
 from proof_r1_formal.logic.pattern import instance
 from proof_r1_formal.logic.syntax import Formula, Var
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.rules.schema import Schema
+from proof_r1_formal.search.prover import find_proof
 
 
 @lru_cache(maxsize=1 << 10)

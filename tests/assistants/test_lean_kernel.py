@@ -13,16 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from proof_r1_formal.assistants import lean as lean_module
+from proof_r1_formal.assistants.kernel import KernelEvidence, entailment_theorem
+from proof_r1_formal.assistants.lean import AXIOMS, Judgement, LeanKernel, LeanTheorem, foreign_word
+from proof_r1_formal.assistants.lean_model import refutation
+from proof_r1_formal.assistants.theories import check_schemata, schema_theorem
 from proof_r1_formal.errors import ProofError, SignatureError, SolverError
-from proof_r1_formal.evidence import lean as lean_module
 from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.embedded import EmbeddedSolver
-from proof_r1_formal.evidence.kernel import KernelEvidence, entailment_theorem
-from proof_r1_formal.evidence.lean import AXIOMS, Judgement, LeanKernel, LeanTheorem, foreign_word
-from proof_r1_formal.evidence.lean_model import refutation
-from proof_r1_formal.evidence.search import find_proof
 from proof_r1_formal.evidence.term import Eliminate, Introduce, Proof
-from proof_r1_formal.evidence.theories import check_schemata, schema_theorem
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
@@ -31,7 +29,9 @@ from proof_r1_formal.logic.transform import rename
 from proof_r1_formal.render.lean import schema_statement
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import Schema
+from proof_r1_formal.search.prover import find_proof
 from proof_r1_formal.solvers.base import Entailed, Refuted
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 
 pytestmark = pytest.mark.usefixtures("closed")
 

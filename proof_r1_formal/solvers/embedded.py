@@ -14,10 +14,10 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING
 
-from proof_r1_formal.evidence.propagation import Propagation
-from proof_r1_formal.evidence.search import BUDGET, search
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.search.propagation import Propagation
+from proof_r1_formal.search.prover import BUDGET, search
 from proof_r1_formal.solvers.base import (
     Answer,
     Entailed,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from proof_r1_formal.assistants.dojo import TOOLCHAIN, Premise, TracedStatement, compare, read_theorems, stage, trace
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.evidence.dojo import TOOLCHAIN, Premise, TracedStatement, compare, read_theorems, stage, trace
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.manifest import Entry, Manifest, manifest_path, read_manifest
 
