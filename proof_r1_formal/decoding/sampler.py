@@ -5,7 +5,8 @@ tokens were sampled for it, and each step that was taken back. Completions are s
 numbers of its own, so what one draws does not depend on the others.
 
 A step that is taken back stays in the cache of keys and values: its places are masked, and the next token takes the
-position of its first. So going back costs no pass through what stays.
+position of its first. So going back costs no pass through what stays. If the model is to know why the step failed,
+the step stays in sight, with a remark behind it that no one sampled; neither is part of the completion.
 """
 
 from __future__ import annotations
@@ -13,17 +14,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from proof_r1_formal.decoding.grammar import GrammarError
+from proof_r1_formal.decoding.guide import END, Guide, Kept, TakenBack, Watch
 from proof_r1_formal.decoding.trial import Trial
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.proof.action import read_action
-from proof_r1_formal.proof.report import Code, StepReport
-from proof_r1_formal.proof.session import VerifierSession
 
 if TYPE_CHECKING:
     import torch
@@ -33,35 +32,6 @@ if TYPE_CHECKING:
 
 class DecodingError(ProofR1Error):
     """A model or a tokenizer that cannot be used here, or what is missing."""
-
-
-END = "</summary>"
-"""Nothing is wanted after it."""
-Standard: TypeAlias = Literal["semantic", "rule"]
-"""What a step must be to stay: entailed by its dependencies; or that, an instance of its rule, and progress."""
-
-
-@dataclass(frozen=True, slots=True)
-class Guide:
-    """Verification of each step of a completion, and the consequence of a failure.
-
-    Attributes:
-        session: verifies the steps; it has no actions before the completion starts.
-        tries: how often a step that fails is sampled again.
-        standard: the condition for a step that is not the binding.
-        keep: whether a step that fails every time stays; otherwise the completion ends there, unfinished.
-    """
-
-    session: VerifierSession
-    tries: int = 4
-    standard: Standard = "rule"
-    keep: bool = True
-
-    def accepts(self, step: StepReport) -> bool:
-        """Whether the step that was pushed last stays; a binding stays only if the whole answer is verified."""
-        if step.terminal:
-            return self.session.report().verified
-        return step.signal == 1.0 if self.standard == "rule" else step.semantic
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +61,25 @@ class Decoded:
         text: of what stayed.
         tokens: that were sampled, those of steps that were taken back among them.
         whole: whether it ended by itself; otherwise the budget was spent, or it was given up.
+        read: tokens of remarks, which the model read.
         trials: the steps that were taken back, in order.
     """
 
     text: str
     tokens: int
+    read: int
     whole: bool
     trials: tuple[Trial, ...]
+
+
+def require_llguidance() -> None:
+    """Make sure that what masks tokens is installed.
+
+    Raises:
+        DecodingError: it is not.
+    """
+    if find_spec("llguidance") is None:
+        raise DecodingError("constrained sampling needs the extra decoding: pip install 'proof-r1-formal[decoding]'")
 
 
 class Decoder:
@@ -112,13 +94,10 @@ class Decoder:
     """
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-        if find_spec("llguidance") is None:
-            raise DecodingError(
-                "constrained sampling needs the extra decoding: pip install 'proof-r1-formal[decoding]'"
-            )
+        require_llguidance()
         import llguidance.hf
 
-        self.model = model
+        self.model, self.tokenizer = model, tokenizer
         width = int(model.config.get_text_config().vocab_size)
         try:
             self.tokens: LLTokenizer = llguidance.hf.from_tokenizer(tokenizer, n_vocab=max(width, len(tokenizer)))  # type: ignore[arg-type]
@@ -165,22 +144,25 @@ class _Row:
     asked: Asked
     temperature: float
     top_p: float
-    ids: list[int] = field(default_factory=list)
-    slots: list[int] = field(default_factory=list)  # of the last token of the prompt and of ``ids`` in the cache
+    ids: list[int] = field(default_factory=list)  # of the completion
+    shown: list[int] = field(default_factory=list)  # what the model sees behind the prompt
+    slots: list[int] = field(default_factory=list)  # of the last token of the prompt and of ``shown`` in the cache
+    remark: list[int] = field(default_factory=list)  # tokens that come next, whatever the model wants
+    read: int = 0
     dropped: list[int] = field(default_factory=list)  # places that are to be masked before the next pass
     spent: int = 0
     over: bool = False
     whole: bool = False
     trials: list[Trial] = field(default_factory=list)
     data: bytes = b""
-    good: int = 0  # tokens up to the end of the last step that stays
-    start: int | None = None  # the character at which the next step starts
-    failed: int = 0
+    good: int = 0  # tokens up to the beginning of the summary, or up to the end of the last step that stays
+    watch: Watch | None = field(init=False)
     random: np.random.Generator = field(init=False)
     matcher: LLMatcher | None = field(init=False)
     mask: Any = field(init=False)
 
     def __post_init__(self) -> None:
+        self.watch = None if self.asked.guide is None else Watch(self.asked.guide)
         self.random = np.random.default_rng(self.asked.seed)
         self.matcher = None
         if self.asked.grammar is not None:
@@ -197,19 +179,24 @@ class _Row:
         return self.data.decode("utf-8", errors="replace")
 
     def step(self, logits: NDArray[np.float32]) -> None:
-        """Draw a token and see what it comes to."""
+        """Draw a token and see what it comes to; or take the next of a remark."""
+        if self.remark:
+            self.shown.append(self.remark.pop(0))
+            self.read += 1
+            return
         token = self._draw(logits)
         self.spent += 1
         if token in self.decoder.stops:
             self.over = self.whole = True
             return
         self.ids.append(token)
+        self.shown.append(token)
         piece = self.decoder.tokens.decode_bytes([token])
         self.data += piece
         if self.matcher is not None:
             self.matcher.consume_token(token)
-        if self.asked.guide is not None and b"}" in piece:
-            self._verify(self.asked.guide)
+        if self.watch is not None:
+            self._verify(self.watch, finished=b"}" in piece)
         if self.over:
             return
         if END.encode() in self.data if self.matcher is None else self.matcher.is_stopped():
@@ -229,48 +216,41 @@ class _Row:
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
-    def _verify(self, guide: Guide) -> None:
+    def _verify(self, watch: Watch, *, finished: bool) -> None:
         """Verify the steps that are finished; take the first that fails back."""
-        text = self.text
-        if self.start is None:
-            opening = text.find("<summary>[", max(0, text.rfind("</think>")))
-            if opening < 0:
-                return
-            self.start = opening + len("<summary>[")
-        while not self.over:
-            begin = self.start + len(text[self.start :]) - len(text[self.start :].lstrip(" \t\r\n,"))
-            action = read_action(text, begin)
-            if action is None:
-                return
-            step = guide.session.push(action)
-            if guide.accepts(step) or (self.failed >= guide.tries and guide.keep):
-                self.failed, self.good, self.start = 0, len(self.ids), action.span[1]
-                if step.terminal and guide.session.report().verified:
-                    self.data = f"{text[: action.span[1]]}\n]{END}".encode()  # all that may follow
-                    self.over = self.whole = True
-                continue
-            findings = (step.findings or guide.session.report().findings) if step.terminal else step.findings
-            guide.session.pop()
-            self._take_back(text[begin:], tuple([finding.code for finding in findings]))
-            self.failed += 1
-            if self.failed > guide.tries:
-                self.over = True
-            return
+        if watch.start is None and watch.opened(self.text):
+            self.good = len(self.ids)
+        while finished and not self.over and (seen := watch.look(self.text)) is not None:
+            match seen:
+                case Kept(answer):
+                    self.good = len(self.ids)
+                    if answer is not None:
+                        self.data = answer.encode()
+                        self.over = self.whole = True
+                case TakenBack():
+                    self._take_back(seen, watch)
+                    self.over = seen.over
+                    return
 
-    def _take_back(self, text: str, findings: tuple[Code, ...]) -> None:
+    def _take_back(self, step: TakenBack, watch: Watch) -> None:
         count = len(self.ids) - self.good
-        self.trials.append(Trial(text, count, findings))
+        self.trials.append(Trial(self.text[step.begin :], count, tuple([finding.code for finding in step.findings])))
         if self.matcher is not None and not self.matcher.rollback(count):
             raise GrammarError(f"the grammar cannot go back: {self.matcher.get_error()}")
-        self.dropped += self.slots[self.good :]
-        del self.ids[self.good :], self.slots[self.good :]
+        del self.ids[self.good :]
         self.data = self.decoder.tokens.decode_bytes(self.ids)
+        if watch.guide.feedback == "none":
+            self.dropped += self.slots[self.good :]
+            del self.shown[self.good :], self.slots[self.good :]
+        else:  # a step starts with what the last token of the one before it may have written already
+            text = step.remark + self.text[watch.start :]
+            self.remark = list(self.decoder.tokenizer.encode(text, add_special_tokens=False))
 
     def decoded(self) -> Decoded:
         """What came out."""
         text = self.text
         before, end, _ = text.partition(END) if self.matcher is None else (text, "", "")
-        return Decoded(before + end, self.spent, self.whole, tuple(self.trials))
+        return Decoded(before + end, self.spent, self.read, self.whole, tuple(self.trials))
 
 
 class _Batch:
@@ -304,8 +284,8 @@ class _Batch:
         self.mask = torch.cat([self.mask, self.mask.new_ones(len(self.rows), 1)], dim=1)
         last, places = [], []
         for row in self.rows:
-            last.append(row.ids[-1] if row.ids else row.asked.prompt[-1])
-            places.append(len(row.asked.prompt) + len(row.ids) - 1)
+            last.append(row.shown[-1] if row.shown else row.asked.prompt[-1])
+            places.append(len(row.asked.prompt) + len(row.shown) - 1)
             row.slots.append(slot)
         logits = self._pass(torch.tensor(last)[:, None], torch.tensor(places)[:, None])
         found: NDArray[np.float32] = logits[:, -1].float().cpu().numpy()

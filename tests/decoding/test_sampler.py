@@ -8,7 +8,8 @@ import pytest
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.decoding.grammar import GrammarError, completion_grammar
-from proof_r1_formal.decoding.sampler import Asked, Decoder, DecodingError, Guide, draw
+from proof_r1_formal.decoding.guide import Guide
+from proof_r1_formal.decoding.sampler import Asked, Decoder, DecodingError, draw
 from proof_r1_formal.proof.report import StepReport
 from proof_r1_formal.proof.session import VerifierSession
 from proof_r1_formal.proof.verify import Verifier

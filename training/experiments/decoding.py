@@ -23,7 +23,8 @@ from rich.console import Console
 
 from proof_r1_formal import TRAIN, Problem, TraceReport, Verifier, VerifierSession, evaluate_metrics, read_problems
 from proof_r1_formal.decoding.grammar import completion_grammar
-from proof_r1_formal.decoding.sampler import Asked, Decoder, Guide
+from proof_r1_formal.decoding.guide import Guide
+from proof_r1_formal.decoding.sampler import Asked, Decoder
 from proof_r1_formal.metrics.measures import Estimate, Measure
 from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_markdown
 from proof_r1_formal.models.prompts import short_question

@@ -1,0 +1,128 @@
+"""Verification of an answer while it is written: each step is verified as soon as it is finished.
+
+In: a text that grows. Out: for each finished step, whether it stays or is taken back, and why. How the text grows is
+not known here: local models and endpoints share this.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from proof_r1_formal.proof.action import read_action
+from proof_r1_formal.proof.report import NOTES, Finding, StepReport
+from proof_r1_formal.proof.session import VerifierSession
+
+END = "</summary>"
+"""Nothing is wanted after it."""
+Standard: TypeAlias = Literal["semantic", "rule"]
+"""What a step must be to stay: entailed by its dependencies; or that, an instance of its rule, and progress."""
+Feedback: TypeAlias = Literal["none", "finding"]
+"""What the model sees of a step that was taken back: nothing; or the step, and why it failed."""
+_OPENING = "<summary>["
+_BETWEEN = " \t\r\n,"
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """Verification of each step of a completion, and the consequence of a failure.
+
+    Attributes:
+        session: verifies the steps; it has no actions before the completion starts.
+        tries: how often a step that fails is sampled again.
+        standard: the condition for a step that is not the binding.
+        keep: whether a step that fails every time stays; otherwise the completion ends there, unfinished.
+        feedback: what the model sees of a step that was taken back.
+    """
+
+    session: VerifierSession
+    tries: int = 4
+    standard: Standard = "rule"
+    keep: bool = True
+    feedback: Feedback = "none"
+
+    def accepts(self, step: StepReport) -> bool:
+        """Whether the step that was pushed last stays; a binding stays only if the whole answer is verified."""
+        if step.terminal:
+            return self.session.report().verified
+        return step.signal == 1.0 if self.standard == "rule" else step.semantic
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A step that stays.
+
+    Attributes:
+        answer: the whole completion, if the step ends a verified answer.
+    """
+
+    answer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """A step that is taken back.
+
+    Attributes:
+        begin, end: the characters of the step.
+        findings: why it failed.
+        over: whether it was the last try, so that the completion ends here.
+    """
+
+    begin: int
+    end: int
+    findings: tuple[Finding, ...]
+    over: bool
+
+    @property
+    def remark(self) -> str:
+        """What is written behind the step where the model is to know why it failed."""
+        reasons = "; ".join([finding.message for finding in self.findings if finding.code not in NOTES])
+        return f" /* rejected: {reasons}. Another step follows in its place. */"
+
+
+class Watch:
+    """Follows a text and verifies its steps.
+
+    Attributes:
+        start: the character behind the last step that stays; that behind ``<summary>[`` before the first, None before
+            the text has come there.
+    """
+
+    def __init__(self, guide: Guide) -> None:
+        self.guide = guide
+        self.start: int | None = None
+        self._failed = 0
+
+    def opened(self, text: str) -> bool:
+        """Whether the summary has begun; what stands in thoughts is none."""
+        if self.start is None:
+            place = text.find(_OPENING, max(0, text.rfind("</think>")))
+            self.start = None if place < 0 else place + len(_OPENING)
+        return self.start is not None
+
+    def look(self, text: str) -> Kept | TakenBack | None:
+        """The next step, if it is finished.
+
+        Args:
+            text: as it is now, without the steps that were taken back.
+        """
+        if not self.opened(text):
+            return None
+        assert self.start is not None
+        begin = self.start
+        while text[begin : begin + 1] and text[begin] in _BETWEEN:
+            begin += 1
+        action = read_action(text, begin)
+        if action is None:
+            return None
+        guide, end = self.guide, action.span[1]
+        step = guide.session.push(action)
+        if guide.accepts(step) or (self._failed >= guide.tries and guide.keep):
+            self._failed, self.start = 0, end
+            verified = step.terminal and guide.session.report().verified
+            return Kept(f"{text[:end]}\n]{END}" if verified else None)  # nothing else may follow
+        findings = (step.findings or guide.session.report().findings) if step.terminal else step.findings
+        guide.session.pop()
+        self._failed += 1
+        return TakenBack(begin, end, findings, self._failed > guide.tries)
