@@ -8,11 +8,12 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias, assert_never
+from typing import Annotated, assert_never
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from proof_r1_formal.commands.answers import AnswerForm, Method, Unguided
 from proof_r1_formal.commands.common import (
     ERR,
     OUT,
@@ -30,6 +31,7 @@ from proof_r1_formal.commands.common import (
 from proof_r1_formal.data.completions import beside, write_completions
 from proof_r1_formal.data.failures import write_failures
 from proof_r1_formal.data.problem import ProblemSet
+from proof_r1_formal.decoding.guide import Feedback
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.measures import Measure
 from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_rich
@@ -38,6 +40,7 @@ from proof_r1_formal.models.agents.direct import Direct
 from proof_r1_formal.models.agents.graph_of_verification import GraphOfVerification
 from proof_r1_formal.models.agents.logic_agent import LogicAgent
 from proof_r1_formal.models.chat import Model, Sampling
+from proof_r1_formal.models.constrain import Constrain
 from proof_r1_formal.models.endpoint import Endpoint, key_of, only_model
 from proof_r1_formal.models.journal import Journal
 from proof_r1_formal.models.local import LocalModel
@@ -51,9 +54,6 @@ from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.trajectory import Thinking
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver
-
-Method: TypeAlias = Literal["direct", "logic-agent", "graph-of-verification"]
-"""The way in which a model solves a problem."""
 
 ModelOption = Annotated[
     str, typer.Option("--model", help="URL of an OpenAI-compatible endpoint, or folder of a model.", show_default=False)
@@ -82,8 +82,18 @@ def sample(
     model: ModelOption,
     out: Annotated[Path, typer.Option("--out", help="File of completions to write.", show_default=False)],
     k: Annotated[int, typer.Option("--k", min=1, help="Number of completions of each problem.")] = 3,
-    method: Annotated[Method, typer.Option("--method", help="Ask once, or run a baseline agent.")] = "direct",
+    method: Annotated[
+        Method, typer.Option("--method", help="Ask once, guide each step, or run a baseline agent.")
+    ] = "direct",
     repair: Annotated[bool, typer.Option("--repair", help="Run one more round for proofs with errors.")] = False,
+    constrain: Annotated[
+        Constrain | None,
+        typer.Option("--constrain", help="Hold answers to their form; off, or auto if guided.", show_default=False),
+    ] = None,
+    tries: Annotated[int, typer.Option("--tries", min=0, help="Further tries of a step that fails (guided).")] = 4,
+    feedback: Annotated[
+        Feedback, typer.Option("--feedback", help="What the model sees of a step that failed (guided).")
+    ] = "none",
     rules: RulesOption = "train",
     thinking: Annotated[
         Thinking, typer.Option("--thinking", help="What makes the model think: the prompt, or its own training.")
@@ -125,9 +135,15 @@ def sample(
     check_outputs(out, *[beside(out, what) for what in ("calls", "failures", "first")], inputs=(problems,))
     known = read_problem_file(problems, format)
     sampling = Sampling(temperature, top_p, max_tokens, thinking)
-    agent, described = _agent(method, rules, sampling, prompts, candidates, granularity or None, agent_solver)
     settings = Settings(solver=solver, rules=rules)
     settings.verifier()  # report a wrong setting before any cost arises
+    constrain = constrain or ("auto" if method == "guided" else "off")
+    form = AnswerForm(constrain, method == "guided", rules, solver, tries, feedback, local=not _is_url(model))
+    if method == "guided" or constrain != "off":
+        form.check(method, plain=prompts == "default" and not repair)
+        agent = None
+    else:
+        agent = _agent(method, rules, sampling, prompts, candidates, granularity or None, agent_solver)
 
     async def work() -> None:
         with Journal(beside(out, "calls")) as journal:
@@ -141,10 +157,11 @@ def sample(
                 timeout=timeout,
                 extra=extra,
             ) as retrying:
+                solving, described = agent or await form.agent(retrying, sampling)
                 with _progress("sampling", journal, len(known) * k) as on_outcome:
                     found = await _sample(
                         known.values(),
-                        agent,
+                        solving,
                         retrying,
                         journal,
                         method=described,
@@ -164,7 +181,7 @@ def sample(
 
 
 def _agent(
-    method: Method,
+    method: Unguided,
     rules: RuleSystem,
     sampling: Sampling,
     prompts: PromptSet,
@@ -273,13 +290,17 @@ async def open_model(
     def retrying(who: Model) -> RetryingModel:
         return RetryingModel(who, concurrency=concurrency, per_minute=per_minute, attempts=attempts)
 
-    if not model.startswith(("http://", "https://")):
+    if not _is_url(model):
         yield retrying(LocalModel(model, concurrency=concurrency))
         return
     fields, key = _object(extra), key_of(key_env)
     name = name or await only_model(model, key=key)
     async with Endpoint(model, name, key=key, timeout=timeout, extra=fields) as endpoint:
         yield retrying(endpoint)
+
+
+def _is_url(model: str) -> bool:
+    return model.startswith(("http://", "https://"))
 
 
 def _object(text: str | None) -> dict[str, object]:

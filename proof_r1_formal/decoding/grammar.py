@@ -76,10 +76,15 @@ class CompletionGrammar:
         lines += [f"{name}: {body}" for name, body in others]
         return "\n".join([*lines, *([r"free[lazy]: /(.|\n)*<summary>/"] if thoughts else [])]) + "\n"
 
-    def to_gbnf(self) -> str:
-        """The grammar in GBNF, for ``llama.cpp`` and ``xgrammar``; it starts at ``<summary>``."""
+    def to_gbnf(self, *, thoughts: bool = False) -> str:
+        """The grammar in GBNF, for ``llama.cpp``, ``xgrammar`` and what is built on them.
+
+        Args:
+            thoughts: whether ``<think>…</think>`` may stand before ``<summary>``, with no "<" inside.
+        """
         start, *others = self.rules.items()
-        lines = [f"root ::= {_literal('<summary>')} {start[1]}", *(f"{name} ::= {body}" for name, body in others)]
+        free = r'("<think>" [^<]* "</think>" "\n"{0,2})? ' if thoughts else ""
+        lines = [f"root ::= {free}{_literal('<summary>')} {start[1]}", *(f"{name} ::= {body}" for name, body in others)]
         return "\n".join(lines) + "\n"
 
     def to_json_schema(self) -> dict[str, object]:
@@ -152,7 +157,7 @@ def _schema(problem: Problem, names: list[str], rules: list[str]) -> dict[str, o
         return {"type": "object", "properties": properties, "required": list(FIELDS), "additionalProperties": False}
 
     stated: dict[str, object] = {"enum": list(dict.fromkeys(show(option.formula) for option in problem.options))}
-    step = action(names, {"type": "string", "minLength": 1}, rules)
+    step = action(names, {"type": "string"}, rules)
     return {"type": "array", "items": {"anyOf": [step, action(options, stated, [GOAL_BINDING])]}, "minItems": 1}
 
 

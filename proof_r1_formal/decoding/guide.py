@@ -6,6 +6,7 @@ not known here: local models and endpoints share this.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -19,7 +20,8 @@ Standard: TypeAlias = Literal["semantic", "rule"]
 """What a step must be to stay: entailed by its dependencies; or that, an instance of its rule, and progress."""
 Feedback: TypeAlias = Literal["none", "finding"]
 """What the model sees of a step that was taken back: nothing; or the step, and why it failed."""
-_OPENING = "<summary>["
+SUMMARY = "<summary>"
+_OPENING = re.compile(r"<summary>\s*(```[^\n`]*\n\s*)?\[")
 _BETWEEN = " \t\r\n,"
 
 
@@ -93,12 +95,13 @@ class Watch:
         self.guide = guide
         self.start: int | None = None
         self._failed = 0
+        self._closing = END
 
     def opened(self, text: str) -> bool:
-        """Whether the summary has begun; what stands in thoughts is none."""
-        if self.start is None:
-            place = text.find(_OPENING, max(0, text.rfind("</think>")))
-            self.start = None if place < 0 else place + len(_OPENING)
+        """Whether the summary's array has begun."""
+        if self.start is None and (found := _OPENING.match(text, _summary(text))) is not None:
+            self.start = found.end()
+            self._closing = f"\n```\n{END}" if found[1] else END
         return self.start is not None
 
     def look(self, text: str) -> Kept | TakenBack | None:
@@ -121,8 +124,19 @@ class Watch:
         if guide.accepts(step) or (self._failed >= guide.tries and guide.keep):
             self._failed, self.start = 0, end
             verified = step.terminal and guide.session.report().verified
-            return Kept(f"{text[:end]}\n]{END}" if verified else None)  # nothing else may follow
+            return Kept(f"{text[:end]}\n]{self._closing}" if verified else None)  # nothing else may follow
         findings = (step.findings or guide.session.report().findings) if step.terminal else step.findings
         guide.session.pop()
         self._failed += 1
         return TakenBack(begin, end, findings, self._failed > guide.tries)
+
+
+def in_summary(text: str) -> bool:
+    """Whether ``<summary>`` is there; what stands in thoughts is none."""
+    return text.startswith(SUMMARY, _summary(text))
+
+
+def _summary(text: str) -> int:
+    """The place of ``<summary>``; the end of the text if it is not there."""
+    place = text.find(SUMMARY, max(0, text.rfind("</think>")))
+    return len(text) if place < 0 else place

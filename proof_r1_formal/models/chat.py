@@ -6,14 +6,18 @@ Whatever asks a model (samples, agents, repair, review) takes a :class:`Model` a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol, TypedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol, TypedDict
 
 import msgspec
 
+from proof_r1_formal.decoding.trial import Trial
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.proof.trajectory import Thinking
+
+if TYPE_CHECKING:
+    from proof_r1_formal.decoding.guide import Guide
 
 
 class Message(TypedDict):
@@ -21,6 +25,25 @@ class Message(TypedDict):
 
     role: Literal["system", "user", "assistant"]
     content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a reply is held to while it is written.
+
+    Attributes:
+        key: what tells it from others, for the journal.
+        fields: that a request to an endpoint has for it.
+        plain: whether an endpoint gets one text (``/completions``) in place of messages.
+        grammar: of the reply of a model in a folder, in the dialect of ``llguidance``; any text if None.
+        guide: makes what verifies the steps of one reply of a model in a folder; none is verified if None.
+    """
+
+    key: str
+    fields: Mapping[str, object] = field(default_factory=dict)
+    plain: bool = False
+    grammar: str | None = None
+    guide: Callable[[], Guide] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +55,25 @@ class Sampling:
         top_p: tokens are drawn from the fewest that have this probability together.
         max_tokens: a reply is cut there.
         thinking: with explicit thinking, a chat template that can turn the model's own thinking off does so.
+        form: what the reply is held to, if anything.
+        seed: of the random numbers of a reply that a model in a folder is held to.
     """
 
     temperature: float = 0.8
     top_p: float = 0.95
     max_tokens: int = 4096
     thinking: Thinking = "explicit"
+    form: Form | None = None
+    seed: int = 0
+
+    def record(self) -> dict[str, object]:
+        """What tells a reply from those that are sampled in another way; plain data."""
+        record: dict[str, object] = {name: getattr(self, name) for name in ("temperature", "top_p", "max_tokens")}
+        record["thinking"] = self.thinking
+        return record if self.form is None else {**record, "form": self.form.key}
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
+class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a model wrote.
 
     Attributes:
@@ -49,6 +82,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
         tokens: that it wrote, if that is known.
         prompt_tokens: that it read, if that is known.
         started, ended: when it was asked and when it had answered, in seconds since 1970.
+        trials: the steps that were taken back; ``tokens`` counts theirs, too.
     """
 
     text: str
@@ -57,6 +91,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     prompt_tokens: int | None = None
     started: float
     ended: float
+    trials: tuple[Trial, ...] = ()
 
 
 class Model(Protocol):

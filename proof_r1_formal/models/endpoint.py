@@ -32,6 +32,8 @@ SHOWN = 300
 """So much of what an endpoint says about an error is passed on."""
 DRAINED = 0.1
 """Seconds that an endpoint has to end a stream of which all has been said, so that the connection can be used again."""
+OVERHEAD, PER_TOKEN = 1 << 24, 1 << 12
+"""Bytes of a stream, at most, and more for each token that was asked for: an endless one ends there."""
 _UNUSABLE = frozenset({401, 404})
 """Statuses that every call would get: the key is refused, there is no such model or address."""
 _PASSING = frozenset({408, 409, 425, 429})
@@ -85,25 +87,12 @@ class Endpoint:
         import httpx2
         import openai
 
-        fields: dict[str, object] = {
-            "model": self._model,
-            "messages": list(chat),
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "max_tokens": sampling.max_tokens,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-        }
-        body = {name: value for name, value in (fields | self._extra).items() if value is not None}
-        try:
-            json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
-        except ValueError as error:  # unpaired surrogates, which a model may have written, are not UTF-8
-            raise CallError(f"the request cannot be written: {error}", again=False) from None
+        path, body = self._request(chat, sampling)
         written = _Written()
         started = time.time()
         try:
             stream = await self._client.post(
-                "/chat/completions",
+                path,
                 body=body,
                 options={"headers": {"Accept-Encoding": "identity"}},
                 cast_to=object,
@@ -111,7 +100,7 @@ class Endpoint:
                 stream_cls=openai.AsyncStream[object],
             )
             async with _body(stream.response) as chunks:
-                await _read(chunks, written)
+                await _read(chunks, written, OVERHEAD + PER_TOKEN * sampling.max_tokens)
         except openai.APIStatusError as error:
             raise self._refused(error) from None
         except (openai.OpenAIError, httpx2.HTTPError, ValueError, RecursionError) as error:  # it breaks, or nonsense
@@ -121,6 +110,30 @@ class Endpoint:
         if written.finish is None:
             raise CallError("no whole reply: the stream ended before the reply did", again=True)
         return written.reply(written.finish, started, time.time())
+
+    def _request(self, chat: Sequence[Message], sampling: Sampling) -> tuple[str, dict[str, object]]:
+        """The path and the body of a request."""
+        fields: dict[str, object] = {
+            "model": self._model,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "max_tokens": sampling.max_tokens,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        path, form = "/chat/completions", sampling.form
+        if form is not None and form.plain:
+            path = "/completions"
+            fields["prompt"] = "\n\n".join([message["content"] for message in chat])
+        else:
+            fields["messages"] = list(chat)
+        fields |= {} if form is None else form.fields
+        body = {name: value for name, value in (fields | self._extra).items() if value is not None}
+        try:
+            json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+        except ValueError as error:  # unpaired surrogates, which a model may have written, are not UTF-8
+            raise CallError(f"the request cannot be written: {error}", again=False) from None
+        return path, body
 
     def _refused(self, error: APIStatusError) -> CallError | ModelError:
         status = error.status_code
@@ -213,10 +226,17 @@ async def _body(response: httpx2.Response) -> AsyncIterator[AsyncIterator[bytes]
                 pass
 
 
-async def _read(chunks: AsyncIterator[bytes], written: _Written) -> None:
-    """Read a stream until it says that it is over, or ends."""
+async def _read(chunks: AsyncIterator[bytes], written: _Written, most: int) -> None:
+    """Read a stream until it says that it is over, or ends.
+
+    Raises:
+        CallError: it has more bytes than that.
+    """
     events = _Events()
     async for chunk in chunks:
+        most -= len(chunk)
+        if most < 0:
+            raise CallError("the endpoint writes far more than was asked for", again=False)
         for data in events.add(chunk):
             if data.startswith(b"[DONE]"):
                 with suppress(TimeoutError):
@@ -288,6 +308,8 @@ class _Written:
         for choice in choices if isinstance(choices, list) else []:
             if not isinstance(choice, dict):
                 raise ValueError("a choice of the stream is not an object")
+            if isinstance(said := choice.get("text"), str):  # of /completions
+                self.text.append(said)
             if isinstance(delta := choice.get("delta"), dict):
                 thought = delta.get("reasoning_content") or delta.get("reasoning")
                 self.thoughts += [thought] if isinstance(thought, str) else []

@@ -12,7 +12,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -136,9 +136,11 @@ class Recorded:
 
     async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
         """See :class:`~proof_r1_formal.models.chat.Model`."""
-        question = json.dumps([self.name, self._of, asdict(sampling), list(chat)])
+        question = json.dumps([self.name, self._of, sampling.record(), list(chat)])
         self._asked[question] += 1  # who asks the same twice wants two replies
         key = hashlib.sha256(f"{self._asked[question]} {question}".encode()).hexdigest()[:32]
+        if sampling.form is not None:
+            sampling = replace(sampling, seed=int(key, 16))  # the reply does not depend on which others there are
         reply = await self._journal.reply(key, self._of, lambda: self._model.reply(chat, sampling))
         self.replies.append(reply)
         return reply

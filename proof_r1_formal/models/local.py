@@ -1,8 +1,10 @@
 """A model in a folder, as ``transformers`` saves it: chats that wait at the same time are answered together.
 
 In: a folder. Out: a :class:`~proof_r1_formal.models.chat.Model`. It runs on a GPU if there is one. A reply ends with
-``</summary>``, after which nothing is wanted, or where the model ends it, or is cut. Nothing is downloaded. Replies
-are not repeatable: which chats are answered together depends on when they are asked.
+``</summary>``, after which nothing is wanted, or where the model ends it, or is cut. Nothing is downloaded.
+
+Replies are not repeatable, as which chats are answered together depends on when they are asked. Replies that are held
+to a form have random numbers of their own: they are repeatable, but for the rounding of sums in batches.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from proof_r1_formal.models.prompts import chat_prompt
 if TYPE_CHECKING:
     import torch
     from transformers import GenerationConfig, PreTrainedTokenizerBase
+
+    from proof_r1_formal.decoding.sampler import Decoder
 
 END = "</summary>"
 """Nothing is wanted after it."""
@@ -69,6 +73,7 @@ class LocalModel:
         self._concurrency = concurrency
         self._waiting: list[_Asked] = []
         self._free = asyncio.Lock()
+        self._decoder: Decoder | None = None
 
     async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
         """See :class:`~proof_r1_formal.models.chat.Model`."""
@@ -86,7 +91,7 @@ class LocalModel:
 
     async def _answer(self, asked: _Asked) -> None:
         """Answer a chat, and with it others that wait."""
-        others = [one for one in self._waiting if one.reply is None and one.sampling == asked.sampling]
+        others = [one for one in self._waiting if one.reply is None and _alike(one.sampling, asked.sampling)]
         batch = [asked, *[one for one in others if one is not asked]][: self._concurrency]
         try:
             await self._write(batch)
@@ -98,17 +103,50 @@ class LocalModel:
     async def _write(self, batch: Sequence[_Asked]) -> None:
         """Reply to chats that are sampled in the same way."""
         try:
-            replies = await asyncio.to_thread(self._generate, [one.chat for one in batch], batch[0].sampling)
+            write = self._generate if batch[0].sampling.form is None else self._decode
+            replies = await asyncio.to_thread(write, batch)
         except Exception as error:  # of torch, a template, the model's own code: memory, a chat that is too long, …
             raise CallError(f"the model fails: {type(error).__name__}: {error}"[:SHOWN], again=False) from error
         for one, reply in zip(batch, replies, strict=True):
             one.reply = reply
 
-    def _generate(self, chats: Sequence[Sequence[Message]], sampling: Sampling) -> list[Reply]:
-        import torch
+    def _prompts(self, batch: Sequence[_Asked]) -> list[str]:
+        return [chat_prompt(self._tokenizer, one.chat, thinking=one.sampling.thinking) for one in batch]
+
+    def _decode(self, batch: Sequence[_Asked]) -> list[Reply]:
+        """Replies that are held to a form."""
+        from proof_r1_formal.decoding import sampler
 
         started = time.time()
-        prompts = [chat_prompt(self._tokenizer, chat, thinking=sampling.thinking) for chat in chats]
+        if self._decoder is None:
+            self._decoder = sampler.Decoder(self._model, self._tokenizer)  # type: ignore[arg-type]
+        wanted: list[sampler.Asked] = []
+        for one, prompt in zip(batch, self._prompts(batch), strict=True):
+            form, ids = one.sampling.form, self._tokenizer.encode(prompt, add_special_tokens=False)
+            assert form is not None  # one that has none is written by the other method
+            guide = None if form.guide is None else form.guide()
+            wanted.append(sampler.Asked(ids, form.grammar, guide, one.sampling.seed, one.sampling.max_tokens))
+        how = batch[0].sampling
+        found = self._decoder.sample(wanted, temperature=how.temperature, top_p=how.top_p)
+        ended = time.time()
+        return [
+            Reply(
+                text=done.text,
+                finish="stop" if done.whole else "length",
+                tokens=done.tokens,
+                prompt_tokens=len(asked.prompt) + done.read,
+                started=started,
+                ended=ended,
+                trials=done.trials,
+            )
+            for asked, done in zip(wanted, found, strict=True)
+        ]
+
+    def _generate(self, batch: Sequence[_Asked]) -> list[Reply]:
+        import torch
+
+        started, sampling = time.time(), batch[0].sampling
+        prompts = self._prompts(batch)
         encoded = self._tokenizer(prompts, return_tensors="pt", padding=True, add_special_tokens=False)
         drawn = {"do_sample": True, "temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": 0}
         with torch.inference_mode():
@@ -153,6 +191,13 @@ class LocalModel:
         listed: Iterable[object] = ends if isinstance(ends, list) else [ends]
         known = (*listed, self._tokenizer.eos_token_id, self._tokenizer.pad_token_id)
         return frozenset([token for token in known if token is not None])
+
+
+def _alike(one: Sampling, other: Sampling) -> bool:
+    """Whether chats that are sampled in these ways can be answered together."""
+    if one.form is None or other.form is None:
+        return one == other
+    return (one.temperature, one.top_p) == (other.temperature, other.top_p)
 
 
 def not_loaded(what: str, path: Path | str, error: Exception) -> ModelError:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.models.chat import Model, Sampling
+from proof_r1_formal.models.constrain import Constraint
 from proof_r1_formal.models.prompts import PromptSet, messages
 from proof_r1_formal.rules.schema import Catalogue
 
@@ -18,13 +19,18 @@ class Direct:
         rules: that the proof may name.
         sampling: of the reply.
         prompts: in which format problems are written.
+        constraint: what holds the reply to its form, if anything.
     """
 
     rules: Catalogue
     sampling: Sampling
     prompts: PromptSet = "default"
+    constraint: Constraint | None = None
 
     async def solve(self, problem: Problem, model: Model) -> str:
         """See :class:`~proof_r1_formal.models.agents.Agent`."""
         chat = messages(problem, rules=self.rules, thinking=self.sampling.thinking, prompts=self.prompts)
-        return (await model.reply(chat, self.sampling)).text
+        if self.constraint is None:
+            return (await model.reply(chat, self.sampling)).text
+        reply = await model.reply(chat, replace(self.sampling, form=self.constraint.form(problem)))
+        return self.constraint.completion(reply.text)

@@ -1,0 +1,68 @@
+"""What ``sample`` holds answers to: ``--constrain``, ``--method guided``, ``--tries`` and ``--feedback``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from proof_r1_formal.commands.common import RuleSystem, fail, say
+from proof_r1_formal.decoding.guide import Feedback
+from proof_r1_formal.decoding.sampler import require_llguidance
+from proof_r1_formal.models.agents import Agent
+from proof_r1_formal.models.agents.direct import Direct
+from proof_r1_formal.models.agents.guided import Guided, continues_chats
+from proof_r1_formal.models.chat import Model, Sampling
+from proof_r1_formal.models.constrain import Constrain, Guidance, Masks, Offered, offered
+from proof_r1_formal.proof.batch import Settings
+from proof_r1_formal.rules.catalogue import catalogue
+
+Unguided: TypeAlias = Literal["direct", "logic-agent", "graph-of-verification"]
+Method: TypeAlias = Literal["direct", "guided", "logic-agent", "graph-of-verification"]
+"""The way in which a model solves a problem."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerForm:
+    """What answers are held to, and how; see the options of the same names."""
+
+    constrain: Constrain
+    guided: bool
+    rules: RuleSystem
+    solver: str
+    tries: int
+    feedback: Feedback
+    local: bool
+
+    def check(self, method: Method, *, plain: bool) -> None:
+        """Report options that do not go together before any cost arises."""
+        if method not in ("direct", "guided") or not plain:
+            fail("--constrain requires --method direct or guided, without --prompts and --repair")
+        if self.local and self.constrain == "json":
+            fail("--constrain json is for endpoints; use --constrain grammar for a model in a folder")
+        if not self.local and self.guided and self.constrain in ("json", "grammar"):
+            fail("an endpoint can constrain whole answers only; leave out --constrain with --method guided")
+        if self.local:
+            require_llguidance()
+
+    async def agent(self, model: Model, sampling: Sampling) -> tuple[Agent, str]:
+        """The agent, and a key that identifies it and its settings; says what an endpoint does."""
+        names, key = catalogue(self.rules), f"direct {self.rules}"
+        guidance = None
+        if self.guided:
+            verifier = Settings(solver=self.solver, rules=self.rules, evaluation=False).verifier()
+            guidance, key = Guidance(verifier, self.tries, self.feedback), f"guided {self.rules} {self.solver}"
+        if self.local:
+            return Direct(names, sampling, constraint=Masks(names, self.constrain != "off", guidance)), key
+        if guidance is not None:
+            plain = not await continues_chats(model, sampling)
+            say(f"guided by continuing answers through {'/completions' if plain else '/chat/completions'}")
+            return Guided(names, sampling, guidance.guide, plain), f"{key} {self.tries} {self.feedback}"
+        assert self.constrain != "off"  # or there is nothing to be held to
+        offer = await offered(model, self.constrain, sampling)
+        if offer is None:
+            if self.constrain != "auto":
+                fail(f"the endpoint does not keep to a {self.constrain}; use --constrain auto or off")
+            say("the endpoint keeps to no constraint that is known here: answers are not constrained")
+            return Direct(names, sampling), key
+        say(f"constrained by the field {offer.name} of the endpoint ({offer.kind})")
+        return Direct(names, sampling, constraint=Offered(offer, names, sampling.thinking == "explicit")), key
