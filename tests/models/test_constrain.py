@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
-from proof_r1_formal import Problem, Verifier, read_completions, read_problems
+from proof_r1_formal import Completion, Problem, Verifier, read_completions, read_problems
 from proof_r1_formal.cli import app
 from proof_r1_formal.data.failures import read_failures
 from proof_r1_formal.decoding.grammar import completion_grammar
@@ -34,7 +34,7 @@ def sample(url: str, out: Path, *arguments: str, problems: Path = PROBLEMS) -> R
 
 
 def read(path: Path) -> dict[str, str]:
-    return {one.problem_id: one.completion for one in read_completions(path) if hasattr(one, "completion")}
+    return {one.problem_id: one.completion for one in read_completions(path) if isinstance(one, Completion)}
 
 
 def problem_of(body: Body) -> Problem | None:

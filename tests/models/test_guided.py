@@ -63,7 +63,7 @@ def asked_of(body: Body) -> tuple[Problem, str]:
 
 
 def is_probe(body: Body) -> bool:
-    return body["max_tokens"] == 1
+    return bool(body["max_tokens"] == 1)
 
 
 def cut(text: str, body: Body) -> str:
