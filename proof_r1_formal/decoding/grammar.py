@@ -12,6 +12,7 @@ names of letters and digits, ``|``, parentheses and ``{m,n}`` mean the same in b
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
@@ -47,6 +48,8 @@ _CASCADE = (
 
 _AS_TRAINED = '%llguidance {"no_forcing": true}'
 """Otherwise a mask allows one token where the text is determined, often not the one that the model learned."""
+_LATIN_THEN_HEX = re.compile("([\x80-\xff])(?=[0-9A-Fa-f])")
+"""xgrammar 0.2.8 reads both in one text as one character (¬c as U+0ACC), so the text is divided there."""
 
 
 class GrammarError(ProofR1Error):
@@ -85,7 +88,7 @@ class CompletionGrammar:
         start, *others = self.rules.items()
         free = r'("<think>" [^<]* "</think>" "\n"{0,2})? ' if thoughts else ""
         lines = [f"root ::= {free}{_literal('<summary>')} {start[1]}", *(f"{name} ::= {body}" for name, body in others)]
-        return "\n".join(lines) + "\n"
+        return _LATIN_THEN_HEX.sub(r'\1" "', "\n".join(lines)) + "\n"
 
     def to_json_schema(self) -> dict[str, object]:
         """The JSON Schema of the summary's array.

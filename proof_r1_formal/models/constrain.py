@@ -101,7 +101,7 @@ def _grammar(problem: Problem, rules: Catalogue) -> CompletionGrammar:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A field of requests by which an endpoint can be told what a reply must be.
+    """A field of requests by which an endpoint takes what a reply must be.
 
     Attributes:
         name: of the field.

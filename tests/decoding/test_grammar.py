@@ -109,6 +109,27 @@ def test_thoughts_may_stand_before_the_summary(decoder: Decoder) -> None:
     assert not accepts(decoder, grammar.to_llguidance(), f"<think></think>{answer}")
 
 
+def test_thoughts_may_stand_before_the_summary_in_gbnf(decoder: Decoder) -> None:
+    from llguidance.gbnf_to_lark import gbnf_to_lark
+
+    case = KNOWN[0]
+    grammar, answer = completion_grammar(case), canonical(case.proofs[0])
+    free = gbnf_to_lark(grammar.to_gbnf(thoughts=True))
+    assert accepts(decoder, free, answer)
+    assert accepts(decoder, free, f"<think>\nIf it is a cat …\n</think>\n\n{answer}")
+    assert not accepts(decoder, free, f"<think>\n<summary>[]</summary></think>{answer}")
+    assert not accepts(decoder, gbnf_to_lark(grammar.to_gbnf()), f"<think></think>{answer}")
+
+
+def test_gbnf_divides_texts_that_xgrammar_misreads() -> None:
+    """That is, where a hexadecimal digit follows a character of Latin-1."""
+    case = problem("¬café_ébène(a)", "¬clear(a)", goal="clear(a)")
+    text = completion_grammar(case).to_gbnf()
+    assert '¬" "clear(a)' in text
+    assert '"caf\u00e9_\u00e9" "b\u00e8ne(' in text
+    assert not re.search("[\x80-\xff][0-9A-Fa-f]", text)
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize("name", FILES)
 def test_every_problem_of_the_shared_data_has_a_grammar(

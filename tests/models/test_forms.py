@@ -1,4 +1,4 @@
-"""``sample --constrain`` and ``--method guided`` with a model in a folder, which knows how answers begin and no more."""
+"""``sample --constrain`` and ``--method guided`` with a model in a folder that only knows how answers begin."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ def beginner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts = [*PROBLEMS.read_text(encoding="utf-8").splitlines(), *["\n\n<summary>["] * 200]
     make_model(Scratch(vocabulary=400, layers=1, heads=2, width=32, hidden=64), texts, folder, seed=0)
     policy = load_policy(Model(path=str(folder), lora=None, dtype="float32", device="cpu"), folder, reference=False)
+    mixing = policy.model.get_parameter("model.layers.0.self_attn.o_proj.weight")
     with torch.no_grad():  # each token depends on the one before it alone: that is soon learned
-        policy.model.get_submodule("model.layers.0.self_attn.o_proj").weight.zero_()
+        mixing.zero_()
     ids = torch.tensor([policy.tokenizer.encode("\n<summary>[")])
     optimiser = torch.optim.AdamW(policy.model.parameters(), lr=0.02)
     for _ in range(60):
         logits = policy.model(input_ids=ids).logits[0, :-1]
         loss = torch.nn.functional.cross_entropy(logits, ids[0, 1:])
         loss.backward()
-        policy.model.get_submodule("model.layers.0.self_attn.o_proj").zero_grad()
+        mixing.grad = None
         optimiser.step()
         optimiser.zero_grad()
     assert loss.item() < 0.02
