@@ -27,11 +27,13 @@ PROBLEM = {"id": str, "difficulty": str, "question": str, "notes": [str], "premi
            "answer": (str,), "reference_length": (int,), "consistency": (dict,)}
 VERDICTS = {"schema": bool, "semantic": bool, "rule": bool, "progress": bool}
 ACTION = {"span": [int, int], "id": (str,), "dependencies": [str], "declared_rule": (str,), "conclusion": (str,),
-          "formula": (list,), "verdicts": VERDICTS, "signal": float, "findings": [str], "evidence": (dict,)}
+          "formula": (list,), "verdicts": VERDICTS, "signal": float, "findings": [str], "evidence": (dict,),
+          "instance": (str,)}
 TRACE = {"problem": str, "sample": int, "completion": str, "parsed": bool, "actions": [ACTION], "answer": (str,),
          "binding": (dict,), "uncertain": ({"goal": (dict,), "negation": (dict,)},), "verified": bool,
-         "rule_verified": bool, "closure": [str], "used_closure": [str]}
-BUNDLE = {"format": str, "made_by": {str: str}, "problems": [PROBLEM], "traces": [TRACE], "metrics": dict}
+         "rule_verified": bool, "closure": [str], "used_closure": [str], "kernels": [str]}
+BUNDLE = {"format": str, "made_by": {str: str}, "schemata": {str: [str]}, "problems": [PROBLEM], "traces": [TRACE],
+          "metrics": dict}
 STRUCTURE = {"domains": {str: int}, "predicates": {str: [[int]]}, "functions": {str: [[[int], int]]}}
 LINES: dict[str, dict[str, Any]] = {
     "Repeat": {"premise": int}, "Eliminate": {"main": int, "side": str, "other": (int,)},
@@ -637,6 +639,7 @@ class Trace:
         verdicts = {"schema": schema, "semantic": entailed is True, "rule": rule, "progress": progress}
         for name, verdict in verdicts.items():
             action["verdicts"][name].claim(step["verdicts"][name] == verdict, f"{verdict} is expected")
+        action["instance"].claim((step["instance"] is not None) == rule, "a schema is expected exactly where a rule is")
         signal = 0.0 if not schema else 0.1 if not entailed else 1.0 if rule and progress else 0.3
         action["signal"].claim(step["signal"] == signal, f"{signal} is expected")
         self._seen.add(step["id"])
@@ -817,6 +820,10 @@ def check(bundle: Node, accept_unsupported: bool, most_steps: int) -> str:
         (step["declared_rule"], "UNKNOWN_RULE" in step["findings"]) for trace in traces for step in trace.well_formed
     }
     bundle["traces"].claim(len(rules) == len({rule for rule, _ in rules}), "a rule is known and unknown")
+    used = {step["instance"] for trace in traces for step in trace.steps} - {None}
+    bundle["schemata"].claim(bundle.value["schemata"].keys() == used, "these are not the schemata of the actions")
+    for trace, node in zip(traces, bundle["traces"].items(), strict=True):
+        node["kernels"].claim(trace.data["verified"] or not trace.data["kernels"], "the answer is not verified")
     computed = {("metrics", *path): number for path, number in evaluation([*problems.values()], traces).items()}
     stated = {node.path: node for node in leaves(bundle["metrics"])}
     for path, node in stated.items():
@@ -831,7 +838,8 @@ def check(bundle: Node, accept_unsupported: bool, most_steps: int) -> str:
         f"ok: {len(problems)} problems, {len(traces)} traces, {steps} steps; checked {evidence.counts['proof']} proofs"
         f", {evidence.counts['countermodel']} structures and {len(computed)} numbers of the evaluation.\n"
         f"Taken as stated: that formulas say what the texts beside them say (--show), whether steps are instances of "
-        f"their rules and progress, what is undecided, and {len(evidence.words)} unsupported verdicts."
+        f"their rules and progress, what kernels accepted, what is undecided, and {len(evidence.words)} verdicts "
+        "without evidence."
     )
 
 

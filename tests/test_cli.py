@@ -284,6 +284,15 @@ def test_a_bundle_is_checked_without_the_package(tmp_path: Path) -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+def test_a_bundle_names_the_kernel_that_accepted_each_answer(lean: LeanKernel, tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle.json"
+    assert run("certify", *INPUTS, "--bundle", str(bundle)).returncode == 0
+    data = json.loads(bundle.read_text(encoding="utf-8"))
+    named = {(trace["verified"], *trace["kernels"]) for trace in data["traces"]}
+    assert named == {(True, lean.version), (False,)}
+    assert "Lean" in data["schemata"]["goal_binding"]
+
+
 @pytest.mark.skipif(shutil.which("isabelle") is not None, reason="isabelle is on PATH")
 def test_a_kernel_that_is_not_there_accepts_nothing() -> None:
     for command in (("certify", *INPUTS, "--kernel", "isabelle"), ("theories", "check", "--kernel", "all")):

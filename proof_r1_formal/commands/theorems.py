@@ -87,12 +87,15 @@ def certify(
     answers: Counter[str] = Counter()
     rejected = 0
     traces: list[tuple[Completion, TraceReport]] = []
+    accepted: dict[tuple[str, int], list[str]] = {}
     files = None if out is None else _Files(out, isabelle=isabelle_session)
     judged = certify_many(verifier, known, chosen, checked_by)
     for completion, found in with_progress(judged, "certifying", count_lines(completions)):
         name = f"{completion.problem_id}, sample {completion.sample}"
         if bundle is not None:
             traces.append((completion, found.certification.report))
+        if found.is_theorem and checked_by is not None:
+            accepted[completion.problem_id, completion.sample] = [checked_by.version]
         certificate = found.certification.certificate
         if certificate is None:
             answers["no certificate"] += 1
@@ -109,7 +112,7 @@ def certify(
         files.finish()
     if bundle is not None:
         counted = {key: problem for key, problem in known.items() if id in (None, key)}
-        write_bundle(bundle, verifier, counted, traces)
+        write_bundle(bundle, verifier, counted, traces, kernels=accepted)
     by = [] if checked_by is None else [checked_by.version]
     by.append(f"schemata accepted: {accepted_schemata(verifier.rules)}")
     say(f"{', '.join(f'{count} {word}' for word, count in sorted(answers.items()))} ({'; '.join(by)})")

@@ -26,7 +26,8 @@ from proof_r1_formal.outputs import write_output
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.rules.manifest import accepted_schemata
+from proof_r1_formal.rules.manifest import accepted_by, manifest_path, read_manifest
+from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.solvers.base import Entailed, Refuted, Unknown
 from proof_r1_formal.version import __version__
 
@@ -38,20 +39,29 @@ Verified: TypeAlias = tuple[Completion, TraceReport]
 """A completion and the verifier's report on it."""
 
 
+Kernels: TypeAlias = Mapping[tuple[str, int], Sequence[str]]
+"""Problem id and sample -> the proof assistants whose kernels accepted the certificate of that trace."""
+
+
 def write_bundle(
-    path: Path | str, verifier: Verifier, problems: Mapping[str, Problem], traces: Iterable[Verified]
+    path: Path | str,
+    verifier: Verifier,
+    problems: Mapping[str, Problem],
+    traces: Iterable[Verified],
+    *,
+    kernels: Kernels | None = None,
 ) -> None:
     """Write a bundle; the file appears whole or not at all.
 
     Args:
         path: where to; a file that is there is replaced.
-        verifier, problems, traces: see :func:`bundle`.
+        verifier, problems, traces, kernels: see :func:`bundle`.
 
     Raises:
         DataError: the path cannot be written.
         ProofR1Error: see :func:`bundle`.
     """
-    write_output(Path(path), encode(bundle(verifier, problems, traces)))
+    write_output(Path(path), encode(bundle(verifier, problems, traces, kernels=kernels)))
 
 
 def encode(data: Mapping[str, Json]) -> bytes:
@@ -71,13 +81,20 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def bundle(verifier: Verifier, problems: Mapping[str, Problem], traces: Iterable[Verified]) -> dict[str, Json]:
+def bundle(
+    verifier: Verifier,
+    problems: Mapping[str, Problem],
+    traces: Iterable[Verified],
+    *,
+    kernels: Kernels | None = None,
+) -> dict[str, Json]:
     """Put verdicts, their evidence and their evaluation together.
 
     Args:
         verifier: gives the evidence; the reports are its own, or those of one with the same settings.
         problems: all that count in the evaluation, by id.
         traces: completions of those problems, each with its report; no two of the same sample of a problem.
+        kernels: what :func:`~proof_r1_formal.proof.certify.certify_many` found, if it was asked.
 
     Raises:
         ProofR1Error: a trace is of no problem or of a sample that is there already, or the verifier is one that does
@@ -96,7 +113,8 @@ def bundle(verifier: Verifier, problems: Mapping[str, Problem], traces: Iterable
             raise ProofR1Error(f"two traces are of problem {key[0]!r}, sample {key[1]}; number the samples")
         lengths[key] = len(completion.completion)
         reports.append(report)
-        data.append(_trace(verifier, problems[report.problem_id], completion.completion, report))
+        accepted = [] if kernels is None else kernels.get(key, [])
+        data.append(_trace(verifier, problems[report.problem_id], completion.completion, report, accepted))
     metrics = evaluate_metrics(problems, reports, lengths=lengths)
     return {
         "format": FORMAT,
@@ -104,12 +122,20 @@ def bundle(verifier: Verifier, problems: Mapping[str, Problem], traces: Iterable
             "package": f"proof-r1-formal {__version__}",
             "rules": verifier.rule_system,
             "solver": verifier.oracle.solver.name,
-            "schemata": accepted_schemata(verifier.rules),
         },
+        "schemata": _schemata(verifier.rules, reports),
         "problems": [_problem(verifier, problem) for problem in problems.values()],
         "traces": data,
         "metrics": msgspec.to_builtins(metrics),
     }
+
+
+def _schemata(rules: Catalogue, reports: Iterable[TraceReport]) -> Json:
+    """The schemata that steps are instances of, each with the proof assistants whose kernels accepted it."""
+    manifest = read_manifest(rules.manifest or manifest_path())
+    schemata = {schema.name: schema for rule in rules.rules for schema in rule.schemata}
+    used = {step.instance.schema for report in reports for step in report.actions if step.instance is not None}
+    return {name: list(accepted_by(schemata[name], manifest)) for name in sorted(used)}
 
 
 # -- problems ---------------------------------------------------------------------------------------------------------
@@ -139,7 +165,7 @@ def _problem(verifier: Verifier, problem: Problem) -> Json:
 # -- traces -----------------------------------------------------------------------------------------------------------
 
 
-def _trace(verifier: Verifier, problem: Problem, completion: str, report: TraceReport) -> Json:
+def _trace(verifier: Verifier, problem: Problem, completion: str, report: TraceReport, kernels: Sequence[str]) -> Json:
     problem, trace = verifier.read(problem, completion)
     formulas = [action.formula for action in trace.actions]
     option, last = problem.option(report.answer), formulas[-1] if formulas else None
@@ -164,6 +190,7 @@ def _trace(verifier: Verifier, problem: Problem, completion: str, report: TraceR
         "rule_verified": report.rule_verified,
         "closure": list(report.closure),
         "used_closure": list(report.used_closure),
+        "kernels": list(kernels),
     }
 
 
@@ -193,6 +220,7 @@ def _actions(
             "signal": step.signal,
             "findings": [finding.code.value for finding in step.findings],
             "evidence": evidence,
+            "instance": None if step.instance is None else step.instance.schema,
         }
 
 

@@ -238,8 +238,10 @@ FREE = (
     r"problems\[\d+\]\.premises\[\d+\]\.(text|source)",
     r"problems\[\d+\]\.options\[\d+\]\.label",  # but for "Uncertain"
     r"traces\[\d+\]\.completion",  # outside of what the actions say
+    r"schemata\..*",
+    r"traces\[\d+\]\.(kernels.*|actions\[\d+\]\.instance)",
 )
-"""Texts for people: nothing depends on them."""
+"""What is for people or taken as stated: nothing depends on it."""
 
 STATED = ("UNKNOWN_RULE", "NO_RULE_MATCH", "RULE_UNDECIDED")
 """Findings that are taken as stated: another may stand in the place of one."""
@@ -406,6 +408,10 @@ DIRECTED: dict[str, tuple[Path_, Any]] = {
         ("problems", 0, "consistency", "countermodel", "functions", "Mara"),
         [[[], 7]],
     ),
+    "an instance is dropped": (("traces", 0, "actions", 0, "instance"), None),
+    "a step without rule is an instance": (("traces", 3, "actions", 0, "instance"), "goal_binding"),
+    "a schema is invented": (("schemata",), {"anything": ["Lean"]}),
+    "a kernel accepts an answer that is not verified": (("traces", 3, "kernels"), ["Lean"]),
     "a verdict is flipped": (("traces", 3, "actions", 0, "verdicts", "semantic"), True),
     "a signal is raised": (("traces", 3, "actions", 0, "signal"), 0.3),
     "an entry of a closure is removed": (("traces", 0, "closure"), ["h1", "h2", "h_goal_true"]),
