@@ -19,7 +19,7 @@ from proof_r1_formal.integrations.trl import reward_function
 from proof_r1_formal.logic.show import show_term
 from proof_r1_formal.logic.syntax import ENTITY, App, Formula, Var
 from proof_r1_formal.proof.report import decode, encode
-from proof_r1_formal.rewards import REWARDS
+from proof_r1_formal.proof.rewards import REWARDS
 from proof_r1_formal.testing import strategies
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"

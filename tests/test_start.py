@@ -50,7 +50,9 @@ def test_a_short_verification_imports_neither_solvers_nor_grammars(tmp_path: Pat
     modules = modules_of("verify", "--problems", problems, "--completions", str(completions), "--out", str(out))
     assert out.exists()
     assert modules.isdisjoint(HEAVY | {"rich.progress", "rich.table"})
-    assert own(modules).isdisjoint({"display", "generate", "logic.grammar", "assistants.lean", "serve", "testing"})
+    assert own(modules).isdisjoint(
+        {"data.display", "proof.display", "generate", "logic.grammar", "assistants.lean", "serve", "testing"}
+    )
     assert len(modules) < 350
 
 

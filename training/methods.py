@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
 from proof_r1_formal import ProofR1Error, TraceReport
-from proof_r1_formal.rewards import Reward, answer_reward, sound_answer_reward
+from proof_r1_formal.proof.rewards import Reward, answer_reward, sound_answer_reward
 from training.align import Alignment, align
 from training.credit import Baselines, Credit, CreditSettings, group_relative, is_flawless
 from training.pieces import TokenText

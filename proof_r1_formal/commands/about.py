@@ -8,13 +8,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from proof_r1_formal import display
 from proof_r1_formal.assistants.lean import HINT, LeanKernel
-from proof_r1_formal.commands.common import (
-    OUT,
-    RuleSystem,
-    fail,
-)
+from proof_r1_formal.commands.common import OUT, RuleSystem, fail
+from proof_r1_formal.rules import display
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import Available, available_solvers, program_version
 from proof_r1_formal.version import __version__

@@ -13,7 +13,6 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from proof_r1_formal import display
 from proof_r1_formal.commands.common import (
     OUT,
     FormatOption,
@@ -28,6 +27,7 @@ from proof_r1_formal.commands.common import (
 )
 from proof_r1_formal.data.completions import Completion, encode
 from proof_r1_formal.data.problem import Problem, ProblemSet
+from proof_r1_formal.generate import display
 from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Result, Uncertain
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.measures import Measure

@@ -76,7 +76,7 @@ def show(
     solver: SolverOption = "embedded",
 ) -> None:
     """Verify the completions of one problem and show actions, verdicts, reasons, and the closure as a tree."""
-    from proof_r1_formal import display
+    from proof_r1_formal.proof.display import trace
 
     known = read_problem_file(problems, format)
     if id not in known:
@@ -88,7 +88,7 @@ def show(
     )
     count = 0
     for report in verify_many(known, chosen, settings=Settings(solver=solver, rules=rules, atomic=atomic)):
-        OUT.print(display.trace(known[id], report))
+        OUT.print(trace(known[id], report))
         count += 1
     if not count:
         fail(f"{completions} has no completion of problem {id!r}{'' if sample is None else f', sample {sample}'}")

@@ -122,12 +122,12 @@ class Problem:
         return Signature.infer(self.formulas())
 
     def __rich__(self) -> RenderableType:
-        from proof_r1_formal import display  # it imports this module
+        from proof_r1_formal.data import display  # it imports this module
 
         return display.problem(self)
 
     def _repr_html_(self) -> str:
-        from proof_r1_formal import display
+        from proof_r1_formal.data import display
 
         return display.html(self)
 

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.proof.batch import Settings
+from proof_r1_formal.proof.rewards import RewardName, Scored, reward_named, score
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.rewards import RewardName, Scored, reward_named, score
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 from proof_r1_formal.serve.client import Client
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from proof_r1_formal.integrations.scoring import Scorer
-from proof_r1_formal.rewards import RewardName
+from proof_r1_formal.proof.rewards import RewardName
 from proof_r1_formal.rules.catalogue import RuleSystem
 from proof_r1_formal.serve.client import Client
 

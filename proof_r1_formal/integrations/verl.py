@@ -9,7 +9,7 @@ from proof_r1_formal.data.native import to_json
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.integrations.scoring import Row, Scorer
 from proof_r1_formal.models.prompts import messages
-from proof_r1_formal.rewards import RewardName
+from proof_r1_formal.proof.rewards import RewardName
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 from proof_r1_formal.serve.client import Client
 

@@ -16,7 +16,7 @@ from proof_r1_formal.solvers.confirm import Evidence
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from proof_r1_formal.rewards import RewardName
+    from proof_r1_formal.proof.rewards import RewardName
 
 
 class Code(StrEnum):
@@ -160,14 +160,14 @@ class StepReport(msgspec.Struct, frozen=True, gc=False):
         return cast(dict[str, object], msgspec.json.decode(msgspec.json.encode(self)))
 
     def __rich__(self) -> RenderableType:
-        from proof_r1_formal import display  # it imports this module
+        from proof_r1_formal.proof import display  # it imports this module
 
         return display.step(self)
 
     def _repr_html_(self) -> str:
-        from proof_r1_formal import display
+        from proof_r1_formal.data.display import html
 
-        return display.html(self)
+        return html(self)
 
 
 class TraceReport(msgspec.Struct, frozen=True, gc=False):
@@ -207,12 +207,12 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
     solver: str
 
     def reward(self, name: RewardName = "sound") -> float:
-        """What the completion earns, see :mod:`proof_r1_formal.rewards`.
+        """What the completion earns, see :mod:`proof_r1_formal.proof.rewards`.
 
         Raises:
             ValueError: no reward has this name.
         """
-        from proof_r1_formal.rewards import reward_named  # it reads reports
+        from proof_r1_formal.proof.rewards import reward_named  # it reads reports
 
         return reward_named(name)(self)
 
@@ -227,14 +227,14 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
         return cast(dict[str, object], msgspec.json.decode(msgspec.json.encode(self)))
 
     def __rich__(self) -> RenderableType:
-        from proof_r1_formal import display  # it imports this module
+        from proof_r1_formal.proof import display  # it imports this module
 
         return display.trace(None, self)
 
     def _repr_html_(self) -> str:
-        from proof_r1_formal import display
+        from proof_r1_formal.data.display import html
 
-        return display.html(self)
+        return html(self)
 
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")

@@ -18,8 +18,8 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from proof_r1_formal.proof.rewards import RewardName, Scored
 from proof_r1_formal.resources import resource
-from proof_r1_formal.rewards import RewardName, Scored
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 from proof_r1_formal.serve.limits import RETRY, Limits, body_of, check_host, check_token
 from proof_r1_formal.serve.messages import (

@@ -11,7 +11,7 @@ from typing import Literal, Self, TypeVar
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.proof.report import TraceReport
-from proof_r1_formal.rewards import RewardName, Scored
+from proof_r1_formal.proof.rewards import RewardName, Scored
 from proof_r1_formal.rules.catalogue import RuleSystem
 from proof_r1_formal.serve.client import Client
 from proof_r1_formal.serve.messages import CertifyReply, Health, ParseReply, ProblemsReply, RulesReply

@@ -27,10 +27,10 @@ from proof_r1_formal.proof.action import count_actions
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.certify import Judged, certify_many
 from proof_r1_formal.proof.report import encode
+from proof_r1_formal.proof.rewards import score
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import smtlib
 from proof_r1_formal.report.page import page
-from proof_r1_formal.rewards import score
 from proof_r1_formal.rules.catalogue import RuleSystem
 from proof_r1_formal.serve.messages import (
     Certify,

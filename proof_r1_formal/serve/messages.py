@@ -12,7 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 
 from proof_r1_formal.proof.report import TraceReport
-from proof_r1_formal.rewards import RewardName
+from proof_r1_formal.proof.rewards import RewardName
 from proof_r1_formal.rules.catalogue import RuleSystem
 
 MAX_COMPLETIONS = 256

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proof_r1_formal.rewards import Scored
+from proof_r1_formal.proof.rewards import Scored
 
 
 def reply(scored: Sequence[Scored], **logs: Sequence[float]) -> dict[str, object]:

@@ -30,8 +30,8 @@ from proof_r1_formal.logic.syntax import BOTTOM, Iff, Not
 from proof_r1_formal.metrics.measures import Measure
 from proof_r1_formal.metrics.outcomes import output_row
 from proof_r1_formal.proof.report import Code, TraceReport
+from proof_r1_formal.proof.rewards import sound_answer_reward
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.rewards import sound_answer_reward
 from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed, Limits, Refuted, Unknown

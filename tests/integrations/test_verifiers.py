@@ -12,7 +12,7 @@ import pytest
 
 from proof_r1_formal import write_problems
 from proof_r1_formal.integrations.scoring import Scorer
-from proof_r1_formal.rewards import Scored
+from proof_r1_formal.proof.rewards import Scored
 
 pytest.importorskip("verifiers", reason="verifiers is not installed: make test-integrations")
 pytestmark = pytest.mark.integration

@@ -21,9 +21,9 @@ from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.measures import Measure
 from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.report import Code, TraceReport
+from proof_r1_formal.proof.rewards import answer_reward, sound_answer_reward
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import write_bundle
-from proof_r1_formal.rewards import answer_reward, sound_answer_reward
 from proof_r1_formal.study.verdicts import examine
 
 ROOT = Path(__file__).resolve().parents[2]

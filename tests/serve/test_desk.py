@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from proof_r1_formal import Completion, Verifier, read_completions, read_problems, verify
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.proof.report import decode
-from proof_r1_formal.rewards import Scored, score
+from proof_r1_formal.proof.rewards import Scored, score
 from proof_r1_formal.serve.desk import Desk
 from proof_r1_formal.serve.messages import (
     Certify,

@@ -15,7 +15,7 @@ import pytest
 from msgspec import structs
 
 from proof_r1_formal import TRAIN, Completion, Verifier, read_completions, read_problems
-from proof_r1_formal.rewards import answer_reward, sound_answer_reward
+from proof_r1_formal.proof.rewards import answer_reward, sound_answer_reward
 from training.credit import Baselines, CreditSettings, PresetName
 from training.methods import (
     METHODS,

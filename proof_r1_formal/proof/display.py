@@ -1,43 +1,21 @@
-"""Reports, proofs and rules as Rich renderables for a terminal. In: plain data. This module does no I/O."""
+"""Reports as Rich renderables, for a terminal or a notebook."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from io import StringIO
-from typing import assert_never
+from collections.abc import Iterable, Iterator
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from proof_r1_formal.data.problem import Problem, ReferenceStep
-from proof_r1_formal.generate.synthesize import GaveUp, Proved, Result, Uncertain
+from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.logic.show import show
-from proof_r1_formal.proof.report import ModelReport, StepReport, TraceReport, model_in_words
-from proof_r1_formal.rules.schema import Catalogue, Condition, Rule, Schema
+from proof_r1_formal.proof.report import StepReport, TraceReport, model_in_words
 
 _MARK = {True: "✓", False: "✗"}
 _STYLE = {True: "green", False: "red"}
-
-
-def html(renderable: RenderableType) -> str:
-    """A renderable as HTML with its colors, for a notebook."""
-    console = Console(file=StringIO(), record=True, width=120, force_jupyter=False)
-    console.print(renderable)
-    return console.export_html(inline_styles=True, code_format='<pre style="white-space: pre">{code}</pre>')
-
-
-def problem(shown: Problem) -> RenderableType:
-    """A problem: premises with their English, and options."""
-    table = Table(title=shown.id, title_justify="left", show_header=False, box=None)
-    for premise in shown.premises:
-        table.add_row(Text(premise.id), Text(show(premise.formula)), Text(premise.text, "dim"))
-    for option in shown.options:
-        mark = " (right)" if option.id == shown.answer else ""
-        table.add_row(Text(option.id, "bold"), Text(show(option.formula)), Text(f"{option.label}{mark}"))
-    return Group(table, Text(shown.question, "bold")) if shown.question else table
 
 
 def step(report: StepReport) -> RenderableType:
@@ -155,61 +133,3 @@ def _closure(report: TraceReport) -> RenderableType:
 
 def _label(step: StepReport) -> str:
     return f"{step.id}: {step.conclusion}"
-
-
-def result(problem: Problem, found: Result) -> RenderableType:
-    """The result of proof synthesis for a problem."""
-    heading = [problem.id, *([problem.question] if problem.question else [])]
-    match found:
-        case Proved(answer, steps, _):
-            option = problem.option(answer)
-            correct = {None: "", answer: " (right)"}.get(problem.answer, " (wrong)")
-            heading.append(f"answer {answer if option is None else option.label}{correct}, {len(steps) - 1} steps")
-            return Group(Text("\n".join(heading), "bold"), _proof(problem, steps))
-        case Uncertain(models):
-            lines = [f"premises without {name}: {model_in_words(ModelReport.of(m))}" for name, m in models.items()]
-            return Group(Text("\n".join([*heading, "answer Uncertain"]), "bold"), Text("\n".join(lines)))
-        case GaveUp(reason, detail):
-            ending = f" ({detail})" if detail else ""
-            return Text("\n".join([*heading, f"no proof: {reason.value}{ending}"]), "bold")
-    assert_never(found)
-
-
-def _proof(problem: Problem, steps: Sequence[ReferenceStep]) -> Table:
-    """The premises of a proof with their English, then its steps with their rules."""
-    used = {name for step in steps for name in step.dependencies}
-    table = Table(show_header=False, box=None)
-    for premise in problem.premises:
-        if premise.id in used:
-            table.add_row(Text(premise.id), Text(show(premise.formula)), Text(premise.text, "dim"))
-    for step in steps:
-        rule_name = step.rule.replace("_", " ").lower()
-        table.add_row(
-            Text(step.id, "green"), Text(step.conclusion), Text(f"{rule_name}: {', '.join(step.dependencies)}", "dim")
-        )
-    return table
-
-
-def rules(catalogue: Catalogue) -> Table:
-    """The rules of a catalogue, one line each."""
-    table = Table("rule", "meaning", title=f"Rule catalogue {catalogue.name}", title_justify="left")
-    for rule in catalogue.rules:
-        table.add_row(Text(rule.name), Text(rule.meaning))
-    return table
-
-
-def rule(shown: Rule) -> RenderableType:
-    """One rule with its schemata and an example."""
-    tree = Tree(Text(shown.name, "bold"))
-    tree.add(Text(shown.meaning))
-    for schema in shown.schemata:
-        tree.add(Text(_schema(schema)))
-    tree.add(Text(f"for example: {'; '.join(shown.example.dependencies)} ⊢ {shown.example.conclusion}"))
-    return tree
-
-
-def _schema(schema: Schema) -> str:
-    premises = "; ".join([f"[{show(p)}]" for p in schema.principal] + [show(p) for p in schema.minor])
-    notes = [c.value for c in Condition if c in schema.conditions]
-    suffix = f"  ({', '.join(notes)})" if notes else ""
-    return f"{schema.name}: {premises} ⊢ {show(schema.conclusion)}{suffix}"
