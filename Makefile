@@ -113,7 +113,7 @@ compare: .venv/.tested
 	$(BIN)/python -m bench.generated_queries
 
 soundness: .venv/.tested
-	$(BIN)/proof-r1 soundness --examples 100000 --answers 20000 --proofs 60000 --workers 2 --kernel-sample 0.02 --out docs/soundness.json
+	$(BIN)/proof-r1 soundness --rules folio --examples 100000 --answers 20000 --proofs 60000 --workers 2 --kernel-sample 0.02 --out docs/soundness.json
 	$(BIN)/python -m training.reward_search --pairs 3000
 
 mutants: .venv/.tested

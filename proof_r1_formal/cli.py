@@ -13,78 +13,71 @@ from io import TextIOWrapper
 from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperGroup, TyperOption
 
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.version import __version__
 
 COMMANDS: Final = {
-    "parse": ("formulas", "Parse a formula, or sentences with --english, and print each in another notation."),
-    "translate": (
-        "problems",
-        "Convert problems, in English or with formulas, to the package's own format, one per line.",
-    ),
+    "verify": ("traces", "Verify completions; write one report per completion, in order."),
+    "show": ("traces", "Show the verdicts on one problem's completions, with reasons."),
+    "evaluate": ("evaluation", "Verify completions, and show metrics and errors."),
+    "report": ("page", "Write verified completions as one HTML file."),
+    "certify": ("theorems", "Turn verified answers into theorems that a kernel checks."),
+    "parse": ("formulas", "Print a formula or English sentences in another notation."),
+    "translate": ("problems", "Convert problems to the package's own format."),
     "generate": ("problems", "Generate problems with certified answers."),
+    "prove": ("proofs", "Find short proofs of answers, or countermodels if Uncertain."),
     "prompt": ("prompt", "Print the messages that ask a model to solve a problem."),
-    "grammar": (
-        "decoding",
-        "Write the grammar of answers to one problem: its symbols, ids and rules, each id once.",
-    ),
+    "grammar": ("decoding", "Write the grammar of answers to one problem."),
     "sample": ("models", "Ask a model to solve problems."),
-    "verify": ("traces", "Verify completions and write one report per completion, in order."),
-    "show": (
-        "traces",
-        "Verify the completions of one problem and show actions, verdicts, reasons, and the closure as a tree.",
-    ),
-    "evaluate": (
-        "evaluation",
-        "Verify completions, and show metrics and errors, for one file or for several systems (--study).",
-    ),
-    "best": (
-        "evaluation",
-        "Select one completion per problem: one with a certified answer, or else one with the most frequent answer.",
-    ),
-    "review": (
-        "review",
-        "Ask a model to judge a stratified sample of steps, and compare it with the verdicts, which it does not see.",
-    ),
-    "report": (
-        "page",
-        "Write an HTML file of verified completions, with charts, search, and each proof as a graph with its evidence.",
-    ),
-    "prove": (
-        "proofs",
-        "Find a short proof of each problem's answer in a rule system, or countermodels if it is Uncertain.",
-    ),
-    "certify": (
-        "theorems",
-        "Turn verified answers into theorems, and check them with the kernel of a proof assistant.",
-    ),
+    "best": ("evaluation", "Select one completion per problem by evidence, or by vote."),
+    "review": ("review", "Ask a model to judge steps; compare it with the verdicts."),
     "train": ("training", "Train a model by a method on problems."),
-    "serve": ("service", "Verify over HTTP until interrupted."),
-    "soundness": (
-        "audit",
-        "Search for invalid steps, wrong answers and forged proofs that the verifier accepts.",
-    ),
-    "crosscheck": ("audit", "Check every action separately with several solvers, and report where they differ."),
-    "rules": ("about", "List the rules, or show one with its schemata and an example."),
-    "doctor": (
-        "about",
-        "List the installed solvers and proof assistants with versions, and how to install the others.",
-    ),
+    "soundness": ("audit", "Search for invalid steps that the verifier accepts."),
+    "crosscheck": ("audit", "Check each action with several solvers; report differences."),
     "theories": ("theorems", "Check the rule schemata as theorems of Lean and Isabelle."),
+    "rules": ("about", "List the rules, or show one with its schemata and an example."),
+    "doctor": ("about", "List the solvers and proof assistants, and what is missing."),
+    "serve": ("service", "Verify over HTTP until interrupted."),
 }
-"""Name of a command -> its module in ``commands/``, and the first sentence of its help."""
+"""Name of a command -> its module in ``commands/``, and the first sentence of its help. Grouped by ``GROUPS``."""
+
+GROUPS: Final = {
+    "Verify": ("verify", "show", "evaluate", "report", "certify"),
+    "Data": ("parse", "translate", "generate", "prove"),
+    "Models": ("prompt", "grammar", "sample", "best", "review", "train"),
+    "Trust": ("soundness", "crosscheck", "theories", "rules", "doctor"),
+    "Service": ("serve",),
+}
+"""Heading in the help -> the commands under it."""
+
+_METAVARS: Final = {"path": "PATH", "int": "N", "int range": "N", "float range": "X", "str": "TEXT", "choice": "NAME"}
+"""Type of an option -> what its help calls the value."""
 
 
 def command(name: str) -> Any:
     """The command of a name, with its options; imports its module."""
     function = getattr(import_module(f"proof_r1_formal.commands.{COMMANDS[name][0]}"), name)
     if isinstance(function, typer.Typer):
-        return typer.main.get_command(function)
-    alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    alone.command(name)(function)
-    return typer.main.get_command(alone)
+        found = typer.main.get_command(function)
+    else:
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        alone.command(name)(function)
+        found = typer.main.get_command(alone)
+    _name_values(found)
+    return found
+
+
+def _name_values(command: Any) -> None:
+    """Name the values of options as manuals do, ``N`` and not ``<int range>``; the help lists the choices."""
+    for inner in getattr(command, "commands", {}).values():
+        _name_values(inner)
+    for parameter in command.params:
+        if isinstance(parameter, TyperOption) and not parameter.is_flag and parameter.metavar is None:
+            parameter.metavar = _METAVARS[parameter.type.name]
+            if choices := getattr(parameter.type, "choices", ()):
+                parameter.help = f"{(parameter.help or '').removesuffix('.')} ({', '.join(choices)})."
 
 
 class _Commands(TyperGroup):
@@ -94,12 +87,18 @@ class _Commands(TyperGroup):
         name, found, rest = super().resolve_command(ctx, args)
         return name, found if name is None else command(name), rest
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        del ctx
+        for heading, names in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(f"{name:<10}", COMMANDS[name][1]) for name in names])
+
 
 app = typer.Typer(
     name="proof-r1",
     help="Check the proofs that language models write, step by step, in first-order logic.",
     cls=_Commands,
-    context_settings={"max_content_width": 120},
+    context_settings={"max_content_width": 120, "help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     rich_markup_mode=None,  # with it, help alone takes longer than to verify a trace
     pretty_exceptions_enable=False,

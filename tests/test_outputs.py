@@ -37,7 +37,7 @@ READING = {
 """The commands that write one file made from others."""
 FILES = READING | {
     "generate": ("generate", "--n", "1", "--out", "OUT"),
-    "generate --evidence": ("generate", "--n", "1", "--out", "other.jsonl", "--evidence", "OUT"),
+    "generate --evidence-out": ("generate", "--n", "1", "--out", "other.jsonl", "--evidence-out", "OUT"),
     "soundness": ("soundness", "--examples", "1", "--answers", "1", "--out", "OUT"),
 }
 """The commands that write one file."""

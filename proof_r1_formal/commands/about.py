@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from proof_r1_formal.assistants.lean import HINT, LeanKernel
-from proof_r1_formal.commands.common import OUT, RuleSystem, fail
+from proof_r1_formal.commands.common import OUT, RulesOption, fail
 from proof_r1_formal.rules import display
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import Available, available_solvers, program_version
@@ -18,10 +18,10 @@ from proof_r1_formal.version import __version__
 
 def rules(
     rule: Annotated[str | None, typer.Argument(help="Name of a rule.", show_default=False)] = None,
-    system: Annotated[RuleSystem, typer.Option("--system", help="Rule catalogue.")] = "folio",
+    rules: RulesOption = "train",
 ) -> None:
     """List the rules, or show one with its schemata and an example."""
-    known = catalogue(system)
+    known = catalogue(rules)
     if rule is None:
         OUT.print(display.rules(known))
         return
@@ -32,7 +32,7 @@ def rules(
 
 
 def doctor() -> None:
-    """List the installed solvers and proof assistants with versions, and how to install the others."""
+    """List the solvers and proof assistants, and what is missing."""
     table = Table("kind", "name", "version", "if missing", title=f"proof-r1-formal {__version__}", title_justify="left")
     lean = LeanKernel.find()
     kernels = [

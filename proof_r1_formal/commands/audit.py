@@ -21,7 +21,6 @@ from proof_r1_formal.commands.common import (
     ProblemsOption,
     RayOption,
     RulesOption,
-    RuleSystem,
     SolverOption,
     WorkersOption,
     check_outputs,
@@ -60,18 +59,21 @@ def soundness(
     answers: Annotated[int, typer.Option("--answers", min=0, help="Number of traces to try.")] = 500,
     proofs: Annotated[int, typer.Option("--proofs", min=0, help="Number of forged proofs to try.")] = 500,
     seed: Annotated[int, typer.Option("--seed", help="Random seed.")] = 0,
-    rules: Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")] = "folio",
+    rules: RulesOption = "train",
     solver: SolverOption = "embedded",
     kernel_sample: Annotated[
         float, typer.Option("--kernel-sample", min=0, max=1, help="Share of evidence that Lean's kernel checks.")
     ] = 0.0,
     lean: LeanOption = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Also write the results as JSON, and each failure as a trace.")
+        Path | None, typer.Option("-o", "--out", help="Also write the results as JSON, and each failure as a trace.")
     ] = None,
     workers: WorkersOption = 1,
 ) -> None:
-    """Search for invalid steps, wrong answers and forged proofs that the verifier accepts."""
+    """Search for invalid steps that the verifier accepts.
+
+    It also tries wrong answers and forged proofs.
+    """
     if out is not None:
         check_outputs(out, *reproducer_paths(out), inputs=())
     harness = Harness(catalogue(rules), solver=solver, seed=seed, kernel_sample=kernel_sample, lean=lean)
@@ -147,19 +149,20 @@ def crosscheck(
     completions: Annotated[
         list[Path],
         typer.Option(
-            "--completions", help="File of completions; repeat the option for several files.", show_default=False
+            "-c", "--completions", help="File of completions; repeat the option for several files.", show_default=False
         ),
     ],
     backends: Annotated[str, typer.Option("--backends", help="Solvers, separated by commas.")] = "z3,embedded",
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for tables, pictures and cached answers.", show_default=False)
+        Path | None,
+        typer.Option("-o", "--out", help="Folder for tables, pictures and cached answers.", show_default=False),
     ] = None,
     format: FormatOption = "auto",  # noqa: A002
     rules: RulesOption = "train",
     workers: WorkersOption = 1,
     ray: RayOption = None,
 ) -> None:
-    """Check every action separately with several solvers, and report where they differ."""
+    """Check each action with several solvers; report differences."""
     if out is not None:
         check_folder(out)
     known = read_problem_file(problems, format)

@@ -30,9 +30,9 @@ ERR = Console(stderr=True, highlight=False)
 
 _T = TypeVar("_T")
 
-ProblemsOption = Annotated[Path, typer.Option("--problems", help="File of problems.", show_default=False)]
+ProblemsOption = Annotated[Path, typer.Option("-p", "--problems", help="File of problems.", show_default=False)]
 CompletionsOption = Annotated[
-    Path, typer.Option("--completions", help="File of completions, one JSON object per line.", show_default=False)
+    Path, typer.Option("-c", "--completions", help="File of completions, one JSON object per line.", show_default=False)
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Format of the problems.")]
 RulesOption = Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")]
@@ -56,7 +56,7 @@ LeanOption = Annotated[
     str | None, typer.Option("--lean", help="Lean program to use instead of the one found.", show_default=False)
 ]
 WorkersOption = Annotated[
-    int, typer.Option("--workers", min=1, help="Number of workers (local processes, or Ray workers with --ray).")
+    int, typer.Option("-j", "--workers", min=1, help="Number of workers (local processes, or Ray workers with --ray).")
 ]
 RayOption = Annotated[
     str | None,

@@ -33,7 +33,10 @@ def grammar(
     ] = False,
     format: FormatOption = "auto",  # noqa: A002
 ) -> None:
-    """Write the grammar of answers to one problem: its symbols, ids and rules, each id once."""
+    """Write the grammar of answers to one problem.
+
+    An answer uses its symbols, ids and rules, each id once.
+    """
     if thoughts and to != "llguidance":
         fail(f"--thoughts has no effect on {to}: leave it out, or use --to llguidance")
     known = read_problem_file(problems, format)

@@ -54,10 +54,12 @@ from proof_r1_formal.study.verdicts import Examined, examine_many
 
 
 def evaluate(
-    problems: Annotated[Path | None, typer.Option("--problems", help="File of problems.", show_default=False)] = None,
+    problems: Annotated[
+        Path | None, typer.Option("-p", "--problems", help="File of problems.", show_default=False)
+    ] = None,
     completions: Annotated[
         Path | None,
-        typer.Option("--completions", help="File of completions, one JSON object per line.", show_default=False),
+        typer.Option("-c", "--completions", help="File of completions, one JSON object per line.", show_default=False),
     ] = None,
     study: Annotated[
         Path | None,
@@ -97,9 +99,10 @@ def evaluate(
     ] = None,
     plots: Annotated[Path | None, typer.Option("--plots", help="Folder for pictures.")] = None,
 ) -> None:
-    """Verify completions, and show metrics and errors, for one file or for several systems (--study).
+    """Verify completions, and show metrics and errors.
 
-    A study file specifies the rules and the format of its problems.
+    Give one file of completions, or several systems in a --study file, which specifies the rules and the format of its
+    problems.
     """
     inputs = (problems, completions, study)
     check_outputs(json, markdown, latex, diagnosis, cache, inputs=inputs)
@@ -230,7 +233,7 @@ class _Assessor:
 def best(
     problems: ProblemsOption,
     completions: CompletionsOption,
-    out: Annotated[Path, typer.Option("--out", help="File of completions to write, one per problem.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="File of completions to write, one per problem.")],
     format: FormatOption = "auto",  # noqa: A002
     rules: RulesOption = "train",
     solver: SolverOption = "embedded",
@@ -238,7 +241,10 @@ def best(
     workers: WorkersOption = 1,
     ray: RayOption = None,
 ) -> None:
-    """Select one completion per problem: one with a certified answer, or else one with the most frequent answer."""
+    """Select one completion per problem by evidence, or by vote.
+
+    A completion with a certified answer comes first, or else one with the most frequent answer.
+    """
     check_outputs(out, cache, inputs=(problems, completions))
     known = read_problem_file(problems, format)
     skipped: list[str] = []

@@ -28,7 +28,7 @@ def parse(
     ] = False,
     english: Annotated[bool, typer.Option("--english", help="Read sentences of templated English.")] = False,
 ) -> None:
-    """Parse a formula, or sentences with --english, and print each in another notation."""
+    """Print a formula or English sentences in another notation."""
     if english and repair:
         fail("--english and --repair exclude each other: sentences cannot be repaired")
     if english:  # an empty text is one sentence, which is rejected

@@ -80,7 +80,7 @@ ExtraOption = Annotated[
 def sample(
     problems: ProblemsOption,
     model: ModelOption,
-    out: Annotated[Path, typer.Option("--out", help="File of completions to write.", show_default=False)],
+    out: Annotated[Path, typer.Option("-o", "--out", help="File of completions to write.", show_default=False)],
     k: Annotated[int, typer.Option("--k", min=1, help="Number of completions of each problem.")] = 3,
     method: Annotated[
         Method, typer.Option("--method", help="Ask once, guide each step, or run a baseline agent.")

@@ -38,7 +38,7 @@ from proof_r1_formal.report.page import CERTIFICATES, page
 def report(
     problems: ProblemsOption,
     completions: CompletionsOption,
-    out: Annotated[Path, typer.Option("--out", help="HTML file to write.", show_default=False)],
+    out: Annotated[Path, typer.Option("-o", "--out", help="HTML file to write.", show_default=False)],
     reports: Annotated[
         Path | None,
         typer.Option("--reports", help="Reports that 'verify' wrote; without them, verify now.", show_default=False),
@@ -57,9 +57,10 @@ def report(
     workers: WorkersOption = 1,
     lean: LeanOption = None,
 ) -> None:
-    """Write an HTML file of verified completions, with charts, search, and each proof as a graph with its evidence.
+    """Write verified completions as one HTML file.
 
-    It opens offline in any browser. Certificates are the largest part, so only the first answers have one.
+    The page has charts, search, and each proof as a graph with its evidence. It opens offline in any
+    browser. Certificates are the largest part, so only the first answers have one.
     """
     check_outputs(out, inputs=(problems, completions, reports))
     checked_by = None

@@ -18,7 +18,7 @@ from proof_r1_formal.audit.labels import answer_by
 from proof_r1_formal.commands.common import (
     OUT,
     RayOption,
-    RuleSystem,
+    RulesOption,
     SolverOption,
     WorkersOption,
     check_outputs,
@@ -50,14 +50,17 @@ _SHOWN = 10
 
 def translate(
     file: Annotated[Path, typer.Argument(help="File of problems.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", help="File of problems to write.", show_default=False)],
+    out: Annotated[Path, typer.Option("-o", "--out", help="File of problems to write.", show_default=False)],
     from_: Annotated[Format, typer.Option("--from", help="Format of the problems.")] = "auto",
     check: Annotated[
         bool, typer.Option("--check", help="Also decide every problem, and compare the result with its label.")
     ] = False,
     solver: SolverOption = "embedded",
 ) -> None:
-    """Convert problems, in English or with formulas, to the package's own format, one per line."""
+    """Convert problems to the package's own format.
+
+    Problems can be in English or have formulas. The output has one problem per line.
+    """
     check_outputs(out, inputs=(file,))
     with progress_bar() as advance:
         found = read_problems(file, format=from_, progress=partial(advance, "reading"))
@@ -77,12 +80,14 @@ def translate(
 
 def generate(
     n: Annotated[int, typer.Option("--n", min=1, help="Number of problems.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", help="File of problems to write, one per line.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="File of problems to write, one per line.", show_default=False)
+    ],
     difficulty: Annotated[
         Difficulty, typer.Option("--difficulty", help="Difficulty, by the length of proofs.")
     ] = "mixed",
     seed: Annotated[int, typer.Option("--seed", help="Random seed.")] = 0,
-    system: Annotated[RuleSystem, typer.Option("--system", help="Rule catalogue of the proofs.")] = "train",
+    rules: RulesOption = "train",
     with_proofs: Annotated[bool, typer.Option("--with-proofs", help="Also write the intended proofs.")] = False,
     steps: Annotated[
         str | None, typer.Option("--steps", help="Number of proof steps, such as 4 or 3-5.", show_default=False)
@@ -99,7 +104,7 @@ def generate(
     ] = "all",
     evidence: Annotated[
         Path | None,
-        typer.Option("--evidence", help="Also write models and verified proofs, one line per problem."),
+        typer.Option("--evidence-out", help="Also write models and verified proofs, one line per problem."),
     ] = None,
     workers: WorkersOption = 1,
     ray: RayOption = None,
@@ -109,7 +114,7 @@ def generate(
     settings = GeneratorSettings(
         seed=seed,
         difficulty=difficulty,
-        system=system,
+        system=rules,
         steps=_range("--steps", steps),
         distractors=_range("--distractors", distractors),
         answers=tuple(answers.split(",")),

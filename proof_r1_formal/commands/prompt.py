@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -27,7 +27,7 @@ def prompt(
     thinking: Annotated[
         Thinking, typer.Option("--thinking", help="Who asks for thoughts: prompt or model.")
     ] = "explicit",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the chat as one JSON array.")] = False,
+    to: Annotated[Literal["text", "json"], typer.Option("--to", help="Print text, or one JSON array.")] = "text",
     format: FormatOption = "auto",  # noqa: A002
 ) -> None:
     """Print the messages that ask a model to solve a problem."""
@@ -35,7 +35,7 @@ def prompt(
     if id not in known:
         fail(f"{problems} has no usable problem {id!r}; its first ids are {', '.join(list(known)[:5])}")
     chat = messages(known[id], rules=catalogue(rules), thinking=thinking)
-    if as_json:
+    if to == "json":
         write(json.dumps(chat, ensure_ascii=False))
     else:
         write("\n\n".join([f"[{message['role']}]\n{message['content']}" for message in chat]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, TypeAlias, assert_never
 
@@ -23,7 +24,6 @@ from proof_r1_formal.commands.common import (
     read_problem_file,
     say,
     with_progress,
-    write,
 )
 from proof_r1_formal.data.completions import Completion, encode
 from proof_r1_formal.data.problem import Problem, ProblemSet
@@ -31,7 +31,7 @@ from proof_r1_formal.generate import display
 from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Result, Uncertain
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.measures import Measure
-from proof_r1_formal.outputs import LineFile
+from proof_r1_formal.outputs import LineFile, output
 from proof_r1_formal.proof.report import ModelReport
 from proof_r1_formal.proof.trajectory import Thinking, completion
 from proof_r1_formal.proof.verify import Verifier
@@ -46,7 +46,8 @@ def prove(
     id: Annotated[str | None, typer.Option("--id", help="Only this problem.", show_default=False)] = None,  # noqa: A002
     rules: RulesOption = "train",
     out: Annotated[
-        Path | None, typer.Option("--out", help="File of completions to write, one per proof.", show_default=False)
+        Path | None,
+        typer.Option("-o", "--out", help="File of completions to write, one per proof.", show_default=False),
     ] = None,
     format: FormatOption = "auto",  # noqa: A002
     thinking: Annotated[
@@ -59,13 +60,16 @@ def prove(
     budget: Annotated[
         int, typer.Option("--budget", min=1, help="Maximum number of search steps per problem.")
     ] = BUDGET,
-    json: Annotated[bool, typer.Option("--json", help="Print every result as a line of JSON.")] = False,
+    json: Annotated[
+        Path | None,
+        typer.Option("--json", help="File of all results to write, one JSON object per line.", show_default=False),
+    ] = None,
 ) -> None:
-    """Find a short proof of each problem's answer in a rule system, or countermodels if it is Uncertain.
+    """Find short proofs of answers, or countermodels if Uncertain.
 
     With --id the proof is shown; with --out proofs become completions, and an interrupted run resumes.
     """
-    check_outputs(out, inputs=(problems,))
+    check_outputs(out, json, inputs=(problems,))
     known = _chosen(problems, read_problem_file(problems, format), id)
     prover = Prover(Verifier(rules=catalogue(rules)), stepwise=not short, budget=budget)
     if out is None:
@@ -73,13 +77,15 @@ def prove(
     else:
         results = _written(known, prover, out, problems, thinking, f"{rules} {thinking} {short} {budget} {id} {format}")
     tally = _Tally(known)
-    for problem, result in results:
-        tally.count(problem, result)
-        if json:
-            write(json_.dumps({"problem_id": problem.id, **_data(result)}, ensure_ascii=False))
-        elif id is not None:
-            OUT.print(display.result(problem, result))
-    if id is None and not json:
+    with nullcontext() if json is None else output(json) as lines:
+        for problem, result in results:
+            tally.count(problem, result)
+            if lines is not None:
+                record = {"problem_id": problem.id, **_data(result)}
+                lines.write(f"{json_.dumps(record, ensure_ascii=False)}\n".encode())
+            if id is not None:
+                OUT.print(display.result(problem, result))
+    if id is None:
         OUT.print(tally.table())
     tally.finish()
 

@@ -62,7 +62,7 @@ def review(
     completions: CompletionsOption,
     model: ModelOption,
     out: Annotated[
-        Path, typer.Option("--out", help="Folder for judgements, tables and the heat map.", show_default=False)
+        Path, typer.Option("-o", "--out", help="Folder for judgements, tables and the heat map.", show_default=False)
     ],
     n: Annotated[int, typer.Option("--n", min=1, help="Maximum number of steps to judge.")] = 200,
     seed: Annotated[int, typer.Option("--seed", help="Random seed of the sample of steps.")] = 0,
@@ -79,8 +79,9 @@ def review(
     format: FormatOption = "auto",  # noqa: A002
     workers: WorkersOption = 1,
 ) -> None:
-    """Ask a model to judge a stratified sample of steps, and compare it with the verdicts, which it does not see.
+    """Ask a model to judge steps; compare it with the verdicts.
 
+    The steps are a stratified sample, and the model does not see the verdicts.
     Repeat the command to resume a killed run and to retry failed calls. judgements.jsonl gives the reason for each step
     without a judgement (a failed call, or a reply without one); the status is then 1.
     """

@@ -25,11 +25,12 @@ def serve(
     ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 selects a free one.")] = 8765,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Number of worker processes.", show_default="one per core")
+        int | None,
+        typer.Option("-j", "--workers", min=1, help="Number of worker processes.", show_default="one per core"),
     ] = None,
     problems: Annotated[
         Path | None,
-        typer.Option("--problems", help="File of problems that requests may refer to by id.", show_default=False),
+        typer.Option("-p", "--problems", help="File of problems that requests may refer to by id.", show_default=False),
     ] = None,
     format: FormatOption = "auto",  # noqa: A002
     token_file: Annotated[

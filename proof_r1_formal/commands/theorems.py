@@ -56,7 +56,7 @@ def certify(
     completions: CompletionsOption,
     id: Annotated[str | None, typer.Option("--id", help="Only this problem.", show_default=False)] = None,  # noqa: A002
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the files of the theorems.", show_default=False)
+        Path | None, typer.Option("-o", "--out", help="Folder for the files of the theorems.", show_default=False)
     ] = None,
     kernel: Annotated[
         Literal["lean", "isabelle", "none"], typer.Option("--kernel", help="Kernel that checks them.")
@@ -73,7 +73,10 @@ def certify(
     solver: SolverOption = "embedded",
     lean_program: LeanOption = None,
 ) -> None:
-    """Turn verified answers into theorems, and check them with the kernel of a proof assistant."""
+    """Turn verified answers into theorems that a kernel checks.
+
+    The kernel is that of a proof assistant. --out keeps the theorems, and --bundle the evidence.
+    """
     check_outputs(bundle, inputs=(problems, completions))
     if out is not None:
         check_folder(out)
@@ -141,7 +144,12 @@ class _Files:
             write_session(self._folder, "Proof_R1_Certificates", self._theories)
 
 
-theories = typer.Typer(help="Check the rule schemata as theorems of Lean and Isabelle.", no_args_is_help=True)
+theories = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    help="Check the rule schemata as theorems of Lean and Isabelle.",
+    no_args_is_help=True,
+)
 
 
 @theories.command("check")

@@ -37,7 +37,9 @@ from proof_r1_formal.proof.batch import Settings, verify_many, verify_to_lines
 def verify(
     problems: ProblemsOption,
     completions: CompletionsOption,
-    out: Annotated[Path, typer.Option("--out", help="File of reports to write, one per line.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="File of reports to write, one per line.", show_default=False)
+    ],
     format: FormatOption = "auto",  # noqa: A002 (the name of the option)
     rules: RulesOption = "train",
     atomic: AtomicOption = False,
@@ -48,7 +50,7 @@ def verify(
     workers: WorkersOption = 1,
     ray: RayOption = None,
 ) -> None:
-    """Verify completions and write one report per completion, in order. An interrupted run resumes."""
+    """Verify completions; write one report per completion, in order. An interrupted run resumes."""
     settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, answers=cache, lean=lean)
     check_outputs(out, cache, inputs=(problems, completions))
     known = read_problem_file(problems, format)
@@ -75,7 +77,10 @@ def show(
     atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
 ) -> None:
-    """Verify the completions of one problem and show actions, verdicts, reasons, and the closure as a tree."""
+    """Show the verdicts on one problem's completions, with reasons.
+
+    The closure of the answer is drawn as a tree.
+    """
     from proof_r1_formal.proof.display import trace
 
     known = read_problem_file(problems, format)

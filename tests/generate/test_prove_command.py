@@ -78,7 +78,7 @@ def test_results_as_json(tmp_path: Path) -> None:
         {"id": "split", "premises": [{"id": f"h{n}", "formula": f} for n, f in enumerate(split)], "options": options},
     ]
     problems.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    result = run("prove", "--problems", str(problems), "--json")
+    result = run("prove", "--problems", str(problems), "--json", "-")
     assert result.returncode == 1  # one is given up
     direct, unclear, given_up = map(json.loads, result.stdout.splitlines())
     assert direct == {
