@@ -24,7 +24,7 @@ import msgspec
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.version import __version__
 
-STANDARD_OUTPUT = Path("-")
+STANDARD_STREAM = Path("-")
 
 
 def check_output(path: Path, *, inputs: Iterable[Path] = ()) -> None:
@@ -39,7 +39,7 @@ def check_output(path: Path, *, inputs: Iterable[Path] = ()) -> None:
     """
     target = _target(path)
     if target is None:
-        if path != STANDARD_OUTPUT and not os.access(path, os.W_OK):
+        if path != STANDARD_STREAM and not os.access(path, os.W_OK):
             raise DataError(str(path), "the file cannot be written: Permission denied")
         return
     for given in inputs:
@@ -233,7 +233,7 @@ def whole_lines(path: Path, read: Callable[[bytes], object]) -> tuple[int, int]:
 
 def is_standard_output(path: Path) -> bool:
     """Whether a path leads to standard output: ``-``, ``/dev/stdout``, or the file that it is."""
-    return path == STANDARD_OUTPUT or _is_same(path, 1)
+    return path == STANDARD_STREAM or _is_same(path, 1)
 
 
 def is_stream(path: Path) -> bool:
@@ -297,7 +297,7 @@ def _key(inputs: Iterable[Path], settings: object) -> str | None:
     key = hashlib.sha256(f"{__version__} {settings!r}".encode())
     for path in inputs:
         try:
-            if not stat.S_ISREG(path.stat().st_mode):
+            if path == STANDARD_STREAM or not stat.S_ISREG(path.stat().st_mode):
                 return None
             with path.open("rb") as source:
                 key.update(hashlib.file_digest(source, "sha256").digest())

@@ -14,8 +14,9 @@ from rich.text import Text
 from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.completions import BadLine, Completion, read_completions
 from proof_r1_formal.data.problem import ProblemSet
+from proof_r1_formal.data.sources import STANDARD_INPUT, open_to_read
 from proof_r1_formal.engines import PROCESSES, RAY
-from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.errors import DataError, ProofR1Error
 from proof_r1_formal.outputs import check_output, is_standard_output, is_stream
 from proof_r1_formal.proof.judge import EvidenceLevel
 from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
@@ -30,9 +31,14 @@ ERR = Console(stderr=True, highlight=False)
 
 _T = TypeVar("_T")
 
-ProblemsOption = Annotated[Path, typer.Option("-p", "--problems", help="File of problems.", show_default=False)]
+ProblemsOption = Annotated[
+    Path, typer.Option("-p", "--problems", help="File of problems; - is standard input.", show_default=False)
+]
 CompletionsOption = Annotated[
-    Path, typer.Option("-c", "--completions", help="File of completions, one JSON object per line.", show_default=False)
+    Path,
+    typer.Option(
+        "-c", "--completions", help="File of completions, one per line; - is standard input.", show_default=False
+    ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Format of the problems.")]
 RulesOption = Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")]
@@ -126,9 +132,9 @@ def count_lines(path: Path) -> int:
     try:
         if not path.is_file():  # a stream can be read only once
             return 0
-        with path.open("rb") as file:
+        with open_to_read(path) as file:
             return sum(1 for line in file if line.strip())
-    except OSError:
+    except (OSError, DataError):
         return 0
 
 
@@ -198,6 +204,8 @@ def check_outputs(*outputs: Path | None, inputs: Iterable[Path | None]) -> None:
     """
     wanted = [path for path in outputs if path is not None]
     given = [path for path in inputs if path is not None]
+    if given.count(STANDARD_INPUT) > 1:
+        fail("-: only one input can be standard input; name a file for the other")
     for number, path in enumerate(wanted):
         check_output(path, inputs=given)
         if not is_stream(path) and any(path.resolve() == other.resolve() for other in wanted[:number]):

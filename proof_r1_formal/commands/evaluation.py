@@ -36,6 +36,7 @@ from proof_r1_formal.commands.common import (
 from proof_r1_formal.data.completions import Completion, Cost, beside, write_completions
 from proof_r1_formal.data.failures import read_failures
 from proof_r1_formal.data.problem import ProblemSet
+from proof_r1_formal.data.sources import stem
 from proof_r1_formal.metrics.measures import LEAST_RESAMPLES, Contract, Eligibility, Sample
 from proof_r1_formal.metrics.metrics_tables import metrics_tables
 from proof_r1_formal.metrics.tables import Table, to_csv, to_json, to_latex, to_markdown, to_rich
@@ -120,7 +121,7 @@ def evaluate(
     match problems, completions, study:
         case Path(), Path(), None:
             known = read_problem_file(problems, format)
-            key = Key(problems.stem, "", completions.stem)
+            key = Key(stem(problems), "", stem(completions))
             results = {key: assessor.assess(key, known, completions, rules, TRAIN)}
             (one,) = results.values()
             tables: Sequence[Table] = (
@@ -205,7 +206,7 @@ class _Assessor:
         examined = examine_many(known, noted(), settings=settings, workers=self.workers, engine=self.engine)
         found = assess(
             known,
-            self._diagnosed(key, with_progress(examined, completions.stem, count_lines(completions))),
+            self._diagnosed(key, with_progress(examined, stem(completions), count_lines(completions))),
             lengths=lengths,
             costs=costs,
             failures=[(one.problem_id, one.sample) for one in read_failures(beside(completions, "failures"))],

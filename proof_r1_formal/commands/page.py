@@ -28,6 +28,7 @@ from proof_r1_formal.commands.common import (
     with_progress,
 )
 from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.report import decode
@@ -87,7 +88,8 @@ def report(
 def _reported(path: Path, completions: Iterator[Completion]) -> Iterator[Verified]:
     """Each report with its completion: they are in the same order, and there may be fewer reports."""
     try:
-        lines = path.read_bytes().splitlines()
+        with open_to_read(path) as file:
+            lines = file.read().splitlines()
     except OSError as error:
         fail(f"{path}: the file cannot be read: {error.strerror}")
     for number, line in enumerate(lines, 1):

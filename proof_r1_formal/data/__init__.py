@@ -11,6 +11,7 @@ from proof_r1_formal.data import folio, native, prontoqa, proofwriter, proverqa
 from proof_r1_formal.data.draft import Origin
 from proof_r1_formal.data.problem import Problem, ProblemSet, Rejected
 from proof_r1_formal.data.records import Broken, JsonObject, Record, describe, read_records
+from proof_r1_formal.data.sources import stem
 from proof_r1_formal.errors import DataError
 
 Format: TypeAlias = Literal["auto", "native", "proverqa", "folio", "proofwriter", "prontoqa"]
@@ -49,7 +50,8 @@ def read_problems(
     """Read the problems of a file.
 
     Args:
-        path: a JSON array of records, or one record per line.
+        path: a JSON array of records, or one record per line; ``-`` is standard input. The file may be compressed
+            with gzip or Zstandard.
         format: the format of the records; ``auto`` recognises it by the keys of the first record with known keys.
         repair: whether to repair formulas that do not parse, with notes; None is the format's default: yes for
             noisy data (folio), no for all others.
@@ -71,7 +73,7 @@ def read_problems(
     lines: dict[str, int] = {}
     rejected: list[Rejected] = []
     for done, record in enumerate(records, 1):
-        result = _read(record, reader, Origin(path.stem, record.line, repair))
+        result = _read(record, reader, Origin(stem(path), record.line, repair))
         if isinstance(result, Problem) and result.id in problems:
             reason = f"line {lines[result.id]} already has the id {result.id!r}"
             result = Rejected(result.id, record.line, (reason,))

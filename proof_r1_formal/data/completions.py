@@ -15,7 +15,8 @@ from typing import Annotated, BinaryIO
 
 import msgspec
 
-from proof_r1_formal.data.records import BadJsonError, JsonObject, decode, describe, open_to_read
+from proof_r1_formal.data.records import BadJsonError, JsonObject, decode, describe
+from proof_r1_formal.data.sources import open_to_read, uncompressed_name
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.outputs import output
 
@@ -129,10 +130,10 @@ def encode(completion: Completion) -> bytes:
 def beside(path: Path, kind: str) -> Path:
     """The path of a file that belongs to a file of completions.
 
-    >>> [beside(Path(name), "calls").name for name in ("run.jsonl", "run-0.5", "run.json")]
-    ['run.calls.jsonl', 'run-0.5.calls.jsonl', 'run.json.calls.jsonl']
+    >>> [beside(Path(name), "calls").name for name in ("run.jsonl", "run.jsonl.gz", "run-0.5", "run.json")]
+    ['run.calls.jsonl', 'run.calls.jsonl', 'run-0.5.calls.jsonl', 'run.json.calls.jsonl']
     """
-    return path.with_name(f"{path.name.removesuffix('.jsonl')}.{kind}.jsonl")
+    return path.with_name(f"{uncompressed_name(path).removesuffix('.jsonl')}.{kind}.jsonl")
 
 
 def write_completions(path: Path, completions: Iterable[Completion]) -> None:

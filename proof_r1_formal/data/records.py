@@ -10,8 +10,9 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias
 
+from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.unicode import is_text
 
@@ -146,20 +147,6 @@ def _no_constant(name: str) -> NoReturn:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
-
-
-def open_to_read(path: Path) -> BinaryIO:
-    """Open a file of data.
-
-    Raises:
-        DataError: it cannot be opened.
-    """
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
-    except ValueError as error:  # a null character in the path
-        raise DataError(str(path), f"not a valid path: {error}") from None
 
 
 def _read_text(path: Path) -> str:
