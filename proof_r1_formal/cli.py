@@ -52,6 +52,9 @@ GROUPS: Final = {
 }
 """Heading in the help -> the commands under it."""
 
+RESUMING: Final = {"sample", "review"}
+"""The commands that store every reply of a model; those that write lines say themselves what they keep."""
+
 _METAVARS: Final = {"path": "PATH", "int": "N", "int range": "N", "float range": "X", "str": "TEXT", "choice": "NAME"}
 """Type of an option -> what its help calls the value."""
 
@@ -86,6 +89,14 @@ class _Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, found, rest = super().resolve_command(ctx, args)
         return name, found if name is None else command(name), rest
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            resumes = ctx.invoked_subcommand in RESUMING
+            sys.stderr.write(f"interrupted{'; repeat the command to resume' if resumes else ''}\n")
+            raise typer.Exit(130) from None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         del ctx
@@ -133,8 +144,22 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _interrupt_again(ignored: Any) -> None:
+    """Python ignores exceptions in finalizers, of Z3's objects too, and with them Ctrl-C: repeat it."""
+    if not isinstance(ignored.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(ignored)
+        return
+    from signal import SIGINT, pthread_kill
+    from threading import Timer, main_thread
+
+    again = Timer(0.01, pthread_kill, (main_thread().ident, SIGINT))  # not here, where it would be ignored again
+    again.daemon = True
+    again.start()
+
+
 def main() -> None:
     """Run the command line."""
+    sys.unraisablehook = _interrupt_again
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal may lack characters of formulas
@@ -155,6 +180,3 @@ def main() -> None:
 
         complain(f"error: {error}")
         sys.exit(2)
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        sys.exit(130)

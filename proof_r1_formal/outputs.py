@@ -135,6 +135,11 @@ class LineFile:
         self._file = file
         self._resumable = True
 
+    @property
+    def is_resumable(self) -> bool:
+        """Whether a later run with the same inputs and settings continues after the lines that there are."""
+        return self._partial is not None and self._resumable and self.done > 0
+
     @classmethod
     def open(
         cls,
@@ -202,7 +207,7 @@ class LineFile:
             if kind is None:
                 raise _unwritable(self._path, failed) from failed
         finally:
-            if self._partial is not None and not (self.done and self._resumable):  # nothing to resume
+            if self._partial is not None and not self.is_resumable:  # nothing to resume
                 self._partial.unlink(missing_ok=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.rules.catalogue import FOLIO
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 PROBLEMS = ROOT / "examples" / "problems.jsonl"
@@ -128,13 +130,36 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
         (sys.executable, "-c", code, "verify", *INPUTS, "--out", str(out)), capture_output=True, check=False
     )
     assert stopped.returncode == 130
+    assert b"interrupted; 4 lines kept: repeat the command to resume" in stopped.stderr
     assert not out.exists()
     (partial,) = tmp_path.iterdir()
     assert partial.read_bytes().count(b"\n") == 4
     resumed = run("verify", *INPUTS, "--out", str(out))
     assert resumed.returncode == 0
     assert "resuming after 4 reports" in resumed.stderr
+    assert "answers right       12 of 13 (92.3%)" in resumed.stderr
     assert out.read_bytes() == whole
+
+
+def test_an_interrupt_that_lands_in_a_finalizer_ends_the_command(tmp_path: Path) -> None:
+    """Python ignores an exception there, and the run would continue to its end."""
+    code = (
+        "import sys, threading\n"
+        "from proof_r1_formal import cli, outputs\n"
+        "class Finalized:\n"
+        "    def __del__(self):\n"
+        "        raise KeyboardInterrupt\n"
+        "append = outputs.LineFile.append_line\n"
+        "def stop(self, report):\n"
+        "    append(self, report)\n"
+        "    Finalized()\n"
+        f"    threading.Event().wait({PATIENCE})\n"
+        "outputs.LineFile.append_line = stop\n"
+        "cli.main()\n"
+    )
+    command = (sys.executable, "-c", code, "verify", *INPUTS, "--out", str(tmp_path / "out"))
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr) == (130, "interrupted; 1 line kept: repeat the command to resume\n")
 
 
 def test_broken_lines_are_told_and_the_rest_goes_on(tmp_path: Path) -> None:
@@ -170,7 +195,9 @@ def test_evaluate_shows_the_tables_and_writes_them(tmp_path: Path) -> None:
 
 
 def test_rules_lists_and_shows() -> None:
-    assert "QUANTIFIER_NEGATION" in run("rules").stdout
+    assert "QUANTIFIER_NEGATION" not in run("rules").stdout
+    assert "QUANTIFIER_NEGATION" in run("rules", "--rules", "folio").stdout
+    assert "add --rules folio" in run("rules", "QUANTIFIER_NEGATION").stderr
     shown = run("rules", "modus tollens")
     assert shown.returncode == 0
     assert "[A → B]; ¬B ⊢ ¬A" in shown.stdout
@@ -202,6 +229,17 @@ def test_wrong_use_is_one_clear_paragraph(arguments: tuple[str, ...], told: str,
     assert result.returncode == 2
     assert told in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_port_in_use_and_an_endpoint_without_url_are_told_with_the_remedy(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as used:
+        port = used.getsockname()[1]
+        result = run("serve", "--port", f"{port}")
+    reason = f"error: port {port} of 127.0.0.1 cannot be used: Address already in use. Choose another with --port"
+    assert (result.returncode, result.stderr.startswith(reason), result.stderr.count("\n")) == (2, True, 1)
+    result = run("sample", "-p", str(PROBLEMS), "--model", "gpt-4o", "-o", str(tmp_path / "out.jsonl"))
+    assert result.returncode == 2
+    assert "--model https://HOST/v1 --name gpt-4o" in result.stderr
 
 
 def test_debug_shows_where_an_error_comes_from() -> None:

@@ -25,6 +25,7 @@ READING = {
     "verify --cache": ("verify", *INPUTS, "--out", "other.jsonl", "--cache", "OUT"),
     "translate": ("translate", "P", "--out", "OUT"),
     "prove": ("prove", "--problems", "P", "--out", "OUT"),
+    "prove --json": ("prove", "--problems", "P", "--json", "OUT"),
     "best": ("best", *INPUTS, "--out", "OUT"),
     "report": ("report", *INPUTS, "--out", "OUT"),
     "certify --bundle": ("certify", *INPUTS, "--kernel", "none", "--bundle", "OUT"),

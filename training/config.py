@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Sequence
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
@@ -413,7 +414,20 @@ def _name_preset(tree: dict[str, object]) -> None:
 
 def _readable(message: str) -> str:
     """``… - at `$.credit.epsilon``` without the notation for the root."""
-    return re.sub(r" - at `\$\.?([^`]*)`", lambda place: f", at {place[1] or 'the top'}", message)
+    text = re.sub(r" - at `\$\.?([^`]*)`", lambda place: f", at {place[1] or 'the top'}", message)
+    place = message.partition("`$.")[2].rstrip("`")
+    choices = _choices(place) if message.startswith("Invalid enum value") else ()
+    return f"{text}. Available: {', '.join(choices)}" if choices else text
+
+
+def _choices(place: str) -> tuple[str, ...]:
+    """The values of a key that has few of them, such as ``data.thinking``."""
+    found = msgspec.inspect.type_info(Config)
+    for name in place.split("."):
+        of = found.types if isinstance(found, msgspec.inspect.UnionType) else (found,)
+        fields = [one.fields for one in of if isinstance(one, msgspec.inspect.StructType)]
+        found = next((field.type for field in chain.from_iterable(fields) if field.name == name), found)
+    return tuple(map(str, found.values)) if isinstance(found, msgspec.inspect.LiteralType) else ()
 
 
 class _Loader(yaml.SafeLoader):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from proof_r1_formal.assistants.lean import HINT, LeanKernel
-from proof_r1_formal.commands.common import OUT, RulesOption, fail
+from proof_r1_formal.commands.common import OUT, RulesOption, RuleSystem, fail
 from proof_r1_formal.rules import display
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import Available, available_solvers, program_version
@@ -27,7 +27,10 @@ def rules(
         return
     found = known.find(rule, aliases=True)
     if found is None:
-        fail(f"Unknown rule {rule!r} in the catalogue {known.name}; 'proof-r1 rules' lists all rules")
+        where = next((name for name in get_args(RuleSystem) if catalogue(name).find(rule, aliases=True)), None)
+        if where is not None:
+            fail(f"the rule {rule!r} is in the catalogue {where}: add --rules {where}")
+        fail(f"Unknown rule {rule!r}; 'proof-r1 rules --rules folio' lists all rules")
     OUT.print(display.rule(found))
 
 

@@ -17,7 +17,7 @@ from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.data.sources import STANDARD_INPUT, open_to_read
 from proof_r1_formal.engines import PROCESSES, RAY
 from proof_r1_formal.errors import DataError, ProofR1Error
-from proof_r1_formal.outputs import check_output, is_standard_output, is_stream
+from proof_r1_formal.outputs import LineFile, check_output, is_standard_output, is_stream
 from proof_r1_formal.proof.judge import EvidenceLevel
 from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
 
@@ -28,6 +28,8 @@ OUT = Console(highlight=False)
 """Standard output, for results."""
 ERR = Console(stderr=True, highlight=False)
 """Standard error, for messages."""
+INTERRUPTED = 130
+"""Exit status of a command that Ctrl-C ended."""
 
 _T = TypeVar("_T")
 
@@ -88,7 +90,8 @@ def read_problem_file(path: Path, format_: Format) -> ProblemSet:
         say(f"{path}: … and {len(known.rejected) - 10} more unusable problems")
     noted = [problem for problem in known.values() if problem.notes]
     if noted:
-        say(f"{path}: {len(noted)} problems have notes; the first: {noted[0].id}: {noted[0].notes[0]}")
+        have = counted(len(noted), "problem has", "problems have")
+        say(f"{path}: {have} notes; the first: {noted[0].id}: {noted[0].notes[0]}")
     if not known:
         fail(f"{path} contains no usable problem")
     return known
@@ -123,7 +126,7 @@ def finish(skipped: list[str]) -> None:
     for problem in skipped[:10]:
         say(f"skipped: {problem}")
     if skipped:
-        say(f"{len(skipped)} lines were skipped; everything else was checked")
+        say(f"{counted(len(skipped), 'line was', 'lines were')} skipped; everything else was checked")
         raise typer.Exit(1)
 
 
@@ -188,6 +191,22 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         yield advance
     finally:
         progress.stop()
+
+
+@contextmanager
+def resumable(file: LineFile) -> Iterator[None]:
+    """Say on Ctrl-C what a later run resumes."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = f"; {counted(file.done, 'line')} kept: repeat the command to resume" if file.is_resumable else ""
+        say(f"interrupted{kept}")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def counted(number: int, thing: str, things: str | None = None) -> str:
+    """A number with its noun: ``1 report``, ``2 reports``."""
+    return f"{number} {thing if number == 1 else things or f'{thing}s'}"
 
 
 def check_outputs(*outputs: Path | None, inputs: Iterable[Path | None]) -> None:

@@ -24,6 +24,7 @@ from proof_r1_formal.commands.common import (
     WorkersOption,
     check_outputs,
     count_lines,
+    counted,
     distinct_completions,
     engine,
     fail,
@@ -148,7 +149,7 @@ def evaluate(
     if diagnosis is not None:
         write_output(diagnosis, "".join(assessor.diagnosed).encode("ascii"))
     if plots is not None:
-        say(f"{len(draw(results, plots))} pictures written to {plots}")
+        say(f"{counted(len(draw(results, plots)), 'picture')} written to {plots}")
     finish(assessor.skipped)
 
 
@@ -217,9 +218,11 @@ class _Assessor:
             resamples=self.resamples,
         )
         if found.failures:
-            say(f"{completions}: {found.failures} samples have no completion and are left out of all scores")
+            have = counted(found.failures, "sample has", "samples have")
+            say(f"{completions}: {have} no completion and count in no score")
         if incomplete := found.metrics.overall.incomplete:
-            say(f"{completions}: {incomplete} problems have fewer than K = {found.metrics.samples} completions")
+            have = counted(incomplete, "problem has", "problems have")
+            say(f"{completions}: {have} fewer than K = {found.metrics.samples} completions")
         return found
 
     def _diagnosed(self, key: Key, examined: Iterable[Examined]) -> Iterator[Examined]:
@@ -266,7 +269,7 @@ def best(
     certified = sum(one.certified for one in chosen.values())
     silent = sum(one.answer is None for one in chosen.values())
     say(
-        f"{len(chosen)} completions written to {out}: {certified} certified, "
+        f"{counted(len(chosen), 'completion')} written to {out}: {certified} certified, "
         f"{len(chosen) - certified - silent} with the most frequent answer, {silent} without an answer"
     )
     finish(skipped)

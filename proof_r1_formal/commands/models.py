@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -24,6 +25,7 @@ from proof_r1_formal.commands.common import (
     SolverOption,
     WorkersOption,
     check_outputs,
+    counted,
     fail,
     read_problem_file,
     say,
@@ -174,7 +176,7 @@ def sample(
                         known, found, retrying, journal, described, settings, sampling, out, concurrency, workers
                     )
             if journal.replayed:
-                say(f"{journal.replayed} stored replies were reused")
+                say(f"{counted(journal.replayed, 'stored reply was', 'stored replies were')} reused")
         _write(out, found)
 
     asyncio.run(work())
@@ -252,7 +254,7 @@ def _comparison(known: ProblemSet, before: list[TraceReport], after: list[TraceR
 def _write(out: Path, found: Samples) -> None:
     write_completions(out, found.completions)
     write_failures(beside(out, "failures"), found.failures)
-    say(f"{len(found.completions)} completions written to {out}")
+    say(f"{counted(len(found.completions), 'completion')} written to {out}")
     if found.failures:
         first = found.failures[0]
         say(f"{len(found.failures)} failed; the first: {first.problem_id}, sample {first.sample}: {first.problem}")
@@ -291,6 +293,9 @@ async def open_model(
         return RetryingModel(who, concurrency=concurrency, per_minute=per_minute, attempts=attempts)
 
     if not _is_url(model):
+        if os.sep not in model and name is None and not Path(model).exists():
+            hint = f"--model https://HOST/v1 --name {model}"
+            say(f"{model} is read from the cache of transformers; for a model at an endpoint: {hint}")
         yield retrying(LocalModel(model, concurrency=concurrency))
         return
     fields, key = _object(extra), key_of(key_env)

@@ -20,6 +20,7 @@ from proof_r1_formal.commands.common import (
     SolverOption,
     WorkersOption,
     check_outputs,
+    counted,
     fail,
     finish,
     read_problem_file,
@@ -81,7 +82,7 @@ def report(
         fail("there is nothing to show: no completion can be used")
     html = page(settings.verifier(), known, traces, title=title, certificates=certificates, kernel=checked_by)
     write_output(out, html)
-    say(f"{len(traces)} traces written to {out} ({len(html) / 1e6:.1f} MB)")
+    say(f"{counted(len(traces), 'trace')} written to {out} ({len(html) / 1e6:.1f} MB)")
     finish(skipped)
 
 

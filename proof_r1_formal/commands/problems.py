@@ -22,9 +22,11 @@ from proof_r1_formal.commands.common import (
     SolverOption,
     WorkersOption,
     check_outputs,
+    counted,
     engine,
     fail,
     progress_bar,
+    resumable,
     say,
     with_progress,
 )
@@ -73,7 +75,7 @@ def translate(
     if check:
         OUT.print(_agreement(problems, solver))
     _say_rejected(file, found.rejected)
-    say(f"{len(problems)} problems written to {out}")
+    say(f"{counted(len(problems), 'problem')} written to {out}")
     if found.rejected:
         raise typer.Exit(1)
 
@@ -136,8 +138,9 @@ def generate(
         beside = None
         if evidence is not None:
             beside = files.enter_context(LineFile.open(evidence, inputs=(), settings=told))
+        files.enter_context(resumable(file))
         if file.done:
-            say(f"resuming after {file.done} problems; the tables cover only the others")
+            say(f"resuming after {counted(file.done, 'problem')}; the tables cover only the others")
         start, todo = last + 1, n - file.done
         drawn = generate_problems(settings, start=start, seen=keys, workers=workers, engine=engine(ray))
         for generated in with_progress(islice(drawn, todo), "generating", todo):
@@ -149,7 +152,8 @@ def generate(
             file.append_line(encoded(out, generated.problem if with_proofs else replace(generated.problem, proofs=())))
     for table in comparison({name: statistics[name] for name in (*STEPS, "all") if name in statistics}):
         OUT.print(to_rich(table))
-    say(f"{n} problems written to {out}; {last + 1 - start - todo} duplicates were dropped")
+    dropped = counted(last + 1 - start - todo, "duplicate was", "duplicates were")
+    say(f"{counted(n, 'problem')} written to {out}; {dropped} dropped")
 
 
 def _range(option: str, text: str | None) -> tuple[int, int] | None:

@@ -20,8 +20,10 @@ from proof_r1_formal.commands.common import (
     ProblemsOption,
     RulesOption,
     check_outputs,
+    counted,
     fail,
     read_problem_file,
+    resumable,
     say,
     with_progress,
 )
@@ -114,15 +116,15 @@ def _written(
     def remember(line: bytes) -> None:
         done.add(decoder.decode(line).problem_id)
 
-    with LineFile.open(out, inputs=(source,), settings=settings, read=remember) as file:
+    with LineFile.open(out, inputs=(source,), settings=settings, read=remember) as file, resumable(file):
         if done:
-            say(f"resuming after {len(done)} completions; the table covers only the other problems")
+            say(f"resuming after {counted(len(done), 'completion')}; the table covers only the other problems")
         for problem, result in _results(known, prover, frozenset(done)):
             if isinstance(result, Proved):
                 text = completion(problem, result.steps, thinking=thinking)
                 file.append_line(encode(Completion(problem_id=problem.id, completion=text)))
             yield problem, result
-    say(f"{file.done} completions written to {out}")
+    say(f"{counted(file.done, 'completion')} written to {out}")
 
 
 def _data(result: Result) -> dict[str, object]:

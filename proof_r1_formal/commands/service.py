@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from socket import socket
+from socket import AF_INET, AF_INET6, create_server, socket
 from typing import Annotated
 
 import typer
@@ -76,6 +76,12 @@ def serve(
         max_actions=max_actions,
         memory=worker_memory,
     )
+    try:
+        with create_server((host, port), family=AF_INET6 if ":" in host else AF_INET):
+            pass
+    except OSError as error:
+        why = os.strerror(error.errno or 0)
+        fail(f"port {port} of {host} cannot be used: {why}. Choose another with --port; 0 selects a free one")
     app = build(Pool(settings), Access(token, records, Limits(max_body, read_timeout), (host, *(host_name or ()))))
     config = uvicorn.Config(
         app,
@@ -83,6 +89,7 @@ def serve(
         port=port,
         http=connection(read_timeout),
         access_log=False,
+        log_level="warning",
         server_header=False,
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=int(START + timeout),

@@ -33,6 +33,7 @@ from proof_r1_formal.commands.common import (
     SolverOption,
     check_outputs,
     count_lines,
+    counted,
     fail,
     finish,
     read_problem_file,
@@ -114,8 +115,8 @@ def certify(
     if files is not None:
         files.finish()
     if bundle is not None:
-        counted = {key: problem for key, problem in known.items() if id in (None, key)}
-        write_bundle(bundle, verifier, counted, traces, kernels=accepted)
+        selected = {key: problem for key, problem in known.items() if id in (None, key)}
+        write_bundle(bundle, verifier, selected, traces, kernels=accepted)
     by = [] if checked_by is None else [checked_by.version]
     by.append(f"schemata accepted: {accepted_schemata(verifier.rules)}")
     say(f"{', '.join(f'{count} {word}' for word, count in sorted(answers.items()))} ({'; '.join(by)})")
@@ -192,7 +193,7 @@ def trace_theories() -> None:
     flaws = dojo.compare(traced, read_manifest(manifest_path()))
     for flaw in flaws:
         write(f"{flaw.theorem}: {flaw.problem}")
-    say(f"{len(traced)} theorems traced; {len(flaws)} differences from the manifest")
+    say(f"{counted(len(traced), 'theorem')} traced; {counted(len(flaws), 'difference')} from the manifest")
     if flaws:
         raise typer.Exit(1)
 

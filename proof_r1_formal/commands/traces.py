@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Annotated
 
 import typer
@@ -22,16 +25,21 @@ from proof_r1_formal.commands.common import (
     WorkersOption,
     check_outputs,
     count_lines,
+    counted,
     engine,
     fail,
     finish,
     read_problem_file,
+    resumable,
     say,
     usable_completions,
     with_progress,
 )
-from proof_r1_formal.outputs import LineFile
+from proof_r1_formal.data.sources import STANDARD_INPUT
+from proof_r1_formal.metrics.summary import Summary
+from proof_r1_formal.outputs import LineFile, is_stream
 from proof_r1_formal.proof.batch import Settings, verify_many, verify_to_lines
+from proof_r1_formal.proof.report import TraceReport, decode, encode
 
 
 def verify(
@@ -50,20 +58,45 @@ def verify(
     workers: WorkersOption = 1,
     ray: RayOption = None,
 ) -> None:
-    """Verify completions; write one report per completion, in order. An interrupted run resumes."""
+    """Verify completions; write one report per completion, in order.
+
+    Repeat an interrupted command to resume it. A summary ends the messages on standard error.
+    """
     settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, answers=cache, lean=lean)
     check_outputs(out, cache, inputs=(problems, completions))
     known = read_problem_file(problems, format)
     skipped: list[str] = []
-    with LineFile.open(out, inputs=(problems, completions), settings=settings) as file:
+    summary = Summary(known)
+
+    with (
+        LineFile.open(
+            out, inputs=(problems, completions), settings=settings, read=lambda line: summary.add(decode(line))
+        ) as file,
+        resumable(file),
+    ):
         usable = usable_completions(completions, known, skipped)
         done = sum(1 for _ in zip(range(file.done), usable, strict=False))
         if done:
-            say(f"resuming after {done} reports")
-        lines = verify_to_lines(known, usable, settings=settings, workers=workers, engine=engine(ray))
-        for line in with_progress(lines, "verifying", count_lines(completions) - done):
+            say(f"resuming after {counted(done, 'report')}")
+        began = monotonic()
+        reports: Iterator[tuple[TraceReport, bytes]]
+        if workers == 1 and ray is None:
+            reports = ((report, encode(report)) for report in verify_many(known, usable, settings=settings))
+        else:
+            lines = verify_to_lines(known, usable, settings=settings, workers=workers, engine=engine(ray))
+            reports = ((decode(line), line) for line in lines)
+        for report, line in with_progress(reports, "verifying", count_lines(completions) - done):
             file.append_line(line)
-    say(f"{file.done} reports written to {out}")
+            summary.add(report)
+    speed = f"{(file.done - done) / max(monotonic() - began, 1e-3):.0f} ({counted(workers, 'worker')})"
+    rows = [*summary.rows(), ("traces per second", speed), ("reports", f"{out}")]
+    say("\n".join([f"{name:<18}  {value}" for name, value in rows]))
+    if not is_stream(out) and STANDARD_INPUT not in (problems, completions):
+        given = ["-p", str(problems), "-c", str(completions)]
+        given += [] if format == "auto" else ["--format", format]
+        given += [] if rules == "train" else ["--rules", rules]
+        command = ["proof-r1", "report", *given, "--reports", str(out), "-o", "report.html"]
+        say(f"next: {shlex.join(command)}")
     finish(skipped)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from proof_r1_formal.commands.common import ERR, fail, say, write
+from proof_r1_formal.commands.common import ERR, counted, fail, say, write
 
 if TYPE_CHECKING:
     from training.config import Config
@@ -102,7 +102,7 @@ def train(
     if finished.model is None:
         say(f"stopped after step {finished.step}; repeat the command to resume")
         raise typer.Exit(INTERRUPTED)
-    say(f"{finished.step} steps; the model is in {finished.model}")
+    say(f"{counted(finished.step, 'step')}; the model is in {finished.model}")
 
 
 def _show_for_ray(config: Config) -> None:

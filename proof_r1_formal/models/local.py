@@ -202,7 +202,7 @@ def _alike(one: Sampling, other: Sampling) -> bool:
 
 def not_loaded(what: str, path: Path | str, error: Exception) -> ModelError:
     """What is said when ``transformers`` finds no model, tokenizer or adapter at a path."""
-    missing = "there is no such folder, and no model of that name was downloaded before"
+    missing = "there is no such folder, and no model of this name in the cache of transformers"
     return ModelError(f"{path}: the {what} cannot be loaded: {error if Path(path).is_dir() else missing}")
 
 

@@ -74,7 +74,7 @@ def get_solver(name: str, limits: Limits | None = None, *, answers: Path | None 
             return IsabelleSolver(limits)
         case ("process", ":", command):
             return _process(command, limits)
-    raise SolverError(name, f"is no solver; there are {', '.join(NAMES)} and process:PROGRAM")
+    raise SolverError(name, f"unknown. Available: {', '.join(NAMES)} and process:PROGRAM")
 
 
 def _process(command: str, limits: Limits | None) -> Solver:

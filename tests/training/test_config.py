@@ -92,7 +92,7 @@ def test_overrides() -> None:
     [
         ("credit.closre=used", "unknown field `closre`, at credit"),
         ("foo=1", "unknown field `foo`"),
-        ("method=ppo", "Invalid enum value 'ppo', at method"),
+        ("method=ppo", "Invalid enum value 'ppo', at method. Available: expert_iteration, grpo,"),
         ("loss.kl_weight=-1", "`float` >= 0.0, at loss.kl_weight"),
         ("loss.kl_weight=.inf", ".inf is no number here"),
         ("loss.dual_clip=1.0", "> 1.0, at loss.dual_clip"),

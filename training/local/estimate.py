@@ -40,7 +40,7 @@ class Estimate:
         prompt: mean tokens of a prompt; answer: of a reference answer, or the limit where there is none.
         parameters, trained: weights of the model, and of what is trained.
         memory: bytes of weights, their copies, gradients and the optimiser; activations come on top.
-        steps: that there will be.
+        steps: that there will be; cap: what makes them fewer than ``optimiser.steps``, or nothing.
         step_work, evaluation_work: operations of a step, and of one evaluation.
         evaluations: that there will be.
         speed: operations per second of the device on matrices.
@@ -54,6 +54,7 @@ class Estimate:
     trained: int
     memory: int
     steps: int
+    cap: str
     step_work: float
     evaluation_work: float
     evaluations: int
@@ -70,7 +71,7 @@ class Estimate:
         yield f"a prompt has {self.prompt:.0f} tokens, an answer about {self.answer:.0f}"
         yield f"{self.parameters:,} weights, {self.trained:,} of them trained"
         yield f"{self.memory / 2**30:.2f} GiB of memory, activations not counted"
-        yield f"{self.steps} steps of {self.step_work:.1e} operations"
+        yield f"{self.steps} steps{self.cap} of {self.step_work:.1e} operations"
         yield f"{self.evaluations} evaluations of {self.evaluation_work:.1e} operations"
         yield f"at the {self.speed:.1e} operations a second of this device no less than {self.seconds / 60:.1f} minutes"
 
@@ -121,6 +122,9 @@ def estimate(config: Config, display: Display) -> Estimate:
         passed = config.batch.problems * (samples * answer + shared * prompt)
         step_work = (read + passed) * forward + config.batch.epochs * passed * (forward + back + again)
     steps = min(config.optimiser.steps, -(-items * config.data.epochs // config.batch.problems))
+    cap = ""
+    if steps < config.optimiser.steps:
+        cap = f" (not optimiser.steps={config.optimiser.steps}: data.epochs={config.data.epochs} allows no more)"
     every = config.evaluation.every
     return Estimate(
         problems=len(tasks),
@@ -131,6 +135,7 @@ def estimate(config: Config, display: Display) -> Estimate:
         trained=trained,
         memory=_memory(config, parameters, trained, reference=not imitation),
         steps=steps,
+        cap=cap,
         step_work=step_work,
         evaluation_work=scored * (prompt + config.evaluation.samples * answer) * forward,
         evaluations=(1 + int(config.evaluation.at_start) + ((steps - 1) // every if every else 0)) if scored else 0,

@@ -314,7 +314,7 @@ def _tasks(problems: list[Problem], policy: Policy, config: Config, display: Dis
 
 def _tell(left_out: Counter[str], where: str, display: Display) -> None:
     for reason, count in left_out.items():
-        display.say(f"{where}: {count} problems left out: {reason}")
+        display.say(f"{where}: {count} problem{'' if count == 1 else 's'} left out: {reason}")
 
 
 def _workers(config: Config) -> Workers:

@@ -1,0 +1,61 @@
+"""The summary of a run: the scores that matter most, of reports that come one at a time, in little memory.
+
+In: problems by id, and each :class:`~proof_r1_formal.proof.report.TraceReport`. Out: lines of text. FVR and RVR
+have the definitions of :mod:`proof_r1_formal.metrics.evaluation`, which drops repeated samples and computes the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from proof_r1_formal.data.problem import UNCERTAIN, Problem
+from proof_r1_formal.metrics.measures import Measure, Part
+from proof_r1_formal.metrics.outcomes import step_parts
+from proof_r1_formal.proof.report import TraceReport
+
+
+class Summary:
+    """Counts traces, answers and steps.
+
+    Args:
+        problems: the problems of the reports, by id.
+    """
+
+    def __init__(self, problems: Mapping[str, Problem]) -> None:
+        self._problems = problems
+        self._traces = 0
+        self._verified = self._rule_verified = 0
+        self._right: Part = (0, 0)
+        self._steps: dict[Measure, Part] = {Measure.FVR: (0, 0), Measure.RVR: (0, 0)}
+
+    def add(self, report: TraceReport) -> None:
+        """Count a report."""
+        self._traces += 1
+        self._verified += report.verified
+        self._rule_verified += report.rule_verified
+        if report.answer_correct is not None:
+            self._right = _sum(self._right, (report.answer_correct, 1))
+        problem = self._problems[report.problem_id]
+        answer = problem.option(problem.answer)
+        is_uncertain = answer is not None and answer.label == UNCERTAIN
+        if report.parsed and report.consistency != "inconsistent" and not is_uncertain:
+            parts = step_parts(report.actions)
+            self._steps = {measure: _sum(part, parts[measure]) for measure, part in self._steps.items()}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Names and values, in the order in which they are shown."""
+        return [
+            ("traces", f"{self._traces}"),
+            ("answers right", _share(self._right)),
+            ("verified", _share((self._verified, self._traces))),
+            ("rule-verified", _share((self._rule_verified, self._traces))),
+            *((f"{measure} of steps", _share(part)) for measure, part in self._steps.items()),
+        ]
+
+
+def _sum(one: Part, other: Part) -> Part:
+    return one[0] + other[0], one[1] + other[1]
+
+
+def _share(part: Part) -> str:
+    return f"{part[0]} of {part[1]} ({part[0] / part[1]:.1%})" if part[1] else "–"
