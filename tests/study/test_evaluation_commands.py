@@ -51,8 +51,8 @@ def test_a_diagnosis_has_every_misnamed_step_and_failures_and_gaps_are_told(tmp_
     command = ("evaluate", *INPUTS[:2], "--completions", str(tmp_path / "c.jsonl"), "--json", str(tmp_path / "t.json"))
     result = run(*command, "--diagnosis", str(tmp_path / "d.jsonl"))
     assert result.returncode == 0, result.stderr
-    assert "1 samples have no completion" in result.stderr
-    assert "have fewer than K = 3 completions" in result.stderr
+    assert "1 sample has no completion" in result.stderr
+    assert "fewer than K = 3 completions" in result.stderr
     tables = {table["title"]: table["rows"] for table in json.loads((tmp_path / "t.json").read_bytes())}
     counts = {row["what"]: row["count"] for row in tables["Left out"]}
     assert counts["samples for which the model gave no completion"] == 1
