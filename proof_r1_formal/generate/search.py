@@ -15,8 +15,9 @@ from heapq import heappop, heappush
 from itertools import count, product
 from typing import TypeAlias
 
-from proof_r1_formal.generate.openings import Opening, Schemata, cases, elements, introducible, plain
-from proof_r1_formal.logic.fingerprint import single
+from proof_r1_formal.budget import Budget
+from proof_r1_formal.generate.classes import Classes
+from proof_r1_formal.generate.openings import Opening, Schemata, cases, elements, introducible
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import ground_terms
@@ -32,27 +33,6 @@ from proof_r1_formal.solvers.oracle import Oracle
 
 MAX_SUPPORTS = 4
 """How many ways to support a formula are kept, the cheapest ones."""
-
-
-class BudgetSpentError(Exception):
-    """The search has cost as much as it may."""
-
-
-class Budget:
-    """What a search may still cost: 1 for each element or combination tried, ``QUESTION`` for each question."""
-
-    def __init__(self, left: int) -> None:
-        self.left = left
-
-    def spend(self, price: int = 1) -> None:
-        """Take a price.
-
-        Raises:
-            BudgetSpentError: there is not so much left.
-        """
-        self.left -= price
-        if self.left < 0:
-            raise BudgetSpentError
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +67,8 @@ class Search:
         premises, goals: closed formulas.
         schemata: of the rules that steps may use.
         oracle: says which formulas are equivalent.
-        budget: what it may cost, shared with other searches for the same problem.
+        budget: what it may cost, shared with other searches for the same problem: 1 for each element or combination
+            that is tried, ``QUESTION`` for each question.
         stepwise: whether a ∧ or ⊕ that a step needs must be known, and not only its parts; and whether the parts of
             a known ∧ must be concluded before they are used.
         stretched: whether to ask the oracle where the parts of known formulas do not tell that a step's needs are met.
@@ -117,7 +98,7 @@ class Search:
         self._stretched = stretched
         self._refused = refused
         self._terms = ground_terms((*premises, *goals))
-        self._classes = _Classes(oracle)
+        self._classes = Classes(oracle)
         self._goals = {self._classes.of(goal) for goal in goals}
         self._formulas: list[Formula] = []
         self._spines: list[tuple[Element, ...]] = []
@@ -373,31 +354,6 @@ class Search:
                         pending += [instantiate(said, term) for term in self._terms.get(variable.sort, ())]
                     case _:
                         pass
-
-
-class _Classes:
-    """Numbers for formulas, the same ones for those that the oracle knows to be equivalent."""
-
-    def __init__(self, oracle: Oracle) -> None:
-        self._oracle = oracle
-        self._numbers: dict[Formula, int] = {}
-        self._alike: dict[int, list[Formula]] = defaultdict(list)  # by fingerprint, one formula of each class
-
-    def of(self, formula: Formula) -> int:
-        """The number of a closed formula."""
-        number = self._numbers.get(formula)
-        if number is None:
-            number = self._numbers[formula] = self._find(plain(formula))
-        return number
-
-    def _find(self, formula: Formula) -> int:
-        alike = self._alike[single(formula)]
-        for other in alike:
-            if isinstance(self._oracle.equivalent(formula, other), Entailed):
-                return self._numbers[other]
-        alike.append(formula)
-        self._numbers[formula] = number = len(self._numbers)
-        return number
 
 
 def _signs(formula: Formula, *, known: bool = False) -> set[object]:

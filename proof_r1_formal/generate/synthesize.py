@@ -14,9 +14,10 @@ from enum import StrEnum
 from itertools import count
 from typing import TypeAlias
 
+from proof_r1_formal.budget import Budget, BudgetSpentError
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem, ReferenceStep
 from proof_r1_formal.generate.openings import Schemata
-from proof_r1_formal.generate.search import Budget, BudgetSpentError, Inference, Refusal, Search
+from proof_r1_formal.generate.search import Inference, Refusal, Search
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.proof.report import TraceReport

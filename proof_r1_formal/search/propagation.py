@@ -36,7 +36,7 @@ from proof_r1_formal.logic.syntax import (
     Top,
 )
 from proof_r1_formal.logic.transform import alpha_normal, instantiate
-from proof_r1_formal.search.tableau import FORCED
+from proof_r1_formal.search.forced import FORCED, LEFT, WHOLE
 
 MOST: Final = 2_000
 """The most facts that are drawn."""
@@ -46,8 +46,6 @@ _SUPPOSED: Final = -2
 _INSTANCE: Final = -3
 _TRUTH: Final = -4
 _CONTRADICTION: Final = -5
-_LEFT: Final = 0
-_WHOLE: Final = 2
 
 
 class Propagation:
@@ -167,11 +165,11 @@ class Propagation:
         for place, value, reason in forced:
             numbers = (one, other, whole)
             because = tuple([number for at in reason if (number := numbers[at]) is not None])
-            if place == _WHOLE:
-                self._hold(formula, value, _WHOLE, because)
+            if place == WHOLE:
+                self._hold(formula, value, WHOLE, because)
             elif left is right and len(because) > 1:
                 continue  # the value of a side says nothing of the other one, which is the same
-            elif place == _LEFT:
+            elif place == LEFT:
                 self._hold(left, value == left_sign, place, because)
             else:
                 self._hold(right, value == right_sign, place, because)
@@ -220,10 +218,10 @@ class Propagation:
         if kind == _TRUTH:
             assert isinstance(formula, Top | Bottom)
             return Truth(formula)
-        if kind == _WHOLE:
+        if kind == WHOLE:
             assert isinstance(formula, Binary)
             return Introduce(formula, tuple(given))
-        return Eliminate(given[0], "left" if kind == _LEFT else "right", *given[1:])
+        return Eliminate(given[0], "left" if kind == LEFT else "right", *given[1:])
 
 
 def _stripped(formula: Formula, sign: bool) -> tuple[Formula, bool]:

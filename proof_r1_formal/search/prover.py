@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from proof_r1_formal.budget import Budget, BudgetSpentError
 from proof_r1_formal.evidence.term import (
     FALSUM,
     TRUTH_TABLES,
@@ -35,7 +36,8 @@ from proof_r1_formal.evidence.term import (
 )
 from proof_r1_formal.logic.syntax import And, Connective, Exists, ForAll, Formula, Implies, Not, Or
 from proof_r1_formal.logic.transform import instantiate
-from proof_r1_formal.search.tableau import BudgetSpentError, Fact, Scope, Steps, Tableau
+from proof_r1_formal.search.facts import Fact, Scope
+from proof_r1_formal.search.tableau import Tableau
 
 BUDGET = 100_000
 """How many steps of the tableau a search may take."""
@@ -68,7 +70,7 @@ def search(
     premises: Sequence[Formula], conclusion: Formula, *, cuts: bool = True, budget: int = BUDGET, fresh: str = "␣c"
 ) -> Searched:
     """As :func:`find_proof`, with the number of steps."""
-    steps = Steps(budget)
+    steps = Budget(budget)
     try:
         end = _Search(Tableau(premises, conclusion, steps, fresh), cuts=cuts).prove(signed(conclusion))
     except BudgetSpentError:

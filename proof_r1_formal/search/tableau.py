@@ -13,12 +13,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import combinations, product
-from typing import TypeAlias
 
+from proof_r1_formal.budget import Budget
 from proof_r1_formal.evidence.term import (
     FALSUM,
-    TRUTH_TABLES,
     Contradiction,
     Eliminate,
     Generalise,
@@ -50,124 +48,8 @@ from proof_r1_formal.logic.syntax import (
     Top,
 )
 from proof_r1_formal.logic.transform import functions_within, instantiate, simplified
-
-
-class BudgetSpentError(Exception):
-    """The search has cost as much as it may."""
-
-
-class Steps:
-    """Counts the steps of a search.
-
-    Attributes:
-        most: how many it may take.
-        spent: how many it took; never more than ``most``.
-    """
-
-    __slots__ = ("most", "spent")
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.spent = 0
-
-    def spend(self) -> None:
-        """Take one step.
-
-        Raises:
-            BudgetSpentError: no step is left.
-        """
-        if self.spent >= self.most:
-            raise BudgetSpentError
-        self.spent += 1
-
-
-# -- what truth tables force ------------------------------------------------------------------------------------------
-
-_Values: TypeAlias = tuple[bool | None, bool | None, bool | None]
-LEFT, RIGHT, WHOLE = range(3)
-"""The places of a connective: its sides, and the formula itself."""
-
-
-def _forced(kind: type[Connective], values: _Values) -> tuple[tuple[int, bool, tuple[int, ...]], ...]:
-    """What is forced: the place, its value, and a smallest set of places whose values force it, the whole first.
-
-    Places whose value is as it must be are left out, so what is left is new or a contradiction.
-    """
-    found = []
-    for place in (LEFT, RIGHT, WHOLE):
-        known = [p for p in (WHOLE, LEFT, RIGHT) if p != place and values[p] is not None]
-        for reason in (subset for count in range(len(known) + 1) for subset in combinations(known, count)):
-            rows = [row for row in TRUTH_TABLES[kind] if all(row[p] == values[p] for p in reason)]
-            forced = {row[place] for row in rows}
-            if len(forced) == 1:
-                (value,) = forced
-                if values[place] != value:
-                    found.append((place, value, reason))
-                break
-    return tuple(found)
-
-
-FORCED = {
-    (kind, left, right, whole): _forced(kind, (left, right, whole))
-    for kind in TRUTH_TABLES
-    for left, right, whole in product((None, False, True), repeat=3)
-}
-"""What each connective forces for all values of its places."""
-
-
-# -- facts ------------------------------------------------------------------------------------------------------------
-
-
-class Scope:
-    """A block that is being shown: the facts that its supposition or arbitrary constant holds up."""
-
-    __slots__ = ("depth",)
-
-    def __init__(self, depth: int) -> None:
-        self.depth = depth
-
-
-class Fact:
-    """A signed formula that holds in a scope, with what it follows from.
-
-    Attributes:
-        what: the signed formula.
-        scope: the outermost scope in which all it follows from holds.
-        serial: facts are numbered as they come.
-        premises: the facts it follows from; of a block, what it shows.
-        line: how it follows, without the numbers of its premises; for a premise its number; None for what is supposed.
-        inner: the scope of its block, if it has one.
-    """
-
-    __slots__ = ("inner", "line", "premises", "scope", "serial", "what")
-
-    def __init__(
-        self,
-        what: Signed,
-        scope: Scope,
-        serial: int,
-        premises: tuple[Fact, ...],
-        line: Line | int | None,
-        inner: Scope | None,
-    ) -> None:
-        self.what = what
-        self.scope = scope
-        self.serial = serial
-        self.premises = premises
-        self.line = line
-        self.inner = inner
-
-    def rests_on(self, *, within: int = 0) -> set[Fact]:
-        """The fact and all it follows from; not what those follow from that are of a scope of less depth than given."""
-        found = {self}
-        pending = [self]
-        while pending:
-            fact = pending.pop()
-            if fact.scope.depth >= within:
-                new = [premise for premise in fact.premises if premise not in found]
-                found.update(new)
-                pending.extend(new)
-        return found
+from proof_r1_formal.search.facts import Fact, Scope
+from proof_r1_formal.search.forced import FORCED, LEFT, WHOLE
 
 
 class Tableau:
@@ -183,7 +65,7 @@ class Tableau:
         facts: formula that does not begin with ¬ -> the fact about it; in the order in which they came to hold.
     """
 
-    def __init__(self, premises: Sequence[Formula], conclusion: Formula, steps: Steps, fresh: str) -> None:
+    def __init__(self, premises: Sequence[Formula], conclusion: Formula, steps: Budget, fresh: str) -> None:
         self.facts: dict[Formula, Fact] = {}
         self._spend = steps.spend
         self._serial = 0

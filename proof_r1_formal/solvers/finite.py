@@ -24,9 +24,8 @@ from proof_r1_formal.solvers.propositional import (
     GROUND_PRICE,
     Assignment,
     BudgetSpentError,
-    Meter,
+    Clauses,
     TruthTable,
-    by_clauses,
 )
 
 
@@ -138,12 +137,12 @@ class Question:
                 models &= mask
             assignment = self.table.assignment(models) if models else None
         else:
-            meter = Meter()
+            clauses = Clauses(self._grounding)
             try:
-                assignment = by_clauses(self._formulas, self._grounding, meter)
+                assignment = clauses.satisfying_assignment(self._formulas)
             except BudgetSpentError as error:
-                return Unknown(Reason.BUDGET, str(error), steps + meter.steps)
-            steps += meter.steps
+                return Unknown(Reason.BUDGET, str(error), steps + clauses.steps)
+            steps += clauses.steps
         if assignment is None:
             return Entailed(steps=steps)
         structure = _structure(signature, self._grounding, assignment)

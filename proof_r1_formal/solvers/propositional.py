@@ -30,11 +30,9 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.logic.transform import simplified, terms
 from proof_r1_formal.logic.truth_table import (
-    FEW_ATOMS,
     MAX_ATOMS,
     Ground,
     Table,
-    TooManyAtomsError,
     canonical_equation,
 )
 from proof_r1_formal.solvers.grounding import Grounding, Signed
@@ -55,49 +53,6 @@ Assignment: TypeAlias = Mapping[Ground, bool]
 
 class BudgetSpentError(Exception):
     """The question costs more than it may; the message says what of."""
-
-
-class Meter:
-    """Adds up what questions cost.
-
-    Attributes:
-        steps: the price so far, in the steps of :mod:`~proof_r1_formal.solvers.base`.
-    """
-
-    __slots__ = ("steps",)
-
-    def __init__(self) -> None:
-        self.steps = 0
-
-
-def satisfying_assignment(
-    formulas: Sequence[Signed], grounding: Grounding, meter: Meter | None = None
-) -> Assignment | None:
-    """Truth values of atoms under which every formula has its value; None if there are none.
-
-    Args:
-        formulas: closed, each with the value it shall have.
-        grounding: of these formulas.
-        meter: what the search costs is added to it, also if it raises.
-
-    Raises:
-        BudgetSpentError: the formulas are too large, or too hard, to tell.
-    """
-    meter = meter or Meter()
-    for width in (FEW_ATOMS, MAX_ATOMS):
-        table = TruthTable(grounding, width)
-        try:
-            return table.satisfying_assignment(formulas)
-        except TooManyAtomsError:
-            continue
-        finally:
-            meter.steps += GROUND_PRICE * table.looked_at
-    return by_clauses(formulas, grounding, meter)
-
-
-def by_clauses(formulas: Sequence[Signed], grounding: Grounding, meter: Meter) -> Assignment | None:
-    """As :func:`satisfying_assignment`, by the SAT solver, however few atoms there are."""
-    return _Clauses(grounding, meter).satisfying_assignment(formulas)
 
 
 def _instances_of_leibniz(atoms: Mapping[Ground, int]) -> Iterator[Formula]:
@@ -137,27 +92,10 @@ class TruthTable(Table):
         """How many ground formulas it has looked at, which is what it costs."""
         return self.formulas + len(self._instances) + self._longer
 
-    def satisfying_assignment(self, formulas: Sequence[Signed]) -> Assignment | None:
-        """The first assignment in the order of bits."""
-        models = self.models(formulas)
-        return self.assignment(models) if models else None
-
     def assignment(self, models: int) -> Assignment:
         """The first of some assignments."""
         row = models & -models
         return {atom: bool(row & column) for atom, column in self.atoms.items()}
-
-    def models(self, formulas: Sequence[Signed]) -> int:
-        """The assignments under which every formula has its value.
-
-        Raises:
-            TooManyAtomsError: there are more atoms than the table takes.
-            BudgetSpentError: there are too many ground formulas.
-        """
-        models = self.every
-        for formula, sign in formulas:
-            models &= self.truth(formula, sign)
-        return models & self.laws() if self.equations else models
 
     def laws(self) -> int:
         """The assignments under which the equations among the atoms are an equality."""
@@ -204,12 +142,19 @@ class TruthTable(Table):
                 raise AssertionError("a formula without quantifiers has no instances")
 
 
-class _Clauses:
-    """Ground formulas as clauses; a signed formula has a literal that implies it (Plaisted and Greenbaum, 1986)."""
+class Clauses:
+    """Ground formulas as clauses; a signed formula has a literal that implies it (Plaisted and Greenbaum, 1986).
 
-    def __init__(self, grounding: Grounding, meter: Meter) -> None:
+    Args:
+        grounding: what stands for quantified formulas.
+
+    Attributes:
+        steps: the price so far, in the steps of :mod:`~proof_r1_formal.solvers.base`.
+    """
+
+    def __init__(self, grounding: Grounding) -> None:
+        self.steps = 0
         self._grounding = grounding
-        self._meter = meter
         self._atoms: dict[Ground, int] = {}
         self._literals: dict[Signed, int] = {}
         self._left = BUDGET
@@ -217,7 +162,14 @@ class _Clauses:
         self._clauses = [[1]]  # the literal of what is true
 
     def satisfying_assignment(self, formulas: Sequence[Signed]) -> Assignment | None:
-        """What the SAT solver finds."""
+        """Truth values of atoms under which every formula has its value; None if there are none.
+
+        Args:
+            formulas: those of the grounding.
+
+        Raises:
+            BudgetSpentError: the formulas are too large, or too hard, to tell.
+        """
         from pysat.solvers import Minisat22
 
         for formula, sign in formulas:
@@ -230,7 +182,7 @@ class _Clauses:
             solver.prop_budget(PROPAGATIONS)
             satisfiable = solver.solve_limited()
             counts = solver.accum_stats()
-            self._meter.steps += counts["conflicts"] + counts["propagations"] // PROPAGATIONS_PER_STEP
+            self.steps += counts["conflicts"] + counts["propagations"] // PROPAGATIONS_PER_STEP
             if satisfiable is None:
                 most = f"{CONFLICTS} conflicts" if counts["conflicts"] >= CONFLICTS else f"{PROPAGATIONS} propagations"
                 raise BudgetSpentError(f"more than {most} in the SAT solver")
@@ -282,7 +234,7 @@ class _Clauses:
 
     def _spend(self, price: int) -> None:
         self._left -= price
-        self._meter.steps += GROUND_PRICE * price
+        self.steps += GROUND_PRICE * price
         if self._left < 0:
             raise BudgetSpentError(f"more than {BUDGET} ground formulas")
 

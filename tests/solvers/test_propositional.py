@@ -35,19 +35,29 @@ from proof_r1_formal.solvers.propositional import (
     BUDGET,
     Assignment,
     BudgetSpentError,
+    Clauses,
     TruthTable,
-    satisfying_assignment,
 )
 from tests.builders import compound
 
 
 def by_clauses(formulas: Sequence[Signed]) -> Assignment | None:
     """The answer of the SAT solver, whatever the number of atoms."""
-    return propositional.by_clauses(formulas, Grounding(formulas), propositional.Meter())
+    return Clauses(Grounding(formulas)).satisfying_assignment(formulas)
 
 
 def by_table(formulas: Sequence[Signed]) -> Assignment | None:
-    return TruthTable(Grounding(formulas)).satisfying_assignment(formulas)
+    table = TruthTable(Grounding(formulas))
+    found = models(table, formulas)
+    return table.assignment(found) if found else None
+
+
+def models(table: TruthTable, formulas: Sequence[Signed]) -> int:
+    """The rows in which every formula has its value."""
+    rows = table.every
+    for formula, sign in formulas:
+        rows &= table.truth(formula, sign)
+    return rows & table.laws()
 
 
 each_path = pytest.mark.parametrize("path", [by_table, by_clauses])
@@ -117,10 +127,9 @@ def many_atoms(draw: st.DrawFn) -> list[Signed]:
 @settings(max_examples=15)
 @given(many_atoms())
 def test_fourteen_atoms(formulas: list[Signed]) -> None:
-    grounding = Grounding(formulas)
     with pytest.raises(TooManyAtomsError):
-        TruthTable(grounding).models(formulas)
-    assignment = satisfying_assignment(formulas, grounding)
+        by_table(formulas)
+    assignment = by_clauses(formulas)
     if assignment is None:
         assert not any(holds(formulas, structure) for structure in worlds(14))
     else:
@@ -142,10 +151,10 @@ def test_a_truth_table_has_a_bit_for_each_assignment(formula: Formula, sign: boo
 @given(signed(6))
 def test_models_are_counted_exactly(formulas: list[Signed]) -> None:
     table = TruthTable(Grounding(formulas))
-    models = table.models(formulas)
-    assert 0 <= models <= table.every
+    rows = models(table, formulas)
+    assert 0 <= rows <= table.every
     share = sum(holds(formulas, structure) for structure in worlds(6)) / 2**6
-    assert models.bit_count() == share * (1 << MAX_ATOMS)
+    assert rows.bit_count() == share * (1 << MAX_ATOMS)
 
 
 # -- equality, by the laws that are added -----------------------------------------------------------------------------
@@ -276,7 +285,7 @@ def test_conflicts_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     pigeons = [" ∨ ".join(f"in(p{i}, h{j})" for j in range(6)) for i in range(7)]
     alone = [f"¬(in(p{i}, h{j}) ∧ in(p{k}, h{j}))" for j in range(6) for i in range(7) for k in range(i)]
     formulas = read(*pigeons, *alone)
-    assert satisfying_assignment(formulas, Grounding(formulas)) is None
+    assert by_clauses(formulas) is None
     monkeypatch.setattr(propositional, "CONFLICTS", 10)
     with pytest.raises(BudgetSpentError, match="more than 10 conflicts in the SAT solver"):
-        satisfying_assignment(formulas, Grounding(formulas))
+        by_clauses(formulas)

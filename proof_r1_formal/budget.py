@@ -1,0 +1,35 @@
+"""The budget of a search, in counted steps: the same on every machine."""
+
+from __future__ import annotations
+
+
+class BudgetSpentError(Exception):
+    """The search has cost as much as it may."""
+
+
+class Budget:
+    """Counts the steps of a search.
+
+    Args:
+        most: how many steps it may take.
+
+    Attributes:
+        spent: how many it took; never more than ``most``.
+    """
+
+    __slots__ = ("_most", "spent")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.spent = 0
+
+    def spend(self, steps: int = 1) -> None:
+        """Take steps.
+
+        Raises:
+            BudgetSpentError: fewer are left, and none is left from then on.
+        """
+        self.spent += steps
+        if self.spent > self._most:
+            self.spent = self._most
+            raise BudgetSpentError
