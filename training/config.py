@@ -160,6 +160,8 @@ class Rollout(_Section, frozen=True):
         workers: processes that verify.
         timeout: seconds after which the verification of a completion is given up: a last resort, as verification
             counts its own steps.
+        constrain: whether a grammar rules out the tokens that would break the contract, in rollouts, never in
+            evaluation. Log-probabilities stay those of the policy without the grammar.
     """
 
     samples: Annotated[int, msgspec.Meta(ge=2)] = 8
@@ -171,6 +173,7 @@ class Rollout(_Section, frozen=True):
     parallel: Count = 64
     workers: Count = 1
     timeout: Rate = 60.0
+    constrain: bool = False
 
 
 # -- learning ---------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from proof_r1_formal.commands.common import RuleSystem, fail, say
 from proof_r1_formal.decoding.guide import Feedback
-from proof_r1_formal.decoding.sampler import require_llguidance
+from proof_r1_formal.decoding.masks import require_llguidance
 from proof_r1_formal.models.agents import Agent
 from proof_r1_formal.models.agents.direct import Direct
 from proof_r1_formal.models.agents.guided import Guided, continues_chats

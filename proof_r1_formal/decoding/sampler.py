@@ -13,25 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proof_r1_formal.decoding.grammar import GrammarError
 from proof_r1_formal.decoding.guide import END, Guide, Kept, TakenBack, Watch
+from proof_r1_formal.decoding.masks import DecodingError, Mask, mask_tokens
 from proof_r1_formal.decoding.trial import Trial
-from proof_r1_formal.errors import ProofR1Error
 
 if TYPE_CHECKING:
     import torch
-    from llguidance import LLMatcher, LLTokenizer
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-
-class DecodingError(ProofR1Error):
-    """A model or a tokenizer that cannot be used here, or what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +65,6 @@ class Decoded:
     trials: tuple[Trial, ...]
 
 
-def require_llguidance() -> None:
-    """Make sure that what masks tokens is installed.
-
-    Raises:
-        DecodingError: it is not.
-    """
-    if find_spec("llguidance") is None:
-        raise DecodingError("constrained sampling needs the extra decoding: pip install 'proof-r1-formal[decoding]'")
-
-
 class Decoder:
     """Samples from a model.
 
@@ -94,15 +77,9 @@ class Decoder:
     """
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-        require_llguidance()
-        import llguidance.hf
-
         self.model, self.tokenizer = model, tokenizer
         width = int(model.config.get_text_config().vocab_size)
-        try:
-            self.tokens: LLTokenizer = llguidance.hf.from_tokenizer(tokenizer, n_vocab=max(width, len(tokenizer)))  # type: ignore[arg-type]
-        except ValueError as error:
-            raise DecodingError(f"the tokenizer cannot be used with a grammar: {error}") from error
+        self.tokens = mask_tokens(tokenizer, width)
         self.unspoken = np.ones(width, dtype=bool)
         self.unspoken[[number for number in tokenizer.get_vocab().values() if number < width]] = False
         ends = model.generation_config.eos_token_id if model.generation_config is not None else None
@@ -158,21 +135,13 @@ class _Row:
     good: int = 0  # tokens up to the beginning of the summary, or up to the end of the last step that stays
     watch: Watch | None = field(init=False)
     random: np.random.Generator = field(init=False)
-    matcher: LLMatcher | None = field(init=False)
-    mask: Any = field(init=False)
+    mask: Mask | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.watch = None if self.asked.guide is None else Watch(self.asked.guide)
         self.random = np.random.default_rng(self.asked.seed)
-        self.matcher = None
-        if self.asked.grammar is not None:
-            import llguidance.numpy
-            from llguidance import LLMatcher
-
-            self.matcher = LLMatcher(self.decoder.tokens, LLMatcher.grammar_from_lark(self.asked.grammar))
-            if self.matcher.is_error():
-                raise GrammarError(f"the grammar cannot be used: {self.matcher.get_error()}")
-            self.mask = llguidance.numpy.allocate_token_bitmask(1, self.decoder.tokens.vocab_size)
+        grammar = self.asked.grammar
+        self.mask = None if grammar is None else Mask(self.decoder.tokens, grammar)
 
     @property
     def text(self) -> str:
@@ -193,25 +162,21 @@ class _Row:
         self.shown.append(token)
         piece = self.decoder.tokens.decode_bytes([token])
         self.data += piece
-        if self.matcher is not None:
-            self.matcher.consume_token(token)
+        if self.mask is not None:
+            self.mask.add(token)
         if self.watch is not None:
             self._verify(self.watch, finished=b"}" in piece)
         if self.over:
             return
-        if END.encode() in self.data if self.matcher is None else self.matcher.is_stopped():
+        if END.encode() in self.data if self.mask is None else self.mask.complete:
             self.over = self.whole = True
         elif self.spent >= self.asked.budget:
             self.over = True
 
     def _draw(self, logits: NDArray[np.float32]) -> int:
         allowed = ~self.decoder.unspoken
-        if self.matcher is not None:
-            import llguidance.numpy
-
-            llguidance.numpy.fill_next_token_bitmask(self.matcher, self.mask, 0)
-            bits = np.unpackbits(self.mask[0].view(np.uint8), bitorder="little")[: len(allowed)]
-            allowed = allowed & bits.astype(bool)
+        if self.mask is not None:
+            allowed = allowed & self.mask.allowed(len(allowed))
         return draw(np.where(allowed, logits, -np.inf), self.random.random(), self.temperature, self.top_p)
 
     # -- steps --------------------------------------------------------------------------------------------------------
@@ -235,8 +200,8 @@ class _Row:
     def _take_back(self, step: TakenBack, watch: Watch) -> None:
         count = len(self.ids) - self.good
         self.trials.append(Trial(self.text[step.begin :], count, tuple([finding.code for finding in step.findings])))
-        if self.matcher is not None and not self.matcher.rollback(count):
-            raise GrammarError(f"the grammar cannot go back: {self.matcher.get_error()}")
+        if self.mask is not None:
+            self.mask.take_back(count)
         del self.ids[self.good :]
         self.data = self.decoder.tokens.decode_bytes(self.ids)
         if watch.guide.feedback == "none":
@@ -249,7 +214,7 @@ class _Row:
     def decoded(self) -> Decoded:
         """What came out."""
         text = self.text
-        before, end, _ = text.partition(END) if self.matcher is None else (text, "", "")
+        before, end, _ = text.partition(END) if self.mask is None else (text, "", "")
         return Decoded(before + end, self.spent, self.read, self.whole, tuple(self.trials))
 
 

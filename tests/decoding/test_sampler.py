@@ -9,7 +9,8 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.decoding.grammar import GrammarError, completion_grammar
 from proof_r1_formal.decoding.guide import Guide
-from proof_r1_formal.decoding.sampler import Asked, Decoder, DecodingError, draw
+from proof_r1_formal.decoding.masks import DecodingError
+from proof_r1_formal.decoding.sampler import Asked, Decoder, draw
 from proof_r1_formal.proof.report import StepReport
 from proof_r1_formal.proof.session import VerifierSession
 from proof_r1_formal.proof.verify import Verifier

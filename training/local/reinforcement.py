@@ -9,7 +9,8 @@ from types import MappingProxyType
 
 import torch
 
-from proof_r1_formal import Catalogue, catalogue
+from proof_r1_formal import Catalogue, Problem, catalogue
+from proof_r1_formal.decoding.grammar import GrammarError, completion_grammar
 from training.config import Config
 from training.credit import Baselines
 from training.local.chance import generator_of, seed_of
@@ -92,7 +93,9 @@ class ReinforcementLearner:
 
         with watch.part("rollout"):
             prompts = [task.prompt for task in tasks]
-            samples = sample(policy, prompts, self._sampling(), generator_of(seed, policy.device), ended=verify)
+            generator = generator_of(seed, policy.device)
+            grammars = [self._grammar(task.problem) for task in tasks] if config.rollout.constrain else None
+            samples = sample(policy, prompts, self._sampling(), generator, ended=verify, grammars=grammars)
         sampled = list(chunks(samples, config.rollout.samples))
         with watch.part("reference"):
             examples = [[Example(tasks[one.prompt].prompt, one.ids) for one in group] for group in sampled]
@@ -125,6 +128,14 @@ class ReinforcementLearner:
             memory=watch.memory(),
         )
         return record, tuple([item for item, group in zip(items, groups, strict=True) if failed(group)])
+
+    def _grammar(self, problem: Problem) -> str | None:
+        """The grammar of its answers; none where nothing can be proved."""
+        try:  # a model that is asked the short question writes no thoughts
+            found = completion_grammar(problem, self._rules)
+            return found.to_llguidance(thoughts=self._config.data.prompt != "short")
+        except GrammarError:
+            return None
 
     def _sampling(self) -> Sampling:
         rollout = self._config.rollout

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from proof_r1_formal import ProofR1Error
+from proof_r1_formal.decoding.masks import Mask, mask_tokens
 from training.local.cache import roomy_cache
 from training.local.forward import pad, positions
 from training.local.model import Policy
@@ -67,6 +69,7 @@ def sample(
     generator: torch.Generator,
     *,
     ended: Callable[[Sample], object] = lambda _: None,
+    grammars: Sequence[str | None] | None = None,
 ) -> list[Sample]:
     """Sample completions.
 
@@ -76,18 +79,21 @@ def sample(
         settings: how.
         generator: of the policy's device.
         ended: told of each completion as soon as it has ended.
+        grammars: of the completions of each prompt, in the dialect of ``llguidance``; any text where None.
 
     Returns:
         The completions of the first prompt, then those of the second, ….
 
     Raises:
-        ProofR1Error: the policy's outputs are no numbers.
+        ProofR1Error: the policy's outputs are no numbers, or a grammar cannot be used.
     """
     at_once = max(1, settings.parallel // settings.samples)
     found: list[Sample] = []
     with torch.inference_mode(), policy.precision():
         for start in range(0, len(prompts), at_once):
             batch = _Batch(policy, prompts[start : start + at_once], settings, start)
+            if grammars is not None:
+                batch.constrain(policy, grammars[start : start + at_once])
             found += batch.run(generator, ended)
     return sorted(found, key=lambda one: (one.prompt, one.number))
 
@@ -115,6 +121,12 @@ class _Batch:
         self.names = [(first + i, k) for i in range(len(prompts)) for k in range(settings.samples)]
         self.ids: list[list[int]] = [[] for _ in self.names]
         self.tails = [b""] * len(self.names)
+        self.masks: list[Mask | None] = []
+
+    def constrain(self, policy: Policy, grammars: Sequence[str | None]) -> None:
+        """Hold the completions of each prompt to a grammar."""
+        tokens = mask_tokens(policy.tokenizer, len(self.unspoken))
+        self.masks = [None if g is None else Mask(tokens, g) for g in grammars for _ in range(self.settings.samples)]
 
     def run(self, generator: torch.Generator, ended: Callable[[Sample], object]) -> list[Sample]:
         """Sample until all have ended."""
@@ -124,7 +136,7 @@ class _Batch:
         while going:
             # a number for every completion of the batch, so that what one draws does not depend on the others' ends
             chances = torch.rand(len(self.names), generator=generator, device=self.token.device)
-            drawn = self._draw(chances[rows]).tolist()
+            drawn = self._draw(chances[rows], [row if row in going else None for row in rows]).tolist()
             for row, token in zip(rows, drawn, strict=True):
                 if row in going and (one := self._add(row, token)) is not None:
                     going.remove(row)
@@ -136,8 +148,8 @@ class _Batch:
                 rows = [rows[place] for place in stay]
         return found
 
-    def _draw(self, chances: Tensor) -> Tensor:
-        """One more token for each row."""
+    def _draw(self, chances: Tensor, going: Sequence[int | None]) -> Tensor:
+        """One more token for each row; rows that have ended are None."""
         self.mask = torch.cat([self.mask, self.mask.new_ones(len(self.mask), 1)], dim=1)
         logits = self.model(
             input_ids=self.token[:, None],
@@ -148,6 +160,12 @@ class _Batch:
         ).logits[:, -1]
         self.place = self.place + 1
         logits = logits.float().masked_fill(self.unspoken, float("-inf"))
+        if self.masks:
+            width = logits.shape[1]
+            free = np.ones(width, dtype=bool)
+            masks = [None if row is None else self.masks[row] for row in going]
+            allowed = np.stack([free if mask is None else mask.allowed(width) for mask in masks])
+            logits = logits.masked_fill(~torch.from_numpy(allowed).to(logits.device), float("-inf"))
         self.token = choose(logits, chances, temperature=self.settings.temperature, top_p=self.settings.top_p)
         return self.token
 
@@ -155,6 +173,8 @@ class _Batch:
         """Add a token to a completion; returns it if it has ended."""
         ids = self.ids[row]
         ids.append(token)
+        if self.masks and (mask := self.masks[row]) is not None:
+            mask.add(token)
         text = self.tails[row] + self.pieces.piece(token)
         self.tails[row] = text[-len(END) :]
         over = token in self.stops or END in text

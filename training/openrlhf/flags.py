@@ -64,6 +64,7 @@ def check(config: Config, *, cpu: bool) -> None:
         ("model.threads", config.model.threads is not None, "Ray gives out the cores"),
         ("checkpoint.keep", config.checkpoint.keep < 2, "OpenRLHF removes the oldest before it writes the next"),
         ("rollout.retries", config.rollout.retries > 0, "the order of problems is fixed before the run"),
+        ("rollout.constrain", config.rollout.constrain, "only the engine local masks tokens"),
         ("evaluation.seed", config.evaluation.seed != 0, "the engines have one seed, that of the run"),
         (
             "batch.mini",

@@ -9,11 +9,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof_r1_formal import ProofR1Error
+from proof_r1_formal import ProofR1Error, Verifier
+from proof_r1_formal.decoding.grammar import completion_grammar
+from proof_r1_formal.decoding.masks import Mask, mask_tokens
+from training.config import Batch
 from training.local.chance import generator_of
+from training.local.forward import Example, log_probs
 from training.local.model import Policy
 from training.local.sampling import END, Sample, Sampling, choose, sample
 from training.local.tasks import Task
+from training.local.update import prepare
 
 SETTINGS = Sampling(samples=3, temperature=1.0, top_p=1.0, max_tokens=120, parallel=64)
 CPU = torch.device("cpu")
@@ -116,3 +121,72 @@ def test_impossible_tokens_are_never_chosen(possible: int, chance: float) -> Non
     logits[0, possible] = 0.0
     for top_p in (1.0, 0.5):
         assert choose(logits, torch.tensor([chance]), temperature=1.0, top_p=top_p).tolist() == [possible]
+
+
+# -- under a grammar --------------------------------------------------------------------------------------------------
+
+
+def grammars(tasks: tuple[Task, ...]) -> list[str | None]:
+    """Of the answers; the last is free."""
+    return [*[completion_grammar(task.problem, steps=4).to_llguidance() for task in tasks[:-1]], None]
+
+
+def held(policy: Policy, tasks: tuple[Task, ...], settings: Sampling = SETTINGS) -> list[Sample]:
+    pytest.importorskip("llguidance", reason="llguidance is not installed (the extra [decoding])")
+    prompts = [task.prompt for task in tasks]
+    return sample(policy, prompts, settings, generator_of(0, CPU), grammars=grammars(tasks))
+
+
+def test_a_grammar_holds_completions_to_the_contract(policy: Policy, tasks: tuple[Task, ...]) -> None:
+    """At a high temperature, at which the policy alone breaks it."""
+    hot = replace(SETTINGS, temperature=3.0, max_tokens=600)
+
+    def valid(found: list[Sample]) -> list[bool]:
+        reports = [Verifier().verify(tasks[one.prompt].problem, policy.pieces.read(one.ids).text) for one in found]
+        return [report.parsed and all(step.schema for step in report.actions) for report in reports]
+
+    found = [one for one in held(policy, tasks, hot) if one.ended and one.prompt < len(tasks) - 1]
+    assert len(found) > len(tasks)
+    assert all(valid(found))
+    assert not all(valid(drawn(policy, tasks, hot)))
+    assert found[0] not in drawn(policy, tasks, hot)
+
+
+def test_a_grammar_changes_nothing_for_those_without_one(policy: Policy, tasks: tuple[Task, ...]) -> None:
+    last = len(tasks) - 1
+    free = [one for one in drawn(policy, tasks) if one.prompt == last]
+    assert [one for one in held(policy, tasks) if one.prompt == last] == free
+
+
+def test_the_ratio_of_constrained_rollouts_is_one_before_the_first_update(
+    policy: Policy, tasks: tuple[Task, ...]
+) -> None:
+    """The policy's own probabilities are compared, not those under the grammar, which are others."""
+    settings = replace(SETTINGS, temperature=1.5, samples=2)
+    found = [one for one in held(policy, tasks, settings) if one.prompt < 2]
+    groups = [[Example(tasks[one.prompt].prompt, one.ids) for one in found if one.prompt == p] for p in range(2)]
+    first, second = prepare(policy, groups, Batch(problems=2, mini=1, micro=2, epochs=1))
+    assert first[0].old is None  # the first pass of the update is compared with itself
+    assert second[0].old is not None
+    now, _ = log_probs(policy.model, second[0].rows, share=policy.share)
+    ratios = (now - second[0].old).exp()[second[0].rows.mask]
+    torch.testing.assert_close(ratios, torch.ones_like(ratios), rtol=1e-5, atol=0.0)
+    torch.testing.assert_close(second[0].old, second[0].reference)
+    under = under_grammar(policy, tasks[1], groups[1][0].response)
+    assert not torch.allclose(under, now[0, : len(under)], atol=1e-2)
+    assert bool((under >= now[0, : len(under)] - 1e-4).all())  # what is ruled out leaves more for the rest
+
+
+def under_grammar(policy: Policy, task: Task, ids: tuple[int, ...]) -> torch.Tensor:
+    """The log-probabilities with which a completion was drawn, but for the temperature."""
+    grammar = grammars((task, task))[0]
+    assert grammar is not None
+    mask = Mask(mask_tokens(policy.tokenizer, len(policy.unspoken())), grammar)
+    with torch.no_grad():
+        logits = policy.model(input_ids=torch.tensor([[*task.prompt, *ids]])).logits[0, len(task.prompt) - 1 : -1]
+    found = []
+    for token, its in zip(ids, logits, strict=True):
+        allowed = torch.from_numpy(mask.allowed(len(its)))
+        found.append(its.masked_fill(~allowed, float("-inf")).log_softmax(-1)[token])
+        mask.add(token)
+    return torch.stack(found)

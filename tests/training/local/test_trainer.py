@@ -27,7 +27,7 @@ from proof_r1_formal import (
     write_problems,
 )
 from proof_r1_formal.generate import summary
-from training.config import Config, ConfigError, Lora, write_config
+from training.config import Config, ConfigError, Lora, with_overrides, write_config
 from training.credit import Baselines, is_flawless
 from training.local import reinforcement
 from training.local.display import Display
@@ -99,6 +99,22 @@ def test_every_method_learns_from_rollouts(config: Config, display: Display, met
     assert load_policy(config.model, finished.model).trained().keys()
     moved = any(step.baselines["GOAL_BINDING"] != 0.5 for step in steps)
     assert moved == method.startswith(("proof", "no_"))
+
+
+def test_constrained_rollouts_keep_to_the_contract(config: Config, display: Display) -> None:
+    pytest.importorskip("llguidance", reason="llguidance is not installed (the extra [decoding])")
+    changes = ["rollout.temperature=3.0", "rollout.max_response_tokens=600", "optimiser.steps=1", "evaluation.every=0"]
+    broken: list[float] = []  # share of completions that ended and are not parsed
+    for constrain in ("true", "false"):
+        changed = with_overrides(
+            config, [*changes, f"rollout.constrain={constrain}", f"output={config.output}-{constrain}"]
+        )
+        train(changed, display)
+        (step,) = [record for record in records(changed) if isinstance(record, StepRecord)]
+        broken.append(1.0 - step.cut - step.parsed)
+        assert step.kl == pytest.approx(0.0, abs=1e-4)
+    assert broken[0] == pytest.approx(0.0)
+    assert broken[1] > 0.1
 
 
 def test_adapters_are_trained_in_bfloat16(config: Config, display: Display) -> None:

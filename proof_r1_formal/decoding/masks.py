@@ -1,0 +1,94 @@
+"""Masks on the tokens of a model, by a grammar in the dialect of ``llguidance``.
+
+In: a tokenizer, then a grammar and the tokens of a text as they come. Out: which tokens may come next.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proof_r1_formal.decoding.grammar import GrammarError
+from proof_r1_formal.errors import ProofR1Error
+
+if TYPE_CHECKING:
+    from llguidance import LLTokenizer
+    from transformers import PreTrainedTokenizerBase
+
+
+class DecodingError(ProofR1Error):
+    """A model or a tokenizer that cannot be used here, or what is missing."""
+
+
+def require_llguidance() -> None:
+    """Make sure that what masks tokens is installed.
+
+    Raises:
+        DecodingError: it is not.
+    """
+    if find_spec("llguidance") is None:
+        raise DecodingError("constrained sampling needs the extra decoding: pip install 'proof-r1-formal[decoding]'")
+
+
+def mask_tokens(tokenizer: PreTrainedTokenizerBase, width: int) -> LLTokenizer:
+    """What masks are made with.
+
+    Args:
+        tokenizer: of the model.
+        width: outputs of the model, of which some may be no tokens.
+
+    Raises:
+        DecodingError: ``llguidance`` is not installed, or it does not know the tokenizer.
+    """
+    require_llguidance()
+    import llguidance.hf
+
+    try:
+        return llguidance.hf.from_tokenizer(tokenizer, n_vocab=max(width, len(tokenizer)))  # type: ignore[arg-type]
+    except ValueError as error:
+        raise DecodingError(f"the tokenizer cannot be used with a grammar: {error}") from error
+
+
+class Mask:
+    """The grammar of one text, and how far the text is.
+
+    Raises:
+        GrammarError: it is not a grammar.
+    """
+
+    def __init__(self, tokens: LLTokenizer, grammar: str) -> None:
+        import llguidance.numpy
+        from llguidance import LLMatcher
+
+        self._matcher = LLMatcher(tokens, LLMatcher.grammar_from_lark(grammar))
+        if self._matcher.is_error():
+            raise GrammarError(f"the grammar cannot be used: {self._matcher.get_error()}")
+        self._bits = llguidance.numpy.allocate_token_bitmask(1, tokens.vocab_size)
+
+    def allowed(self, width: int) -> NDArray[np.bool_]:
+        """Whether each of the first tokens may come next."""
+        import llguidance.numpy
+
+        llguidance.numpy.fill_next_token_bitmask(self._matcher, self._bits, 0)
+        return np.unpackbits(self._bits[0].view(np.uint8), bitorder="little")[:width].astype(bool)
+
+    def add(self, token: int) -> None:
+        """Add a token, one that may come next."""
+        self._matcher.consume_token(token)
+
+    def take_back(self, count: int) -> None:
+        """Take the last tokens back.
+
+        Raises:
+            GrammarError: that is not possible.
+        """
+        if not self._matcher.rollback(count):
+            raise GrammarError(f"the grammar cannot go back: {self._matcher.get_error()}")
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing may follow."""
+        return self._matcher.is_stopped()
