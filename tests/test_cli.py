@@ -189,6 +189,12 @@ def test_evaluate_shows_the_tables_and_writes_them(tmp_path: Path) -> None:
     result = run("evaluate", *INPUTS, *options)
     assert result.returncode == 0
     assert "Avg@3" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    assert "…" not in result.stdout
+    assert "duplicate id" not in result.stdout  # none is there
+    wide = run("evaluate", *INPUTS, "--wide").stdout
+    assert "75.0 ± 35.4" in wide
+    assert "duplicate id" in wide
     assert json.loads(paths[0].read_bytes())[0]["title"] == "Scores"
     assert "| overall |" in paths[1].read_text(encoding="utf-8")
     assert r"\toprule" in paths[2].read_text(encoding="utf-8")

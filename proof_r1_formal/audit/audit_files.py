@@ -71,8 +71,8 @@ def _text(*names: str) -> tuple[Column, ...]:
     return tuple(Column(name, Style.TEXT) for name in names)
 
 
-def _counts(*names: str) -> tuple[Column, ...]:
-    return tuple(Column(name, Style.COUNT) for name in names)
+def _counts(*names: str, detail: bool = False) -> tuple[Column, ...]:
+    return tuple(Column(name, Style.COUNT, detail=detail) for name in names)
 
 
 def _outcomes(audit: Audit) -> Table:
@@ -155,7 +155,9 @@ def _rates(audit: Audit) -> Table:
         return _share(numerator, denominator), numerator, denominator
 
     measures = (Measure.FVR, Measure.RVR)
-    columns = [c for m in measures for c in (Column(f"{m} (%)", Style.PERCENT), *_counts(f"{m} steps", f"{m} of"))]
+    columns = [
+        c for m in measures for c in (Column(f"{m} (%)", Style.PERCENT), *_counts(f"{m} steps", f"{m} of", detail=True))
+    ]
     return Table(
         "Rates, with all checks done by one backend",
         (*_text("system", "difficulty", "backend"), *columns),

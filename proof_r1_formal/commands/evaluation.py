@@ -54,6 +54,9 @@ from proof_r1_formal.study.selection import best as best_of
 from proof_r1_formal.study.study_tables import detail_tables, diagnosis_tables, study_tables
 from proof_r1_formal.study.verdicts import Examined, examine_many
 
+WIDE = 200
+"""Width of tables with --wide, in characters."""
+
 
 def evaluate(
     problems: Annotated[
@@ -99,6 +102,7 @@ def evaluate(
             help="Also write every entailed step under a wrong rule, with the rules that would accept it.",
         ),
     ] = None,
+    wide: Annotated[bool, typer.Option("--wide", help="Show spreads (±) and counts of zero, in any width.")] = False,
     plots: Annotated[Path | None, typer.Option("--plots", help="Folder for pictures.")] = None,
 ) -> None:
     """Verify completions, and show metrics and errors.
@@ -135,8 +139,10 @@ def evaluate(
             tables = study_tables(results)
         case _:
             fail("give --problems and --completions, or --study")
+    OUT.width = WIDE if wide else OUT.width
     for table in tables:
-        OUT.print(to_rich(table))
+        if (shown := to_rich(table, wide=wide)).row_count:
+            OUT.print(shown)
     if json is not None:
         write_output(json, to_json(tables))
     if markdown is not None:

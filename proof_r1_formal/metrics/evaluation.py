@@ -40,6 +40,7 @@ from proof_r1_formal.metrics.measures import (
 from proof_r1_formal.metrics.outcomes import output_row, reference_length, step_outcome, under_contract
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 
+_DIFFICULTIES = ("easy", "medium", "hard")
 _REQUIRED = {Measure.AVG: Exclusion.NO_REFERENCE_ANSWER, Measure.RGD: Exclusion.NO_REFERENCE_PROOF}
 
 
@@ -96,7 +97,8 @@ class Evaluation:
         self._contract: Contract = contract
         self._discarded = 0
         self._required = _REQUIRED if lengths is None else _REQUIRED | {Measure.RESPONSE_LENGTH: Exclusion.NO_LENGTH}
-        self._tallies = {problem.difficulty: _Tally() for problem in problems.values()}
+        named = dict.fromkeys(problem.difficulty for problem in problems.values())
+        self._tallies = {name: _Tally() for name in sorted(named, key=_rank)}
         self._excluded = Counter(dict.fromkeys(Exclusion, 0))
         self._seen: set[Sample] = set()
 
@@ -163,6 +165,11 @@ class Evaluation:
             difficulties={name: group(tally, absent[name], f"{seed}/{name}") for name, tally in self._tallies.items()},
             excluded=dict(self._excluded),
         )
+
+
+def _rank(difficulty: str) -> int:
+    """The place of a difficulty in tables: the usual names by difficulty, then all others as the problems have them."""
+    return _DIFFICULTIES.index(difficulty) if difficulty in _DIFFICULTIES else len(_DIFFICULTIES)
 
 
 def _is_uncertain(problem: Problem) -> bool:

@@ -163,7 +163,7 @@ class Metrics:
         contract: what an action that is not well formed costs.
         discarded: parsed outputs that count as not parsed under the strict contract.
         length_unit: what RESPONSE_LENGTH counts.
-        difficulties: in the order in which the problems first name them.
+        difficulties: easy, medium, hard, then others in the order in which the problems first name them.
         excluded: a count for every reason, zeros included.
     """
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -38,11 +39,17 @@ class Style(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A heading, unique in its table, and the style of the cells below; of scores also which are better."""
+    """A heading, unique in its table, and the style of the cells below.
+
+    Attributes:
+        better: of scores, which are better.
+        detail: whether terminals show the column in wide tables only.
+    """
 
     name: str
     style: Style
     better: Literal["more", "less"] | None = None
+    detail: bool = False
 
 
 class Mark(Enum):
@@ -97,15 +104,61 @@ def ranked(table: Table, groups: Sequence[Hashable], *, apart: Mapping[str, Sequ
 # -- tables to text ---------------------------------------------------------------------------------------------------
 
 
-def to_rich(table: Table) -> rich.table.Table:
-    """The table for a terminal."""
-    shown = rich.table.Table(title=Text(_printable(table.title)), title_justify="left", box=rich.box.SIMPLE_HEAD)
+def to_rich(table: Table, *, wide: bool = False) -> rich.table.Table:
+    """The table for a terminal.
+
+    Args:
+        table: as the other formats have it.
+        wide: whether to show spreads, details, rows of zeros, and in tables of many columns also columns of zeros.
+    """
+    table = table if wide else _narrow(table)
+    shown = rich.table.Table(
+        title=Text(_printable(table.title)), title_justify="left", box=rich.box.SIMPLE_HEAD, collapse_padding=True
+    )
     for column in table.columns:
-        shown.add_column(Text(_printable(column.name)), justify="left" if column.style is Style.TEXT else "right")
+        name = _broken(_printable(column.name).replace(" (%)", " %"))
+        shown.add_column(Text(name), justify="left" if column.style is Style.TEXT else "right", overflow="fold")
     styles = {None: "", Mark.BEST: "bold", Mark.SECOND: "underline"}
-    for row in _rows(table, lambda text, mark: Text(text, styles[mark])):
+    for row in _rows(table, lambda text, mark: Text(_broken(text), styles[mark]), spreads=wide):
         shown.add_row(*row)
     return shown
+
+
+_WORD = 21
+"""Characters of a name, such as that of a rule, that are shown on one line."""
+
+
+def _broken(text: str) -> str:
+    """The text with a line break after an underscore in long names, such as those of rules."""
+    pieces = re.findall(rf"\S{{1,{_WORD - 1}}}_(?=\S)|\S+|\s+", text) if len(text) > _WORD else [text]
+    return "".join([f"{piece}\n" if piece.endswith("_") else piece for piece in pieces])
+
+
+_MANY = 8
+"""A table of more columns is shown without columns of zeros."""
+
+
+def _narrow(table: Table) -> Table:
+    """The table without details, and if it has only counts without rows of zeros."""
+    counts = [index for index, column in enumerate(table.columns) if column.style is Style.COUNT]
+    only_counts = all(column.style in (Style.TEXT, Style.COUNT) for column in table.columns)
+    rows = [number for number, row in enumerate(table.rows) if not only_counts or any(row[index] for index in counts)]
+    columns = [
+        index
+        for index, column in enumerate(table.columns)
+        if not column.detail
+        and (column.style is not Style.COUNT or len(table.columns) <= _MANY or any(row[index] for row in table.rows))
+    ]
+    return Table(
+        table.title,
+        tuple([table.columns[index] for index in columns]),
+        tuple([tuple([table.rows[number][index] for index in columns]) for number in rows]),
+        {
+            (rows.index(row), columns.index(column)): mark
+            for (row, column), mark in table.marks.items()
+            if row in rows and column in columns
+        },
+    )
 
 
 def to_markdown(table: Table) -> str:
@@ -210,25 +263,25 @@ _LONGEST = 60  # characters of a text cell that are shown
 _Shown = TypeVar("_Shown", str, Text)
 
 
-def _rows(table: Table, show: Callable[[str, Mark | None], _Shown]) -> list[list[_Shown]]:
+def _rows(table: Table, show: Callable[[str, Mark | None], _Shown], *, spreads: bool = True) -> list[list[_Shown]]:
     """The rows, each cell shown from its text, still to be escaped, and its mark."""
     return [
         [
-            show(_text(cell, column.style), table.marks.get((number, index)))
+            show(_text(cell, column.style, spreads), table.marks.get((number, index)))
             for index, (cell, column) in enumerate(zip(row, table.columns, strict=True))
         ]
         for number, row in enumerate(table.rows)
     ]
 
 
-def _text(cell: Cell, style: Style) -> str:
+def _text(cell: Cell, style: Style, spreads: bool) -> str:
     match cell:
         case str():
             return _printable(cell)
         case int():
             return str(cell)
         case Estimate():
-            return _estimate(cell, style) if cell.is_defined else "–"
+            return _estimate(cell, style, spreads) if cell.is_defined else "–"
         case tuple():
             return _printable(next(iter(cell), ""))
         case None:
@@ -236,12 +289,12 @@ def _text(cell: Cell, style: Style) -> str:
     assert_never(cell)
 
 
-def _estimate(estimate: Estimate, style: Style) -> str:
+def _estimate(estimate: Estimate, style: Style, spreads: bool) -> str:
     def number(value: float) -> str:
         return f"{_rounded(value, style):.{_digits(style)}f}"
 
     text = number(estimate.value)
-    if estimate.spread is not None:
+    if spreads and estimate.spread is not None:
         text += f" ± {number(estimate.spread)}"
     if estimate.interval is not None:
         low, high = estimate.interval

@@ -150,7 +150,7 @@ _COSTS: _AssessmentColumns = {
 }
 _CHOICES: _AssessmentColumns = {
     Column("certified (%)", Style.PERCENT, "more"): lambda one: one.chosen.certified,
-    Column("certified and right (%)", Style.PERCENT, "more"): lambda one: one.chosen.certified_right,
+    Column("certified and right (%)", Style.PERCENT, "more", detail=True): lambda one: one.chosen.certified_right,
     Column("by evidence (%)", Style.PERCENT, "more"): lambda one: one.chosen.by_evidence,
     Column("by vote (%)", Style.PERCENT, "more"): lambda one: one.chosen.by_vote,
     Column("first sample (%)", Style.PERCENT, "more"): lambda one: one.chosen.first,
@@ -223,7 +223,7 @@ def _first_errors(diagnosis: Diagnosis) -> Table:
             Column("outputs", Style.COUNT),
             Column("share (%)", Style.PERCENT),
             Column("for example", Style.TEXT),
-            Column("its step", Style.TEXT),
+            Column("its step", Style.TEXT, detail=True),
         ),
         tuple(rows),
     )

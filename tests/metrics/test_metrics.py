@@ -68,6 +68,11 @@ def step(kind: str, *, name: str = "s", terminal: bool = False, inside: bool = T
     )
 
 
+def test_difficulties_are_in_their_usual_order() -> None:
+    known = {name: problem(name, name) for name in ("odd", "hard", "easy", "even", "medium")}
+    assert list(evaluate_metrics(known, []).difficulties) == ["easy", "medium", "hard", "odd", "even"]
+
+
 def report(name: str, sample: int, kinds: str, *, right: bool = True, parsed: bool = True) -> TraceReport:
     """One step per letter, the last one terminal; an upper-case X before a letter puts it outside the closure."""
     steps = []
