@@ -129,7 +129,19 @@ def _run_tests(folder: Path, output: Path, tests: Sequence[str]) -> None:
     sys.dont_write_bytecode = True  # else a mutant of the same size and second might be taken for another
     import pytest
 
-    options = ["-x", "-q", "-m", "not slow", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:doctest"]
+    options = [
+        "-x",
+        "-q",
+        "-m",
+        "not slow",
+        "--assert=plain",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:doctest",
+        "-p",
+        "no:logging",
+    ]
     status = pytest.main([*options, "-o", "addopts=--import-mode=importlib", *[f"tests/{t}" for t in tests]])
     sys.stdout.flush()
     os._exit(PASSED + status)  # at once: some thread of a mutant may never end

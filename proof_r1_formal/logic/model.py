@@ -199,9 +199,9 @@ def evaluation_steps(formula: Formula, structure: Structure) -> int:
 
 @once
 def _size(formula: Formula) -> int:
-    """How many subformulas a formula has, repeats included."""
+    """How many subformulas a formula without quantifiers has, repeats included."""
     match formula:
-        case Not(body) | ForAll(_, body) | Exists(_, body):
+        case Not(body):
             return 1 + _size(body)
         case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
             return 1 + _size(left) + _size(right)

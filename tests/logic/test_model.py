@@ -263,6 +263,8 @@ STEPS = {
     "∃x (P(x) ∧ ¬P(x))": 1 + 3 * 4,
     "∀x (P(x) → ∃y (x = y ∨ P(y)))": 1 + 3 * (1 + 1 + 1 + 3 * 3),
     "∀x P(x) ∧ ∃y P(y)": 1 + 4 + 4,
+    "∀x ⊤ ⊕ ∃y ⊥": 1 + 4 + 4,
+    "∀x P(x) ↔ ∃y P(y)": 1 + 4 + 4,
 }
 """Formula -> how many subformulas an evaluation visits at most where the domain has 3 elements."""
 
