@@ -16,6 +16,7 @@
 # make test-openrlhf        test the engine openrlhf on CPUs, in .venv-openrlhf (make setup-openrlhf); part of `make test`
 # make engines              write docs/engines.md: ten steps by each of the two engines
 # make experiment-tiny      write docs/experiments: the methods compared on a model trained from scratch (resumes; JOBS=2 THREADS=1)
+# make experiment-longer    write docs/experiments/longer: learning from short proofs without injected faults, scored on longer ones (resumes)
 # make experiment-decoding   free, constrained and guided decoding compared (MODEL=folder PROBLEMS=file; resumes)
 # make test-integrations    test the adapters with the other trainers, in .venv-integrations; part of `make test`
 # make web     build proof_r1_formal/web/report.html from web/ (needs node and npm)
@@ -27,7 +28,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit generation compare soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations engines experiment-tiny experiment-decoding web docs wheel clean
+.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit generation compare soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations engines experiment-tiny experiment-longer experiment-decoding web docs wheel clean
 
 setup: .venv/.ready
 
@@ -144,6 +145,10 @@ engines: .venv/.tested .venv-openrlhf/.ready
 
 experiment-tiny: .venv/.tested
 	$(BIN)/python -m training.experiments.tiny --jobs $(or $(JOBS),2) --threads $(or $(THREADS),1)
+
+experiment-longer: .venv/.tested
+	$(BIN)/python -m training.experiments.longer
+	$(BIN)/python -m training.experiments.longer_tables
 
 experiment-decoding: .venv/.tested
 	$(BIN)/python -m training.experiments.decoding --model $(MODEL) --problems $(PROBLEMS)

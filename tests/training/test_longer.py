@@ -11,24 +11,14 @@ import msgspec
 import pytest
 from msgspec import structs
 
-from proof_r1_formal import Settings, read_problems
+from proof_r1_formal import ProofR1Error, Settings, read_problems
 from proof_r1_formal.generate import summary
 from proof_r1_formal.generate.diversity import structural_key
 from training.config import ConfigError, with_overrides
 from training.credit import padding
 from training.experiments.longer import WARM_UP, run
-from training.experiments.longer_plan import (
-    HELD_OUT,
-    ROUTES,
-    VOCABULARIES,
-    Condition,
-    Sizes,
-    Study,
-    Tuning,
-    draws,
-    read_study,
-)
-from training.experiments.longer_tables import PRIMARY, RVR, differences_table, interval, page, paired, pass_at
+from training.experiments.longer_plan import HELD_OUT, VOCABULARY, Sizes, Study, Tuning, draws, read_study
+from training.experiments.longer_tables import PRIMARY, RVR, differences_table, interval, page, paired
 from training.experiments.problems import write_draws, write_renamed
 from training.experiments.records import Outputs, Record, read_records, write_record
 
@@ -37,40 +27,37 @@ STUDY = ROOT / "training" / "experiments" / "longer.yaml"
 SIZES = Sizes(
     demonstrations=24,
     names=2,
+    recitals=0.5,
     learning=8,
+    continued=8,
     short=2,
     longer=2,
     watched=2,
     validation=2,
     samples=2,
-    support=(1, 2),
 )
 
 # -- problems ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("condition", ["plain", "distractors", "routes"])
-def test_every_problem_has_its_proofs_and_they_share_no_premise(condition: Condition, tmp_path: Path) -> None:
+def test_every_problem_needs_all_its_premises_and_its_proof_holds(tmp_path: Path) -> None:
     verifier = Settings().verifier()
-    for name, path in write_draws(draws(condition, SIZES), tmp_path, held_out=HELD_OUT).items():
-        least, most = (4, 6) if name in ("longer", "validation") else (1, 3)
+    for name, path in write_draws(draws(SIZES), tmp_path, held_out=HELD_OUT).items():
+        least, most = {"longer": (4, 6), "demonstrations": (1, 6), "validation": (1, 6)}.get(name, (1, 3))
         problems = list(read_problems(path).values())
         assert len(problems) == getattr(SIZES, name)
         for problem in problems:
-            assert len(problem.proofs) == ROUTES[condition]
-            assert all(least <= len(proof) - 1 <= most for proof in problem.proofs)
-            reports = [verifier.verify(problem, summary(proof)) for proof in problem.proofs]
-            assert all(action.signal == 1.0 for report in reports for action in report.actions)
-            cited = [{d for step in proof for d in step.dependencies if d[0] == "h"} for proof in problem.proofs]
-            assert len(set().union(*cited)) == sum(map(len, cited))
-            unused = len(problem.premises) - sum(map(len, cited))
-            assert (1 <= unused <= 3) if condition == "distractors" else unused == 0
+            (proof,) = problem.proofs
+            assert least <= len(proof) - 1 <= most
+            assert all(action.signal == 1.0 for action in verifier.verify(problem, summary(proof)).actions)
+            cited = {d for step in proof for d in step.dependencies if d[0] == "h"}
+            assert cited == {premise.id for premise in problem.premises}
 
 
 def test_renamed_problems_have_the_same_structure_and_proofs_that_hold(tmp_path: Path) -> None:
-    paths = write_draws({"short": draws("plain", SIZES)["short"]}, tmp_path, held_out=("short",))
+    paths = write_draws({"short": draws(SIZES)["short"]}, tmp_path, held_out=("short",))
     problems = list(read_problems(paths["short"]).values())
-    write_renamed(problems, VOCABULARIES["plain"], 3, tmp_path / "renamed.jsonl")
+    write_renamed(problems, VOCABULARY, 3, tmp_path / "renamed.jsonl")
     renamed = list(read_problems(tmp_path / "renamed.jsonl").values())
     assert len(renamed) == 3 * len(problems)
     verifier = Settings().verifier()
@@ -83,17 +70,12 @@ def test_renamed_problems_have_the_same_structure_and_proofs_that_hold(tmp_path:
 
 
 def test_no_two_files_are_drawn_with_the_same_seed() -> None:
-    seeds = [
-        draw.settings.seed
-        for condition in ("plain", "distractors", "routes")
-        for parts in draws(condition, SIZES).values()
-        for draw in parts
-    ]
-    assert len(seeds) == len(set(seeds)) == 18
+    seeds = [draw.settings.seed for parts in draws(SIZES).values() for draw in parts]
+    assert len(seeds) == len(set(seeds)) == 7
 
 
 def test_padding_is_entailed_and_not_used(tmp_path: Path) -> None:
-    paths = write_draws({"longer": draws("plain", SIZES)["longer"]}, tmp_path, held_out=("longer",))
+    paths = write_draws({"longer": draws(SIZES)["longer"]}, tmp_path, held_out=("longer",))
     problem, *_ = read_problems(paths["longer"]).values()
     verifier = Settings().verifier()
     proof = problem.proofs[0]
@@ -107,15 +89,15 @@ def test_padding_is_entailed_and_not_used(tmp_path: Path) -> None:
 # -- configuration ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["longer", "longer-pilot"])
-def test_the_study_can_be_read_and_its_arms_differ_in_what_they_set(name: str) -> None:
-    study = read_study(STUDY.with_name(f"{name}.yaml"))
-    configs = [with_overrides(study.runs, arm.set) for arm in study.arms.values()]
+def test_the_study_can_be_read_and_its_arms_differ_in_what_they_set() -> None:
+    study = read_study(STUDY)
+    configs = [with_overrides(study.runs, overrides) for overrides in study.arms.values()]
     assert len({msgspec.json.encode(config) for config in configs}) == len(configs)
-    assert {"proof_r1", "grpo", "prosfi", "sft", "expert_iteration", "hardened"} <= set(study.arms)
-    assert all(study.tuning.seed not in arm.seeds for arm in study.arms.values())
-    fresh = study.runs.optimiser.steps * study.runs.batch.problems
-    assert fresh <= study.sizes.learning  # every problem once
+    assert {"proof_r1", "grpo", "prosfi", "sft"} <= set(study.arms)
+    assert study.tuning.seed not in study.seeds
+    completions = study.runs.optimiser.steps * study.runs.batch.problems
+    assert completions <= study.sizes.learning  # every problem once
+    assert completions * study.runs.rollout.samples <= study.sizes.continued
 
 
 def test_a_wrong_override_of_an_arm_is_rejected(tmp_path: Path) -> None:
@@ -148,16 +130,8 @@ def outputs(instances: list[int], of: list[int], verified: list[int], samples: i
 
 def record(arm: str, seed: int, *given: Outputs) -> Record:
     names = [f"{file}/{decoding}" for file in ("short", "longer") for decoding in ("greedy", "sampled")]
-    made = {name: given[place % len(given)] for place, name in enumerate([*names, "support/sampled"])}
-    return Record(condition="plain", arm=arm, seed=seed, learning_rate=1e-4, steps=10, outputs=made, curve={})
-
-
-def test_pass_at_k_is_the_share_of_draws_with_a_verified_answer() -> None:
-    one = outputs([0, 0], [1, 1], [1, 3])
-    # of the six pairs of four samples, three hold the one verified answer of the first problem; every one of the second
-    assert pass_at(2, one) == pytest.approx((3 / 6 + 1) / 2)
-    assert pass_at(1, one) == pytest.approx((1 / 4 + 3 / 4) / 2)
-    assert pass_at(4, one) == 1.0
+    made = {name: given[place % len(given)] for place, name in enumerate(names)}
+    return Record(arm=arm, seed=seed, learning_rate=1e-4, steps=10, outputs=made, curve={})
 
 
 def test_the_interval_of_equal_runs_is_zero() -> None:
@@ -211,17 +185,14 @@ def test_differences_are_in_points_with_their_intervals() -> None:
 # -- the page ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["longer", "longer-pilot"])
-def test_the_page_is_what_the_records_say(name: str) -> None:
-    folder = ROOT / "docs" / "experiments" / name
-    if not folder.exists():
-        pytest.skip(f"there are no records in {folder}: python -m training.experiments.longer")
+def test_the_page_is_what_the_records_say() -> None:
+    folder = ROOT / "docs" / "experiments" / "longer"
     assert folder.with_suffix(".md").read_text(encoding="utf-8") == page(read_records(folder))
 
 
 def test_a_record_reads_back(tmp_path: Path) -> None:
     made = record("grpo", 3, outputs([1], [2], [0]))
-    write_record(tmp_path / "plain" / "grpo-3.json", made)
+    write_record(tmp_path / "grpo-3.json", made)
     assert read_records(tmp_path) == [made]
 
 
@@ -247,39 +218,31 @@ def test_from_problems_to_tables_and_nothing_twice(tmp_path: Path) -> None:
             "optimiser.steps=2",
         ],
     )
-    warm = structs.replace(full.warm_up, model=model, optimiser=structs.replace(full.warm_up.optimiser, steps=2))
+    brief = {
+        name: structs.replace(config, model=model, optimiser=structs.replace(config.optimiser, steps=2))
+        for name, config in (("reading", full.reading), ("warm_up", full.warm_up))
+    }
     study = Study(
         output=str(tmp_path / "out"),
         sizes=SIZES,
         rvr=(0.0, 1.0),
-        rounds=1,
-        warm_up=warm,
         runs=runs,
         tuning=Tuning(rates=(1e-4,), steps=1, seed=9),
-        arms={
-            "proof_r1": structs.replace(full.arms["proof_r1"], seeds=(0,), conditions=("plain",)),
-            "sft": structs.replace(full.arms["sft"], seeds=(0,), rate=2e-4, conditions=("plain",)),
-        },
+        arms={arm: full.arms[arm] for arm in ("proof_r1", "sft")},
+        seeds=(0,),
+        **brief,
     )
     said: list[str] = []
     run(study, tmp_path / "records", say=said.append)
     found = read_records(tmp_path / "records")
-    assert [(one.arm, one.steps) for one in found] == [
-        ("proof_r1", 2),
-        ("sft", 2),
-        (WARM_UP, 2),
-    ]
-    assert {one.arm: one.learning_rate for one in found if one.arm != WARM_UP} == {"proof_r1": 1e-4, "sft": 2e-4}
-    assert {name for one in found for name in one.outputs} == {
-        *product_names(("short", "longer"), ("greedy", "sampled")),
-        "support/sampled",
-    }
-    text = page(found)
-    assert text.count("| proof\\_r1 − sft |") == 4
+    assert [(one.arm, one.steps) for one in found] == [("proof_r1", 2), ("sft", 2), (WARM_UP, 2)]
+    assert {one.learning_rate for one in found if one.arm != WARM_UP} == {1e-4}
+    names = {f"{file}/{decoding}" for file in ("short", "longer") for decoding in ("greedy", "sampled")}
+    assert {name for one in found for name in one.outputs} == names
+    assert page(found).count("| proof\\_r1 − sft |") == 4
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json*")}
     run(study, tmp_path / "records", say=said.append)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json*")} == before
-
-
-def product_names(files: tuple[str, ...], decodings: tuple[str, ...]) -> list[str]:
-    return [f"{file}/{decoding}" for file in files for decoding in decodings]
+    strict = structs.replace(study, rvr=(0.99, 1.0))
+    with pytest.raises(ProofR1Error, match="change warm_up"):
+        run(strict, tmp_path / "records", say=said.append)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -25,7 +24,6 @@ from training.experiments.report import estimate
 
 OURS = "proof_r1"
 RESAMPLES = 4000
-KS = (1, 2, 4, 8, 16, 32)
 TAIL = 0.025
 
 
@@ -104,21 +102,6 @@ def differences_table(title: str, arms: Arms, outputs: str) -> Table:
     return Table(title, (Column("difference", Style.TEXT), Column("seeds", Style.COUNT), *columns), tuple(rows))
 
 
-def support_table(title: str, arms: Arms) -> Table:
-    """pass@k of right and rule-verified answers, from the unbiased estimator, averaged over problems and seeds."""
-
-    def row(arm: str, records: Sequence[Record]) -> tuple[Cell, ...]:
-        of = [record.outputs["support/sampled"] for record in records]
-        return (arm, len(of), *[estimate([pass_at(k, one) for one in of]) for k in _ks(arms)])
-
-    columns = [Column(f"pass@{k} (%)", Style.PERCENT) for k in _ks(arms)]
-    return Table(
-        title,
-        (Column("arm", Style.TEXT), Column("seeds", Style.COUNT), *columns),
-        tuple([row(arm, records) for arm, records in arms.items()]),
-    )
-
-
 def curve_table(title: str, arms: Arms, name: str, style: Style) -> Table:
     """A curve of training, in means over seeds of each stretch of steps."""
     curves = {arm: [one.curve[name] for one in records if one.curve] for arm, records in arms.items()}
@@ -131,17 +114,6 @@ def curve_table(title: str, arms: Arms, name: str, style: Style) -> Table:
 
     rows = tuple([(arm, *[cell(of, place) for place in range(longest)]) for arm, of in given.items()])
     return Table(title, (Column("arm", Style.TEXT), *columns), rows)
-
-
-def _ks(arms: Arms) -> list[int]:
-    samples = min(one.outputs["support/sampled"].samples for records in arms.values() for one in records)
-    return [k for k in KS if k <= samples]
-
-
-def pass_at(k: int, outputs: Outputs) -> float:
-    """The chance that one of k samples is right and rule-verified (Chen et al. 2021, equation 1), over problems."""
-    n = outputs.samples
-    return fmean([1.0 - comb(n - c, k) / comb(n, k) for c in outputs.verified])
 
 
 # -- differences ------------------------------------------------------------------------------------------------------
@@ -212,30 +184,25 @@ def _difference(score: Score, ours: Sequence[Record], theirs: Sequence[Record], 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
 
-FILES = {"longer": "proofs of 4–6 steps", "short": "proofs of 1–3 steps"}
+FILES = {"longer": "Proofs of 4–6 steps", "short": "Proofs of 1–3 steps"}
+CURVE_STYLES = {"rvr": Style.PERCENT, "entropy": Style.RATIO, "padding": Style.RATIO, "silent": Style.PERCENT}
 
 
 def page(records: Sequence[Record]) -> str:
     """All tables in Markdown."""
-    return "\n".join(["# Tables of the study `longer`", "", *_sections(records)])
+    return "\n".join(["# Tables of the study `longer`", "", *_sections(_arms(records))])
 
 
-def _sections(records: Sequence[Record]) -> Iterator[str]:
-    for condition in dict.fromkeys([record.condition for record in records]):
-        arms = _arms([record for record in records if record.condition == condition])
-        yield f"## {condition}\n"
-        rates = {arm: records[0].learning_rate for arm, records in arms.items() if arm != WARM_UP}
-        yield "Learning rates: " + ", ".join([f"{arm} {rate:g}" for arm, rate in rates.items()]) + "\n"
-        for file, about in FILES.items():
-            for decoding in ("sampled", "greedy"):
-                where = f"{file}/{decoding}"
-                yield to_markdown(scores_table(f"{condition}: {about}, {decoding}", arms, where))
-                if OURS in arms:
-                    title = f"{condition}: {about}, {decoding}, differences in points"
-                    yield to_markdown(differences_table(title, arms, where))
-        yield to_markdown(support_table(f"{condition}: {FILES['longer']}, pass@k of right and rule-verified", arms))
-        for name, style in (("entropy", Style.RATIO), ("padding", Style.RATIO), ("silent", Style.PERCENT)):
-            yield to_markdown(curve_table(f"{condition}: {name} over the steps of training", arms, name, style))
+def _sections(arms: Arms) -> Iterator[str]:
+    rates = {arm: of[0].learning_rate for arm, of in arms.items() if arm != WARM_UP}
+    yield "Learning rates: " + ", ".join([f"{arm} {rate:g}" for arm, rate in rates.items()]) + "\n"
+    for file, about in FILES.items():
+        for decoding in ("sampled", "greedy"):
+            yield to_markdown(scores_table(f"{about}, {decoding}", arms, f"{file}/{decoding}"))
+            if OURS in arms:
+                yield to_markdown(differences_table(f"{about}, {decoding}: points", arms, f"{file}/{decoding}"))
+    for name, style in CURVE_STYLES.items():
+        yield to_markdown(curve_table(f"{name} over the steps of training", arms, name, style))
 
 
 def _arms(records: Sequence[Record]) -> Arms:

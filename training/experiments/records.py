@@ -1,7 +1,7 @@
 """Records of runs: all that tables need, small enough to be committed.
 
-A record holds, for each held-out file and decoding, a few counts per problem (sums over its samples), so that means,
-bootstrap intervals over problems and seeds, and pass@k can be computed again; and the curve of training, in means over
+A record holds, for each held-out file and decoding, a few counts per problem (sums over its samples), so that means and
+bootstrap intervals over problems and seeds can be computed again; and the curve of training, in means over
 ten steps.
 """
 
@@ -18,7 +18,7 @@ from proof_r1_formal.metrics.measures import Measure
 from proof_r1_formal.metrics.outcomes import output_row
 from training.config import Config
 from training.credit import padding
-from training.experiments.longer_plan import Condition, Sizes
+from training.experiments.longer_plan import Sizes
 from training.experiments.runs import Answer, answers, trained_policy
 from training.local.logs import StepRecord, read_log
 
@@ -70,13 +70,12 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """A run.
 
     Attributes:
-        condition, arm, seed: which.
+        arm, seed: which.
         learning_rate, steps: of its optimiser.
-        outputs: by ``file/decoding``: ``short`` and ``longer`` greedy and sampled, ``support`` sampled.
+        outputs: by ``file/decoding``: ``short`` and ``longer``, each greedy and sampled.
         curve: name in ``CURVES`` -> means over ``EVERY`` steps; empty for SFT.
     """
 
-    condition: Condition
     arm: str
     seed: int
     learning_rate: float
@@ -85,16 +84,14 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     curve: dict[str, list[float]]
 
 
-def record_of(
-    config: Config, sizes: Sizes, paths: Mapping[str, Path], *, condition: Condition, arm: str, seed: int
-) -> Record:
+def record_of(config: Config, sizes: Sizes, paths: Mapping[str, Path], *, arm: str, seed: int) -> Record:
     """Score what a finished run has trained.
 
     Args:
         config: of the run.
         sizes: of what is sampled.
         paths: of the held-out files.
-        condition, arm, seed: see :class:`Record`.
+        arm, seed: see :class:`Record`.
     """
     policy, state = trained_policy(config)
     problems = {name: list(read_problems(paths[name]).values()) for name in ("short", "longer")}
@@ -108,10 +105,7 @@ def record_of(
     for name, asked in problems.items():
         score(name, asked, "greedy", 0.0, 1)
         score(name, asked, "sampled", 1.0, sizes.samples)
-    count, samples = sizes.support
-    score("support", problems["longer"][:count], "sampled", 1.0, samples)
     return Record(
-        condition=condition,
         arm=arm,
         seed=seed,
         learning_rate=config.optimiser.learning_rate,
