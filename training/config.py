@@ -153,6 +153,7 @@ class Rollout(_Section, frozen=True):
     Attributes:
         samples: K, completions per problem.
         temperature, top_p: of sampling.
+        logprob_temperature: what logits are divided by in the loss: the temperature of ``sampling``, as in VERL, or 1.
         max_prompt_tokens: problems with a longer prompt are left out and counted.
         max_response_tokens: completions are cut there.
         retries: how many more times in an epoch a problem is put back on the list if no rollout had the right answer.
@@ -174,6 +175,12 @@ class Rollout(_Section, frozen=True):
     workers: Count = 1
     timeout: Rate = 60.0
     constrain: bool = False
+    logprob_temperature: Literal["sampling", 1] = "sampling"
+
+    @property
+    def learning_temperature(self) -> float:
+        """What logits are divided by in the loss."""
+        return self.temperature if self.logprob_temperature == "sampling" else 1.0
 
 
 # -- learning ---------------------------------------------------------------------------------------------------------

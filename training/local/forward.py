@@ -77,13 +77,16 @@ def positions(mask: Tensor) -> Tensor:
     return (mask.cumsum(-1) - 1).clamp(min=0)
 
 
-def log_probs(model: PreTrainedModel, rows: Rows, *, share: bool = True) -> tuple[Tensor, Tensor]:
+def log_probs(
+    model: PreTrainedModel, rows: Rows, *, share: bool = True, temperature: float = 1.0
+) -> tuple[Tensor, Tensor]:
     """The log-probability of each token, and the entropy of the distribution that it is from; 0 at padding.
 
     Args:
         model: the policy.
         rows: the micro-batch.
         share: whether completions share the pass through their prompt; not possible with gradient checkpointing.
+        temperature: that logits are divided by.
 
     Returns:
         Two tensors of float32, completions × tokens; the second has no gradient.
@@ -94,9 +97,9 @@ def log_probs(model: PreTrainedModel, rows: Rows, *, share: bool = True) -> tupl
     size = max(1, LOGITS // model.config.get_text_config().vocab_size)
     chunks = list(zip(hidden.split(size), targets.split(size), strict=True))
     if len(chunks) == 1 or not torch.is_grad_enabled():
-        parts = [_score(head, *chunk) for chunk in chunks]
+        parts = [_score(head, *chunk, temperature) for chunk in chunks]
     else:  # logits are made again on the way back: kept, they would take more memory than the model
-        parts = [checkpoint(_score, head, *chunk, use_reentrant=False) for chunk in chunks]
+        parts = [checkpoint(_score, head, *chunk, temperature, use_reentrant=False) for chunk in chunks]
     empty = torch.zeros(rows.mask.shape, device=hidden.device)
     scored = [empty.masked_scatter(rows.mask, torch.cat(part)) for part in zip(*parts, strict=True)]
     return scored[0], scored[1]
@@ -138,8 +141,8 @@ def _whole(model: PreTrainedModel, rows: Rows) -> Tensor:
     return states[:, rows.prefixes.shape[1] :]
 
 
-def _score(head: Module, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    logits = head(hidden).float()  # a ratio of probabilities in bfloat16 is noise
+def _score(head: Module, hidden: Tensor, targets: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
+    logits = head(hidden).float() / temperature  # a ratio of probabilities in bfloat16 is noise
     total = logits.logsumexp(-1)
     chosen = logits.gather(-1, targets[:, None])[:, 0] - total
     with torch.no_grad():

@@ -61,7 +61,7 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", tag_fiel
         failed: problems without a right rollout; put_back: those of them that come again.
         broken: completions that could not be verified.
         tokens: mean length of a completion; cut: share that did not end by itself.
-        entropy: of the policy that sampled, in nats per token.
+        entropy: of the policy that sampled, in nats per token, at the temperature of the log-probabilities.
         kl: to the reference policy, in nats per rollout (k3, summed over tokens), before the updates.
         loss: mean over the updates; policy_loss: without the KL term.
         clip_fraction: share of tokens with an advantage at which clipping stops the gradient.

@@ -99,7 +99,7 @@ class ReinforcementLearner:
         sampled = list(chunks(samples, config.rollout.samples))
         with watch.part("reference"):
             examples = [[Example(tasks[one.prompt].prompt, one.ids) for one in group] for group in sampled]
-            minis = prepare(policy, examples, config.batch)
+            minis = prepare(policy, examples, config.batch, temperature=config.rollout.learning_temperature)
         with watch.part("verification"):
             groups = [[self._tried(tasks[one.prompt], one, *pending[one]) for one in group] for group in sampled]
         rollouts = [[one.rollout for one in group] for group in groups]

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import torch
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from proof_r1_formal import ProofR1Error
 from training.config import Batch, LossSettings, Optimiser
@@ -33,11 +34,13 @@ class Micro:
         rows: their tokens.
         reference: log-probabilities under the reference policy.
         old: those under the policy that sampled; None until the first pass, if that policy makes it.
+        temperature: that the logits behind all of them are divided by.
     """
 
     rows: Rows
     reference: Tensor
     old: Tensor | None = None
+    temperature: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,24 +77,31 @@ def learning_rate(settings: Optimiser, step: int) -> float:
 
 
 @torch.no_grad()
-def prepare(policy: Policy, groups: Sequence[Sequence[Example]], batch: Batch) -> list[list[Micro]]:
+def prepare(
+    policy: Policy, groups: Sequence[Sequence[Example]], batch: Batch, *, temperature: float = 1.0
+) -> list[list[Micro]]:
     """The mini-batches of a step in their micro-batches, with all log-probabilities that updates compare with.
 
     Args:
         policy: as it was when it sampled.
         groups: the rollouts of each problem.
         batch: the sizes.
+        temperature: that logits are divided by, here and in the updates.
     """
     prepared: list[list[Micro]] = []
+
+    def scored(model: PreTrainedModel, part: Rows) -> Tensor:
+        return log_probs(model, part, share=policy.share, temperature=temperature)[0]
+
     for mini in chunks(groups, batch.mini):
         examples = [example for group in mini for example in group]
         rows = [rows_of(chunk, policy.device) for chunk in chunks(examples, batch.micro)]
         with policy.precision():
             with policy.reference() as reference:
-                references = [log_probs(reference, part, share=policy.share)[0] for part in rows]
+                references = [scored(reference, part) for part in rows]
             # the first mini-batch meets the policy that sampled: its own first pass will do
-            olds = [log_probs(policy.model, part, share=policy.share)[0] if prepared else None for part in rows]
-        prepared.append([Micro(*parts) for parts in zip(rows, references, olds, strict=True)])
+            olds = [scored(policy.model, part) if prepared else None for part in rows]
+        prepared.append([Micro(*parts, temperature) for parts in zip(rows, references, olds, strict=True)])
     return prepared
 
 
@@ -133,7 +143,9 @@ def update(
             for micro, earned in zip(mini, chunks(credits_, batch.micro), strict=True):
                 advantages, _ = pad([credit.advantages for credit in earned], policy.device, dtype=torch.float32)
                 with policy.precision():
-                    now, uncertainty = log_probs(policy.model, micro.rows, share=policy.share)
+                    now, uncertainty = log_probs(
+                        policy.model, micro.rows, share=policy.share, temperature=micro.temperature
+                    )
                 if micro.old is None:
                     micro.old = now.detach()
                 result = policy_loss(

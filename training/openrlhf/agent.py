@@ -141,8 +141,9 @@ def rollout_actor(config: Config, model: Path, *, cpu: bool) -> type:
 
     class RolloutActor(base):  # type: ignore[misc, valid-type]
         async def __init__(self, *args: object, **options: object) -> None:  # type: ignore[misc]  # Ray waits for it
-            # those of the model, before temperature and top-p: the ones that the policy's are compared with
-            options |= {"logprobs_mode": "raw_logprobs", "max_num_seqs": config.rollout.parallel}
+            # as near as engines come to those of the policy, which has its temperature but no top-p
+            mode = "raw_logprobs" if config.rollout.learning_temperature == 1.0 else "processed_logprobs"
+            options |= {"logprobs_mode": mode, "max_num_seqs": config.rollout.parallel}
             if cpu:
                 options |= {"worker_extension_cls": ENGINE}
             await super().__init__(*args, **options)

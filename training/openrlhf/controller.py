@@ -48,7 +48,7 @@ class Controller(undecorated(ppo_trainer.PPOTrainer)):  # type: ignore[misc]
         super().__init__(*args, **sampling)
         self._config: Config = self.strategy.config
         self._folder = Path(self._config.output)
-        self.generate_kwargs["temperature"] = self._config.rollout.temperature  # the policy's own is 1
+        self.generate_kwargs["temperature"] = self._config.rollout.temperature  # OpenRLHF's is that of the loss
         stock = self.experience_maker
         self.experience_maker = ProofExperienceMaker(
             stock.actor_model_group,

@@ -135,7 +135,7 @@ def reinforcement(config: Config, model: Path | str, steps: int, *, cpu: bool) -
         "rollout.micro_batch_size": batch.micro,
         "rollout.max_new_tokens": rollout.max_response_tokens,
         "rollout.top_p": rollout.top_p,
-        "rollout.temperature": 1.0,  # that of the policy in the loss; the controller asks the engines for its own
+        "rollout.temperature": rollout.learning_temperature,  # of the loss; the controller asks the engines for its own
         "train.batch_size": batch.mini * rollout.samples,
         "train.micro_batch_size": batch.micro,
         "train.max_epochs": batch.epochs,

@@ -18,22 +18,23 @@ EXAMPLES = [
 ]
 
 
-def alone(policy: Policy, example: Example) -> tuple[Tensor, Tensor]:
+def alone(policy: Policy, example: Example, temperature: float = 1.0) -> tuple[Tensor, Tensor]:
     """Log-probabilities and entropies as the model's own forward pass gives them, without padding or cache."""
     ids = torch.tensor([[*example.prompt, *example.response]])
     logits = policy.model(input_ids=ids).logits[0, len(example.prompt) - 1 : -1]
-    spread = logits.log_softmax(-1)
+    spread = (logits / temperature).log_softmax(-1)
     chosen = spread[torch.arange(len(example.response)), torch.tensor(example.response)]
     return chosen, -(spread.exp() * spread).sum(-1)
 
 
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
 @pytest.mark.parametrize("share", [True, False])
-def test_a_batch_is_as_each_alone(policy: Policy, share: bool) -> None:
+def test_a_batch_is_as_each_alone(policy: Policy, share: bool, temperature: float) -> None:
     rows = rows_of(EXAMPLES, policy.device)
     assert rows.prefixes.shape[0] == 2
-    found, entropy = log_probs(policy.model, rows, share=share)
+    found, entropy = log_probs(policy.model, rows, share=share, temperature=temperature)
     for row, example in enumerate(EXAMPLES):
-        chosen, spread = alone(policy, example)
+        chosen, spread = alone(policy, example, temperature)
         length = len(example.response)
         torch.testing.assert_close(found[row, :length], chosen, rtol=1e-4, atol=1e-5)
         torch.testing.assert_close(entropy[row, :length], spread.detach(), rtol=1e-4, atol=1e-5)

@@ -70,6 +70,22 @@ def after(steps: int) -> Callable[[], bool]:
 # -- whole runs -------------------------------------------------------------------------------------------------------
 
 
+def test_losses_divide_logits_by_the_temperature_of_sampling_unless_told_otherwise(
+    config: Config, display: Display
+) -> None:
+    def entropy(name: str, **changes: object) -> float:
+        rollout = structs.replace(config.rollout, **changes)
+        optimiser = structs.replace(config.optimiser, steps=1)
+        run = structs.replace(config, output=f"{config.output}-{name}", rollout=rollout, optimiser=optimiser)
+        train(run, display)
+        (step,) = [record for record in records(run) if isinstance(record, StepRecord)]
+        return step.entropy
+
+    sampling, one = entropy("a", temperature=0.5), entropy("b", temperature=0.5, logprob_temperature=1)
+    assert sampling < 0.8 * one  # of the same completions
+    assert entropy("c", logprob_temperature=1) == entropy("d")  # sampled at temperature 1
+
+
 def test_the_warm_up_teaches_the_examples(warmed_up: Path) -> None:
     *steps, score = read_log(warmed_up / "log.jsonl")
     losses = [step.loss for step in steps if isinstance(step, ImitationRecord)]

@@ -83,6 +83,24 @@ def test_later_mini_batches_compare_with_the_policy_that_sampled(policy: Policy)
     assert not torch.allclose(after, minis[1][0].old, atol=1e-3)
 
 
+@pytest.mark.parametrize(("temperature", "right"), [(0.5, True), (1.0, False)])
+def test_ratios_at_the_temperature_of_sampling_have_mean_one(policy: Policy, temperature: float, right: bool) -> None:
+    """Over tokens sampled at temperature 0.5, after an update; at another temperature the mean is not 1."""
+    prompt = (5, 6, 7)
+    every = [Example(prompt, (token,)) for token in range(policy.model.config.vocab_size)]
+    rows = rows_of(every, policy.device)
+    sampling = log_probs(policy.model, rows, temperature=0.5)[0][:, 0].detach().exp()
+    batch = Batch(problems=2, mini=1, micro=len(every), epochs=1)
+    minis = prepare(policy, [*GROUPS[:1], every], batch, temperature=temperature)
+    credits_ = [CREDITS[0], [TokenCredit((0.0,), 1)] * len(every)]
+    update(policy, make_optimiser(policy, SETTINGS), minis, credits_, batch=batch, loss=LOSS, max_gradient_norm=1e9)
+    (micro,) = minis[1]
+    assert micro.old is not None
+    ratios = (log_probs(policy.model, rows, temperature=temperature)[0] - micro.old).detach().exp()[:, 0]
+    assert (ratios - 1.0).abs().max() > 0.1
+    assert (abs((sampling * ratios).sum().item() - 1.0) < 1e-4) is right
+
+
 def test_probabilities_follow_the_credit(policy: Policy) -> None:
     batch = Batch(problems=2, mini=2, micro=4, epochs=2)
     credits_ = [credit for group in CREDITS for credit in group]

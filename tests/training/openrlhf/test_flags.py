@@ -55,6 +55,11 @@ def test_the_commands_of_the_guide_are_not_refused(changes: list[str]) -> None:
     assert command(config)
 
 
+def test_the_temperature_of_the_loss_is_that_of_sampling_or_1(parse: Parse, read: Callable[..., Config]) -> None:
+    assert parse(command(read("rollout.temperature=0.7"))).rollout.temperature == 0.7
+    assert parse(command(read("rollout.temperature=0.7", "rollout.logprob_temperature=1"))).rollout.temperature == 1.0
+
+
 @pytest.mark.parametrize("method", ["grpo", "prosfi", "proof_r1", "no_verification", "no_closure"])
 def test_methods_differ_in_no_flag(method: str, read: Callable[..., Config]) -> None:
     assert command(read(method=method)) == command(read())
