@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STUDY = ROOT / "training" / "experiments" / "longer.yaml"
 SIZES = Sizes(
     demonstrations=24,
+    mixed=24,
     names=2,
     recitals=0.5,
     learning=8,
@@ -43,7 +44,7 @@ SIZES = Sizes(
 def test_every_problem_needs_all_its_premises_and_its_proof_holds(tmp_path: Path) -> None:
     verifier = Settings().verifier()
     for name, path in write_draws(draws(SIZES), tmp_path, held_out=HELD_OUT).items():
-        least, most = {"longer": (4, 6), "demonstrations": (1, 6), "validation": (1, 6)}.get(name, (1, 3))
+        least, most = {"longer": (4, 6), "mixed": (1, 6), "validation": (1, 6)}.get(name, (1, 3))
         problems = list(read_problems(path).values())
         assert len(problems) == getattr(SIZES, name)
         for problem in problems:
@@ -71,7 +72,7 @@ def test_renamed_problems_have_the_same_structure_and_proofs_that_hold(tmp_path:
 
 def test_no_two_files_are_drawn_with_the_same_seed() -> None:
     seeds = [draw.settings.seed for parts in draws(SIZES).values() for draw in parts]
-    assert len(seeds) == len(set(seeds)) == 7
+    assert len(seeds) == len(set(seeds)) == 8
 
 
 def test_padding_is_entailed_and_not_used(tmp_path: Path) -> None:
@@ -220,7 +221,7 @@ def test_from_problems_to_tables_and_nothing_twice(tmp_path: Path) -> None:
     )
     brief = {
         name: structs.replace(config, model=model, optimiser=structs.replace(config.optimiser, steps=2))
-        for name, config in (("reading", full.reading), ("warm_up", full.warm_up))
+        for name, config in (("reading", full.reading), ("short", full.short), ("mixed", full.mixed))
     }
     study = Study(
         output=str(tmp_path / "out"),
@@ -244,5 +245,5 @@ def test_from_problems_to_tables_and_nothing_twice(tmp_path: Path) -> None:
     run(study, tmp_path / "records", say=said.append)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json*")} == before
     strict = structs.replace(study, rvr=(0.99, 1.0))
-    with pytest.raises(ProofR1Error, match="change warm_up"):
+    with pytest.raises(ProofR1Error, match="change mixed"):
         run(strict, tmp_path / "records", say=said.append)

@@ -53,15 +53,15 @@ def _problems(study: Study) -> Paths:
     """The files of problems; demonstrations are there under many names each."""
     folder = Path(study.output) / "problems"
     paths = write_draws(draws(study.sizes), folder, held_out=HELD_OUT)
-    demonstrations = folder / "demonstrations-renamed.jsonl"
-    if not demonstrations.exists():
-        drawn = read_problems(paths["demonstrations"]).values()
-        write_renamed(drawn, VOCABULARY, study.sizes.names, demonstrations)
-    return {**paths, "demonstrations": demonstrations}
+    renamed = {name: folder / f"{name}-renamed.jsonl" for name in ("demonstrations", "mixed")}
+    for name, path in renamed.items():
+        if not path.exists():
+            write_renamed(read_problems(paths[name]).values(), VOCABULARY, study.sizes.names, path)
+    return {**paths, **renamed}
 
 
 def warm_up(study: Study, paths: Paths, *, say: Say) -> Config:
-    """Have a model learn from reading exercises, then from clean demonstrations.
+    """Have a model learn from reading exercises, then from short clean demonstrations, then from longer ones, too.
 
     Raises:
         ProofR1Error: too few or too many of its sampled steps are right.
@@ -73,14 +73,17 @@ def warm_up(study: Study, paths: Paths, *, say: Say) -> Config:
     reading = _with_files(study.reading, out / "reading", demonstrations, None)
     reading = structs.replace(reading, data=structs.replace(reading.data, demonstrations=(str(exercises),)))
     _train_once(reading)
-    config = _with_files(study.warm_up, out / WARM_UP, demonstrations, paths["watched"])
-    config = structs.replace(config, model=next_model(reading))
+    short = _with_files(study.short, out / "short", demonstrations, None)
+    short = structs.replace(short, model=next_model(reading))
+    _train_once(short)
+    config = _with_files(study.mixed, out / WARM_UP, paths["mixed"], paths["watched"])
+    config = structs.replace(config, model=next_model(short))
     _train_once(config)
     rvr = evaluation_at_the_end(config).scores[Measure.RVR].value
     say(f"warm-up: sampled RVR {rvr:.1%}")
     if not study.rvr[0] <= rvr <= study.rvr[1]:
         aim = f"from {study.rvr[0]:.0%} to {study.rvr[1]:.0%}"
-        raise ProofR1Error(f"sampled RVR of the warm-up is {rvr:.1%}, not {aim}; change warm_up.optimiser.steps")
+        raise ProofR1Error(f"sampled RVR of the warm-up is {rvr:.1%}, not {aim}; change mixed.optimiser.steps")
     return config
 
 

@@ -1,8 +1,8 @@
 """What the study ``longer`` does, as data: its problems, arms and sizes.
 
-A small model learns to read and then to prove, in one to six steps, from clean demonstrations. Training stops while
-about half of its sampled steps are right. No fault is injected. Each arm then learns from fresh problems of one to
-three steps. It is scored on other problems of these lengths, and on longer proofs.
+A small model learns to read, then to prove in one to three steps, then in one to six, from clean demonstrations. That
+ends while about half of its sampled steps are right. No fault is injected. Each arm then learns from fresh problems of
+one to three steps. It is scored on other problems of these lengths, and on longer proofs.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ class Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """How much of everything.
 
     Attributes:
-        demonstrations: proofs for the warm-up.
-        names: sets of names under which each of them is written.
+        demonstrations: proofs of one to three steps for the warm-up.
+        mixed: proofs of one to six steps for its last stage.
+        names: sets of names under which each proof of the warm-up is written.
         recitals: share of recitals among reading exercises.
         learning: problems that the arms learn from, each once.
         continued: proofs that continued SFT learns from, each once.
@@ -46,6 +47,7 @@ class Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """
 
     demonstrations: int
+    mixed: int
     names: int
     recitals: float
     learning: int
@@ -78,7 +80,9 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         output: folder of problems, models and logs.
         sizes, tuning: see there.
         rvr: least and most sampled RVR, on ``watched``, with which the warm-up may end.
-        reading, warm_up, runs: training configurations; files, model, seed and output are filled in.
+        reading, short, mixed: training configurations of the warm-up's stages: reading exercises, proofs of one to
+            three steps, and proofs of one to six. Files, model, seed and output are filled in.
+        runs: training configuration of the arms, likewise.
         arms: by name, overrides of ``runs`` as on the command line; one of them names the method.
         seeds: of each arm.
     """
@@ -87,7 +91,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     sizes: Sizes
     rvr: tuple[float, float]
     reading: Config
-    warm_up: Config
+    short: Config
+    mixed: Config
     runs: Config
     tuning: Tuning
     arms: dict[str, tuple[str, ...]]
@@ -121,7 +126,8 @@ def draws(sizes: Sizes) -> Mapping[str, tuple[Draw, ...]]:
 
     return MappingProxyType(
         {
-            "demonstrations": draw(101, sizes.demonstrations, BOTH),
+            "demonstrations": draw(101, sizes.demonstrations, SHORT),
+            "mixed": draw(108, sizes.mixed, BOTH),
             "learning": draw(102, sizes.learning, SHORT),
             "short": draw(103, sizes.short, SHORT),
             "longer": draw(104, sizes.longer, LONGER),
