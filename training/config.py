@@ -213,7 +213,7 @@ class Batch(_Section, frozen=True):
 
     problems: Count = 8
     mini: Count = 8
-    micro: Count = 8
+    micro: Count = 1
     epochs: Count = 2
 
     def __post_init__(self) -> None:
@@ -285,7 +285,8 @@ class Cluster(_Section, frozen=True):
         engines: that sample.
         tensor_parallel: GPUs of each of them.
         together: whether policy and engines take turns on the same GPUs; otherwise engines have their own.
-        memory: share of a GPU's memory that an engine takes.
+        gpu_memory: GiB of each GPU; an update that is known to need more is refused.
+        memory: share of it that an engine takes.
         attention: of the policy.
         packing: whether sequences are laid end to end without padding; only with flash attention.
     """
@@ -295,6 +296,7 @@ class Cluster(_Section, frozen=True):
     engines: Count = 4
     tensor_parallel: Count = 1
     together: bool = True
+    gpu_memory: Rate = 80.0
     memory: Portion = 0.5
     attention: Literal["flash_attention_2", "sdpa"] = "flash_attention_2"
     packing: bool = True

@@ -63,7 +63,7 @@ def train(
     """Train a model by a method on problems. A stopped or killed run resumes from its latest checkpoint."""
     if engine == "local" and (address is not None or stop is not None):
         fail("--address and --stop are for jobs on a cluster: they require --engine openrlhf")
-    _check_installation(engine)
+    _check_installation("local" if dry_run else engine)  # what is shown needs no OpenRLHF
     if stop is not None:
         _stop(stop, address)
         return
@@ -106,12 +106,16 @@ def train(
 
 
 def _show_for_ray(config: Config) -> None:
-    """Print the command line of OpenRLHF."""
+    """Print the command line of OpenRLHF, and the memory of each GPU if the model is on this machine."""
     from training.config import write_config
     from training.openrlhf.flags import command
+    from training.openrlhf.memory import check_memory
 
     write(write_config(config))
     write(shlex.join(command(config)))
+    found = check_memory(config)
+    for line in ["The model is not on this machine: memory is unknown."] if found is None else found.lines():
+        write(line)
 
 
 def _submit(config: Config, address: str, *, wait: bool) -> None:

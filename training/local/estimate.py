@@ -95,7 +95,7 @@ def estimate(config: Config, display: Display) -> Estimate:
             make_model(config.model.scratch, sample_texts(problems, config.data), Path(scratch), seed=config.seed)
         assert folder is not None  # one of the two is there
         tokenizer = load_tokenizer(folder)
-        parameters, embedding, trained = _sizes(config, folder)
+        parameters, embedding, trained = sizes(config, folder)
     limit = config.rollout.max_prompt_tokens
     tasks = make_tasks(problems, tokenizer, config.data, max_prompt_tokens=limit).tasks
     if not tasks:
@@ -143,7 +143,7 @@ def estimate(config: Config, display: Display) -> Estimate:
     )
 
 
-def _sizes(config: Config, folder: str | Path) -> tuple[int, int, int]:
+def sizes(config: Config, folder: str | Path) -> tuple[int, int, int]:
     """Weights of the model, of its input embedding (0 if the output layer is the same), and of what is trained."""
     try:
         shape = AutoConfig.from_pretrained(folder, local_files_only=True)

@@ -23,6 +23,7 @@ from training.local.display import Display
 from training.local.trainer import check_same_run
 from training.openrlhf import imitation, reinforcement
 from training.openrlhf.flags import check
+from training.openrlhf.memory import check_memory
 from training.openrlhf.reinforcement import JOB
 
 INTERRUPTED = 130
@@ -42,6 +43,8 @@ def run(config: Config, display: Display) -> None:
     cpu = without_gpu(config)
     check(config, cpu=cpu)
     check_machine(config, cpu=cpu)
+    if not cpu:
+        check_memory(config)
     if JOB in os.environ and not Path(config.output).is_absolute():
         raise ConfigError(
             "output", "in a job, give an absolute path that all nodes share: a job's own folder goes with it"

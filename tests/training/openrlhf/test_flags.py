@@ -36,7 +36,7 @@ def test_openrlhf_reads_the_paper_as_it_is(parse: Parse) -> None:
     told = parse(command(read_config(CONFIGS / "paper.yaml", ["cluster.attention=sdpa", "cluster.packing=false"])))
     assert (told.actor.num_gpus_per_node, told.vllm.num_engines, told.train.colocate_all) == (4, 4, True)
     assert (told.rollout.batch_size, told.rollout.n_samples_per_prompt) == (8, 8)
-    assert (told.train.batch_size, told.train.micro_batch_size, told.train.max_epochs) == (64, 8, 2)
+    assert (told.train.batch_size, told.train.micro_batch_size, told.train.max_epochs) == (64, 1, 2)
     assert (told.data.max_len, told.rollout.max_new_tokens, told.rollout.top_p) == (8192, 4096, 0.95)
     assert (told.ds.lora.rank, told.ds.lora.alpha, len(told.ds.lora.target_modules)) == (8, 16, 7)
     assert (told.actor.adam.lr, tuple(told.actor.adam.betas), told.actor.max_norm) == (5e-6, (0.9, 0.999), 1.0)

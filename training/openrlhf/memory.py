@@ -1,0 +1,91 @@
+"""The least memory that a GPU needs at the peak of an update with OpenRLHF, from the shape of the model alone.
+
+In: a configuration whose model's folder is on this machine. Out: bytes, by what they hold. The engine sleeps during
+updates. Sequences have the longest length that the configuration allows. The logits of a micro-batch are there in
+bfloat16 and in float32, with the gradient of the latter: a prompt and a response of 8,192 tokens in all and 152,000
+words make 12 GB for each completion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from transformers import AutoConfig
+
+from training.config import Config, ConfigError
+from training.local.estimate import sizes
+
+BLOCK = 34
+"""Bytes of the activations of a block, by token and width, in 16-bit arithmetic without attention scores (Korthikanti
+et al. 2022, "Reducing Activation Recomputation in Large Transformer Models", equation 1)."""
+LOGIT = 2 + 4 + 4
+STATE = 2 + 3 * 4
+"""Bytes of a trained weight's gradient, copy in float32 and two averages; ranks divide them among themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes on each GPU.
+
+    Attributes:
+        weights: of the policy and of the reference policy, in bfloat16.
+        states: of gradients and optimiser.
+        activations: of the transformer's blocks.
+        logits: of a micro-batch.
+    """
+
+    weights: float
+    states: float
+    activations: float
+    logits: float
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return self.weights + self.states + self.activations + self.logits
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        for name in self.__slots__:
+            yield f"{name}: {getattr(self, name) / 2**30:.1f} GiB"
+        yield f"at least {self.total / 2**30:.1f} GiB on each GPU, activations of kernels and buffers not counted"
+
+
+def memory(config: Config) -> Memory | None:
+    """The memory of an update; None if the model is not on this machine.
+
+    Args:
+        config: of the run.
+    """
+    folder = config.model.path
+    if folder is None or not (Path(folder) / "config.json").exists():
+        return None
+    shape = AutoConfig.from_pretrained(folder, local_files_only=True).get_text_config()
+    parameters, _, trained = sizes(config, folder)
+    tokens = config.batch.micro * (config.rollout.max_prompt_tokens + config.rollout.max_response_tokens)
+    width, blocks = shape.hidden_size, shape.num_hidden_layers
+    kept = 2 * blocks + BLOCK if config.model.gradient_checkpointing else BLOCK * blocks
+    return Memory(
+        weights=2.0 * parameters * (1 if config.method == "sft" else 2),
+        states=STATE * trained / config.cluster.ranks,
+        activations=float(tokens * width * kept),
+        logits=float(tokens * shape.vocab_size * LOGIT),
+    )
+
+
+def check_memory(config: Config) -> Memory | None:
+    """The memory of an update; None if the model is not on this machine.
+
+    Raises:
+        ConfigError: a GPU has less.
+    """
+    found, limit = memory(config), config.cluster.gpu_memory
+    if found is not None and found.total > limit * 2**30:
+        raise ConfigError(
+            "batch.micro",
+            f"an update takes at least {found.total / 2**30:.1f} GiB, and cluster.gpu_memory is {limit:g}: "
+            f"{', '.join(list(found.lines())[:-1])}; lower batch.micro or rollout.max_response_tokens",
+        )
+    return found
