@@ -35,7 +35,7 @@ CURVES: Mapping[str, Callable[[StepRecord], float]] = {
     "padding": lambda r: r.padding,
     "tokens": lambda r: r.tokens,
 }
-"""What of a step's record is kept; see :class:`training.local.logs.StepRecord`."""
+"""The parts of a step's record that are kept; see :class:`training.local.logs.StepRecord`."""
 
 
 class Outputs(msgspec.Struct, frozen=True, kw_only=True):
