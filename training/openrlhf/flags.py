@@ -122,6 +122,7 @@ def reinforcement(config: Config, model: Path | str, steps: int, *, cpu: bool) -
         "vllm.gpu_memory_utilization": cluster.memory,
         "vllm.sync_backend": "gloo" if cpu else "nccl",
         "vllm.enforce_eager": cpu,
+        "vllm.enable_prefix_caching": not cpu,  # a prompt is read once for all its completions
         "train.colocate_all": cluster.together,
         "train.colocate_actor_ref": not cluster.together,
         "vllm.enable_sleep": cluster.together,

@@ -45,6 +45,7 @@ def test_openrlhf_reads_the_paper_as_it_is(parse: Parse) -> None:
     assert (told.ckpt.save_steps, told.ckpt.max_num, told.ckpt.load_enable) == (100, 2, True)
     assert (told.eval.steps, told.eval.n_samples_per_prompt, told.eval.temperature) == (-1, 3, 0.8)
     assert told.actor.gradient_checkpointing_enable is True
+    assert told.vllm.enable_prefix_caching is True
     assert told.critic.model_name_or_path is None
 
 
