@@ -6,7 +6,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -85,14 +85,15 @@ def train(
         return
 
     from training.local.display import Display
-    from training.local.estimate import estimate
+    from training.local.estimate import bounds, estimate, missing
     from training.local.trainer import evaluate, train
 
     with Display(ERR) as display:
         if dry_run:
             write(write_config(settings))
-            for line in estimate(settings, display).lines():
-                write(line)
+            _write_all(bounds(settings))
+            absent = missing(settings)
+            _write_all([f"missing: {one}" for one in absent] or estimate(settings, display).lines())
             return
         if only_evaluate:
             evaluate(settings, display)
@@ -108,13 +109,20 @@ def train(
 def _show_for_ray(config: Config) -> None:
     """Print the command line of OpenRLHF, and the memory of each GPU if the model is on this machine."""
     from training.config import write_config
+    from training.local.estimate import bounds, missing
     from training.openrlhf.flags import command
     from training.openrlhf.memory import check_memory
 
     write(write_config(config))
     write(shlex.join(command(config)))
+    _write_all(bounds(config))
     found = check_memory(config)
-    for line in ["The model is not on this machine: memory is unknown."] if found is None else found.lines():
+    _write_all(["The model is not on this machine: memory is unknown."] if found is None else found.lines())
+    _write_all([f"missing: {one}" for one in missing(config)])
+
+
+def _write_all(lines: Iterable[str]) -> None:
+    for line in lines:
         write(line)
 
 

@@ -69,7 +69,10 @@ def test_a_dry_run_shows_memory_without_problems(model: str) -> None:
     run = shown(model)
     assert run.returncode == 0, run.stderr
     assert "GiB on each GPU" in run.stdout
-    assert "memory is unknown" in shown("model.path=/nowhere").stdout
+    assert "missing: data.train: data/train.jsonl" in run.stdout
+    nowhere = shown("model.path=/nowhere").stdout
+    assert "memory is unknown" in nowhere
+    assert "missing: model.path: /nowhere" in nowhere
     refused = shown(model, "batch.micro=8")
     assert refused.returncode == 2
     assert "lower batch.micro" in " ".join(refused.stderr.split())

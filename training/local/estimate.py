@@ -15,7 +15,7 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM, PretrainedConfig
 
 from proof_r1_formal.models.local import not_loaded
 from training.config import Config, ConfigError
@@ -74,6 +74,41 @@ class Estimate:
         yield f"{self.steps} steps{self.cap} of {self.step_work:.1e} operations"
         yield f"{self.evaluations} evaluations of {self.evaluation_work:.1e} operations"
         yield f"at the {self.speed:.1e} operations a second of this device no less than {self.seconds / 60:.1f} minutes"
+
+
+def bounds(config: Config) -> Iterator[str]:
+    """What the configuration alone says of the cost, for people: all sequences have their longest length."""
+    batch, rollout, steps = config.batch, config.rollout, config.optimiser.steps
+    imitation = isinstance(METHODS[config.method], Imitation)
+    completions = batch.problems * (1 if imitation else rollout.samples)
+    tokens = completions * rollout.max_response_tokens
+    made = "demonstrations" if imitation else "completions"
+    yield f"at most {steps} steps of {completions} {made} with {rollout.max_response_tokens} tokens each:"
+    yield f"at most {tokens:,} tokens of {made} a step, and {steps * tokens:.1e} in all"
+
+
+def missing(config: Config) -> tuple[str, ...]:
+    """The files and folders that the configuration names and that are not there, each with its key."""
+    data, model = config.data, config.model
+    named = [
+        *[("data.train", path) for path in data.train],
+        *[("data.evaluation", path) for path in data.evaluation],
+        *[("data.demonstrations", path) for path in data.demonstrations],
+        *[("model.warm_up", path) for path in (model.warm_up,) if path is not None],
+    ]
+    absent = [(key, path) for key, path in named if not Path(path).exists()]
+    if model.path is not None and shape(model.path) is None:
+        absent.append(("model.path", model.path))
+    return tuple([f"{key}: {path}" for key, path in absent])
+
+
+def shape(model: str) -> PretrainedConfig | None:
+    """The configuration of a model in a folder or in the cache of models; None if there is none."""
+    try:
+        found: PretrainedConfig = AutoConfig.from_pretrained(model, local_files_only=True)
+    except (OSError, ValueError):
+        return None
+    return found
 
 
 def estimate(config: Config, display: Display) -> Estimate:

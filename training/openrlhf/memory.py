@@ -10,12 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-
-from transformers import AutoConfig
 
 from training.config import Config, ConfigError
-from training.local.estimate import sizes
+from training.local.estimate import shape, sizes
 
 BLOCK = 34
 """Bytes of the activations of a block, by token and width, in 16-bit arithmetic without attention scores (Korthikanti
@@ -59,19 +56,20 @@ def memory(config: Config) -> Memory | None:
     Args:
         config: of the run.
     """
-    folder = config.model.path
-    if folder is None or not (Path(folder) / "config.json").exists():
+    name = config.model.path
+    model = None if name is None else shape(name)
+    if name is None or model is None:
         return None
-    shape = AutoConfig.from_pretrained(folder, local_files_only=True).get_text_config()
-    parameters, _, trained = sizes(config, folder)
+    text = model.get_text_config()
+    parameters, _, trained = sizes(config, name)
     tokens = config.batch.micro * (config.rollout.max_prompt_tokens + config.rollout.max_response_tokens)
-    width, blocks = shape.hidden_size, shape.num_hidden_layers
+    width, blocks = text.hidden_size, text.num_hidden_layers
     kept = 2 * blocks + BLOCK if config.model.gradient_checkpointing else BLOCK * blocks
     return Memory(
         weights=2.0 * parameters * (1 if config.method == "sft" else 2),
         states=STATE * trained / config.cluster.ranks,
         activations=float(tokens * width * kept),
-        logits=float(tokens * shape.vocab_size * LOGIT),
+        logits=float(tokens * text.vocab_size * LOGIT),
     )
 
 

@@ -36,6 +36,22 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+def test_a_dry_run_shows_what_needs_no_files_and_lists_those_that_are_missing(tmp_path: Path) -> None:
+    absent = [
+        f"data.train=[{tmp_path / 'no.jsonl'}]",
+        "data.evaluation=[]",
+        "model.scratch=null",
+        "model.path=/nowhere",
+    ]
+    shown = proof_r1("train", "--config", str(TINY), *absent, "--dry-run")
+    assert shown.returncode == 0, shown.stderr
+    assert "at most 4 steps of" in shown.stdout
+    assert [line for line in shown.stdout.splitlines() if line.startswith("missing: ")] == [
+        f"missing: data.train: {tmp_path / 'no.jsonl'}",
+        "missing: model.path: /nowhere",
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
