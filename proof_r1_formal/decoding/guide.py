@@ -22,6 +22,7 @@ Feedback: TypeAlias = Literal["none", "finding"]
 """What the model sees of a step that was taken back: nothing; or the step, and why it failed."""
 SUMMARY = "<summary>"
 _OPENING = re.compile(r"<summary>\s*(```[^\n`]*\n\s*)?\[")
+REPLACED = "Another step follows in its place."
 _BETWEEN = " \t\r\n,"
 
 
@@ -80,7 +81,7 @@ class TakenBack:
     def remark(self) -> str:
         """What is written behind the step where the model is to know why it failed."""
         reasons = "; ".join([finding.message for finding in self.findings if finding.code not in NOTES])
-        return f" /* rejected: {reasons}. Another step follows in its place. */"
+        return f" /* rejected: {reasons}. {REPLACED} */"
 
 
 class Watch:

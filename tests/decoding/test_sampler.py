@@ -8,7 +8,7 @@ import pytest
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.decoding.grammar import GrammarError, completion_grammar
-from proof_r1_formal.decoding.guide import Guide
+from proof_r1_formal.decoding.guide import REPLACED, Guide
 from proof_r1_formal.decoding.masks import DecodingError
 from proof_r1_formal.decoding.sampler import Asked, Decoder, draw
 from proof_r1_formal.proof.report import StepReport
@@ -69,6 +69,24 @@ def test_what_is_taken_back_leaves_nothing_behind(decoder: Decoder) -> None:
             assert len(guided.trials) == tries * steps
             assert guided.tokens == plain.tokens + sum(trial.tokens for trial in guided.trials)
     assert ended
+
+
+def test_what_is_shown_of_a_failing_step_is_not_in_the_answer(decoder: Decoder) -> None:
+    """The model sees the step and a remark; so without chance, too, it need not write the same step again."""
+    shown = 0
+    for case in KNOWN[:3]:
+        told = Refusing(VerifierSession(case, VERIFIER), tries=1, feedback="finding")
+        untold = Refusing(VerifierSession(case, VERIFIER), tries=1)
+        (found,) = decoder.sample([asked(case, 0, guide=told, steps=3)], temperature=0.0)
+        (silent,) = decoder.sample([asked(case, 0, guide=untold, steps=3)], temperature=0.0)
+        if found.whole and silent.whole:
+            shown += found.text != silent.text
+            assert VERIFIER.verify(case, found.text).parsed
+            assert "rejected" not in found.text
+            remarks = [len(decoder.tokenizer.encode(f" /* rejected: . {REPLACED} */")) for _ in found.trials]
+            assert found.read >= sum(remarks) > 0 == silent.read
+            assert found.tokens > sum(trial.tokens for trial in found.trials)
+    assert shown
 
 
 def test_the_others_of_a_batch_change_nothing(decoder: Decoder) -> None:

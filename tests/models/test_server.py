@@ -82,6 +82,27 @@ def test_every_method_solves_and_repairs(method: str, served: tuple[str, ...], t
         assert one.cost.prompt_tokens and one.cost.seconds
 
 
+def test_guided_sampling_continues_a_text(served: tuple[str, ...], tmp_path: Path) -> None:
+    """This server has a template, and continues no message."""
+    out = tmp_path / "c.jsonl"
+    result = run("sample", served, "--out", str(out), "--k", "1", "--method", "guided")
+    assert result.exit_code == 0, result.output
+    assert "guided by continuing answers through /completions" in result.output
+    found = [one for one in read_completions(out) if isinstance(one, Completion)]
+    assert [one.problem_id for one in found] == list(read_problems(PROBLEMS))
+    for one in found:
+        assert one.cost is not None
+        assert one.cost.tokens is not None
+        assert 1 <= one.cost.tokens <= 6
+
+
+def test_what_the_server_offers_is_found(served: tuple[str, ...], tmp_path: Path) -> None:
+    out = tmp_path / "c.jsonl"
+    result = run("sample", served, "--out", str(out), "--k", "1", "--constrain", "auto")
+    assert result.exit_code == 0, result.output
+    assert "the endpoint keeps to no constraint that is known here" in result.output
+
+
 def test_a_review_writes_what_came_of_every_step(served: tuple[str, ...], tmp_path: Path) -> None:
     out = tmp_path / "review"
     completions = str(EXAMPLES / "completions.jsonl")
