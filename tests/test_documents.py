@@ -47,6 +47,7 @@ ELSEWHERE = {
 NOT_RUN = {
     ("cluster.md", ""): "wants GPUs, a cluster and a model; tests/training/openrlhf runs the engine on CPUs",
     ("decoding.md", "pip install"): "changes the environment",
+    ("decoding.md", "proof-r1 sample"): "wants a model; tests/models has one",
     ("decoding.md", "from transformers"): "wants a model; tests/decoding/test_sampler.py has one",
     ("evaluation.md", "proof-r1 evaluate --study"): "tests/study/test_evaluation_commands.py runs a study",
     ("evaluation.md", "proof-r1 review"): "wants a model; tests/study/test_evaluation_commands.py has one",
