@@ -115,15 +115,17 @@ def tuned_rate(study: Study, arm: str, start: Config, paths: Paths, *, say: Say)
 def arm_config(study: Study, arm: str, rate: float, seed: int, start: Config, output: Path, paths: Paths) -> Config:
     """The configuration of a run.
 
-    Continued SFT learns from clean demonstrations: as many in a step as others have rollouts, in as many updates.
+    Its problems are those of the file that ``data.train`` names. SFT learns from as many proofs in a step as others have
+    rollouts, in as many updates.
     """
     config = with_overrides(structs.replace(study.runs, seed=seed, model=next_model(start)), study.arms[arm])
     config = structs.replace(config, optimiser=structs.replace(config.optimiser, learning_rate=rate))
-    if config.method != "sft":
-        return _with_files(config, output, paths["learning"], None)
-    batch, samples = config.batch, config.rollout.samples
-    many = structs.replace(batch, problems=batch.problems * samples, mini=batch.mini * samples // batch.epochs)
-    return _with_files(structs.replace(config, batch=many), output, paths["continued"], None)
+    if config.method == "sft":
+        batch, samples = config.batch, config.rollout.samples
+        many = structs.replace(batch, problems=batch.problems * samples, mini=batch.mini * samples // batch.epochs)
+        config = structs.replace(config, batch=many)
+    (train,) = config.data.train
+    return _with_files(config, output, paths[train], None)
 
 
 def _with_files(config: Config, output: Path, train: Path, evaluation: Path | None) -> Config:

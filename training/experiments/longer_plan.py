@@ -83,7 +83,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         reading, short, mixed: training configurations of the warm-up's stages: reading exercises, proofs of one to
             three steps, and proofs of one to six. Files, model, seed and output are filled in.
         runs: training configuration of the arms, likewise.
-        arms: by name, overrides of ``runs`` as on the command line; one of them names the method.
+        arms: by name, overrides of ``runs`` as on the command line; one of them names the method. ``data.train`` is the
+            name of a file of :func:`draws`.
         seeds: of each arm.
     """
 
