@@ -36,6 +36,8 @@ class CreditSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
             does not use it.
         baseline_start, baseline_decay: where the moving average of a rule's signals starts, how much of it is kept.
         baseline_min, baseline_max: b_min and b_max.
+        uncertain: when binding the answer Uncertain has signal 1: if it is ``entailed``, which it never is, or if the
+            answer is ``verified`` by two countermodels. The paper leaves problems with this answer out.
     """
 
     preset: PresetName = "paper"
@@ -49,6 +51,7 @@ class CreditSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     baseline_decay: Share = 0.9
     baseline_min: Share = 0.3
     baseline_max: Share = 0.7
+    uncertain: Literal["entailed", "verified"] = "entailed"
 
     def __post_init__(self) -> None:
         if self.baseline_min > self.baseline_max:
@@ -118,6 +121,17 @@ class Credit:
 def is_eligible(report: TraceReport) -> bool:
     """Whether a rollout keeps the contract: its summary is read, and every action is well formed."""
     return report.parsed and all(step.schema for step in report.actions)
+
+
+def with_uncertain(report: TraceReport, settings: CreditSettings) -> TraceReport:
+    """The report to be credited: a binding of a verified answer Uncertain passes all checks, if the settings say so."""
+    if settings.uncertain == "entailed" or report.uncertain != "verified" or not report.verified:
+        return report
+    *steps, last = report.actions  # a verified answer has a terminal action
+    if last.declared_rule != GOAL_BINDING:  # under another rule it would earn λ_v
+        return report
+    bound = msgspec.structs.replace(last, semantic=True, rule=True, progress=True, signal=1.0)
+    return msgspec.structs.replace(report, actions=(*steps, bound))
 
 
 def is_solved(report: TraceReport) -> bool:

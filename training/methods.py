@@ -25,7 +25,7 @@ from typing import TypeAlias, assert_never
 from proof_r1_formal import ProofR1Error, TraceReport
 from proof_r1_formal.proof.rewards import Reward, answer_reward, sound_answer_reward
 from training.align import Alignment, align
-from training.credit import Baselines, Credit, CreditSettings, group_relative, is_flawless
+from training.credit import Baselines, Credit, CreditSettings, group_relative, is_flawless, with_uncertain
 from training.pieces import TokenText
 from training.presets import PRESETS, Group
 
@@ -128,6 +128,7 @@ def rollout_of(
         limit: number of tokens that are trained on; all if None.
         verified: whether the completion could be verified.
     """
+    report = with_uncertain(report, settings)
     spans = [step.span for step in report.actions]
     if not spans and PRESETS[settings.preset].credits_text:
         spans = [(0, len(completion.text))]

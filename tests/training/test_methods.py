@@ -190,3 +190,42 @@ def test_the_algorithm_needs_no_torch_and_loads_quickly() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == []
+
+
+@pytest.mark.parametrize(
+    ("problem", "steps", "signal"),
+    [
+        ("garden/4", [("h_goal_uncertain", ["h1"], "sings(Mara)", "GOAL_BINDING")], 1.0),
+        (
+            "garden/4",
+            [("h_goal_uncertain", ["h1"], "sings(Mara)", "IMPLICATION_ELIMINATION")],
+            0.1,
+        ),  # it would earn λ_v
+        ("garden/4", [("h_goal_uncertain", ["h1"], "happy(Mara)", "GOAL_BINDING")], 0.1),  # not the option's formula
+        (
+            "garden/4",
+            [
+                ("s1", ["h1"], "sings(Mara)", "IMPLICATION_ELIMINATION"),
+                ("h_goal_uncertain", ["s1"], "sings(Mara)", "GOAL_BINDING"),
+            ],
+            1.0,
+        ),
+        ("garden/4", [("h_goal_true", ["h1"], "sings(Mara)", "GOAL_BINDING")], 0.1),
+        ("animals/1", [("h_goal_uncertain", ["h1"], "nocturnal(Pip)", "GOAL_BINDING")], 0.1),  # it is entailed: refuted
+    ],
+)
+def test_a_verified_answer_uncertain_has_signal_1_if_the_settings_say_so(
+    problem: str, steps: list[tuple[str, list[str], str, str]], signal: float
+) -> None:
+    problems = read_problems(ROOT / "examples" / "problems.jsonl")
+    fields = ("id", "dependencies", "conclusion", "rule")
+    answer = f"<summary>{json.dumps([dict(zip(fields, one, strict=True)) for one in steps])}</summary>"
+    report = Verifier(evaluation=False).verify(problems[problem], answer)
+    text = tokens(answer)
+    by_default = rollout_of(report, text, PAPER)
+    assert by_default.report is report
+    assert report.actions[-1].signal < 1.0
+    verified = rollout_of(report, text, CreditSettings(uncertain="verified"))
+    assert verified.report.actions[-1].signal == pytest.approx(max(signal, report.actions[-1].signal))
+    assert verified.report.actions[:-1] == report.actions[:-1]
+    assert (verified.report != report) is (signal == 1.0)

@@ -115,8 +115,8 @@ def tuned_rate(study: Study, arm: str, start: Config, paths: Paths, *, say: Say)
 def arm_config(study: Study, arm: str, rate: float, seed: int, start: Config, output: Path, paths: Paths) -> Config:
     """The configuration of a run.
 
-    Its problems are those of the file that ``data.train`` names. SFT learns from as many proofs in a step as others have
-    rollouts, in as many updates.
+    Its problems are those of the file that ``data.train`` names. SFT learns from as many proofs in a step as others
+    have rollouts, in as many updates.
     """
     config = with_overrides(structs.replace(study.runs, seed=seed, model=next_model(start)), study.arms[arm])
     config = structs.replace(config, optimiser=structs.replace(config.optimiser, learning_rate=rate))
