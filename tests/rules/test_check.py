@@ -481,14 +481,29 @@ COSTS = [
 """What checks cost. Another search may cost something else; then verdicts near the budget change, too."""
 
 
+class Charged(Oracle):
+    """Notes what it is charged."""
+
+    def __init__(self) -> None:
+        super().__init__(ORACLE.solver)
+        self.charges: list[int] = []
+
+    def charge(self, steps: int) -> None:
+        self.charges.append(steps)
+
+
 def test_what_checks_cost() -> None:
-    """Just enough is enough; one less leaves the step undecided."""
+    """Just enough is enough; one less leaves the step undecided. The charge does not depend on the budget."""
     for short, step, cost in COSTS:
         rule = FOLIO.find(SHORT[short])
         assert rule is not None
-        left, right = step.split("|-")
-        dependencies, conclusion = tuple(map(parse_formula, left.split(";"))), parse_formula(right)
-        result = check_rule(rule, dependencies, conclusion, ORACLE)
+        dependencies, conclusion = read(step)
+        oracle = Charged()
+        result = check_rule(rule, dependencies, conclusion, oracle)
+        charged = oracle.charges[-1]
+        assert charged >= cost, step
+        check_rule(rule, dependencies, conclusion, oracle, budget=charged)
+        assert oracle.charges[-1] == charged, step
         assert (step, check_rule(rule, dependencies, conclusion, ORACLE, budget=cost)) == (step, result)
         assert (step, check_rule(rule, dependencies, conclusion, ORACLE, budget=cost - 1)) == (step, Undecided(SPENT))
 
@@ -530,6 +545,7 @@ COMPOUND = [
     ("IE", "A → B; B → C; A |- C", ["B"]),
     ("IE", "A ⊕ B → C; A; ¬B |- C", ["A ⊕ B"]),
     ("IE", "(∃x P(x)) → B; P(a) |- B", ["∃x P(x)"]),
+    ("IE", "A → C; B → C; D; (D → A) ∧ (D → B) |- C", ["A"]),  # of two such instances the first
     ("MT", "A → B; B → C; ¬C |- ¬A", ["¬B"]),
     ("MT", "A → B ∧ C; B → D; D → ¬C |- ¬A", ["¬(B ∧ C)"]),
     ("DS", "A ∨ B; A → C; ¬C |- B", ["¬A"]),
