@@ -54,12 +54,10 @@ BANNED = {
 UNSWEPT = (
     "bench/",
     "docs/mutants.md",
-    "proof_r1_formal/assistants/",
     "proof_r1_formal/evidence/",
     "proof_r1_formal/logic/",
     "proof_r1_formal/proof/",
     "proof_r1_formal/rules/",
-    "proof_r1_formal/search/",
     "proof_r1_formal/serve/",
     "proof_r1_formal/solvers/",
     "training/",

@@ -1,7 +1,7 @@
 """What LeanDojo sees in the theory: its theorems, traced in a full Lean, against the manifest.
 
 In: the theory's folder, with LeanDojo (the extra ``[lean]``), git and elan's Lean installed. Out: our theorems as
-LeanDojo extracts them (name, file, statement, premises), and what of the manifest they do not bear out. This is another
+LeanDojo extracts them (name, file, statement, premises), and where they contradict the manifest. This is another
 reading of the same files, by other people's tools; what is a theorem, the kernel says (``assistants.theories``).
 
 LeanDojo looks for ``A/B.lean`` of module ``A.B`` at the top of a git repository, and cannot do with a ``srcDir``. So
@@ -85,7 +85,7 @@ class Flaw(NamedTuple):
 
 
 def compare(traced: Iterable[TracedStatement], manifest: Manifest) -> tuple[Flaw, ...]:
-    """What of the manifest the trace does not bear out; nothing if all is well.
+    """Where the trace contradicts the manifest; nothing if it does not.
 
     Every theorem of the manifest must be traced once, in a file of ours, with its name in its statement, and may name
     only what is ours or Lean's own.
@@ -111,7 +111,7 @@ def _problems(name: str, found: Sequence[TracedStatement]) -> Iterator[str]:
         yield f"it is in the trace {len(found)} times" if found else "it is not in the trace"
     for theorem in found:
         if not _ours(theorem.file.removesuffix(".lean").replace("/", ".")):
-            yield f"it is in {theorem.file}, which is no file of the theory"
+            yield f"it is in {theorem.file}, which is not a file of the theory"
         if theorem.statement.split()[:2] != ["theorem", name.removeprefix(f"{NAMESPACE}.")]:
             yield f"its text is {theorem.statement[:80]!r}"
         for premise in theorem.premises:

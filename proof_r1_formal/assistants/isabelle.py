@@ -48,7 +48,7 @@ def theory_of(theorems: Mapping[str, IsabelleTheorem], name: str) -> str:
         name: of the theory, and so of its file, which belongs beside ``Proof_R1.thy``: letters, digits and ``_``.
 
     Raises:
-        ValueError: the name is no theory name.
+        ValueError: the name is not a theory name.
     """
     parts = [f"{each.text(label)}\n{isabelle.gate(name, label, imports=THEORY)}" for label, each in theorems.items()]
     return isabelle.theory(name, *parts, imports=THEORY)

@@ -72,7 +72,7 @@ def isar_theory(certificate: AnyCertificate, name: str) -> str:
 
     Raises:
         ProofError, SignatureError: see :func:`answer`.
-        ValueError: the name is no theory name.
+        ValueError: the name is not a theory name.
     """
     return theory_of(isar_theorems(certificate), name)
 
@@ -227,7 +227,7 @@ class _Writer:
             case Apply():
                 return self._applied(known, line)
             case Repeat() | Witness():
-                raise AssertionError("these lines are no statements of their own")
+                raise AssertionError("these lines state nothing on their own")
         assert_never(line)
 
     def _generalised(self, formula: Formula, fact: str, term: Term) -> tuple[Signed, _Reason]:

@@ -102,7 +102,7 @@ class LeanKernel:
         cache: folder for compiled theories.
 
     Raises:
-        SolverError: it is no Lean 4, or it does not accept the theory.
+        SolverError: it is not Lean 4, or it does not accept the theory.
     """
 
     def __init__(self, command: Sequence[str], *, mini: bool, cache: Path | None = None) -> None:
@@ -111,7 +111,7 @@ class LeanKernel:
         said = self._run(["--version"], None, 60.0).stdout.decode("utf-8", "replace")
         version = re.search(r"version (4\.[\w.-]+)(?:.*commit (\w+))?", said)
         if version is None:
-            raise SolverError("lean", f"this is no Lean 4: it says {said.strip()[:200]!r}")
+            raise SolverError("lean", f"this is not Lean 4: it says {said.strip()[:200]!r}")
         self.version = f"Lean {version[1]}" + (f" ({version[2][:12]})" if version[2] else "")
         self._theory = self._compiled(_default_cache() if cache is None else cache)
 
@@ -294,7 +294,7 @@ def _judgements(run: subprocess.CompletedProcess[bytes], spans: Sequence[tuple[i
         try:
             messages.append(_MESSAGE.decode(line.decode("utf-8")))  # msgspec lets bad bytes pass in what it skips
         except (msgspec.DecodeError, UnicodeDecodeError):
-            return f"Lean said what is no message: {line[:200].decode('utf-8', 'replace')}"
+            return f"Lean wrote a line that is not a message: {line[:200].decode('utf-8', 'replace')}"
     faults = [message for message in messages if message.severity != "information"]
     failed = any(message.severity == "error" for message in faults)
     if run.returncode not in (0, 1) or (run.returncode == 1) != failed:

@@ -376,7 +376,7 @@ def test_another_library_in_the_wheel_is_refused(lean: LeanKernel, monkeypatch: 
 
 
 def test_what_is_no_lean_4_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SolverError, match="no Lean 4"):
+    with pytest.raises(SolverError, match="not Lean 4"):
         LeanKernel.find(str(pretender(tmp_path, "Lean (version 3.51.1)")), cache=tmp_path / "cache")
 
 
