@@ -294,7 +294,7 @@ REPORT = message("information", "'t0' does not depend on any axioms", 5)
         ([REPORT], 1, "did not finish"),
         ([message("error", "type mismatch", 4)], 0, "did not finish"),
         ([REPORT], 139, "did not finish"),
-        ([REPORT, "Segmentation fault"], 0, "no message"),
+        ([REPORT, "Segmentation fault"], 0, "not a message"),
         ([REPORT, message("information", "hello", 1)], 0, "about no theorem"),
         ([REPORT, message("error", "unexpected token", 9)], 1, "about no theorem"),
     ],
