@@ -95,11 +95,15 @@ class Watch:
     def __init__(self, guide: Guide) -> None:
         self.guide = guide
         self.start: int | None = None
-        self._failed = 0
+        self._failed = self._kept = 0
         self._closing = END
 
     def opened(self, text: str) -> bool:
-        """Whether the summary's array has begun."""
+        """Whether the summary's array has begun. One in thoughts is a draft as soon as the thoughts end behind it."""
+        if self.start is not None and text.find("</think>", self.start) >= 0:
+            for _ in range(self._kept):
+                self.guide.session.pop()
+            self.start, self._failed, self._kept = None, 0, 0
         if self.start is None and (found := _OPENING.match(text, _summary(text))) is not None:
             self.start = found.end()
             self._closing = f"\n```\n{END}" if found[1] else END
@@ -123,7 +127,7 @@ class Watch:
         guide, end = self.guide, action.span[1]
         step = guide.session.push(action)
         if guide.accepts(step) or (self._failed >= guide.tries and guide.keep):
-            self._failed, self.start = 0, end
+            self._failed, self._kept, self.start = 0, self._kept + 1, end
             verified = step.terminal and guide.session.report().verified
             return Kept(f"{text[:end]}\n]{self._closing}" if verified else None)  # nothing else may follow
         findings = (step.findings or guide.session.report().findings) if step.terminal else step.findings

@@ -183,7 +183,8 @@ class _Row:
 
     def _verify(self, watch: Watch, *, finished: bool) -> None:
         """Verify the steps that are finished; take the first that fails back."""
-        if watch.start is None and watch.opened(self.text):
+        before = watch.start
+        if watch.opened(self.text) and before is None:
             self.good = len(self.ids)
         while finished and not self.over and (seen := watch.look(self.text)) is not None:
             match seen:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proof_r1_formal.models import endpoint as module
 from proof_r1_formal.models.chat import CallError, Message, ModelError, Reply, Sampling
 from proof_r1_formal.models.endpoint import Endpoint, _Events, only_model, seconds_to_wait
 from tests.leaks import Abandoned, watched_loops
@@ -277,3 +278,17 @@ def test_when_to_come_back() -> None:
     assert [seconds_to_wait(odd, now) for odd in (None, "", "soon", "inf", "nan")] == [None] * 5
     assert seconds_to_wait("99999999999999999999999999 Jan 2024 00:00:00", now) is None
     assert seconds_to_wait("-3", now) == 0.0
+
+
+def test_an_endless_stream_ends(follow: Follow, monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.end_headers()
+        while True:  # until nobody listens
+            handler.wfile.write(f"data: {HALF}\n\n".encode())
+
+    monkeypatch.setattr(module, "OVERHEAD", 10_000)
+    with pytest.raises(CallError, match="far more than was asked for") as raised:
+        ask(follow(Script(lambda _: endless)))
+    assert not raised.value.again

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.data.completions import Cost
 from proof_r1_formal.errors import DataError
-from proof_r1_formal.models.chat import Asked, CallError, Message, Model, ModelError, Reply, Sampling, ask_all
+from proof_r1_formal.models.chat import Asked, CallError, Form, Message, Model, ModelError, Reply, Sampling, ask_all
 from proof_r1_formal.models.journal import Journal, Recorded
 from proof_r1_formal.models.runner import ATTEMPTS, LONGEST_PAUSE, Done, Failed, RetryingModel, Task, run
 
@@ -347,6 +347,8 @@ def test_other_settings_models_and_tasks_are_other_questions(tmp_path: Path) -> 
                 (model, "u", Sampling(), "?"),
                 (model, "t", Sampling(temperature=0.1), "?"),
                 (model, "t", Sampling(thinking="native"), "?"),
+                (model, "t", Sampling(form=Form("grammar")), "?"),
+                (model, "t", Sampling(form=Form("grammar guided 4 none")), "?"),
                 (model, "t", Sampling(), "!"),
                 (other, "t", Sampling(), "?"),
             ]:
@@ -354,8 +356,12 @@ def test_other_settings_models_and_tasks_are_other_questions(tmp_path: Path) -> 
             assert journal.replayed == 0
             await Recorded(model, journal, "t").reply(chat("?"), Sampling())
             assert journal.replayed == 1
+            await Recorded(model, journal, "t").reply(chat("?"), Sampling(form=Form("grammar"), seed=7))
+            assert journal.replayed == 2
 
     asyncio.run(work())
+    keys = [json.loads(line)["key"] for line in (tmp_path / "j").read_text("ascii").splitlines()]
+    assert keys[0] == "a718c8e170286d217c9f12d74b8bd538"  # as before there were forms: old journals are of use
 
 
 @given(st.text(st.characters(exclude_categories=[])))
