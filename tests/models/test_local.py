@@ -8,7 +8,7 @@ from shutil import copytree
 
 import pytest
 
-from proof_r1_formal.models.chat import CallError, Message, ModelError, Reply, Sampling
+from proof_r1_formal.models.chat import CallError, Form, Message, ModelError, Reply, Sampling
 from proof_r1_formal.models.local import LocalModel
 
 TEMPLATE = """\
@@ -17,7 +17,8 @@ TEMPLATE = """\
 
 
 @pytest.mark.slow
-def test_a_chat_that_cannot_be_answered_fails_alone(tiny_model: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", [None, Form("free"), Form("grammar", grammar="start: /a*/")])
+def test_a_chat_that_cannot_be_answered_fails_alone(form: Form | None, tiny_model: Path, tmp_path: Path) -> None:
     folder = copytree(tiny_model, tmp_path / "refusing")
     (folder / "chat_template.jinja").write_text(TEMPLATE)
     model = LocalModel(folder)
@@ -25,7 +26,7 @@ def test_a_chat_that_cannot_be_answered_fails_alone(tiny_model: Path, tmp_path: 
     chats: list[list[Message]] = [[{"role": "user", "content": text}] for text in texts]
 
     async def work() -> list[Reply | BaseException]:
-        calls = [model.reply(chat, Sampling(max_tokens=3)) for chat in chats]
+        calls = [model.reply(chat, Sampling(max_tokens=3, form=form)) for chat in chats]
         return await asyncio.gather(*calls, return_exceptions=True)
 
     first, second, failed, last = asyncio.run(work())
