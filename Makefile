@@ -21,7 +21,7 @@
 # make test-integrations    test the adapters with the other trainers, in .venv-integrations; part of `make test`
 # make web     build proof_r1_formal/web/report.html from web/ (needs node and npm)
 # make docs    build the documentation site in out/site; a broken link is an error
-# make wheel   build the wheel in dist/
+# make wheel   build the wheel in dist/; requires only pip
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -175,8 +175,9 @@ programs:
 docs: .venv/.tested
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
-wheel: .venv/.tested
-	$(PIP) wheel --no-deps -w dist .
+wheel:
+	test -x .venv-build/bin/python || $(PYTHON) -m venv .venv-build
+	.venv-build/bin/python -m pip --disable-pip-version-check -q wheel --no-deps -w dist .
 
 clean:
-	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-build dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
