@@ -524,7 +524,7 @@ class Group(NamedTuple):
 
 
 def justified() -> list[Group]:
-    """The mutants that are known to survive, and why that is no gap."""
+    """The mutants that are known to survive, and why that is not a gap."""
     groups = tomllib.loads(JUSTIFIED.read_text(encoding="utf-8"))["group"]
     return [Group(g["module"], g["why"], frozenset((old, new) for old, new in g["mutants"])) for g in groups]
 

@@ -264,12 +264,12 @@ class Evaluation(_Section, frozen=True):
 
 
 class Checkpoint(_Section, frozen=True):
-    """What is kept to go on from.
+    """Checkpoints: what a later run resumes from.
 
     Attributes:
         every: steps between checkpoints; 0 for one at the end only.
         keep: how many of the latest ones stay.
-        resume: whether a run goes on from the latest checkpoint in its folder.
+        resume: whether a run resumes from the latest checkpoint in its folder.
     """
 
     every: Natural = 100
@@ -448,14 +448,14 @@ class _Loader(yaml.SafeLoader):
     def construct_number(self, node: yaml.ScalarNode) -> float:
         number = float(self.construct_yaml_float(node))
         if not isfinite(number):
-            raise yaml.constructor.ConstructorError(None, None, f"{node.value} is no number here", node.start_mark)
+            raise yaml.constructor.ConstructorError(None, None, f"{node.value} is not a number here", node.start_mark)
         return number
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for key in keys:
             if not isinstance(key, str):
-                raise yaml.constructor.ConstructorError(None, None, f"{key!r} is no key", node.start_mark)
+                raise yaml.constructor.ConstructorError(None, None, f"{key!r} is not a key", node.start_mark)
             if keys.count(key) > 1:
                 raise yaml.constructor.ConstructorError(None, None, f"key {key!r} is there twice", node.start_mark)
         return super().construct_mapping(node, deep)

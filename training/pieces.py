@@ -41,7 +41,7 @@ class TokenText:
 
     @cached_property
     def text(self) -> str:
-        """The text to be verified; bytes that are no UTF-8 show as U+FFFD."""
+        """The text to be verified; bytes that are not UTF-8 show as U+FFFD."""
         return "".join(run.text for run in self._runs)
 
     @cached_property
@@ -130,7 +130,7 @@ class TokenPieces:
         tokenizer: the tokenizer as JSON: the text of ``tokenizer.json``, or ``backend_tokenizer.to_str()``.
 
     Raises:
-        TokenizerError: it is no such JSON, or has a decoder that is not known.
+        TokenizerError: it is not such JSON, or has a decoder that is not known.
     """
 
     def __init__(self, tokenizer: str | bytes) -> None:

@@ -103,7 +103,8 @@ def serve(
             if self.servers:
                 bound = self.servers[0].sockets[0].getsockname()
                 url = f"http://{f'[{host}]' if ':' in host else host}:{bound[1]}"
-                say(f"verify in the browser: {url}/ · API: {url}/docs · health: {url}/healthz · metrics: {url}/metrics")
+                pages = f"API: {url}/docs · health: {url}/healthz · metrics: {url}/metrics"
+                say(f"running on {url} (open it in a browser) · {pages}")
 
     Server(config).run()
 

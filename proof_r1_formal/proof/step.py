@@ -219,7 +219,7 @@ class StepChecker:
             verdict.findings.append(Finding(Code.RULE_UNTRUSTED_DEPENDENCY, problem, lacking))
             return None
         if isinstance(answer, Refuted):  # an instance of a sound rule would be entailed
-            verdict.findings.append(Finding(Code.NO_RULE_MATCH, f"a refuted step is no instance of {rule.name}"))
+            verdict.findings.append(Finding(Code.NO_RULE_MATCH, f"a refuted step is not an instance of {rule.name}"))
             return None
         dependencies = tuple([admitted[name] for name in action.dependencies])
         report = None
@@ -235,7 +235,7 @@ class StepChecker:
                 if matched.unstated:
                     verdict.findings.append(_compound(matched))
                     if self._judge.atomic:
-                        problem = f"the step is no instance of {rule.name} whose premises are stated"
+                        problem = f"the step is not an instance of {rule.name} whose premises are stated"
                         verdict.findings.append(Finding(Code.NO_RULE_MATCH, problem))
                         return None
                 verdict.rule = True
@@ -243,7 +243,7 @@ class StepChecker:
                 verdict.instance = None if report is None else structs.replace(report, principal=principal)
                 return matched
             case NoMatch():
-                problem = f"the step is no instance of {rule.name}"
+                problem = f"the step is not an instance of {rule.name}"
                 if rule.name == GOAL_BINDING:
                     problem += "; the last action binds an option's formula that is one of its dependencies"
                 verdict.findings.append(Finding(Code.NO_RULE_MATCH, problem))

@@ -88,7 +88,7 @@ class TraceRow(msgspec.Struct, omit_defaults=True):
     Attributes:
         problem: its place in the list of problems.
         steps: a digit for each action: its signal as 0 to 3, and 4 more if the answer rests on it.
-        verified: whether the answer is verified, as in ``TraceReport``.
+        verified, rule_verified: whether the answer is, as in ``TraceReport``.
         codes, rules: of its findings and actions, without repeats.
     """
 
@@ -96,6 +96,7 @@ class TraceRow(msgspec.Struct, omit_defaults=True):
     sample: int
     parsed: bool
     verified: bool
+    rule_verified: bool
     steps: str
     answer: str | None = None
     correct: bool | None = None
@@ -263,6 +264,7 @@ def _row(number: int, report: TraceReport) -> TraceRow:
         sample=report.sample,
         parsed=report.parsed,
         verified=report.verified,
+        rule_verified=report.rule_verified,
         steps="".join(f"{_LEVELS.get(step.signal, 0) + 4 * step.in_closure}" for step in report.actions),
         answer=report.answer,
         correct=report.answer_correct,

@@ -291,14 +291,14 @@ def _decoded(content: bytes | bytearray, kind: type[_T]) -> _T:
     except msgspec.ValidationError as error:
         raise refusal(422, "bad_request", str(error)) from None
     except (ValueError, RecursionError) as error:
-        raise refusal(400, "bad_request", f"the body is no JSON: {error}") from None
+        raise refusal(400, "bad_request", f"the body is not JSON: {error}") from None
 
 
 def _tolerantly_decoded(text: str) -> object:
     """The value of a body whose strings may hold halves of surrogate pairs; a problem is left raw.
 
     Raises:
-        ValueError: it is no JSON, or an object has a key twice.
+        ValueError: it is not JSON, or an object has a key twice.
     """
     body = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_constant)
     for part in _with_problems(body):
@@ -322,7 +322,7 @@ def _without_repeats(members: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _named(name: str, problems: Mapping[str, bytes]) -> bytes:

@@ -315,7 +315,7 @@ def _plain(value: object) -> object:
 
 
 def _strange(content: bytes) -> str:
-    return f"a reply that is no service's: {content[:100]!r}"
+    return f"a reply that is not from the service: {content[:100]!r}"
 
 
 def _given(problem: Problem | str) -> msgspec.Raw:

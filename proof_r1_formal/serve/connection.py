@@ -12,8 +12,7 @@ from typing import cast
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 MAX_HEAD = 64 * 1024
-"""Bytes of a request's headers, those after its body included, and of what comes of a head after the piece that it
-starts in."""
+"""The most bytes of a request's headers, trailers included; read after the piece of data in which the head starts."""
 
 
 class Connection(HttpToolsProtocol):

@@ -21,7 +21,7 @@ from proof_r1_formal.serve.messages import refusal
 HELD = 8
 """How many bodies of the largest size are held at a time, or as many bytes of smaller ones."""
 RETRY = {"Retry-After": "1"}
-"""What a client that is turned away is told."""
+"""The reply to a request that is refused."""
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ def check_host(request: Request, names: Collection[str]) -> None:
             return
         case [host] if reached is not None and _address(host) == reached:
             return
-    message = "the Host of the request is no name of this service; --host-name lets it have another"
+    message = "the Host header of the request does not name this service; add the name with --host-name"
     raise refusal(421, "misdirected", message)
 
 

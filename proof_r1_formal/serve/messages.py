@@ -141,7 +141,7 @@ class Judgement(msgspec.Struct, frozen=True):
 
 
 class CertifyReply(msgspec.Struct, frozen=True):
-    """A report, and what came of certifying its answer.
+    """A report, and the result of certifying its answer.
 
     Attributes:
         report: of the trace.
@@ -221,9 +221,9 @@ class Health(msgspec.Struct, frozen=True):
     """That the service is there.
 
     Attributes:
-        status: whether every worker is at work.
+        status: whether every worker process is running.
         version: of the package.
-        workers: how many are at work.
+        workers: number of running worker processes.
     """
 
     status: Literal["ok", "impaired"]
@@ -328,7 +328,7 @@ Job: TypeAlias = Verify | Certify | Page | Parse | Score
 
 
 class Done(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """What came of a job, as the service passes it on: a page in HTML, or JSON of what the job's reply says."""
+    """The result of a job, as the service sends it: a page in HTML, or JSON."""
 
     content: bytes
 
@@ -347,7 +347,7 @@ class RefusalError(Exception):
     """Ends the handling of a request, or of a job.
 
     Args:
-        refused: what the client is told.
+        refused: the error for the client.
         headers: of the reply.
     """
 

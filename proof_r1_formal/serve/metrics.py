@@ -59,7 +59,7 @@ class _PoolCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         pool = self._pool
-        yield GaugeMetricFamily("proof_r1_workers", "Workers at work.", value=len(pool.workers))
+        yield GaugeMetricFamily("proof_r1_workers", "Running worker processes.", value=len(pool.workers))
         yield GaugeMetricFamily("proof_r1_waiting_jobs", "Jobs that wait for a worker.", value=pool.waiting)
         yield CounterMetricFamily("proof_r1_jobs", "Jobs given to workers.", value=pool.counts.tasks)
         restarts, renewals = pool.counts.restarts, pool.counts.renewals

@@ -83,7 +83,7 @@ def _process(command: str, limits: Limits | None) -> Solver:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise SolverError(f"process:{command}", f"is no command line: {error}") from error
+        raise SolverError(f"process:{command}", f"is not a command line: {error}") from error
     match words:
         case []:
             raise SolverError("process:", f"a program must follow; known ones are {', '.join(PRESETS)}")

@@ -42,7 +42,7 @@ class AnswerFile:
         path: of the file; it is made when it is first needed.
 
     Raises:
-        DataError: in use, if it is no such file.
+        DataError: in use, if it is not such a file.
     """
 
     def __init__(self, path: Path) -> None:

@@ -156,14 +156,14 @@ def _require_interpreted(query: Query, structure: Structure) -> None:
         if table is None or extents(table) != tuple([structure.domains[sort] for sort in type_.arguments]):
             raise StructureError(f"the structure does not interpret {name!r} at all elements of its sorts")
         if max(table.values()) >= structure.domains[type_.result]:
-            raise StructureError(f"a value of {name!r} is no element of the domain of sort {type_.result!r}")
+            raise StructureError(f"a value of {name!r} is not an element of the domain of sort {type_.result!r}")
 
 
 # -- which queries can be asked ---------------------------------------------------------------------------------------
 
 
 def checked_signature(query: Query) -> Signature | Unknown:
-    """The symbols of the query, or why it is no query that a solver can take.
+    """The symbols of the query, or why no solver can decide the query.
 
     That is: a formula is not closed or is nested deeper than ``MAX_DEPTH``, or a symbol is used in two ways.
     """

@@ -1,7 +1,7 @@
-"""Answers checked again by what is simpler than what found them: proof checker, reference evaluator, Lean's kernel.
+"""Recheck answers with simpler programs than those that found them: proof checker, reference evaluator, Lean's kernel.
 
 In: a query and a solver's answer. Out: the answer and whether its evidence holds. An answer whose evidence does not
-hold is no answer.
+hold counts as Unknown.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ event loop, which fails inside another one; and its ``cancel`` goes through a se
 a task by the connection that began it. Here every command has one connection, and the server cancels what is left of
 the command when that closes.
 
-The server would outlive us, so it is told to shut down when its object is closed or collected and when the interpreter
-exits. A process that a signal ends cannot do that. So a shell runs the server in a process group of its own and reads
-from a pipe whose other end is ours: when that closes, for whatever reason, the shell ends the group.
+The server would outlive this process. So it gets the command to shut down when its object is closed or collected, and
+when the interpreter exits. A process that a signal ends cannot do that. So a shell runs the server in a process group
+of its own, and reads from a pipe whose other end this process holds. When the pipe closes, the shell ends the group.
 """
 
 from __future__ import annotations

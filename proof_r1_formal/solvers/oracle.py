@@ -1,8 +1,8 @@
 """The questions that verification asks, answered by one solver with a bounded memory of exact repeats.
 
 In: formulas. Out: the solver's answers, unchanged; ``Unknown`` stays Unknown. Questions of equivalence and validity
-about small formulas without quantifiers are settled by semantic keys (truth tables). Most of the others whose answer is
-no are settled by fingerprints (a counterexample in a fixed structure), without the solver.
+about small formulas without quantifiers are settled by semantic keys (truth tables). Fingerprints (counterexamples in
+fixed structures) settle most of the other questions with a negative answer, without the solver.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class ProcessSolver:
             SolverError: it is not known, or not installed.
         """
         if name not in PRESETS:
-            raise SolverError(name, f"is no preset; there are {', '.join(PRESETS)}")
+            raise SolverError(name, f"is not a preset. Available: {', '.join(PRESETS)}")
         known = PRESETS[name]
         if shutil.which(name) is None:
             raise SolverError(f"process:{name}", f"is not installed; {known.hint}")
@@ -174,14 +174,14 @@ class ProcessSolver:
             case "unknown (RESOURCEOUT)":
                 return Unknown(Reason.BUDGET, f"{self._command[0]} used its steps")
             case other:
-                return Unknown(Reason.BROKEN, f"{self._command[0]} wrote {other[:80]!r}, which is no verdict")
+                return Unknown(Reason.BROKEN, f"{self._command[0]} wrote {other[:80]!r}, which is not a verdict")
 
 
 def _read(stream: IO[bytes], deadline: float) -> bytes:
     """All that is written before the stream closes, or a little over ``MAX_OUTPUT`` bytes of it.
 
     Raises:
-        TimeoutError: the stream stays open beyond the deadline.
+        TimeoutError: the stream does not end before the deadline.
     """
     output = bytearray()
     with selectors.DefaultSelector() as selector:

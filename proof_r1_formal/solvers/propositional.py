@@ -52,7 +52,7 @@ Assignment: TypeAlias = Mapping[Ground, bool]
 
 
 class BudgetSpentError(Exception):
-    """The question costs more than it may; the message says what of."""
+    """The question exceeds a budget; the message names the budget."""
 
 
 def _instances_of_leibniz(atoms: Mapping[Ground, int]) -> Iterator[Formula]:

@@ -280,7 +280,7 @@ def test_a_goal_binding_that_is_no_instance_says_what_one_is() -> None:
     assert finding.code is Code.NO_RULE_MATCH
     assert "binds an option's formula that is one of its dependencies" in finding.message
     (step,) = run(problem("G(a) ∧ P(a)"), ("s1", ["h1"], "G(a)", CI)).actions
-    assert step.findings[0].message == f"the step is no instance of {CI}"
+    assert step.findings[0].message == f"the step is not an instance of {CI}"
 
 
 # -- the answer -------------------------------------------------------------------------------------------------------

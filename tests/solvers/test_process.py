@@ -106,7 +106,7 @@ def test_nonsense_is_no_verdict(output: str) -> None:
     answer = answer_to(f"import sys; sys.stdout.buffer.write({output.encode()!r})")
     assert reason_of(answer) is Reason.BROKEN
     assert isinstance(answer, Unknown)
-    assert "is no verdict" in answer.detail
+    assert "is not a verdict" in answer.detail
 
 
 def test_bytes_that_are_no_text() -> None:

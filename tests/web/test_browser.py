@@ -122,9 +122,8 @@ def test_it_opens_with_charts_and_a_list(opened: Opened) -> None:
     expect(page).to_have_title("Proof report")
     expect(page.locator(".rows a")).to_have_count(13)
     expect(page.locator(".tile")).to_have_count(6)
-    expect(
-        page.get_by_role("img", name="Answers: 11 verified, 1 unverified, 0 wrong, 0 no answer, 1 malformed")
-    ).to_be_visible()
+    answers = "Answers: 9 rule-verified, 2 verified, 1 unverified, 0 wrong, 0 no answer, 1 malformed"
+    expect(page.get_by_role("img", name=answers)).to_be_visible()
     steps = page.get_by_role("img", name="Steps by signal: ")
     assert steps.get_attribute("aria-label") == (
         "Steps by signal: 32 passed, signal 1, 4 partial, signal 0.3, 5 failed, signal 0.1, 1 malformed, signal 0"
@@ -225,7 +224,8 @@ def test_the_list_is_saved_and_compared_with(opened: Opened, tmp_path: Path) -> 
     ]
     assert saved[1]["signals"] == [0.1, 0.1, 0.1]
     other = tmp_path / "other.jsonl"
-    saved[0]["verified"], saved[1]["verified"] = False, True
+    saved[0]["verified"] = saved[0]["rule_verified"] = False
+    saved[1]["verified"] = True
     other.write_text("".join(f"{json.dumps(one)}\n" for one in saved), encoding="utf-8")
     page.get_by_role("button", name="clear").click()
     page.get_by_label("Compare with a run").set_input_files(other)
@@ -555,7 +555,7 @@ def test_a_proof_is_verified_on_the_page_of_the_service(browser: Browser) -> Non
         page.get_by_role("button", name="Verify").click()
         frame = page.frame_locator("iframe")
         expect(frame.locator(".trace h1")).to_have_text("Is Tom a pet?")
-        expect(frame.locator(".trace .answer .badge")).to_have_text("verified")
+        expect(frame.locator(".trace .answer .badge")).to_have_text("rule-verified")
         frame.locator(".node[data-key=a0]").click()
         expect(frame.locator(".step h2")).to_have_text("s1")
         page.locator("#known").select_option("garden/2")

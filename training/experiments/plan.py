@@ -1,8 +1,8 @@
 """What the experiment does: its studies, its problems and its sizes, as data.
 
-Both studies start from the same warm-up: reading exercises, then clean proofs of one to four steps. *Noise* goes on
-with proofs that have slips, and asks which method undoes them; *transfer* has no noise, and asks what reaches proofs
-that are longer than any in the warm-up, names that were not in it, and rules that were not in it.
+Both studies start from the same warm-up: reading exercises, then clean proofs of one to four steps. *Noise* continues
+with proofs that have slips, and asks which method undoes them. *Transfer* has no noise. It asks which method reaches
+proofs that are longer than any in the warm-up, names that were not in it, and rules that were not in it.
 """
 
 from __future__ import annotations

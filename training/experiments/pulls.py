@@ -1,7 +1,7 @@
 """Rollouts looked at again: the signals that their actions had, and what each term of the credit makes of them.
 
 In: files of rollouts, or a finished run and problems. Out: what ``training.diagnostics`` and ``training.gradients`` ask
-for. Everything is verified anew; the rollouts that gradients are of are kept in ``gradients.jsonl``.
+for. Everything is verified again; the rollouts of the gradients are kept in ``gradients.jsonl``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def signals_of(files: Iterable[Path], problems: Mapping[str, Problem], config: C
         config: of the run.
 
     Raises:
-        ProofR1Error: a line is no rollout.
+        ProofR1Error: a line is not a rollout.
     """
     verifier = Settings(rules=config.data.rules, evaluation=False).verifier()
     baselines = Baselines.start(catalogue(config.data.rules), config.credit)

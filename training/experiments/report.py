@@ -37,7 +37,7 @@ COLUMNS: Mapping[Column, Callable[[Scored], float]] = {
 }
 
 EVERY = 4
-"""Rollouts of every fourth step are looked at for the centring error: they are verified anew."""
+"""Rollouts of every fourth step are looked at for the centring error: they are verified again."""
 
 Results = Mapping[str, Sequence[Mapping[str, Mapping[str, Scored]]]]
 """Method -> the scores of each seed, by decoding and group."""

@@ -1,7 +1,7 @@
 """Runs: a configuration to a trained model, and a model to scores on problems that it has not seen.
 
 What is done leaves a file: the engine's ``model/``, and ``scores.json`` when a run has been scored. A run that was
-stopped goes on from its latest checkpoint.
+stopped resumes from its latest checkpoint.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def run(experiment: Experiment, *, jobs: int, threads: int, say: Say) -> dict[St
         experiment: what to do.
         jobs: runs at a time.
         threads: of PyTorch in each of them.
-        say: is told of what is done.
+        say: logs progress.
 
     Returns:
         The warm-up that each study starts from.
@@ -144,7 +144,7 @@ def method_config(
 ) -> Config:
     """The configuration of one of the runs that are compared.
 
-    ``sft`` goes on with what the warm-up was about; it sees as many completions in as many updates as the others.
+    ``sft`` continues with the tasks of the warm-up; it sees as many completions in as many updates as the others.
     """
     base = structs.replace(experiment.methods, method=method, seed=seed, model=next_model(start))
     output = Path(experiment.output) / study / f"{method}-{seed}"

@@ -2,9 +2,9 @@
 
 ``trainer`` is the loop. ``reinforcement`` makes a step of it: it samples (``sampling``), has completions verified by
 other processes meanwhile (``verification``), credits them (``training.methods``) and updates the weights (``update``).
-``imitation`` makes one of demonstrations. ``evaluation`` scores, ``checkpoint`` keeps what a run goes on from, ``logs``
+``imitation`` makes one of demonstrations. ``evaluation`` scores, ``checkpoint`` stores the state of a run, ``logs``
 and ``display`` say what happened.
 
 Everything random in a step is drawn from the seed and the step's number (``chance``), so there is no random state to
-keep, and a run that goes on from a checkpoint draws what it would have drawn.
+keep, and a run that resumes from a checkpoint draws what it would have drawn.
 """

@@ -116,7 +116,7 @@ def estimate(config: Config, display: Display) -> Estimate:
 
     Args:
         config: of the run.
-        display: is told what problems are left out.
+        display: logs the problems that are left out.
 
     Raises:
         ProofR1Error: what the configuration names cannot be used.

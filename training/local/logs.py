@@ -3,7 +3,7 @@
 A line is a :class:`StepRecord`, an :class:`ImitationRecord` or an :class:`EvaluationRecord`; its ``kind`` says which.
 :func:`read_log` reads them back. Their attributes are documented here, and nowhere else.
 
-A run that goes on from a checkpoint cuts off what was written after it, so that every step is told once.
+A run that resumes from a checkpoint cuts off what was written after it, so that every step is logged once.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def read_log(path: Path) -> Iterator[Record]:
                 try:
                     yield _DECODER.decode(line)
                 except msgspec.DecodeError as error:
-                    raise ProofR1Error(f"{path}, line {number}: this is no record: {error}") from error
+                    raise ProofR1Error(f"{path}, line {number}: this is not a record: {error}") from error
     except OSError as error:
         raise ProofR1Error(f"{path}: the log cannot be read: {error.strerror}") from error
 

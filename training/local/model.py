@@ -71,7 +71,7 @@ class Policy:
         return frozenset([end for end in (*listed, self.tokenizer.eos_token_id) if isinstance(end, int)])
 
     def unspoken(self) -> Tensor:
-        """True for the outputs of the model that are no tokens: some models have more rows than words."""
+        """True for the outputs of the model that are not tokens: some models have more rows than words."""
         absent = torch.ones(self.model.get_output_embeddings().weight.shape[0], dtype=torch.bool)
         absent[sorted(self.tokenizer.get_vocab().values())] = False
         return absent.to(self.device)

@@ -1,4 +1,4 @@
-"""What came of the rollouts of a step, whichever engine made them: the numbers of the log, and the file of rollouts.
+"""The results of the rollouts of a step, whichever engine made them: the numbers of the log, and the file of rollouts.
 
 In: completions with their verdicts and credit, problem by problem. Out: a :class:`StepRecord`, and a file that
 ``proof-r1 show`` and ``evaluate`` read.
@@ -140,7 +140,7 @@ def _reward(method: Method, one: Tried) -> float:
 
 
 class _Written(msgspec.Struct, frozen=True):
-    """A rollout as it is kept: a line of a file of completions, with what came of it."""
+    """A rollout as it is stored: a line of a file of completions, with its result."""
 
     problem_id: str
     sample: int

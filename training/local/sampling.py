@@ -1,7 +1,7 @@
 """Sampling completions: prompts to token ids, many at once.
 
 The prompts of a batch are read once, whatever the number of completions of each. A completion ends with ``</summary>``
-or with a token that ends text, or is cut; those that have ended leave the batch, and are told of at once, so that they
+or with a token that ends text, or is cut; those that have ended leave the batch, and are reported at once, so that they
 can be verified while the others go on. The same generator gives the same completions.
 """
 
@@ -85,7 +85,7 @@ def sample(
         The completions of the first prompt, then those of the second, ….
 
     Raises:
-        ProofR1Error: the policy's outputs are no numbers, or a grammar cannot be used.
+        ProofR1Error: the policy's outputs are not numbers, or a grammar cannot be used.
     """
     at_once = max(1, settings.parallel // settings.samples)
     found: list[Sample] = []
@@ -196,7 +196,7 @@ def choose(logits: Tensor, chances: Tensor, *, temperature: float, top_p: float)
         temperature, top_p: see :class:`Sampling`.
 
     Raises:
-        ProofR1Error: logits are no numbers.
+        ProofR1Error: logits are not numbers.
     """
     if temperature == 0.0:
         return logits.argmax(-1)
@@ -208,7 +208,7 @@ def choose(logits: Tensor, chances: Tensor, *, temperature: float, top_p: float)
     below = likely.cumsum(-1)
     total = below[:, -1:]
     if not torch.isfinite(total).all():
-        raise ProofR1Error("the policy's probabilities are no numbers: training diverged; lower the learning rate")
+        raise ProofR1Error("the policy's probabilities are not numbers: training diverged; lower the learning rate")
     # strictly below the total, so that no token of probability 0 is ever chosen
     wanted = torch.minimum(chances[:, None] * total, torch.nextafter(total, torch.zeros_like(total)))
     places = torch.searchsorted(below, wanted, right=True)

@@ -68,7 +68,7 @@ def train(config: Config, display: Display, *, stopping: Callable[[], bool] = la
 
     Args:
         config: of the run.
-        display: is told what happens.
+        display: logs progress.
         stopping: asked after each step whether to write a checkpoint and stop.
 
     Raises:
@@ -103,7 +103,7 @@ def evaluate(config: Config, display: Display) -> EvaluationRecord:
 
     Args:
         config: of the run.
-        display: is told of it.
+        display: logs it.
 
     Raises:
         ProofR1Error: there is nothing to score on, or the model cannot be used.
@@ -237,7 +237,7 @@ FREE = (
     "model.device",
     "model.threads",
 )
-"""What of a configuration may change when a run goes on."""
+"""The keys of a configuration that may change when a run resumes."""
 
 
 def starting_state(config: Config) -> State:
@@ -259,10 +259,10 @@ def starting_state(config: Config) -> State:
 
 
 def check_same_run(config: Config, before: str) -> None:
-    """Refuse to go on with a run under a configuration that changes what is learned.
+    """Refuse to resume a run under a configuration that changes what is learned.
 
     Args:
-        config: to go on with.
+        config: to resume with.
         before: that of the run so far, as YAML.
 
     Raises:

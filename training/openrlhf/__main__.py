@@ -35,7 +35,7 @@ def run(config: Config, display: Display) -> None:
 
     Args:
         config: of the run.
-        display: is told what is left out.
+        display: logs what is left out.
 
     Raises:
         ProofR1Error: the configuration, or what it names, cannot be used.
@@ -126,7 +126,7 @@ def main() -> int:
         display.say(str(error))
         return 2
     except KeyboardInterrupt:
-        display.say("stopped; the same command goes on from the latest checkpoint")
+        display.say("stopped; the same command resumes from the latest checkpoint")
         return INTERRUPTED
     return 0
 

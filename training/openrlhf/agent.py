@@ -94,7 +94,7 @@ class AgentExecutor(SingleTurnAgentExecutor):
 
     @cached_property
     def _unspoken(self) -> dict[int, float]:
-        """What keeps the engine from outputs of the model that are no tokens: some models have more rows than words."""
+        """A bias against outputs of the model that are not tokens: some models have more rows than words."""
         words = self._tokenizer.get_vocab().values()
         return dict.fromkeys(set(range(self._outputs)).difference(words), NEVER)
 

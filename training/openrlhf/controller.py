@@ -89,7 +89,7 @@ class Controller(undecorated(ppo_trainer.PPOTrainer)):  # type: ignore[misc]
         last = global_step == self.strategy.steps
         self._tell(global_step, told)
         if self.eval_dataloader is not None and (last or (settings.every and global_step % settings.every == 0)):
-            self.evaluate(global_step)  # before the checkpoint, which ends the log for a run that goes on from it
+            self.evaluate(global_step)  # before the checkpoint, which ends the log for a run that resumes from it
         if last:
             self.args.ckpt.save_steps = 1  # there is one at the end
         ours = {"baselines": self.experience_maker.baselines, "log": self._log.size, "items": self.strategy.items}
@@ -130,7 +130,7 @@ class Controller(undecorated(ppo_trainer.PPOTrainer)):  # type: ignore[misc]
 
     @torch.no_grad()
     def evaluate(self, global_step: int, **_: object) -> dict[str, float]:
-        """Score the policy as the configuration says; OpenRLHF's own scores are none of ours, so it is told none."""
+        """Score the policy as the configuration says; OpenRLHF gets none of these scores."""
         config, settings, start = self._config, self._config.evaluation, time.perf_counter()
         sampling = {
             **self.generate_kwargs,

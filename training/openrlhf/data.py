@@ -83,7 +83,7 @@ def prepare(config: Config, display: Display) -> Prepared:
 
     Args:
         config: of the run.
-        display: is told how many problems are left out.
+        display: logs how many problems are left out.
 
     Raises:
         ProofR1Error: what the configuration names cannot be used.

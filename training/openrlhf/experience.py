@@ -61,7 +61,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What came of the rollouts of a step, before the updates.
+    """The results of the rollouts of a step, before the updates.
 
     Attributes:
         groups: the rollouts of each problem.
@@ -138,7 +138,7 @@ class ProofExperienceMaker(RemoteExperienceMaker):
 
     @torch.no_grad()
     def compute_advantages_and_returns(self, experiences: list[Experience]) -> list[Experience]:
-        """The experiences with what their tokens earn; leaves what came of the rollouts in ``made``."""
+        """The experiences with what their tokens earn; stores the results of the rollouts in ``made``."""
         config = self._config
         rows = rows_of(experiences)
         grouped = list(chunks(rows, config.rollout.samples))

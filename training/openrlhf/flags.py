@@ -1,7 +1,7 @@
 """The configuration as OpenRLHF's flags: the one place where its names are translated.
 
 In: a configuration. Out: command-line flags of ``openrlhf.cli.train_ppo_ray`` or ``train_sft``. What OpenRLHF cannot do
-is refused. Credit, loss, prompts and evaluation are no flags: they are the adapters' own.
+is refused. Credit, loss, prompts and evaluation are not flags: the adapters set them.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def reinforcement(config: Config, model: Path | str, steps: int, *, cpu: bool) -
         "algo.kl.use_loss": True,  # so that those of the reference reach the loss
         "algo.kl.estimator": "k3",
         "algo.kl.init_coef": config.loss.kl_weight,
-        "eval.steps": -1,  # the controller sees to it
+        "eval.steps": -1,  # the controller evaluates
         "eval.temperature": config.evaluation.temperature,
         "eval.n_samples_per_prompt": config.evaluation.samples,
         "eval.dataset": place.evaluation if config.data.evaluation else None,

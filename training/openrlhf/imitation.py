@@ -24,7 +24,7 @@ def start(config: Config, file: Path, display: Display, *, cpu: bool) -> None:
     Args:
         config: of the run.
         file: that holds it.
-        display: is told what is left out.
+        display: logs what is left out.
         cpu: whether there are no GPUs.
 
     Raises:

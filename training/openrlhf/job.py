@@ -99,7 +99,7 @@ def follow(job: str, address: str, show: Callable[[str], object]) -> None:
         raise JobError(f"{job}: it cannot be followed any more, and may be going on: {error}") from error
     if info.status != "SUCCEEDED":
         ended = f"{job}: {info.status.lower()}: {info.message}"
-        raise JobError(f"{ended}; the same command goes on from the latest checkpoint")
+        raise JobError(f"{ended}; the same command resumes from the latest checkpoint")
 
 
 def stop(job: str, address: str) -> None:

@@ -1,6 +1,6 @@
 """A run that learns from rollouts: our parts into OpenRLHF, then a Ray cluster, then OpenRLHF's own entry point.
 
-Names are bound anew in OpenRLHF's modules before its entry point takes them from there. Nothing of it is copied.
+Names are rebound in OpenRLHF's modules before its entry point takes them from there. Nothing of it is copied.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def start(config: Config, display: Display, *, cpu: bool) -> None:
 
     Args:
         config: of the run.
-        display: is told what is left out.
+        display: logs what is left out.
         cpu: whether there are no GPUs.
 
     Raises:

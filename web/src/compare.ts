@@ -11,7 +11,7 @@ export const CHANGES: Record<Change, string> = {
   missing: "not in the other run",
 };
 
-const RANK: Record<Outcome, number> = { malformed: 0, silent: 0, wrong: 1, unverified: 2, verified: 3 };
+const RANK: Record<Outcome, number> = { malformed: 0, silent: 0, wrong: 1, unverified: 2, verified: 3, rule_verified: 4 };
 const key = (problem: string, sample: number) => JSON.stringify([problem, sample]);
 
 let other: { name: string; outcomes: Map<string, Outcome> } | null = null;
@@ -48,10 +48,11 @@ export function compare(name: string, text: string): void {
 
 function reportOf(line: string) {
   try {
-    const { problem_id, sample, parsed, verified, answer, answer_correct } = JSON.parse(line) as Record<string, unknown>;
-    if (typeof problem_id !== "string" || typeof sample !== "number" || typeof parsed !== "boolean" || typeof verified !== "boolean") return null;
+    const { problem_id, sample, parsed, verified, rule_verified, answer, answer_correct } = JSON.parse(line) as Record<string, unknown>;
+    if (typeof problem_id !== "string" || typeof sample !== "number" || typeof parsed !== "boolean") return null;
+    if (typeof verified !== "boolean" || typeof rule_verified !== "boolean") return null;
     const correct = typeof answer_correct === "boolean" ? { correct: answer_correct } : {};
-    return { problem_id, sample, parsed, verified, ...(typeof answer === "string" ? { answer } : {}), ...correct };
+    return { problem_id, sample, parsed, verified, rule_verified, ...(typeof answer === "string" ? { answer } : {}), ...correct };
   } catch {
     return null;
   }
@@ -73,6 +74,7 @@ export function exported(numbers: readonly number[]): string {
         answer: row.answer ?? null,
         answer_correct: row.correct ?? null,
         verified: row.verified,
+        rule_verified: row.rule_verified,
         signals: [...row.steps].map((digit) => SIGNALS[Number(digit) & 3]),
         findings: row.codes ?? [],
       })}\n`;

@@ -28,6 +28,7 @@ export interface TraceRow {
   sample: number;
   parsed: boolean;
   verified: boolean;
+  rule_verified: boolean;
   steps: string; // a digit per action: its signal as 0 to 3, and 4 more if the answer rests on it
   answer?: string;
   correct?: boolean;
@@ -163,10 +164,11 @@ export const LEVELS: readonly { signal: string; name: string; mark: string; mean
 
 export const levelOf = (signal: number): Level => (signal >= 1 ? 3 : signal >= 0.3 ? 2 : signal > 0 ? 1 : 0);
 
-export type Outcome = "verified" | "unverified" | "wrong" | "silent" | "malformed";
+export type Outcome = "rule_verified" | "verified" | "unverified" | "wrong" | "silent" | "malformed";
 
 export const OUTCOMES: Record<Outcome, { label: string; meaning: string }> = {
-  verified: { label: "verified", meaning: "the last action states the answer, and every step that it rests on is entailed; the answer is not wrong" },
+  rule_verified: { label: "rule-verified", meaning: "the last action states the answer, and every step that it rests on is entailed and an instance of its rule; the answer is not wrong" },
+  verified: { label: "verified", meaning: "every step that the answer rests on is entailed, but not each is an instance of its rule; the answer is not wrong" },
   unverified: { label: "unverified", meaning: "the answer is not wrong, but it is not verified" },
   wrong: { label: "wrong", meaning: "the reference answer is another option" },
   silent: { label: "no answer", meaning: "no option is selected" },
@@ -177,7 +179,7 @@ export function outcome(row: TraceRow): Outcome {
   if (!row.parsed) return "malformed";
   if (row.answer === undefined) return "silent";
   if (row.correct === false) return "wrong";
-  return row.verified ? "verified" : "unverified";
+  return row.rule_verified ? "rule_verified" : row.verified ? "verified" : "unverified";
 }
 
 const numbers = new Map<string, number>();

@@ -53,7 +53,7 @@ export function TraceList({ rows, filter, setFilter, current, search, address, c
           </select>
         </div>
         <p class="count" role="status">
-          {rows.length === index.traces.length ? `${rows.length.toLocaleString("en")} traces` : `${rows.length.toLocaleString("en")} of ${index.traces.length.toLocaleString("en")} traces`}
+          {rows.length === index.traces.length ? "" : `${rows.length.toLocaleString("en")} of `}{index.traces.length.toLocaleString("en")} {index.traces.length === 1 ? "trace" : "traces"}
           {active && <button type="button" onClick={() => setFilter(NO_FILTER)}>clear</button>}
         </p>
       </div>

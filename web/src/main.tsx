@@ -122,7 +122,7 @@ function App() {
   }, [rows, where]);
 
   return (
-    <div class={`app${where.problem === null ? "" : " reading"}`}>
+    <div class={`app${where.problem === null ? "" : " reading"}${index.traces.length === 1 ? " single" : ""}`}>
       <header class="bar">
         <a href={addressOfTrace(null)} class="name"><span class="mark" aria-hidden="true">⊢</span> {index.title}</a>
         <span class="tools">

@@ -174,7 +174,7 @@ function Rules({ only }: { only: (part: Partial<Filter>) => void }) {
     .slice(0, 16)
     .map(({ rule, steps, entailed, holds }) => ({
       name: words(rule),
-      parts: [{ kind: "failed", count: steps }, { kind: "partial", count: entailed }, { kind: "verified", count: holds }],
+      parts: [{ kind: "failed", count: steps }, { kind: "partial", count: entailed }, { kind: "passed", count: holds }],
       said: `${holds.toLocaleString("en")} of ${steps.toLocaleString("en")}`,
       choose: () => only(rule === "INVALID_RULE" ? { code: "UNKNOWN_RULE" } : { rule }),
     }));
@@ -200,16 +200,17 @@ function Difficulties() {
   return (
     <section class="card">
       <h2>Difficulty</h2>
-      <p class="quiet small">Answers that are right, and those that are also verified.</p>
-      <ul class="bars">
+      <p class="quiet small">Answers that are right, of them verified, and of them rule-verified.</p>
+      <ul class="bars three">
         {groups.map((group) => {
           const right = of("Scores", group, "Avg");
           const verified = of("Answers and proofs", group, "Right and verified");
+          const ruled = of("Answers and proofs", group, "Right and rule-verified");
           return (
             <li>
               <span>{group}</span>
-              <span class="track" aria-hidden="true"><i class="partial" style={{ width: `${100 * right}%` }} /><i class="verified" style={{ width: `${100 * verified}%` }} /></span>
-              <span class="value">{share(right, 1)} · {share(verified, 1)}</span>
+              <span class="track" aria-hidden="true"><i class="unverified" style={{ width: `${100 * right}%` }} /><i class="partial" style={{ width: `${100 * verified}%` }} /><i class="passed" style={{ width: `${100 * ruled}%` }} /></span>
+              <span class="value">{share(right, 1)} · {share(verified, 1)} · {share(ruled, 1)}</span>
             </li>
           );
         })}
@@ -221,26 +222,26 @@ function Difficulties() {
 /** How many steps the answers rest on, by outcome, as columns. */
 function Lengths() {
   const LONGEST = 16;
-  const columns = Array.from({ length: LONGEST + 1 }, () => ({ verified: 0, other: 0 }));
+  const columns = Array.from({ length: LONGEST + 1 }, () => ({ ruled: 0, other: 0 }));
   for (const row of index.traces) {
     const steps = [...row.steps].filter((digit) => Number(digit) & 4).length;
-    if (steps > 0) columns[Math.min(LONGEST, steps - 1)]![outcome(row) === "verified" ? "verified" : "other"] += 1;
+    if (steps > 0) columns[Math.min(LONGEST, steps - 1)]![outcome(row) === "rule_verified" ? "ruled" : "other"] += 1;
   }
-  const used = columns.findLastIndex((column) => column.verified + column.other > 0);
+  const used = columns.findLastIndex((column) => column.ruled + column.other > 0);
   if (used < 1) return null;
   const shown = columns.slice(0, used + 1);
-  const highest = Math.max(...shown.map((column) => column.verified + column.other));
-  const said = shown.map((column, length) => `${length === LONGEST ? `${LONGEST} or more` : length} steps: ${column.verified + column.other}`).join(", ");
+  const highest = Math.max(...shown.map((column) => column.ruled + column.other));
+  const said = shown.map((column, length) => `${length === LONGEST ? `${LONGEST} or more` : length} steps: ${column.ruled + column.other}`).join(", ");
   return (
     <section class="card">
       <h2>Length of proofs</h2>
-      <p class="quiet small">Steps between premises and answer; traces, the verified ones in green.</p>
+      <p class="quiet small">Steps between premises and answer; traces, the rule-verified ones in green.</p>
       <div class="columns-chart" role="img" aria-label={said}>
         {shown.map((column, length) => (
-          <div title={`${length} steps: ${column.verified} verified, ${column.other} not`}>
+          <div title={`${length} steps: ${column.ruled} rule-verified, ${column.other} not`}>
             <span class="stack">
               <i class="idle" style={{ height: `${(100 * column.other) / highest}%` }} />
-              <i class="verified" style={{ height: `${(100 * column.verified) / highest}%` }} />
+              <i class="passed" style={{ height: `${(100 * column.ruled) / highest}%` }} />
             </span>
             <b>{length === LONGEST ? `${LONGEST}+` : length}</b>
           </div>

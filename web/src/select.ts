@@ -24,7 +24,7 @@ export const ORDERS: Record<Order, string> = {
   longest: "most actions first",
 };
 
-const WORST: readonly Outcome[] = ["malformed", "silent", "wrong", "unverified", "verified"];
+const WORST: readonly Outcome[] = ["malformed", "silent", "wrong", "unverified", "verified", "rule_verified"];
 const SIGNALS = [0, 0.1, 0.3, 1];
 const meanSignal = (row: TraceRow) =>
   row.steps === "" ? 0 : [...row.steps].reduce((sum, digit) => sum + SIGNALS[Number(digit) & 3]!, 0) / row.steps.length;

@@ -71,7 +71,7 @@ function Heading({ problem, row, trace, overview }: { problem: Problem; row: Tra
         {row.correct === false && wanted !== undefined && <>; the reference answer is <strong>{wanted}</strong></>}
       </p>
       {trace.consistency !== "consistent" && <p class="warning">The premises are {trace.consistency}: {trace.consistency === "inconsistent" ? "anything follows from them." : "no model of them was found."}</p>}
-      {answer !== undefined && trace.faults !== undefined && <p class="warning">The answer is not {row.verified ? "rule-verified" : "verified"}: {trace.faults.join("; ")}.</p>}
+      {answer !== undefined && trace.faults !== undefined && <p class={row.verified ? "warning partial" : "warning"}>The answer is {row.verified ? "verified, but not rule-verified" : "not verified"}: {trace.faults.join("; ")}.</p>}
       {trace.open !== undefined && (
         <details class="open">
           <summary>The premises leave the goal open: two worlds show it</summary>
@@ -220,7 +220,7 @@ function Texts({ theorem }: { theorem: Theorem }) {
   return (
     <>
       <p class="small">
-        {theorem.accepted ? <span class="pill verified">✓ theorem</span> : <span class="pill plain">{theorem.said ? "not accepted" : "not checked here"}</span>}{" "}
+        {theorem.accepted ? <span class="pill passed">✓ theorem</span> : <span class="pill plain">{theorem.said ? "not accepted" : "not checked here"}</span>}{" "}
         <span class="quiet">
           {theorem.accepted ? `${theorem.said} accepts it` : theorem.said || "proof-r1 certify has the kernel check it"}
         </span>

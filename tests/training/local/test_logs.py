@@ -82,7 +82,7 @@ def test_what_is_no_log_is_told(tmp_path: Path) -> None:
     with pytest.raises(ProofR1Error, match="cannot be read"):
         list(read_log(file))
     file.write_text('{"kind": "nothing"}\n')
-    with pytest.raises(ProofR1Error, match="line 1: this is no record"):
+    with pytest.raises(ProofR1Error, match="line 1: this is not a record"):
         list(read_log(file))
 
 

@@ -48,7 +48,7 @@ def test_a_log_is_followed_over_lost_connections_and_told_once(monkeypatch: pyte
 
 def test_how_a_job_ended_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "_client", lambda _: Connections([[]], JobStatus.FAILED))
-    with pytest.raises(jobs.JobError, match=r"failed.*goes on from the latest checkpoint"):
+    with pytest.raises(jobs.JobError, match=r"failed.*resumes from the latest checkpoint"):
         jobs.follow("job", "http://127.0.0.1:1", print)
 
 
