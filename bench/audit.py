@@ -13,6 +13,7 @@ import platform
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bench.verification import machine
@@ -37,6 +38,7 @@ the premises and the raw conclusions of earlier actions, admitted or not. So a b
 change the question about another. UNSAT means entailed (dependencies and negated conclusion have no common model), SAT
 refuted. Other counts actions without a question (an unparsable formula, a duplicate id, a malformed element or summary,
 a missing dependency) and unknown answers. Percentages are of all actions.
+Backends with the same figures share a row, and rows of zeros are left out.
 
 The *rates* are FVR and RVR (`metrics/evaluation.py`). One backend does the checks of entailment, rules and progress,
 and its own verdicts determine the admitted actions. No backend is asked about two formulas that a few fixed structures
@@ -102,6 +104,36 @@ def available(names: tuple[str, ...]) -> tuple[list[Backend], list[str]]:
     return found, missing
 
 
+def joined(table: str, heading: str) -> str:
+    """A table in Markdown, rows that differ only under one heading joined into one, and rows of zeros left out."""
+    title, _, header, rule, *rows = table.rstrip("\n").split("\n")
+    place = header.split(" | ").index(heading)
+    found: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        cells = row.split(" | ")
+        found.setdefault((*cells[:place], *cells[place + 1 :]), []).append(cells[place])
+    lines = [" | ".join([*cells[:place], ", ".join(names), *cells[place:]]) for cells, names in found.items()]
+    return "\n".join([title, "", header, rule, *filter(_counts_something, lines), ""])
+
+
+def grouped(pairs: Iterable[str]) -> Iterator[str]:
+    """The tables of pairs in Markdown, those with the same figures as one, and rows of zeros left out."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for table in pairs:
+        title, _, header, rule, *rows = table.rstrip("\n").split("\n")
+        first = header.split(" | ")[1]
+        shown = (header.replace(f"| {first} |", "| rows |", 1), rule, *filter(_counts_something, rows))
+        found.setdefault(shown, []).append(title.strip("*").replace(" (rows)", "").replace(" (columns)", ""))
+    for lines, names in found.items():
+        yield "\n".join([f"**Rows and columns: {'; '.join(names)}**", "", *lines, ""])
+
+
+def _counts_something(row: str) -> bool:
+    return any(
+        cell.strip(" |") not in ("0", "0.0", "–") for cell in row.split(" | ") if cell.strip(" |")[:1] in "0123456789–"
+    )
+
+
 def page(audit: Audit, missing: list[str], folder: str) -> str:
     """The page, with its pictures in ``folder`` beside it."""
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
@@ -110,10 +142,11 @@ def page(audit: Audit, missing: list[str], folder: str) -> str:
     at = machine()
     where = f"On {at['cores']} cores, {gigabytes:.0f} GiB, {platform.system()}, Python {at['python']}; backends:\n"
     outcomes, others, *pairs, disagreements, rates = map(to_markdown, audit_tables(audit))
+    outcomes, others, rates = (joined(table, "backend") for table in (outcomes, others, rates))
     listed = "\n".join(disagreement_lines(audit)) or "No two backends contradict each other."
     shown = "".join(f"![{name.removesuffix('.svg')}]({folder}/{name})\n" for name in pictures(audit))
     sections = [HEAD, where, backends + absent, outcomes, others, disagreements, f"{listed}\n", rates, FOOT]
-    return "\n".join([*sections, "## Pairs, over all actions\n", shown, "## Pairs, by system\n", *pairs])
+    return "\n".join([*sections, "## Pairs, over all actions\n", shown, "## Pairs, by system\n", *grouped(pairs)])
 
 
 def main() -> None:

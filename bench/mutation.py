@@ -33,6 +33,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "mutants.md"
+LISTED = "[mutants.toml](mutants.toml) lists each of these faults, as the old and the new line."
 JUSTIFIED = ROOT / "docs" / "mutants.toml"
 COPIED = ("proof_r1_formal", "tests", "grammars", "theories", "examples", "pyproject.toml", "check_bundle.py")
 
@@ -538,10 +539,11 @@ modules that are trusted, in a copy of the project, and runs the quick tests of 
 writes this page, and fails unless every fault is noticed or listed below with the reason
 ([mutants.toml](mutants.toml)). `tests/test_mutants.py` plants the worst faults in every run of the tests.
 
-The faults: a condition negated; a comparison, boolean or other operator turned; an operand, keyword, alternative,
-`case` or statement dropped; arguments or sides swapped; a call replaced by its first argument; a constant changed; a
-loop that never runs; a constant in place of a truth value returned. Not changed: messages, annotations, decorators,
-assertions, the numbers of budgets and limits at the top of a module, and what constructors are given by keyword.
+Faults of expressions: a condition is negated, an operator is replaced, an operand or keyword is dropped, or arguments
+or sides are swapped. A call becomes its first argument, and a constant changes. Faults of statements: an alternative,
+a `case` or a statement is dropped, a loop never runs, or a function returns a constant truth value. Not changed:
+messages, annotations, decorators, assertions, the numbers of budgets and limits at the top of a module, and what
+constructors are given by keyword.
 
 Python {python}, pytest {pytest}, Hypothesis {hypothesis}. *No test ran*: the module, or the tests that use it, could
 not be imported.
@@ -561,14 +563,16 @@ def page(outcomes: Sequence[Outcome], processes: int) -> str:
         row = [total, counts["failed"], counts["timeout"], counts["broken"], left]
         name = f"`{module.removeprefix('proof_r1_formal/')}`" if module != "all" else "all"
         lines.append(f"| {name} | {' | '.join(f'{n:,}' for n in row)} | {(total - left) / total:.1%} |")
-    lines += ["", "## Not noticed, and why", ""]
-    survivors = [outcome for outcome in outcomes if outcome.fate == "survived"]
+    lines += ["", "## Not noticed, and why", "", LISTED, "", "| module | faults | why |", "|---|---|---|"]
+    survivors = {
+        (outcome.module, outcome.mutant.old, outcome.mutant.new) for outcome in outcomes if outcome.fate == "survived"
+    }
     for group in justified():
-        lines += [f"**{group.module.removeprefix('proof_r1_formal/')}**: {group.why}", "", "```diff"]
-        for module, mutant, _ in survivors:
-            if module == group.module and (mutant.old, mutant.new) in group.mutants:
-                lines += [f"@@ line {mutant.line}", f"- {mutant.old}", f"+ {mutant.new}"]
-        lines += ["```", ""]
+        count = sum((group.module, *mutant) in survivors for mutant in group.mutants)
+        lines.append(
+            f"| `{group.module.removeprefix('proof_r1_formal/')}` | {count} | {group.why.replace('|', chr(92) + '|')} |"
+        )
+    lines.append("")
     return "\n".join(lines)
 
 
