@@ -96,7 +96,7 @@ def serve(
     )
 
     class Server(uvicorn.Server):
-        """Says where it is once it listens."""
+        """Says where it is once it listens, and when it has stopped."""
 
         async def startup(self, sockets: list[socket] | None = None) -> None:
             await super().startup(sockets)
@@ -105,6 +105,10 @@ def serve(
                 url = f"http://{f'[{host}]' if ':' in host else host}:{bound[1]}"
                 pages = f"API: {url}/docs · health: {url}/healthz · metrics: {url}/metrics"
                 say(f"running on {url} (open it in a browser) · {pages}")
+
+        async def shutdown(self, sockets: list[socket] | None = None) -> None:
+            await super().shutdown(sockets)
+            say("stopped")
 
     Server(config).run()
 

@@ -528,7 +528,7 @@ def test_who_waits_is_answered_before_it_ends(start: Callable[..., Any]) -> None
         service.process.send_signal(signal.SIGTERM)
         os.kill(worker, signal.SIGCONT)
         assert reply.result().formula == "cat(tom)"
-    assert "Application shutdown complete" in service.last_words()
+    assert "stopped" in service.last_words()
     assert not Path(f"/proc/{worker}").exists()
 
 
