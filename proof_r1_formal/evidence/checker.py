@@ -150,7 +150,7 @@ class _Checker:
             case Instance(main, term):
                 quantified, sign = self._line(main)
                 if not isinstance(quantified, ForAll if sign else Exists):
-                    raise ProofError("an instance of what is no true ∀ and no false ∃")
+                    raise ProofError("an instance of neither a true ∀ nor a false ∃")
                 return self._instance(quantified, self._term(term, quantified), sign)
             case Contradiction(first, second):
                 if self._line(first) != self._line(second).opposite():
@@ -161,7 +161,7 @@ class _Checker:
             case Witness(main, constant):
                 quantified, sign = self._line(main)
                 if not isinstance(quantified, Exists if sign else ForAll):
-                    raise ProofError("a witness of what is no true ∃ and no false ∀")
+                    raise ProofError("a witness of neither a true ∃ nor a false ∀")
                 return self._instance(quantified, self._new(constant, quantified), sign)
             case Generalise(formula, premise, term):
                 quantified = self._quantified(formula)
@@ -245,7 +245,7 @@ class _Checker:
     def _new(self, constant: App, quantified: Quantified) -> App:
         is_plain = isinstance(constant, App) and not constant.arguments and constant.sort is None
         if not is_plain or constant.function in self._functions:
-            raise ProofError(f"{constant.function if isinstance(constant, App) else constant!r} is no new constant")
+            raise ProofError(f"{constant.function if isinstance(constant, App) else constant!r} is not a new constant")
         self._functions.add(constant.function)
         self._sorts[constant.function] = quantified.variable.sort
         return constant
@@ -377,7 +377,7 @@ def _rows(formula: Connective, known: Sequence[Signed]) -> list[tuple[bool, bool
     rows = list(TRUTH_TABLES[type(formula)])
     for part in known:
         if part.formula not in (left.formula, right.formula):
-            raise ProofError("a premise is no side of the formula")
+            raise ProofError("a premise is not a side of the formula")
         if part.formula is left.formula:
             rows = [row for row in rows if row[0] == (part.sign == left.sign)]
         if part.formula is right.formula:

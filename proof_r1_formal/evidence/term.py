@@ -10,8 +10,8 @@ false, and ¬ is that sign (``¬A`` is true exactly if ``A`` is false). Its rule
 * equality by reflexivity and Leibniz's law;
 * derived rules: instances of theorems.
 
-A proof is a sequence of lines. Premises have the numbers 0, 1, …, and lines go on from there; a block's assumption and
-lines have the next numbers, and give them back when the block ends. The last line of a block is what it shows; a
+A proof is a sequence of lines. Premises have the numbers 0, 1, …, and lines have the next ones. So have a block's
+assumption and lines, which give their numbers back when the block ends. The last line of a block is what it shows; a
 contradiction shows anything. ``evidence.checker`` says what is a proof.
 """
 

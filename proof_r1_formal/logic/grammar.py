@@ -240,7 +240,7 @@ class _Resolver:
         parts: list[Any] = tree.children
         head = parts[0]
         if tree.data == "truth_word" and not head.value.isalpha():
-            raise ParseError(self._text, head.start_pos, f"{head.value!r} is no term")
+            raise ParseError(self._text, head.start_pos, f"{head.value!r} is not a term")
         name = unquoted(head.value)
         if len(parts) == 1:
             if name in scope:

@@ -55,7 +55,7 @@ class Structure:
         functions: function name -> argument tuple -> value; a constant has the one entry ``()``.
 
     Raises:
-        StructureError: an element is not an ``int`` from 0 up to the size of the largest domain (``True`` is no
+        StructureError: an element is not an ``int`` from 0 up to the size of the largest domain (``True`` is not an
             element), a domain is empty, the tuples of a symbol have different lengths, or a function has no value
             somewhere.
     """
@@ -102,8 +102,8 @@ def _require_elements(name: str, elements: Collection[Element], largest: int) ->
     if elements and not ({*map(type, elements)} == {int} and min(elements) >= 0 and max(elements) < largest):
         wrong = next(each for each in elements if type(each) is not int or not 0 <= each < largest)
         raise StructureError(
-            f"{wrong!r}, in the table of {name!r}, is no element of the domain; elements are ints from 0, fewer than "
-            f"{largest} here"
+            f"{wrong!r}, in the table of {name!r}, is not an element of the domain; elements are ints from 0, "
+            f"fewer than {largest} here"
         )
 
 

@@ -47,7 +47,7 @@ class Lambda(msgspec.Struct, frozen=True):
 
     @property
     def free(self) -> frozenset[Var]:
-        """The variables that occur free and are no holes."""
+        """The variables that occur free and are not holes."""
         return self.body.free.difference(self.variables)
 
 

@@ -27,12 +27,12 @@ PROSE_FIRST = re.compile(
 )
 """Words that begin a sentence and no application by juxtaposition."""
 PROSE_ANYWHERE = re.compile(r"an|are|did|do|does|had|has|have|is|the|was|were|\w+n['’]t")
-"""Words that are no argument of a juxtaposition."""
+"""Words that are not an argument of a juxtaposition."""
 PROSE_INSIDE = re.compile(
     r"about|also|always|any|as|at|be|been|but|by|can|could|each|every|for|from|her|his|if|in|into|its|may|might|must"
     r"|never|no|nor|of|on|only|over|shall|should|than|that|their|then|to|which|who|whose|will|with|would"
 )
-"""Words that are no argument of a juxtaposition unless they are its last one."""
+"""Words that are not an argument of a juxtaposition unless they are its last one."""
 
 SIMPLE_VARIABLE = re.compile(r"[^\W\d_](?:_?\d+)?['’]*")
 """A letter with or without a number: nobody takes such a name for a variable and a predicate."""
@@ -101,7 +101,7 @@ def require_no_list_marker(text: str) -> None:
     if dash in ("-", "−"):
         problem = f"{dash!r} may be a list marker or a negation; leave it out, or write '¬' or put no blank behind it"
     else:
-        problem = f"{dash or marker[2]!r} looks like a list marker, which is no part of a formula; leave it out"
+        problem = f"{dash or marker[2]!r} looks like a list marker, which is not part of a formula; leave it out"
     raise AmbiguousError(offset, problem)
 
 

@@ -103,7 +103,7 @@ class InfixTokens(PostLex):
             if index in far:
                 yield Token.new_borrow_pos("_LPAR", "(", token)
         if sum((token.type == "_LPAR") - (token.type == "_RPAR") for token in tokens) > 0:
-            return  # these are no place for them: the formula ends inside parentheses
+            return  # not a place for them: the formula ends inside parentheses
         for _ in range(opened[len(tokens)]):
             yield Token.new_borrow_pos("_RPAR", INSERTED, tokens[-1])
 

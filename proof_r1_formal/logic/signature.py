@@ -272,9 +272,9 @@ _ESCAPED = re.compile(r"_0([0-9a-f]+)z")
 def mangle(name: str, prefix: str) -> str:
     """An identifier of ASCII letters, digits and ``_`` for ``name``; injective, and undone by :func:`unmangle`.
 
-    The result is ``<prefix>_<body>``, so it is no keyword of a system that has none of that form and never starts with
-    a digit. In the body every character outside ``[A-Za-z0-9_]`` becomes ``_0<hex code point>z``; so does a ``_`` that
-    is last or stands before ``0``.
+    The result is ``<prefix>_<body>``, so it never starts with a digit, and is not a keyword of a system whose keywords
+    have another form. In the body every character outside ``[A-Za-z0-9_]`` becomes ``_0<hex code point>z``; so does a
+    ``_`` that is last or stands before ``0``.
 
     >>> mangle("loves_wildlife", "p"), mangle("Ślęża's", "c")
     ('p_loves_wildlife', 'c__015azl_0119z_017cza_027zs')

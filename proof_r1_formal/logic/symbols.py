@@ -21,7 +21,7 @@ from proof_r1_formal.logic.syntax import (
 )
 
 Use: TypeAlias = tuple[Literal["predicate", "function", "constant"], int]
-"""A way to use a name: what for, and with how many arguments."""
+"""A way to use a name: its role, and the number of its arguments."""
 
 
 class Symbols(NamedTuple):

@@ -232,7 +232,7 @@ _TOO_DEEP = f"a JSON value is nested deeper than {MAX_NESTING} levels"
 
 def _action(span: tuple[int, int], value: Any) -> Action:
     if not isinstance(value, _Object):
-        return Action(span, findings=(Finding(Code.NOT_AN_OBJECT, "the element is no JSON object"),))
+        return Action(span, findings=(Finding(Code.NOT_AN_OBJECT, "the element is not a JSON object"),))
     fields = dict(reversed(value.pairs))  # of a repeated key, the first value
     findings: list[Finding] = []
     counts = Counter([key for key, _ in value.pairs])
@@ -287,5 +287,5 @@ def _formula(conclusion: str | None, findings: list[Finding]) -> Formula | None:
     try:
         return parse_formula(conclusion)
     except ParseError as error:
-        findings.append(Finding(Code.UNPARSABLE_CONCLUSION, f"the conclusion is no formula: {error.summary}"))
+        findings.append(Finding(Code.UNPARSABLE_CONCLUSION, f"the conclusion is not a formula: {error.summary}"))
         return None

@@ -38,8 +38,8 @@ def selected_option(problem: Problem, last: Action | None, oracle: Oracle, *, by
         problem: with its sorts written into the formulas, as in :meth:`Verifier.read`.
         last: the last action, likewise; None if there is none.
         oracle: compares formulas.
-        by_formula: for evaluation: where the id is no option's, select the first option whose formula is equivalent to
-            the last conclusion. Such an answer may be right, but it is never verified.
+        by_formula: for evaluation: where the id is not that of an option, select the first option whose formula is
+            equivalent to the last conclusion. Such an answer may be right, but it is never verified.
     """
     if last is None:
         return None

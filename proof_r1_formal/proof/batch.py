@@ -147,7 +147,7 @@ def verify_to_lines(
     from proof_r1_formal.workers import ordered_map  # which needs asyncio, and one worker does without
 
     settings = settings or Settings()
-    settings.verifier()  # here, too, so that a wrong setting is told at once and not by a dying worker
+    settings.verifier()  # here, too, so that a wrong setting is an error at once, and not of a dying worker
     initializer = partial(_start_worker, settings, dict(problems))
     size = CHUNK if engine == PROCESSES else CLUSTER_CHUNK
     chunks = map(pickle.dumps, _chunks(completions, size))  # here, as Ray's own pickling asks Python about each object

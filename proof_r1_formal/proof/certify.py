@@ -48,7 +48,7 @@ _BINDING = "␣goal"
 
 @dataclass(frozen=True, slots=True)
 class Certification:
-    """A report, and what came of certifying its answer.
+    """A report, and the result of certifying its answer.
 
     Attributes:
         report: of the trace.
@@ -213,7 +213,7 @@ def _steps(verifier: Verifier, premises: dict[str, Formula], trace: Trace, repor
         dependencies = tuple([known[name] for name in action.dependencies])
         proof = _proof(verifier, action, step, dependencies, action.formula)
         if proof is None:
-            raise _NoCertificateError(f"step {action.id} is entailed by a solver's word, without a proof")
+            raise _NoCertificateError(f"step {action.id} is entailed according to a solver, without a proof")
         try:
             check(proof, dependencies, action.formula)
         except ProofError as error:

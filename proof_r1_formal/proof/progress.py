@@ -63,7 +63,7 @@ def progress_findings(
     *,
     exempt: str | None = None,
 ) -> tuple[Finding, ...]:
-    """Why the conclusion is no progress; empty if it is.
+    """Why the conclusion is not progress; empty if it is.
 
     Args:
         conclusion: of the action.

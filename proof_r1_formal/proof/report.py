@@ -250,7 +250,7 @@ def decode(line: bytes | str) -> TraceReport:
     """The report of a line of JSON.
 
     Raises:
-        msgspec.ValidationError: the line is JSON but no report; msgspec.DecodeError: it is no JSON.
+        msgspec.ValidationError: the line is JSON but not a report; msgspec.DecodeError: it is not JSON.
     """
     return _DECODER.decode(line)
 

@@ -227,7 +227,7 @@ class VerifierSession:
         return pushed
 
     def _settle(self, *, last: bool) -> None:
-        """See to it that the last action was checked as what it is: one that ends the trace, or one that does not."""
+        """Ensure that the last action was checked as what it is: one that ends the trace, or one that does not."""
         if self._pushed:
             pushed = self._pushed[-1]
             if pushed.step.terminal != (last and self._binds(pushed.action)):

@@ -40,7 +40,7 @@ class State:
     Attributes:
         semantic: id -> formula of the premises, and of the actions that are well formed and entailed.
         rule: of those that are also instances of their rules.
-        admitted: the conclusions in ``semantic`` that are no premises.
+        admitted: the conclusions in ``semantic`` that are not premises.
         ids: of the premises and of all actions, admitted or not.
         symbols: of the problem and of the admitted conclusions.
     """

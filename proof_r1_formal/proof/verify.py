@@ -25,8 +25,8 @@ class Verifier(Judge):
     Args:
         solver: decides entailment; the embedded engine if None.
         rules: the rules that actions may name.
-        evaluation: whether an answer may also be selected by its formula when the terminal action's id is no option's;
-            never in training.
+        evaluation: whether an answer may also be selected by its formula when the terminal action's id is not that of
+            an option; never in training.
         aliases: whether other spellings of rule names count; never in training.
         atomic: whether an instance of a rule counts only if dependencies state its minor premises; being entailed is
             not enough then.
@@ -35,7 +35,7 @@ class Verifier(Judge):
         kernel: which kernel that is.
 
     Raises:
-        CatalogueError: a schema of the catalogue is no theorem in its manifest.
+        CatalogueError: a schema of the catalogue is not a theorem in its manifest.
         DataError: the manifest cannot be read.
         SolverError: kernel evidence is wanted, and there is no kernel.
     """

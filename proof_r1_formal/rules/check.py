@@ -1,7 +1,7 @@
 """RuleCheck: is a step an instance of the rule it names?
 
 In: a rule, the formulas of the dependencies, the conclusion, and an oracle for entailment. Out: the instance
-(:class:`Match`), that there is none (:class:`NoMatch`), or that a question it hangs on stayed open
+(:class:`Match`), that there is none (:class:`NoMatch`), or that a question which decides it is undecided
 (:class:`Undecided`).
 
 Read literally, "the dependencies entail the premises of an instance" accepts every entailed step under nearly every
@@ -79,7 +79,7 @@ class Undecided:
     """No fitting instance was found, but one may have been missed.
 
     Attributes:
-        reason: what stayed open.
+        reason: the undecided question.
     """
 
     reason: str
@@ -134,13 +134,13 @@ class _BudgetSpentError(Exception):
 
 
 class _Step:
-    """One step under check; remembers what stayed open.
+    """One step under check; remembers the first undecided question.
 
     Formulas without quantifiers are compared by the rows of the question's truth table, where there is one; the oracle
     is asked about the others.
 
     Attributes:
-        open_question: what stayed open first; empty if nothing did.
+        open_question: the first undecided question; empty without one.
         left: what is left to spend.
     """
 

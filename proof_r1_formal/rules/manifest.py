@@ -1,7 +1,7 @@
 """The manifest: which schemata are theorems that a proof assistant's kernel accepted, statement by statement.
 
 In: schemata. Out: those whose statement, as the package renders it now, is not the one in ``theories/manifest.json``.
-``proof-r1 theories check`` has the kernel check the statements anew; ``--write`` makes the file.
+``proof-r1 theories check`` has the kernel check the statements again; ``--write`` makes the file.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def read_manifest(path: Path) -> Manifest:
     """The manifest in a file.
 
     Raises:
-        DataError: there is no such file, or it is no manifest.
+        DataError: there is no such file, or it is not a manifest.
     """
     try:
         return msgspec.json.decode(path.read_bytes(), type=Manifest)
@@ -98,7 +98,7 @@ def unproved(catalogue: Catalogue) -> tuple[str, ...]:
 
 
 def require_proved(catalogue: Catalogue) -> None:
-    """Refuse a catalogue with a schema that is no theorem in its manifest, unless it is used unchecked.
+    """Refuse a catalogue with a schema that is not a theorem in its manifest, unless it is used unchecked.
 
     Raises:
         CatalogueError: there is one; the message names it.

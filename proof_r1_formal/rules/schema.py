@@ -88,7 +88,7 @@ def schema(
         theorem: name of the theorem in both proof assistants; the schema's own name unless told otherwise.
 
     Raises:
-        ParseError: a pattern is no formula.
+        ParseError: a pattern is not a formula.
     """
 
     def patterns(text: str) -> tuple[Formula, ...]:

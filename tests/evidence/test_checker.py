@@ -650,7 +650,7 @@ def test_a_constant_that_was_used_is_not_new(rule: type, use: str) -> None:
         return (*before, Arbitrary(f("∀x P(x)"), constant, (Instance(0, constant),)))
 
     check(proof(D), premises, premises[0])
-    with pytest.raises(ProofError, match="'c' is no new constant"):
+    with pytest.raises(ProofError, match="'c' is not a new constant"):
         check(proof(C), premises, premises[0])
 
 

@@ -102,8 +102,8 @@ def test_the_deepest_query_can_be_asked_and_evaluated(nested: Callable[[int], Fo
 @pytest.mark.parametrize(
     ("predicates", "functions", "message"),
     [
-        ({"P": [(0,)]}, {"c": {(): 1}}, "a value of 'c' is no element of the domain of sort 'Person'"),
-        ({"P": [(0,)]}, {"c": {(): 8}}, "a value of 'c' is no element of the domain of sort 'Person'"),
+        ({"P": [(0,)]}, {"c": {(): 1}}, "a value of 'c' is not an element of the domain of sort 'Person'"),
+        ({"P": [(0,)]}, {"c": {(): 8}}, "a value of 'c' is not an element of the domain of sort 'Person'"),
         ({"P": [(0,), (1,)]}, {"c": {(): 0}}, "a tuple of 'P' does not have 1 elements of its sorts"),
         ({"P": [(0, 0)]}, {"c": {(): 0}}, "a tuple of 'P' does not have 1 elements of its sorts"),
         ({"P": [()]}, {"c": {(): 0}}, "a tuple of 'P' does not have 1 elements of its sorts"),
