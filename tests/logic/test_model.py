@@ -179,9 +179,9 @@ def test_domains_are_not_empty(size: int) -> None:
 
 ROW: tuple[int, ...] = (0, 1)
 WRONG: dict[str, tuple[Any, Any, Any, str]] = {
-    "half an element": ({ENTITY: 2}, {}, {"a": {(): 0.5}}, "0.5, in the table of 'a', is no element"),
-    "a whole float": ({ENTITY: 2}, {}, {"a": {(): 1.0}}, "1.0, in the table of 'a', is no element"),
-    "True as a value": ({ENTITY: 2}, {}, {"a": {(): True}}, "True, in the table of 'a', is no element"),
+    "half an element": ({ENTITY: 2}, {}, {"a": {(): 0.5}}, "0.5, in the table of 'a', is not an element"),
+    "a whole float": ({ENTITY: 2}, {}, {"a": {(): 1.0}}, "1.0, in the table of 'a', is not an element"),
+    "True as a value": ({ENTITY: 2}, {}, {"a": {(): True}}, "True, in the table of 'a', is not an element"),
     "True as an argument": ({ENTITY: 2}, {}, {"f": {(0,): 0, (True,): 0}}, "True, in the table of 'f'"),
     "True in a tuple": ({ENTITY: 2}, {"P": frozenset({(True,)})}, {}, "True, in the table of 'P'"),
     "a text": ({ENTITY: 2}, {"P": frozenset({("0",)})}, {}, "'0', in the table of 'P'"),

@@ -80,7 +80,7 @@ def test_what_is_no_address_is_said_to_be_none(url: str) -> None:
 @pytest.mark.parametrize("status", ["200 OK", "404 Not Found"])
 def test_a_reply_of_something_else_is_shown(status: str, server_of: ServerOf) -> None:
     page = reply(status, b"<html>")
-    with Client(server_of([page])) as client, pytest.raises(ServiceError, match="no service's: b'<html>'"):
+    with Client(server_of([page])) as client, pytest.raises(ServiceError, match="not from the service: b'<html>'"):
         client.health()
 
 
