@@ -491,7 +491,7 @@ def campaign(modules: Sequence[str], processes: int, known: Path | None) -> list
             free.put(Sandbox(Path(folder) / str(number)))
 
         def outcome(module: str, mutant: Mutant) -> Outcome:
-            key = hashlib.sha256(f"{module}\0{mutant.text}".encode()).hexdigest()
+            key = _key(module, mutant.text)
             if key in killed:
                 return Outcome(module, mutant, killed[key])
             sandbox = free.get()
@@ -514,6 +514,15 @@ def campaign(modules: Sequence[str], processes: int, known: Path | None) -> list
         with ThreadPoolExecutor(processes) as pool:
             work = [(module, mutant) for module, source in sources.items() for mutant in mutants(source)]
             return list(pool.map(lambda one: outcome(*one), work))
+
+
+def _key(module: str, text: str) -> str:
+    """What a killed mutant is remembered by: its code without docstrings and messages, which decide nothing."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            node.value = ""
+    return hashlib.sha256(f"{module}\0{ast.dump(tree)}".encode()).hexdigest()
 
 
 class Group(NamedTuple):
