@@ -134,20 +134,20 @@ class Score:
 
 
 def within(line: Line, budget: int) -> tuple[Drawn, ...]:
-    """The completions that were there when so many tokens had been sampled; the first one in any case."""
+    """The completions that were there when so many tokens had been sampled; maybe none."""
     found: list[Drawn] = []
     spent = 0
     for drawn in line.drawn:
         spent += drawn.tokens
-        if found and spent > budget:
+        if spent > budget:
             break
         found.append(drawn)
     return tuple(found)
 
 
 def best(problem: Problem, drawn: Sequence[Drawn], verifier: Verifier) -> TraceReport:
-    """The report on the completion that the verifier likes best, the first of equals."""
-    reports = [verifier.verify(problem, one.text) for one in drawn]
+    """The report on the completion that the verifier likes best, the first of equals; on no text if there is none."""
+    reports = [verifier.verify(problem, text) for text in [one.text for one in drawn] or [""]]
 
     def merit(report: TraceReport) -> tuple[bool, bool, float, bool]:
         signals = [step.signal for step in report.actions]
