@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -181,6 +182,10 @@ def test_differences_are_in_points_with_their_intervals() -> None:
     (row,) = differences_table("x", arms, "longer/sampled").rows
     assert row == ("proof_r1 − grpo", 1, "+25.0 [+25.0, +25.0]", "+75.0 [+75.0, +75.0]")
     assert len(row) == 2 + len(PRIMARY)
+    start = {WARM_UP: [record(WARM_UP, 0, outputs([1, 1], [4, 4], [0, 0]))]}
+    rows = differences_table("x", {**start, **arms}, "longer/sampled").rows
+    assert [row[0] for row in rows] == ["proof_r1 − warm-up", "proof_r1 − grpo", "grpo − warm-up"]
+    assert rows[2][2] == "+25.0 [+25.0, +25.0]"
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
@@ -189,6 +194,15 @@ def test_differences_are_in_points_with_their_intervals() -> None:
 def test_the_page_is_what_the_records_say() -> None:
     folder = ROOT / "docs" / "experiments" / "longer"
     assert folder.with_suffix(".md").read_text(encoding="utf-8") == page(read_records(folder))
+
+
+def test_the_document_states_numbers_of_the_page_only() -> None:
+    document = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    section = document.partition("\n## `longer`")[2].partition("\n## ")[0]
+    stated = set(re.findall(r"[+-][0-9.]+ \[[^]]+\]|[0-9.]+ ± [0-9.]+", section))
+    made = page(read_records(ROOT / "docs" / "experiments" / "longer")).replace("\\", "")
+    assert stated
+    assert not {number for number in stated if number not in made}
 
 
 def test_a_record_reads_back(tmp_path: Path) -> None:

@@ -90,14 +90,14 @@ def scores_table(title: str, arms: Arms, outputs: str) -> Table:
 
 
 def differences_table(title: str, arms: Arms, outputs: str) -> Table:
-    """By how many points ``proof_r1`` is above each other arm, with the interval."""
+    """By how many points ``proof_r1`` is above each other arm, and each of these above the warm-up, with intervals."""
+    others = [arm for arm in arms if arm != OURS]
+    above = [(arm, WARM_UP) for arm in others if WARM_UP in arms and arm != WARM_UP]
     rows: list[tuple[Cell, ...]] = []
-    for arm, records in arms.items():
-        if arm == OURS:
-            continue
-        ours, theirs = paired(arms[OURS], records)
+    for one, other in [*[(OURS, arm) for arm in others], *above]:
+        ours, theirs = paired(arms[one], arms[other])
         texts = [_difference(score, ours, theirs, outputs) for score in PRIMARY]
-        rows.append((f"{OURS} − {arm}", len(ours), *texts))
+        rows.append((f"{one} − {other}", len(ours), *texts))
     columns = [Column(score.name, Style.TEXT) for score in PRIMARY]
     return Table(title, (Column("difference", Style.TEXT), Column("seeds", Style.COUNT), *columns), tuple(rows))
 
