@@ -293,7 +293,7 @@ def test_hostile_completions_cost_their_rollout_only(
     planted = [*hostile(policy, limit), honest, honest]
     config = structs.replace(config, rollout=structs.replace(config.rollout, samples=len(planted)))
 
-    def plant(*_: object, ended: Callable[[Sample], object]) -> list[Sample]:
+    def plant(*_: object, ended: Callable[[Sample], object], **__: object) -> list[Sample]:
         samples = [Sample(0, number, ids, len(ids) < limit) for number, ids in enumerate(planted)]
         for one in samples:
             ended(one)
