@@ -144,8 +144,9 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 def test_an_interrupt_that_lands_in_a_finalizer_ends_the_command(tmp_path: Path) -> None:
     """Python ignores an exception there, and the run would continue to its end."""
     code = (
-        "import sys, threading\n"
+        "import signal, threading\n"
         "from proof_r1_formal import cli, outputs\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it\n"
         "class Finalized:\n"
         "    def __del__(self):\n"
         "        raise KeyboardInterrupt\n"
