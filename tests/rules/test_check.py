@@ -332,6 +332,8 @@ NON_INSTANCES = [
 ]
 
 NOT_ENTAILED = [
+    ("CE", "∀x P(x) ↔ B |- D → B"),  # a truth table tells one side of the conclusion alone
+    ("CE", "B ↔ ∀x P(x) |- B → D"),
     ("IE", "A → B; B |- A"),
     ("MT", "A → B; ¬A |- ¬B"),
     ("XOI", "A; B |- A ⊕ B"),
@@ -478,6 +480,7 @@ COSTS = [
     ("CE", "B ∧ (A → B); A |- C", 44),
     ("UE", "∀x P(x); Q(b) ∧ Q(c) |- P(c)", 25),
     ("EI", "R(a, a); P(a) |- ∃x (R(x, x) ∧ P(x))", 4),
+    ("EI", "R(a, b) |- ∃x ∃y R(x, y)", 10),
     ("UIC", "∀x (P(x) → Q(x)); ∀x (Q(x) → R(x)); ∀x (R(x) → S(x)) |- ∀x (P(x) → S(x))", 68),
 ]
 """What checks cost. Another search may cost something else; then verdicts near the budget change, too."""
