@@ -1,0 +1,109 @@
+"""Forms of formulas in which rules find what they need: stated in parts, conjuncts, normal forms."""
+
+from __future__ import annotations
+
+import pytest
+
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.logic.transform import regrouped
+from proof_r1_formal.rules.forms import conjunctive_parts, covered, normal_form, stated
+
+STATED = [
+    ("A ⊕ B", "A; ¬B", {"sums"}, True),
+    ("A ⊕ B", "¬A; B", {"sums"}, True),
+    ("A ⊕ B", "A; B", {"sums"}, False),
+    ("A ⊕ B", "A; ¬B", {"unruled"}, False),
+    ("A ⊕ (B ⊕ C)", "A; B; C", {"sums"}, True),
+    ("(A ⊕ B) ⊕ C", "A; B; C", {"sums"}, True),
+    ("(A ⊕ B) ⊕ C", "A; ¬B; ¬C", {"sums"}, True),
+    ("¬(A ⊕ B)", "A; B", {"sums"}, True),
+    ("¬(A ⊕ B)", "¬A; ¬B", {"sums"}, True),
+    ("¬(A ⊕ B)", "A; ¬B", {"sums"}, False),
+    ("¬(A ⊕ B)", "A; B", set(), False),
+    ("¬(A ⊕ B)", "A; B", {"unruled"}, True),
+    ("¬((A ⊕ B) ⊕ C)", "A; ¬B; C", {"sums"}, True),
+    ("¬((A ⊕ B) ⊕ C)", "A; B; ¬C", {"sums"}, True),
+    ("A ↔ B", "A; B", {"unruled"}, True),
+    ("A ↔ B", "¬A; ¬B", {"unruled"}, True),
+    ("A ↔ B", "A; B", {"sums"}, False),
+    ("(A ⊕ B) ↔ C", "A; ¬B; C", {"sums", "unruled"}, False),  # the operands of ↔ are stated without a sum
+    ("A ∨ B", "B", {"unruled"}, True),
+    ("A ∨ B", "B", {"sums"}, False),
+    ("A → B", "¬A", {"unruled"}, True),
+    ("A → B", "B", {"unruled"}, True),
+    ("A → B", "B", {"sums"}, False),
+    ("¬(A ∧ B)", "¬B", {"unruled"}, True),
+    ("¬(A ∧ B)", "¬B", {"sums"}, False),
+    ("A ∧ B", "A; B", set(), True),
+    ("A ∧ B", "A", {"sums", "unruled"}, False),
+    ("¬¬(A ⊕ B)", "A; ¬B", {"sums"}, True),
+    ("¬¬(A ⊕ B)", "A; ¬B", set(), False),
+    ("(A ⊕ B) ∧ C", "A; ¬B; C", {"sums"}, False),  # a sum that is a conjunct must stand somewhere by itself
+]
+
+
+@pytest.mark.parametrize(("formula", "said", "options", "expected"), STATED)
+def test_what_formulas_state_together(formula: str, said: str, options: set[str], expected: bool) -> None:
+    known = {parse_formula(text) for text in said.split(";")}
+    found = stated(parse_formula(formula), known.__contains__, sums="sums" in options, unruled="unruled" in options)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("formula", "parts"),
+    [
+        ("A ∧ B ∧ C", ["A", "B", "C"]),
+        ("¬¬(A ∧ B)", ["A", "B"]),
+        ("¬¬A", ["A"]),
+        ("¬(A ∨ B)", ["¬A", "¬B"]),
+        ("¬(A → B)", ["A", "¬B"]),
+        ("¬(A ∨ (B → C))", ["¬A", "B", "¬C"]),
+        ("¬(A → (B ∨ C))", ["A", "¬B", "¬C"]),
+        ("A ⊕ B", ["A ⊕ B"]),
+    ],
+)
+def test_conjunctive_parts(formula: str, parts: list[str]) -> None:
+    assert conjunctive_parts(parse_formula(formula)) == tuple(map(parse_formula, parts))
+
+
+def test_what_is_given_is_used_once_and_in_any_order() -> None:
+    one, other, another = map(parse_formula, ("A", "B", "C"))
+
+    def says_other(given: Formula, part: Formula) -> bool:
+        return (given, part) == (another, other)
+
+    assert covered((one, other), (another, one), says_other)
+    assert not covered((one, other, other), (another, one), says_other)
+
+
+@pytest.mark.parametrize(
+    ("formula", "normal"),
+    [
+        ("⊤", "⊤"),
+        ("¬⊤", "⊥"),
+        ("¬⊥", "⊤"),
+        ("a = b", "a = b"),
+        ("¬(a = b)", "¬(a = b)"),
+        ("¬¬P(a)", "P(a)"),
+        ("A → B", "¬A ∨ B"),
+        ("¬(A → B)", "A ∧ ¬B"),
+        ("¬∀x P(x)", "∃x ¬P(x)"),
+        ("¬(A ∧ B)", "¬A ∨ ¬B"),
+    ],
+)
+def test_normal_forms(formula: str, normal: str) -> None:
+    assert normal_form(parse_formula(formula)) is regrouped(parse_formula(normal))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("A → (B ∨ C)", "(A → B) ∨ C"),
+        ("A ↔ B", "¬(B ⊕ A)"),
+        ("¬A ⊕ B", "A ↔ B"),
+        ("∀x (P(x) ⊕ ∃y Q(y))", "∀y (∃x Q(x) ⊕ P(y))"),
+    ],
+)
+def test_formulas_with_one_normal_form(first: str, second: str) -> None:
+    assert normal_form(parse_formula(first)) is normal_form(parse_formula(second))
