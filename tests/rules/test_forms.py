@@ -90,6 +90,8 @@ def test_what_is_given_is_used_once_and_in_any_order() -> None:
         ("¬(A → B)", "A ∧ ¬B"),
         ("¬∀x P(x)", "∃x ¬P(x)"),
         ("¬(A ∧ B)", "¬A ∨ ¬B"),
+        ("B ⊕ A", "A ⊕ B"),
+        ("A ↔ B", "¬(A ⊕ B)"),
     ],
 )
 def test_normal_forms(formula: str, normal: str) -> None:
@@ -102,6 +104,8 @@ def test_normal_forms(formula: str, normal: str) -> None:
         ("A → (B ∨ C)", "(A → B) ∨ C"),
         ("A ↔ B", "¬(B ⊕ A)"),
         ("¬A ⊕ B", "A ↔ B"),
+        ("A ⊕ (B → C)", "A ⊕ (¬B ∨ C)"),
+        ("∀x Q(x) ⊕ ∀y P(y)", "∀y Q(y) ⊕ ∀x P(x)"),
         ("∀x (P(x) ⊕ ∃y Q(y))", "∀y (∃x Q(x) ⊕ P(y))"),
     ],
 )
