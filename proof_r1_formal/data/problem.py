@@ -108,6 +108,12 @@ class Problem:
         """The option of that id, if there is one."""
         return next((option for option in self.options if option.id == option_id), None)
 
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether the right option is known, and is the one labelled Uncertain."""
+        option = self.option(self.answer)
+        return option is not None and option.label == UNCERTAIN
+
     def formulas(self) -> Iterator[Formula]:
         """The formulas of the premises, then of the options."""
         yield from (premise.formula for premise in self.premises)

@@ -21,7 +21,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Set
 
-from proof_r1_formal.data.problem import UNCERTAIN, Problem
+from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.metrics.estimates import estimates
 from proof_r1_formal.metrics.measures import (
     INVALID_RULE,
@@ -117,7 +117,7 @@ class Evaluation:
         if report.consistency == "inconsistent":
             self._excluded[Exclusion.INCONSISTENT_PREMISES] += 1
             return False
-        if _is_uncertain(problem):
+        if problem.is_uncertain:
             self._excluded[Exclusion.UNCERTAIN] += 1
             tally.add_uncertain(report)
             return False
@@ -146,7 +146,7 @@ class Evaluation:
         absent = Counter(
             problem.difficulty
             for problem_id, problem in self._problems.items()
-            if problem_id not in answered and not _is_uncertain(problem)
+            if problem_id not in answered and not problem.is_uncertain
         )
 
         def group(tally: _Tally, absent: int, stream: str) -> Group:
@@ -170,11 +170,6 @@ class Evaluation:
 def _rank(difficulty: str) -> int:
     """The place of a difficulty in tables: the usual names by difficulty, then all others as the problems have them."""
     return _DIFFICULTIES.index(difficulty) if difficulty in _DIFFICULTIES else len(_DIFFICULTIES)
-
-
-def _is_uncertain(problem: Problem) -> bool:
-    answer = problem.option(problem.answer)
-    return answer is not None and answer.label == UNCERTAIN
 
 
 class _Tally:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from proof_r1_formal.data.problem import UNCERTAIN, Problem
+from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.metrics.measures import Measure, Part
 from proof_r1_formal.metrics.outcomes import step_parts
 from proof_r1_formal.proof.report import TraceReport
@@ -35,10 +35,8 @@ class Summary:
         self._rule_verified += report.rule_verified
         if report.answer_correct is not None:
             self._right = _sum(self._right, (report.answer_correct, 1))
-        problem = self._problems[report.problem_id]
-        answer = problem.option(problem.answer)
-        is_uncertain = answer is not None and answer.label == UNCERTAIN
-        if report.parsed and report.consistency != "inconsistent" and not is_uncertain:
+        scored = report.consistency != "inconsistent" and not self._problems[report.problem_id].is_uncertain
+        if report.parsed and scored:
             parts = step_parts(report.actions)
             self._steps = {measure: _sum(part, parts[measure]) for measure, part in self._steps.items()}
 
