@@ -25,6 +25,7 @@ from proof_r1_formal.errors import DataError
 from proof_r1_formal.version import __version__
 
 STANDARD_STREAM = Path("-")
+"""Standard input or standard output, as commands name them."""
 
 
 def check_output(path: Path, *, inputs: Iterable[Path] = ()) -> None:

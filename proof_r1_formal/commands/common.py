@@ -14,10 +14,10 @@ from rich.text import Text
 from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.completions import BadLine, Completion, read_completions
 from proof_r1_formal.data.problem import ProblemSet
-from proof_r1_formal.data.sources import STANDARD_INPUT, open_to_read
+from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.engines import PROCESSES, RAY
 from proof_r1_formal.errors import DataError, ProofR1Error
-from proof_r1_formal.outputs import LineFile, check_output, is_standard_output, is_stream
+from proof_r1_formal.outputs import STANDARD_STREAM, LineFile, check_output, is_standard_output, is_stream
 from proof_r1_formal.proof.judge import EvidenceLevel
 from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
 
@@ -223,7 +223,7 @@ def check_outputs(*outputs: Path | None, inputs: Iterable[Path | None]) -> None:
     """
     wanted = [path for path in outputs if path is not None]
     given = [path for path in inputs if path is not None]
-    if given.count(STANDARD_INPUT) > 1:
+    if given.count(STANDARD_STREAM) > 1:
         fail("-: only one input can be standard input; name a file for the other")
     for number, path in enumerate(wanted):
         check_output(path, inputs=given)

@@ -35,9 +35,8 @@ from proof_r1_formal.commands.common import (
     usable_completions,
     with_progress,
 )
-from proof_r1_formal.data.sources import STANDARD_INPUT
 from proof_r1_formal.metrics.summary import Summary
-from proof_r1_formal.outputs import LineFile, is_stream
+from proof_r1_formal.outputs import STANDARD_STREAM, LineFile, is_stream
 from proof_r1_formal.proof.batch import Settings, verify_many, verify_to_lines
 from proof_r1_formal.proof.report import TraceReport, decode, encode
 
@@ -91,7 +90,7 @@ def verify(
     speed = f"{(file.done - done) / max(monotonic() - began, 1e-3):.0f} ({counted(workers, 'worker')})"
     rows = [*summary.rows(), ("traces per second", speed), ("reports", f"{out}")]
     say("\n".join([f"{name:<18}  {value}" for name, value in rows]))
-    if not is_stream(out) and STANDARD_INPUT not in (problems, completions):
+    if not is_stream(out) and STANDARD_STREAM not in (problems, completions):
         given = ["-p", str(problems), "-c", str(completions)]
         given += [] if format == "auto" else ["--format", format]
         given += [] if rules == "train" else ["--rules", rules]

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from proof_r1_formal.errors import DataError
+from proof_r1_formal.outputs import STANDARD_STREAM
 
-STANDARD_INPUT = Path("-")
 _CHUNK = 1 << 16
 
 
@@ -23,7 +23,7 @@ def open_to_read(path: Path) -> BinaryIO:
     Raises:
         DataError: it cannot be opened, or it is compressed with Zstandard and ``zstandard`` is not installed.
     """
-    standard = path == STANDARD_INPUT
+    standard = path == STANDARD_STREAM
     try:
         file = open(0 if standard else path, "rb", closefd=not standard)  # noqa: SIM115 (the caller closes it)
         start = file.peek(4)
@@ -52,7 +52,7 @@ def stem(path: Path) -> str:
     >>> [stem(Path(name)) for name in ("a/dev.jsonl", "dev.jsonl.gz", "dev.json.zst", "-")]
     ['dev', 'dev', 'dev', 'stdin']
     """
-    return "stdin" if path == STANDARD_INPUT else Path(uncompressed_name(path)).stem
+    return "stdin" if path == STANDARD_STREAM else Path(uncompressed_name(path)).stem
 
 
 def uncompressed_name(path: Path) -> str:
