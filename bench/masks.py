@@ -19,6 +19,7 @@ from typing import TypeVar
 
 import numpy as np
 from llguidance import LLTokenizer
+from numpy.typing import NDArray
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
@@ -73,17 +74,22 @@ def tokenizer_of(size: int) -> LLTokenizer:
     return mask_tokens(made, size)
 
 
+def masked_draw(logits: NDArray[np.float32], allowed: NDArray[np.bool_], chance: float) -> int:
+    """A token that is allowed."""
+    return draw(np.where(allowed, logits, -np.inf), chance, 1.0, 1.0)
+
+
 def follow(mask: Mask, tokens: LLTokenizer, times: Times, seed: int, ids: Sequence[int] | None) -> None:
     """Follow a text, or draw one from the masks if there is none."""
     random, size = np.random.default_rng(seed), tokens.vocab_size
     for place in range(LONGEST if ids is None else len(ids)):
-        allowed = times.measure("mask", lambda: mask.allowed(size))
+        allowed = times.measure("mask", partial(mask.allowed, size))
         logits, chance = random.standard_normal(size, dtype=np.float32), random.random()
-        times.measure("draw without a mask", lambda: draw(logits, chance, 1.0, 1.0))  # noqa: B023 (called at once)
-        drawn = times.measure("draw with a mask", lambda: draw(np.where(allowed, logits, -np.inf), chance, 1.0, 1.0))  # noqa: B023
+        times.measure("draw without a mask", partial(draw, logits, chance, 1.0, 1.0))
+        drawn = times.measure("draw with a mask", partial(masked_draw, logits, allowed, chance))
         token = drawn if ids is None else ids[place]
         assert allowed[token], "a mask forbids a token of a reference proof"
-        times.measure("advance", lambda: mask.add(token))  # noqa: B023
+        times.measure("advance", partial(mask.add, token))
         if mask.complete:
             return
 
