@@ -38,7 +38,7 @@ def mask_tokens(tokenizer: PreTrainedTokenizerBase, width: int) -> LLTokenizer:
 
     Args:
         tokenizer: of the model.
-        width: outputs of the model, of which some may be no tokens.
+        width: number of outputs of the model; some of them may not be tokens.
 
     Raises:
         DecodingError: ``llguidance`` is not installed, or it does not know the tokenizer.

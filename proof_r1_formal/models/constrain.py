@@ -34,7 +34,7 @@ class Constraint(Protocol):
         """What the reply to the question of a problem is held to.
 
         Raises:
-            CallError: there is no such form for the problem.
+            CallError: the form cannot be made for the problem.
         """
 
     def completion(self, text: str) -> str:

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from proof_r1_formal.decoding.guide import END
 from proof_r1_formal.models.chat import CallError, Message, ModelError, Reply, Sampling
 from proof_r1_formal.models.prompts import chat_prompt
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     from proof_r1_formal.decoding.sampler import Decoder
 
-END = "</summary>"
-"""Nothing is wanted after it."""
 SHOWN = 300
 """So much of what a model's own code says about an error is passed on."""
 
