@@ -51,7 +51,11 @@ TESTS: Mapping[str, tuple[str, ...]] = {
     "proof_r1_formal/rules/check.py": ("proof/test_case_studies.py", "rules/test_check.py"),
     "proof_r1_formal/rules/spine.py": ("rules/test_check.py",),
     "proof_r1_formal/rules/forms.py": ("rules/test_forms.py", "rules/test_check.py"),
-    "proof_r1_formal/proof/answer.py": ("proof/test_answer.py", "proof/test_verify.py"),
+    "proof_r1_formal/proof/answer.py": (
+        "proof/test_answer_findings.py",
+        "proof/test_answer.py",
+        "proof/test_verify.py",
+    ),
     "proof_r1_formal/proof/judge.py": VERIFIER,
     "proof_r1_formal/proof/context.py": VERIFIER,
     "proof_r1_formal/proof/step.py": VERIFIER,

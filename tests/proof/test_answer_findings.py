@@ -1,0 +1,89 @@
+"""Why an answer is not verified, from the verdicts alone: what is undecided never counts as verified."""
+
+from __future__ import annotations
+
+import pytest
+
+from proof_r1_formal.data.problem import GOAL_TRUE, GOAL_UNCERTAIN, Option, Problem, three_way_options
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
+from proof_r1_formal.proof.answer import Consistency, Openness, answer_findings, binding_findings, is_verified, states
+from proof_r1_formal.proof.report import Code, Finding, StepReport
+from proof_r1_formal.solvers.base import Answer, Reason, Unknown
+from proof_r1_formal.solvers.oracle import Oracle
+
+GOAL, _, OPEN = three_way_options(parse_formula("∀x P(x)"))
+
+
+def step(name: str | None, *, semantic: bool = True, rule: bool = True, option: Option | None = None) -> StepReport:
+    """A report on an action of the closure; the terminal one has an option."""
+    return StepReport(
+        id=name if option is None else option.id,
+        span=(0, 1),
+        declared_rule="GOAL_BINDING",
+        dependencies=(),
+        conclusion="∀x P(x)",
+        schema=True,
+        semantic=semantic,
+        rule=rule,
+        progress=True,
+        in_closure=True,
+        terminal=option is not None,
+        signal=1.0,
+        findings=(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "consistency", "uncertain", "code"),
+    [
+        (GOAL, "consistent", None, None),
+        (GOAL, "undecided", None, Code.UNDECIDED),
+        (GOAL, "inconsistent", None, Code.INCONSISTENT_PREMISES),
+        (OPEN, "consistent", "verified", None),
+        (OPEN, "undecided", "verified", Code.UNDECIDED),
+        (OPEN, "consistent", "undecided", Code.UNDECIDED),
+        (OPEN, "consistent", "refuted", Code.NOT_UNCERTAIN),
+        (OPEN, "consistent", None, Code.UNDECIDED),
+    ],
+)
+def test_what_is_undecided_is_not_verified(
+    option: Option, consistency: Consistency, uncertain: Openness | None, code: Code | None
+) -> None:
+    findings = answer_findings(option, [step(None, option=option)], consistency, uncertain)
+    assert [finding.code for finding in findings] == ([] if code is None else [code])
+    assert is_verified(findings) == (code is None)
+
+
+def test_the_steps_that_fail_are_named() -> None:
+    steps = [step("s1", semantic=False, rule=False), step(None, semantic=False), step("s3"), step(None, option=GOAL)]
+    assert answer_findings(GOAL, steps, "consistent", None) == (
+        Finding(Code.UNVERIFIED_STEP, "not entailed: s1, an action without an id", ("s1", "an action without an id")),
+    )
+    steps = [step("s1", rule=False), step("s2"), step(None, option=GOAL)]
+    found = answer_findings(GOAL, steps, "consistent", None)
+    assert found == (Finding(Code.UNRULED_STEP, "not an instance of its rule: s1", ("s1",)),)
+    assert is_verified(found)
+
+
+class Undecided:
+    """A solver that decides nothing."""
+
+    name = "undecided"
+
+    def decide(self, query: Query) -> Answer:
+        del query
+        return Unknown(Reason.BUDGET)
+
+
+def test_a_comparison_that_is_undecided_binds_nothing() -> None:
+    problem = Problem("1", (), (GOAL, OPEN))
+    conclusion, oracle = parse_formula("¬∃x ¬(P(x) ∧ P(x))"), Oracle(Undecided())
+    assert not states(conclusion, GOAL, oracle)
+    (finding,) = binding_findings(problem, GOAL_TRUE, conclusion, oracle)
+    message = f"whether the conclusion is that of {GOAL_TRUE} stayed undecided (budget)"
+    assert finding == Finding(Code.BINDING_MISMATCH, message)
+    assert binding_findings(problem, GOAL_TRUE, GOAL.formula, oracle) == ()
+    (finding,) = binding_findings(problem, "s7", GOAL.formula, oracle)
+    assert finding.message == "'s7' is not an option"
+    assert OPEN.id == GOAL_UNCERTAIN
