@@ -175,3 +175,27 @@ def test_what_is_taken_back_is_not_paid_for(monkeypatch: pytest.MonkeyPatch) -> 
     session.extend([first, second])
     assert not session.state.spent
     assert [step.signal for step in session.state.steps] == [1.0, 1.0]
+
+
+def test_a_trace_pays_for_its_rule_checks() -> None:
+    """Next to the price of its rule check, a step costs the same under a rule that is not known."""
+    asked = problem("P(a) ∧ Q(a)", goal="P(a)")
+    prices = []
+    for rule in (CE, "NO_SUCH_RULE"):
+        session = VerifierSession(asked, VERIFIER)
+        session.push(action("s1", ["h1"], "P(a)", rule))
+        prices.append(session.price())
+    _, _, steps = VERIFIER.match_rule(CE, (asked.premises[0].formula,), parse_formula("P(a)"), False)
+    assert steps > 0
+    assert prices[0] - prices[1] == steps
+
+
+def test_a_terminal_step_can_be_an_instance_of_its_rule_and_state_another_formula() -> None:
+    """Only GOAL_BINDING asks for the formula of the option; the answer is not verified either way."""
+    session = VerifierSession(problem("P(a) ∧ Q(a)", goal="P(a)"), VERIFIER)
+    step = session.push(action("h_goal_true", ["h1"], "Q(a)", CE))
+    assert (step.terminal, step.semantic, step.rule, step.progress) == (True, True, True, False)
+    assert not session.report().verified
+    session.pop()
+    step = session.push(action("h_goal_true", ["h1"], "P(a) ∧ Q(a)", GB))
+    assert (step.terminal, step.semantic, step.rule, step.progress) == (True, True, False, False)
