@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar, TypeAlias
@@ -145,7 +146,9 @@ class Double(socketserver.ThreadingTCPServer):
         return [command for command, _ in self.heard if name in (None, command)]
 
     def let_the_program_end(self) -> None:
-        self.running.write_text("\n")
+        """Wake the program, unless the client, which has its answer, has ended it already."""
+        with suppress(OSError), os.fdopen(os.open(self.running, os.O_WRONLY | os.O_NONBLOCK), "w") as pipe:
+            pipe.write("\n")
 
 
 class Handler(socketserver.StreamRequestHandler):
