@@ -1,4 +1,4 @@
-"""Which way the two terms of the credit pull: rollouts to the angles between their gradients, block by block.
+"""The angles between the gradients of the two terms of the credit, block by block.
 
 In: a causal language model and rollouts that it has sampled, with both terms of each token's advantage. Out: a
 :class:`Block` for every layer and module, for ``training.diagnostics`` to show.
@@ -29,7 +29,7 @@ Place: TypeAlias = tuple[int | None, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Pull:
+class CreditedRollout:
     """A rollout, and what each of its tokens earns by either term, weights included.
 
     Attributes:
@@ -42,7 +42,7 @@ class Pull:
     outcome: tuple[float, ...]
 
     @classmethod
-    def of(cls, example: Example, rollout: Rollout, credit: TokenCredit) -> Pull:
+    def of(cls, example: Example, rollout: Rollout, credit: TokenCredit) -> CreditedRollout:
         """The rollout as training credits it, under a method with a credit per action."""
         assert credit.actions is not None
         project = rollout.alignment.project
@@ -118,18 +118,22 @@ def place(name: str) -> Place:
     return (None, path.rpartition(".")[2]) if layer is None else (int(layer[1]), layer[2])
 
 
-def blocks(model: PreTrainedModel, pulls: Sequence[Pull], *, divisor: float, micro: int = 8) -> tuple[Block, ...]:
+def blocks(
+    model: PreTrainedModel, rollouts: Sequence[CreditedRollout], *, divisor: float, micro: int = 8
+) -> tuple[Block, ...]:
     """The gradients of the two terms at each block that is trained.
 
     Args:
         model: the policy that sampled the rollouts; it is left as it is.
-        pulls: the rollouts of a mini-batch.
+        rollouts: the rollouts of a mini-batch.
         divisor: N_B of the mini-batch; it changes lengths, not angles.
         micro: rollouts per forward pass.
     """
     parameters = {name: value for name, value in model.named_parameters() if value.requires_grad}
-    verification = _gradients(model, parameters, pulls, [pull.verification for pull in pulls], divisor, micro)
-    outcome = _gradients(model, parameters, pulls, [pull.outcome for pull in pulls], divisor, micro)
+    verification = _gradients(
+        model, parameters, rollouts, [rollout.verification for rollout in rollouts], divisor, micro
+    )
+    outcome = _gradients(model, parameters, rollouts, [rollout.outcome for rollout in rollouts], divisor, micro)
     sums: dict[Place, list[float]] = {}
     for name in parameters:
         v, o = verification[name].double().flatten(), outcome[name].double().flatten()
@@ -142,15 +146,15 @@ def blocks(model: PreTrainedModel, pulls: Sequence[Pull], *, divisor: float, mic
 def _gradients(
     model: PreTrainedModel,
     parameters: Mapping[str, Tensor],
-    pulls: Sequence[Pull],
+    rollouts: Sequence[CreditedRollout],
     advantages: Sequence[tuple[float, ...]],
     divisor: float,
     micro: int,
 ) -> dict[str, Tensor]:
     """The gradient of the loss with these advantages, by the parameter's name."""
     total = {name: torch.zeros_like(value) for name, value in parameters.items()}
-    for start in range(0, len(pulls), micro):
-        rows = rows_of([pull.example for pull in pulls[start : start + micro]], model.device)
+    for start in range(0, len(rollouts), micro):
+        rows = rows_of([rollout.example for rollout in rollouts[start : start + micro]], model.device)
         scores, _ = log_probs(model, rows)
         earned, _ = pad(advantages[start : start + micro], model.device, dtype=torch.float32)
         loss = policy_loss(
@@ -160,7 +164,7 @@ def _gradients(
             earned,
             rows.mask,
             divisor=divisor,
-            rollouts=len(pulls),
+            rollouts=len(rollouts),
             settings=LossSettings(kl_weight=0.0),
         )
         found = torch.autograd.grad(loss.value, list(parameters.values()), allow_unused=True)

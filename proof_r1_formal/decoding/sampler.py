@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DecodingRequest:
     """A completion to be sampled.
 
     Attributes:
@@ -86,11 +86,11 @@ class Decoder:
         listed = (*(ends if isinstance(ends, list) else [ends]), tokenizer.eos_token_id)
         self.stops = frozenset([end for end in listed if isinstance(end, int)])
 
-    def sample(self, asked: Sequence[Asked], *, temperature: float, top_p: float = 1.0) -> list[Decoded]:
+    def sample(self, requests: Sequence[DecodingRequest], *, temperature: float, top_p: float = 1.0) -> list[Decoded]:
         """Sample completions together.
 
         Args:
-            asked: what is to be sampled.
+            requests: what is to be sampled.
             temperature: 0 takes the likeliest token that is allowed.
             top_p: tokens are drawn from the fewest that have this probability together.
 
@@ -100,9 +100,9 @@ class Decoder:
         """
         import torch
 
-        if not asked:
+        if not requests:
             return []
-        rows = [_Row(self, one, temperature, top_p) for one in asked]
+        rows = [_Row(self, request, temperature, top_p) for request in requests]
         with torch.inference_mode():
             batch = _Batch(self.model, rows)
             while batch.rows:
@@ -118,7 +118,7 @@ class _Row:
     """A completion that is being sampled."""
 
     decoder: Decoder
-    asked: Asked
+    request: DecodingRequest
     temperature: float
     top_p: float
     ids: list[int] = field(default_factory=list)  # of the completion
@@ -138,9 +138,9 @@ class _Row:
     mask: Mask | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self.watch = None if self.asked.guide is None else Watch(self.asked.guide)
-        self.random = np.random.default_rng(self.asked.seed)
-        grammar = self.asked.grammar
+        self.watch = None if self.request.guide is None else Watch(self.request.guide)
+        self.random = np.random.default_rng(self.request.seed)
+        grammar = self.request.grammar
         self.mask = None if grammar is None else Mask(self.decoder.tokens, grammar)
 
     @property
@@ -170,7 +170,7 @@ class _Row:
             return
         if END.encode() in self.data if self.mask is None else self.mask.complete:
             self.over = self.whole = True
-        elif self.spent >= self.asked.budget:
+        elif self.spent >= self.request.budget:
             self.over = True
 
     def _draw(self, logits: NDArray[np.float32]) -> int:
@@ -228,11 +228,11 @@ class _Batch:
 
         self.model, self.rows = model, list(rows)
         self.cache = DynamicCache(config=model.config)
-        width = max(len(row.asked.prompt) for row in rows) - 1
+        width = max(len(row.request.prompt) for row in rows) - 1
         self.mask = torch.zeros((len(rows), width), dtype=torch.long)
         ids = torch.zeros((len(rows), width), dtype=torch.long)
         for number, row in enumerate(rows):
-            prefix = row.asked.prompt[:-1]
+            prefix = row.request.prompt[:-1]
             if prefix:
                 ids[number, -len(prefix) :] = torch.tensor(prefix)
                 self.mask[number, -len(prefix) :] = 1
@@ -250,8 +250,8 @@ class _Batch:
         self.mask = torch.cat([self.mask, self.mask.new_ones(len(self.rows), 1)], dim=1)
         last, places = [], []
         for row in self.rows:
-            last.append(row.shown[-1] if row.shown else row.asked.prompt[-1])
-            places.append(len(row.asked.prompt) + len(row.shown) - 1)
+            last.append(row.shown[-1] if row.shown else row.request.prompt[-1])
+            places.append(len(row.request.prompt) + len(row.shown) - 1)
             row.slots.append(slot)
         logits = self._pass(torch.tensor(last)[:, None], torch.tensor(places)[:, None])
         found: NDArray[np.float32] = logits[:, -1].float().cpu().numpy()

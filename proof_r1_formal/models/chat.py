@@ -110,7 +110,7 @@ class Model(Protocol):
         """
 
 
-class Asked(Model, Protocol):
+class TimedModel(Model, Protocol):
     """A model that one task asks, and that keeps account of what the task takes."""
 
     def worked(self, started: float, ended: float) -> None:

@@ -146,7 +146,7 @@ class Recorded:
         return reply
 
     def worked(self, started: float, ended: float) -> None:
-        """See :class:`~proof_r1_formal.models.chat.Asked`."""
+        """See :class:`~proof_r1_formal.models.chat.TimedModel`."""
         self._worked.append((started, ended))
 
     def cost(self) -> Cost:

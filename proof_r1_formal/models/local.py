@@ -3,7 +3,7 @@
 In: a folder. Out: a :class:`~proof_r1_formal.models.chat.Model`. It runs on a GPU if there is one. A reply ends with
 ``</summary>``, after which nothing is wanted, or where the model ends it, or is cut. Nothing is downloaded.
 
-Replies are not repeatable, as which chats are answered together depends on when they are asked. Replies that are held
+Replies are not repeatable, as which chats are answered together depends on when they arrive. Replies that are held
 to a form have random numbers of their own: they are repeatable, but for the rounding of sums in batches.
 """
 
@@ -42,7 +42,7 @@ class _Writer(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class _Asked:
+class _PendingReply:
     """A chat, and its reply as soon as there is one."""
 
     chat: Sequence[Message]
@@ -70,36 +70,36 @@ class LocalModel:
         self.name = str(folder)
         self._model, self._tokenizer = _load(folder)
         self._concurrency = concurrency
-        self._waiting: list[_Asked] = []
+        self._waiting: list[_PendingReply] = []
         self._free = asyncio.Lock()
         self._decoder: Decoder | None = None
 
     async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
         """See :class:`~proof_r1_formal.models.chat.Model`."""
-        asked = _Asked(chat, sampling)
-        self._waiting.append(asked)
+        pending = _PendingReply(chat, sampling)
+        self._waiting.append(pending)
         try:
             await asyncio.sleep(0)  # those who ask at the same moment come first
             async with self._free:
-                if asked.reply is None:  # it was not answered together with another
-                    await self._answer(asked)
+                if pending.reply is None:  # it was not answered together with another
+                    await self._answer(pending)
         finally:
-            self._waiting.remove(asked)
-        assert asked.reply is not None
-        return asked.reply
+            self._waiting.remove(pending)
+        assert pending.reply is not None
+        return pending.reply
 
-    async def _answer(self, asked: _Asked) -> None:
+    async def _answer(self, pending: _PendingReply) -> None:
         """Answer a chat, and with it others that wait."""
-        others = [one for one in self._waiting if one.reply is None and _alike(one.sampling, asked.sampling)]
-        batch = [asked, *[one for one in others if one is not asked]][: self._concurrency]
+        others = [one for one in self._waiting if one.reply is None and _alike(one.sampling, pending.sampling)]
+        batch = [pending, *[one for one in others if one is not pending]][: self._concurrency]
         try:
             await self._write(batch)
         except CallError:
             if len(batch) == 1:
                 raise
-            await self._write([asked])  # one of the others may be to blame
+            await self._write([pending])  # one of the others may be to blame
 
-    async def _write(self, batch: Sequence[_Asked]) -> None:
+    async def _write(self, batch: Sequence[_PendingReply]) -> None:
         """Reply to chats that are sampled in the same way."""
         try:
             write = self._generate if batch[0].sampling.form is None else self._decode
@@ -109,22 +109,22 @@ class LocalModel:
         for one, reply in zip(batch, replies, strict=True):
             one.reply = reply
 
-    def _prompts(self, batch: Sequence[_Asked]) -> list[str]:
+    def _prompts(self, batch: Sequence[_PendingReply]) -> list[str]:
         return [chat_prompt(self._tokenizer, one.chat, thinking=one.sampling.thinking) for one in batch]
 
-    def _decode(self, batch: Sequence[_Asked]) -> list[Reply]:
+    def _decode(self, batch: Sequence[_PendingReply]) -> list[Reply]:
         """Replies that are held to a form."""
         from proof_r1_formal.decoding import sampler
 
         started = time.time()
         if self._decoder is None:
             self._decoder = sampler.Decoder(self._model, self._tokenizer)  # type: ignore[arg-type]
-        wanted: list[sampler.Asked] = []
+        wanted: list[sampler.DecodingRequest] = []
         for one, prompt in zip(batch, self._prompts(batch), strict=True):
             form, ids = one.sampling.form, self._tokenizer.encode(prompt, add_special_tokens=False)
             assert form is not None  # one that has none is written by the other method
             guide = None if form.guide is None else form.guide()
-            wanted.append(sampler.Asked(ids, form.grammar, guide, one.sampling.seed, one.sampling.max_tokens))
+            wanted.append(sampler.DecodingRequest(ids, form.grammar, guide, one.sampling.seed, one.sampling.max_tokens))
         how = batch[0].sampling
         found = self._decoder.sample(wanted, temperature=how.temperature, top_p=how.top_p)
         ended = time.time()
@@ -133,15 +133,15 @@ class LocalModel:
                 text=done.text,
                 finish="stop" if done.whole else "length",
                 tokens=done.tokens,
-                prompt_tokens=len(asked.prompt) + done.read,
+                prompt_tokens=len(request.prompt) + done.read,
                 started=started,
                 ended=ended,
                 trials=done.trials,
             )
-            for asked, done in zip(wanted, found, strict=True)
+            for request, done in zip(wanted, found, strict=True)
         ]
 
-    def _generate(self, batch: Sequence[_Asked]) -> list[Reply]:
+    def _generate(self, batch: Sequence[_PendingReply]) -> list[Reply]:
         import torch
 
         started, sampling = time.time(), batch[0].sampling

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from proof_r1_formal.data.completions import Cost
-from proof_r1_formal.models.chat import Asked, CallError, Message, Model, Reply, Sampling
+from proof_r1_formal.models.chat import CallError, Message, Model, Reply, Sampling, TimedModel
 from proof_r1_formal.models.journal import Journal, Recorded
 
 _Found = TypeVar("_Found")
@@ -110,7 +110,7 @@ class Task(Generic[_Found]):
     """
 
     of: str
-    work: Callable[[Asked], Awaitable[_Found]] = field(repr=False)
+    work: Callable[[TimedModel], Awaitable[_Found]] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from proof_r1_formal.data.completions import Completion, Cost
 from proof_r1_formal.data.failures import Failure
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.models.agents import Agent
-from proof_r1_formal.models.chat import Asked, Model, Sampling
+from proof_r1_formal.models.chat import Model, Sampling, TimedModel
 from proof_r1_formal.models.journal import Journal
 from proof_r1_formal.models.repair import needs_repair, repair
 from proof_r1_formal.models.runner import Done, Failed, Task, run
@@ -47,10 +47,10 @@ def _ignore(_: Done[str] | Failed[str]) -> None:
     """Ignore the outcome."""
 
 
-class _Asking(Protocol):
+class _Conversation(Protocol):
     """Asks a model for one completion."""
 
-    def __call__(self, model: Asked) -> Awaitable[str]: ...
+    def __call__(self, model: TimedModel) -> Awaitable[str]: ...
 
 
 async def sample(
@@ -79,7 +79,7 @@ async def sample(
     Raises:
         ModelError: the model cannot be used.
     """
-    wanted: dict[tuple[str, int], _Asking] = {}
+    wanted: dict[tuple[str, int], _Conversation] = {}
     for problem in problems:
         for number in range(samples):
             wanted[problem.id, number] = _solving(agent, problem)
@@ -116,7 +116,7 @@ async def repaired(
         ModelError: the model cannot be used.
     """
     before = {(one.problem_id, one.sample): one for one in first}
-    wanted: dict[tuple[str, int], _Asking] = {}
+    wanted: dict[tuple[str, int], _Conversation] = {}
     for (key, completion), report in zip(before.items(), reports, strict=True):
         if needs_repair(report):
             wanted[key] = _repairing(problems[key[0]], completion.completion, report, rules, sampling)
@@ -125,16 +125,18 @@ async def repaired(
     return Samples(tuple((before | after).values()), again.failures)
 
 
-def _solving(agent: Agent, problem: Problem) -> _Asking:
+def _solving(agent: Agent, problem: Problem) -> _Conversation:
     return lambda model: agent.solve(problem, model)
 
 
-def _repairing(problem: Problem, completion: str, report: TraceReport, rules: Catalogue, sampling: Sampling) -> _Asking:
+def _repairing(
+    problem: Problem, completion: str, report: TraceReport, rules: Catalogue, sampling: Sampling
+) -> _Conversation:
     return lambda model: repair(problem, completion, report, model, rules=rules, sampling=sampling)
 
 
 async def _collect(
-    wanted: Mapping[tuple[str, int], _Asking],
+    wanted: Mapping[tuple[str, int], _Conversation],
     model: Model,
     journal: Journal,
     method: str,

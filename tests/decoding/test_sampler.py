@@ -10,7 +10,7 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.decoding.grammar import GrammarError, completion_grammar
 from proof_r1_formal.decoding.guide import REPLACED, Guide
 from proof_r1_formal.decoding.masks import DecodingError
-from proof_r1_formal.decoding.sampler import Asked, Decoder, draw
+from proof_r1_formal.decoding.sampler import Decoder, DecodingRequest, draw
 from proof_r1_formal.proof.report import StepReport
 from proof_r1_formal.proof.session import VerifierSession
 from proof_r1_formal.proof.verify import Verifier
@@ -22,8 +22,10 @@ KNOWN = list(read_problems(EXAMPLES).values())
 PROMPT = (5, 6, 7)
 
 
-def asked(case: Problem, seed: int, *, guide: Guide | None = None, budget: int = 600, steps: int = 6) -> Asked:
-    return Asked(PROMPT, completion_grammar(case, steps=steps).to_llguidance(), guide, seed, budget)
+def asked(
+    case: Problem, seed: int, *, guide: Guide | None = None, budget: int = 600, steps: int = 6
+) -> DecodingRequest:
+    return DecodingRequest(PROMPT, completion_grammar(case, steps=steps).to_llguidance(), guide, seed, budget)
 
 
 class Refusing(Guide):
@@ -49,7 +51,7 @@ def test_no_token_breaks_the_contract(count: int, decoder: Decoder) -> None:
 
 
 def test_without_a_grammar_hardly_anything_is_parsed(decoder: Decoder) -> None:
-    free = [Asked(PROMPT, None, None, seed, 200) for seed in range(10)]
+    free = [DecodingRequest(PROMPT, None, None, seed, 200) for seed in range(10)]
     found = decoder.sample(free, temperature=1.0)
     assert not any(VERIFIER.verify(KNOWN[0], one.text).parsed for one in found)
     assert all(one.tokens <= 200 for one in found)
@@ -90,7 +92,7 @@ def test_what_is_shown_of_a_failing_step_is_not_in_the_answer(decoder: Decoder) 
 
 
 def test_the_others_of_a_batch_change_nothing(decoder: Decoder) -> None:
-    def wanted() -> list[Asked]:
+    def wanted() -> list[DecodingRequest]:
         guides = [Guide(VerifierSession(case, VERIFIER), tries=2) if n % 2 else None for n, case in enumerate(KNOWN)]
         pairs = zip(KNOWN, guides, strict=True)
         return [asked(case, n, guide=guide, budget=300) for n, (case, guide) in enumerate(pairs)][:4]
@@ -115,7 +117,7 @@ def test_steps_that_stay_are_verified_and_trials_say_why(decoder: Decoder) -> No
 
 def test_what_is_no_grammar_is_refused(decoder: Decoder) -> None:
     with pytest.raises(GrammarError, match="the grammar cannot be used"):
-        decoder.sample([Asked(PROMPT, "start: (", None, 0, 10)], temperature=1.0)
+        decoder.sample([DecodingRequest(PROMPT, "start: (", None, 0, 10)], temperature=1.0)
 
 
 def test_nothing_is_asked_and_nothing_comes(decoder: Decoder) -> None:

@@ -16,7 +16,17 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.data.completions import Cost
 from proof_r1_formal.errors import DataError
-from proof_r1_formal.models.chat import Asked, CallError, Form, Message, Model, ModelError, Reply, Sampling, ask_all
+from proof_r1_formal.models.chat import (
+    CallError,
+    Form,
+    Message,
+    Model,
+    ModelError,
+    Reply,
+    Sampling,
+    TimedModel,
+    ask_all,
+)
 from proof_r1_formal.models.journal import Journal, Recorded
 from proof_r1_formal.models.runner import ATTEMPTS, LONGEST_PAUSE, Done, Failed, RetryingModel, Task, run
 
@@ -450,7 +460,7 @@ def test_what_a_task_cost(tmp_path: Path) -> None:
 def test_what_else_a_task_takes_is_counted_once(tmp_path: Path) -> None:
     """Four seconds of a call, and four of something else, one of which was at the same time."""
 
-    async def work(model: Asked) -> str:
+    async def work(model: TimedModel) -> str:
         text = await asking("a")(model)
         model.worked(3.0, 7.0)
         return text

@@ -26,7 +26,7 @@ from training.diagnostics import (
     time_panels,
 )
 from training.experiments.engines import report
-from training.gradients import Block, Pull, blocks, place
+from training.gradients import Block, CreditedRollout, blocks, place
 from training.local.forward import Example
 from training.local.logs import EvaluationRecord, Record, Score, Seconds, StepRecord
 
@@ -207,26 +207,26 @@ def model() -> PreTrainedModel:
     return made
 
 
-PULLS = (
-    Pull(Example((3, 4, 5), (6, 7, 8)), (1.0, 0.0, -0.5), (0.0, 0.25, 0.25)),
-    Pull(Example((3, 4, 5), (9, 2)), (-1.0, 0.5), (-0.25, 0.0)),
-    Pull(Example((4, 4), (6, 11, 12, 13)), (0.0, 1.0, 1.0, 0.0), (0.5, 0.5, 0.0, -0.5)),
+ROLLOUTS = (
+    CreditedRollout(Example((3, 4, 5), (6, 7, 8)), (1.0, 0.0, -0.5), (0.0, 0.25, 0.25)),
+    CreditedRollout(Example((3, 4, 5), (9, 2)), (-1.0, 0.5), (-0.25, 0.0)),
+    CreditedRollout(Example((4, 4), (6, 11, 12, 13)), (0.0, 1.0, 1.0, 0.0), (0.5, 0.5, 0.0, -0.5)),
 )
 
 
 def test_the_gradients_are_those_of_the_weighted_log_likelihood(model: PreTrainedModel) -> None:
     def by_hand(term: str) -> dict[str, torch.Tensor]:
         model.zero_grad()
-        for pull in PULLS:
-            ids = torch.tensor([[*pull.example.prompt, *pull.example.response]])
+        for rollout in ROLLOUTS:
+            ids = torch.tensor([[*rollout.example.prompt, *rollout.example.response]])
             chosen = model(ids).logits[0, :-1].log_softmax(-1).gather(-1, ids[0, 1:, None])[:, 0]
-            earned = torch.tensor(getattr(pull, term))
-            (-(chosen[len(pull.example.prompt) - 1 :] * earned).sum() / 7.0).backward()
+            earned = torch.tensor(getattr(rollout, term))
+            (-(chosen[len(rollout.example.prompt) - 1 :] * earned).sum() / 7.0).backward()
         return {name: value.grad.clone() for name, value in model.named_parameters() if value.grad is not None}
 
     verification, outcome = by_hand("verification"), by_hand("outcome")
     model.zero_grad()
-    found = {(block.layer, block.module): block for block in blocks(model, PULLS, divisor=7.0, micro=2)}
+    found = {(block.layer, block.module): block for block in blocks(model, ROLLOUTS, divisor=7.0, micro=2)}
     assert set(found) == {place(name) for name in verification}
     for where, block in found.items():
         v, o = (
@@ -241,7 +241,10 @@ def test_the_gradients_are_those_of_the_weighted_log_likelihood(model: PreTraine
 
 
 def test_terms_that_are_the_same_pull_the_same_way(model: PreTrainedModel) -> None:
-    same = [Pull(pull.example, pull.verification, tuple([2 * a for a in pull.verification])) for pull in PULLS]
+    same = [
+        CreditedRollout(rollout.example, rollout.verification, tuple([2 * a for a in rollout.verification]))
+        for rollout in ROLLOUTS
+    ]
     for block in blocks(model, same, divisor=1.0):
         assert block.ratio == pytest.approx(2.0, rel=1e-4)
         assert block.angle == pytest.approx(0.0, abs=0.1)
@@ -254,7 +257,7 @@ def test_figures_are_files(tmp_path: Path, model: PreTrainedModel) -> None:
     log: list[Record] = [evaluation(0, 0.1, 0.2, 0.3), step(1), step(2), evaluation(2, 0.2, 0.3, 0.4)]
     written = list(draw_runs({"one": [log], "two": [log, log]}, tmp_path / "figures"))
     draw_centring({"A": Centring(3, 0.5, 0.1), "all": Centring(3, 0.5, 0.1)}, tmp_path / "centring.png")
-    draw_gradients(blocks(model, PULLS, divisor=1.0), tmp_path / "gradients.png")
+    draw_gradients(blocks(model, ROLLOUTS, divisor=1.0), tmp_path / "gradients.png")
     for path in (*written, tmp_path / "centring.png", tmp_path / "gradients.png"):
         assert path.read_bytes().startswith(PNG)
     assert [path.stem for path in written] == ["scores", "signals", "drift", "time"]

@@ -290,7 +290,7 @@ def test_a_run_starts_from_what_adapters_made_of_the_last_one(tmp_path: Path, fi
 def test_from_problems_to_figures_and_nothing_twice(tmp_path: Path) -> None:
     experiment = miniature(tmp_path / "out")
     said: list[str] = []
-    starts = run(experiment, jobs=1, threads=1, say=said.append)
+    starts = run(experiment, jobs=1, threads=1, log=said.append)
     for study in STUDIES:
         for name in ("sft-0", "proof_r1-0"):
             scores = read_scores(tmp_path / "out" / study / name)
@@ -309,6 +309,6 @@ def test_from_problems_to_figures_and_nothing_twice(tmp_path: Path) -> None:
 
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("scores.json")}
     said.clear()
-    run(experiment, jobs=1, threads=1, say=said.append)
+    run(experiment, jobs=1, threads=1, log=said.append)
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("scores.json")} == before
     assert any("0 of them to do" in line for line in said)

@@ -248,7 +248,7 @@ def test_from_problems_to_tables_and_nothing_twice(tmp_path: Path) -> None:
         **brief,
     )
     said: list[str] = []
-    run(study, tmp_path / "records", say=said.append)
+    run(study, tmp_path / "records", log=said.append)
     found = read_records(tmp_path / "records")
     assert [(one.arm, one.steps) for one in found] == [("proof_r1", 2), ("sft", 2), (WARM_UP, 2)]
     assert {one.learning_rate for one in found if one.arm != WARM_UP} == {1e-4}
@@ -256,8 +256,8 @@ def test_from_problems_to_tables_and_nothing_twice(tmp_path: Path) -> None:
     assert {name for one in found for name in one.outputs} == names
     assert page(found).count("| proof\\_r1 − sft |") == 4
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json*")}
-    run(study, tmp_path / "records", say=said.append)
+    run(study, tmp_path / "records", log=said.append)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json*")} == before
     strict = structs.replace(study, rvr=(0.99, 1.0))
     with pytest.raises(ProofR1Error, match="change mixed"):
-        run(strict, tmp_path / "records", say=said.append)
+        run(strict, tmp_path / "records", log=said.append)

@@ -22,31 +22,31 @@ from training.experiments.problems import write_draws, write_reading, write_rena
 from training.experiments.records import record_of, write_record
 from training.experiments.runs import evaluation_at_the_end, next_model, train_quietly
 
-Say = Callable[[str], object]
+Log = Callable[[str], object]
 Paths = Mapping[str, Path]
 
 WARM_UP = "warm-up"
 """The name of the record of the policy that all arms start from."""
 
 
-def run(study: Study, records: Path, *, say: Say) -> None:
+def run(study: Study, records: Path, *, log: Log) -> None:
     """Do all of the study that is not done yet.
 
     Args:
         study: what to do.
         records: folder of the records.
-        say: shows what is done.
+        log: shows what is done.
     """
     paths = _problems(study)
-    say("problems are there")
-    start = warm_up(study, paths, say=say)
+    log("problems are there")
+    start = warm_up(study, paths, log=log)
     _record(study, start, WARM_UP, 0, paths, records)
-    rates = {arm: tuned_rate(study, arm, start, paths, say=say) for arm in study.arms}
+    rates = {arm: tuned_rate(study, arm, start, paths, log=log) for arm in study.arms}
     for seed in study.seeds:
         for arm in study.arms:
             config = arm_config(study, arm, rates[arm], seed, start, Path(study.output) / f"{arm}-{seed}", paths)
             _record(study, config, arm, seed, paths, records)
-            say(f"{arm}, seed {seed}: recorded")
+            log(f"{arm}, seed {seed}: recorded")
 
 
 def _problems(study: Study) -> Paths:
@@ -60,7 +60,7 @@ def _problems(study: Study) -> Paths:
     return {**paths, **renamed}
 
 
-def warm_up(study: Study, paths: Paths, *, say: Say) -> Config:
+def warm_up(study: Study, paths: Paths, *, log: Log) -> Config:
     """Have a model learn from reading exercises, then from short clean demonstrations, then from longer ones, too.
 
     Raises:
@@ -80,14 +80,14 @@ def warm_up(study: Study, paths: Paths, *, say: Say) -> Config:
     config = structs.replace(config, model=next_model(short))
     _train_once(config)
     rvr = evaluation_at_the_end(config).scores[Measure.RVR].value
-    say(f"warm-up: sampled RVR {rvr:.1%}")
+    log(f"warm-up: sampled RVR {rvr:.1%}")
     if not study.rvr[0] <= rvr <= study.rvr[1]:
         aim = f"from {study.rvr[0]:.0%} to {study.rvr[1]:.0%}"
         raise ProofR1Error(f"sampled RVR of the warm-up is {rvr:.1%}, not {aim}; change mixed.optimiser.steps")
     return config
 
 
-def tuned_rate(study: Study, arm: str, start: Config, paths: Paths, *, say: Say) -> float:
+def tuned_rate(study: Study, arm: str, start: Config, paths: Paths, *, log: Log) -> float:
     """The learning rate of the grid with the highest sampled RVR on the validation problems; of two equals the lower.
 
     A rate at which training diverges is out.
@@ -102,13 +102,13 @@ def tuned_rate(study: Study, arm: str, start: Config, paths: Paths, *, say: Say)
         try:
             _train_once(config)
         except ProofR1Error as error:
-            say(f"{arm} at {rate:g}: {error}")
+            log(f"{arm} at {rate:g}: {error}")
             continue
         found[rate] = evaluation_at_the_end(config).scores[Measure.RVR].value
     if not found:
         raise ProofR1Error(f"{arm} diverges at every learning rate of the grid")
     best = max(sorted(found), key=found.__getitem__)
-    say(f"{arm}: " + ", ".join([f"{rate:g} {rvr:.1%}" for rate, rvr in found.items()]) + f"; takes {best:g}")
+    log(f"{arm}: " + ", ".join([f"{rate:g} {rvr:.1%}" for rate, rvr in found.items()]) + f"; takes {best:g}")
     return best
 
 
@@ -129,8 +129,8 @@ def arm_config(study: Study, arm: str, rate: float, seed: int, start: Config, ou
 
 
 def _with_files(config: Config, output: Path, train: Path, evaluation: Path | None) -> Config:
-    asked = () if evaluation is None else (str(evaluation),)
-    data = structs.replace(config.data, train=(str(train),), evaluation=asked)
+    scored = () if evaluation is None else (str(evaluation),)
+    data = structs.replace(config.data, train=(str(train),), evaluation=scored)
     return structs.replace(config, output=str(output), data=data)
 
 
@@ -155,10 +155,10 @@ def main() -> None:
     given = parser.parse_args()
     console = Console(stderr=True)
 
-    def say(message: str) -> None:
+    def log(message: str) -> None:
         console.print(message, markup=False, highlight=False)
 
-    run(read_study(given.config), given.records, say=say)
+    run(read_study(given.config), given.records, log=log)
 
 
 if __name__ == "__main__":

@@ -97,14 +97,14 @@ def record_of(config: Config, sizes: Sizes, paths: Mapping[str, Path], *, arm: s
     problems = {name: list(read_problems(paths[name]).values()) for name in ("short", "longer")}
     outputs: dict[str, Outputs] = {}
 
-    def score(name: str, asked: Sequence[Problem], decoding: str, temperature: float, samples: int) -> None:
+    def score(name: str, chosen: Sequence[Problem], decoding: str, temperature: float, samples: int) -> None:
         file = Path(config.output) / "held-out" / f"{name}-{decoding}.jsonl"
-        given = answers(policy, asked, config, temperature, samples, file)
-        outputs[f"{name}/{decoding}"] = outputs_of(asked, given, samples)
+        given = answers(policy, chosen, config, temperature, samples, file)
+        outputs[f"{name}/{decoding}"] = outputs_of(chosen, given, samples)
 
-    for name, asked in problems.items():
-        score(name, asked, "greedy", 0.0, 1)
-        score(name, asked, "sampled", 1.0, sizes.samples)
+    for name, chosen in problems.items():
+        score(name, chosen, "greedy", 0.0, 1)
+        score(name, chosen, "sampled", 1.0, sizes.samples)
     return Record(
         arm=arm,
         seed=seed,

@@ -17,8 +17,8 @@ from proof_r1_formal.metrics.measures import Estimate, Measure
 from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_markdown
 from training.config import Config
 from training.diagnostics import Runs, centring, draw_centring, draw_gradients, draw_runs
+from training.experiments.credited import sampled_batch, signals_of
 from training.experiments.plan import STUDIES, Experiment, StudyName
-from training.experiments.pulls import sampled_pulls, signals_of
 from training.experiments.runs import DECODINGS, GROUPS, Scored, next_model, read_scores
 from training.gradients import blocks
 from training.local.logs import read_log
@@ -141,6 +141,6 @@ def _figures(experiment: Experiment, study: StudyName, start: Config, folder: Pa
     few = list(problems.values())[: run.batch.mini]
     for name, config in (("before", start), ("after", run)):
         path = folder / study / f"gradients-{name}.png"
-        found = sampled_pulls(config, few)
-        draw_gradients(blocks(found.policy.model, found.pulls, divisor=found.divisor), path)
+        found = sampled_batch(config, few)
+        draw_gradients(blocks(found.policy.model, found.rollouts, divisor=found.divisor), path)
         yield path

@@ -24,32 +24,32 @@ from training.experiments.problems import write_draws, write_reading, write_slop
 from training.experiments.report import write_report
 from training.experiments.runs import Task, evaluation_at_the_end, next_model, perform, train_quietly
 
-Say = Callable[[str], object]
+Log = Callable[[str], object]
 
 ENOUGH = 4
 """Threads for a warm-up, at most: small matrices do not gain from more."""
 
 
-def run(experiment: Experiment, *, jobs: int, threads: int, say: Say) -> dict[StudyName, Task]:
+def run(experiment: Experiment, *, jobs: int, threads: int, log: Log) -> dict[StudyName, Task]:
     """Do all of the experiment that is not done yet, up to the report.
 
     Args:
         experiment: what to do.
         jobs: runs at a time.
         threads: of PyTorch in each of them.
-        say: logs progress.
+        log: logs progress.
 
     Returns:
         The warm-up that each study starts from.
     """
     out = Path(experiment.output)
     paths = write_draws(draws(experiment.sizes), out / "problems", workers=jobs)
-    say("problems are there")
+    log("problems are there")
     held_out = tuple([paths[name] for name in HELD_OUT])
     together = min(jobs * threads, ENOUGH)
     clean = clean_warm_up(experiment, paths, threads=together)
-    say(f"warm-up on clean proofs: {_seen(clean)}")
-    noisy = noisy_warm_up(experiment, clean, paths, threads=together, say=say)
+    log(f"warm-up on clean proofs: {_seen(clean)}")
+    noisy = noisy_warm_up(experiment, clean, paths, threads=together, log=log)
     starts: dict[StudyName, Task] = {"noise": Task(noisy, held_out), "transfer": Task(clean, held_out)}
     for start in starts.values():
         perform(start)
@@ -59,7 +59,7 @@ def run(experiment: Experiment, *, jobs: int, threads: int, say: Say) -> dict[St
         for seed in experiment.sizes.seeds
         for method in experiment.compared
     ]
-    perform_all(tasks, jobs=jobs, say=say)
+    perform_all(tasks, jobs=jobs, log=log)
     return starts
 
 
@@ -84,7 +84,7 @@ def clean_warm_up(experiment: Experiment, paths: Mapping[str, Path], *, threads:
 
 
 def noisy_warm_up(
-    experiment: Experiment, clean: Config, paths: Mapping[str, Path], *, threads: int, say: Say
+    experiment: Experiment, clean: Config, paths: Mapping[str, Path], *, threads: int, log: Log
 ) -> Config:
     """Have it learn from sloppy proofs, in rounds, until its own are wrong often enough.
 
@@ -111,7 +111,7 @@ def noisy_warm_up(
             ready.touch()
         scores = evaluation_at_the_end(config).scores
         parsed, rvr = (scores[name].value for name in (Measure.PARSED, Measure.RVR))
-        say(f"round {number} on sloppy proofs: {_seen(config)}")
+        log(f"round {number} on sloppy proofs: {_seen(config)}")
         if parsed >= sizes.parsed and sizes.rvr[0] <= rvr <= sizes.rvr[1]:
             return config
     raise ProofR1Error(
@@ -185,13 +185,13 @@ def _seen(config: Config) -> str:
     return f"after {last.step} steps {', '.join(shown)}"
 
 
-def perform_all(tasks: Sequence[Task], *, jobs: int, say: Say) -> None:
+def perform_all(tasks: Sequence[Task], *, jobs: int, log: Log) -> None:
     """Do what is missing of some runs, several at a time, then each in a process of its own."""
     missing = [task for task in tasks if not task.done]
-    say(f"{len(tasks)} runs, {len(missing)} of them to do")
+    log(f"{len(tasks)} runs, {len(missing)} of them to do")
     start = time.monotonic()
     for number, folder in enumerate(_performed(missing, jobs), 1):
-        say(f"{number}/{len(missing)} after {(time.monotonic() - start) / 60:.1f} min: {folder}")
+        log(f"{number}/{len(missing)} after {(time.monotonic() - start) / 60:.1f} min: {folder}")
 
 
 def _performed(tasks: Sequence[Task], jobs: int) -> Iterator[Path]:
@@ -216,12 +216,12 @@ def main() -> None:
     console = Console(stderr=True)
     experiment = read_experiment(given.config)
 
-    def say(message: str) -> None:
+    def log(message: str) -> None:
         console.print(message, markup=False, highlight=False)
 
-    starts = run(experiment, jobs=given.jobs, threads=given.threads, say=say)
+    starts = run(experiment, jobs=given.jobs, threads=given.threads, log=log)
     for path in write_report(experiment, {study: starts[study].config for study in STUDIES}, given.report):
-        say(f"written: {path}")
+        log(f"written: {path}")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ SIGNALS = (0.0, 0.1, 0.3, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ScoredRollout:
     """A completion with its verdicts.
 
     Attributes:
@@ -51,14 +51,14 @@ class Tried:
         return self.checked.report.answer_correct is True
 
 
-def failed(group: Sequence[Tried]) -> bool:
+def failed(group: Sequence[ScoredRollout]) -> bool:
     """Whether no rollout of a problem is right."""
     return not any(one.right for one in group)
 
 
 def step_record(
     method: Method,
-    groups: Sequence[Sequence[Tried]],
+    groups: Sequence[Sequence[ScoredRollout]],
     credit: BatchCredit,
     done: Update,
     *,
@@ -131,7 +131,7 @@ def step_record(
     )
 
 
-def _reward(method: Method, one: Tried) -> float:
+def _reward(method: Method, one: ScoredRollout) -> float:
     match method:
         case WholeTrajectory(_, reward):
             return reward(one.rollout.report)
@@ -151,7 +151,7 @@ class _Written(msgspec.Struct, frozen=True):
     failure: str | None
 
 
-def write_rollouts(folder: Path, step: int, groups: Sequence[Sequence[Tried]], credit: BatchCredit) -> None:
+def write_rollouts(folder: Path, step: int, groups: Sequence[Sequence[ScoredRollout]], credit: BatchCredit) -> None:
     """Keep the rollouts of a step.
 
     Args:

@@ -19,7 +19,7 @@ from training.local.forward import Example
 from training.local.logs import StepRecord
 from training.local.model import Policy
 from training.local.order import Order
-from training.local.outcomes import Tried, failed, step_record, write_rollouts
+from training.local.outcomes import ScoredRollout, failed, step_record, write_rollouts
 from training.local.sampling import Sample, Sampling, sample
 from training.local.tasks import Task
 from training.local.update import chunks, prepare, update
@@ -101,7 +101,7 @@ class ReinforcementLearner:
             examples = [[Example(tasks[one.prompt].prompt, one.ids) for one in group] for group in sampled]
             minis = prepare(policy, examples, config.batch, temperature=config.rollout.learning_temperature)
         with watch.part("verification"):
-            groups = [[self._tried(tasks[one.prompt], one, *pending[one]) for one in group] for group in sampled]
+            groups = [[self._scored(tasks[one.prompt], one, *pending[one]) for one in group] for group in sampled]
         rollouts = [[one.rollout for one in group] for group in groups]
         credit = credit_batch(METHODS[config.method], rollouts, self._baselines, config.credit)
         with watch.part("update"):
@@ -143,7 +143,7 @@ class ReinforcementLearner:
             rollout.samples, rollout.temperature, rollout.top_p, rollout.max_response_tokens, rollout.parallel
         )
 
-    def _tried(self, task: Task, one: Sample, text: TokenText, future: Future[Checked]) -> Tried:
+    def _scored(self, task: Task, one: Sample, text: TokenText, future: Future[Checked]) -> ScoredRollout:
         checked = future.result()
         rollout = rollout_of(checked.report, text, self._config.credit, verified=checked.failure is None)
-        return Tried(task.problem, one.number, text.text, len(one.ids), one.ended, checked, rollout)
+        return ScoredRollout(task.problem, one.number, text.text, len(one.ids), one.ended, checked, rollout)

@@ -1,8 +1,8 @@
-"""Verification beside sampling: what each completion of an engine is found to be, before it leaves the engine's actor.
+"""Verification of completions in OpenRLHF's rollout actors, before each completion leaves its actor.
 
-In: a prompt with its label (``data.Asked``), and the exact token ids that the engine sampled. Out: OpenRLHF's response,
-its label now a :class:`Judged`. Other processes verify, so the engine goes on meanwhile; a completion that cannot be
-verified costs itself only.
+In: a prompt with its label (``data.PromptLabel``), and the exact token ids that the engine sampled. Out: OpenRLHF's
+response. Its label is now a :class:`VerifiedLabel`. Other processes verify, so the engine goes on meanwhile. If a
+completion cannot be verified, only that completion is lost.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from training.config import Config
 from training.local.model import load_tokenizer
 from training.local.verification import Checked, Workers
 from training.openrlhf.cpu import ENGINE
-from training.openrlhf.data import Asked
+from training.openrlhf.data import PromptLabel
 from training.openrlhf.undecorated import undecorated
 from training.pieces import TokenPieces
 
@@ -34,7 +34,7 @@ NEVER = -100.0
 """The lowest bias that an engine adds to a logit."""
 
 
-class Judged(msgspec.Struct, frozen=True):
+class VerifiedLabel(msgspec.Struct, frozen=True):
     """The label of a completion.
 
     Attributes:
@@ -118,11 +118,11 @@ class AgentExecutor(SingleTurnAgentExecutor):
             prompt, label, sampling_params, max_length, self._tokenizer, llm_engine, images
         )
         ((start, end),) = response["action_ranges"]
-        asked = msgspec.json.decode(label, type=Asked)
+        asked = msgspec.json.decode(label, type=PromptLabel)
         text = self._pieces.read(response["observation_tokens"][start:end]).text
         verdict = self._workers.verify(from_json(asked.problem), text, evaluation=asked.evaluation)
         checked = await asyncio.wrap_future(verdict)
-        judged = Judged(asked.problem, checked.report, checked.seconds, checked.failure)
+        judged = VerifiedLabel(asked.problem, checked.report, checked.seconds, checked.failure)
         right = float(checked.report.answer_correct is True)  # tokens are credited by the experience maker
         return {**response, "label": msgspec.json.encode(judged).decode(), "reward": right, "scores": right}
 

@@ -21,7 +21,7 @@ from training.local.logs import Log, Seconds
 from training.local.outcomes import step_record, write_rollouts
 from training.local.update import Update, chunks
 from training.methods import METHODS
-from training.openrlhf.experience import ProofExperienceMaker, Row, pieces_of, tried
+from training.openrlhf.experience import ProofExperienceMaker, Row, pieces_of, scored_rollout
 from training.openrlhf.tokenizer import get_tokenizer
 from training.openrlhf.undecorated import undecorated
 
@@ -141,7 +141,7 @@ class Controller(undecorated(ppo_trainer.PPOTrainer)):  # type: ignore[misc]
         sampled = self.samples_generator.generate_eval_samples(**sampling)
         pieces = pieces_of(self.args.actor.model_name_or_path)
         answers = [
-            tried(Row(one, 0), number, pieces, config)
+            scored_rollout(Row(one, 0), number, pieces, config)
             for group in chunks(sampled, settings.samples)
             for number, one in enumerate(group)
         ]

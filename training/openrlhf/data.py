@@ -41,7 +41,7 @@ from training.openrlhf.flags import Place
 _T = TypeVar("_T")
 
 
-class Asked(msgspec.Struct, frozen=True):
+class PromptLabel(msgspec.Struct, frozen=True):
     """The label of a prompt: what its completions are verified against.
 
     Attributes:
@@ -166,9 +166,9 @@ def _verified(given: Sequence[Demonstration], config: Config, display: Display) 
 
 
 def _prompt(task: Task, tokenizer: PreTrainedTokenizerFast, config: Config, *, evaluation: bool) -> _Prompt:
-    asked = Asked(to_json(task.problem), evaluation)
+    label = PromptLabel(to_json(task.problem), evaluation)
     text = prompt_text(task.problem, config.data, chat_of(tokenizer, config.data))
-    return _Prompt(text, msgspec.json.encode(asked).decode())
+    return _Prompt(text, msgspec.json.encode(label).decode())
 
 
 def _demonstration(one: Demonstration, tokenizer: PreTrainedTokenizerFast, config: Config) -> _Demonstration:

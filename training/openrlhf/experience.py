@@ -1,8 +1,8 @@
-"""What the tokens of a step earn: OpenRLHF's experiences, with the advantages of ``training.methods``.
+"""Advantages of ``training.methods`` for OpenRLHF's experiences.
 
-In: experiences with the token ids that were sampled and, as labels, what the agent found (``agent.Judged``). Out: the
-same with ``advantages``, nonzero on the tokens of actions only, and in ``info`` what each rollout adds to the divisor
-of the loss. The baselines of the rules live here, in the one process that controls the run.
+In: experiences with the sampled token ids and, as labels, the agent's verdicts (``agent.VerifiedLabel``). Out: the
+same experiences with ``advantages``, nonzero on the tokens of actions only. Their ``info`` holds what each rollout adds
+to the divisor of the loss. The process that controls the run keeps the baselines of the rules.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from proof_r1_formal.data.native import from_json
 from training.config import Config
 from training.credit import Baselines
 from training.local.model import load_tokenizer
-from training.local.outcomes import Tried
+from training.local.outcomes import ScoredRollout
 from training.local.update import chunks
 from training.methods import METHODS, BatchCredit, credit_batch, rollout_of
-from training.openrlhf.agent import Judged
+from training.openrlhf.agent import VerifiedLabel
 from training.pieces import TokenPieces
 
 UNITS = "units"
@@ -71,7 +71,7 @@ class Made:
         mismatch: mean over the tokens of what the engine's log-probabilities are above the policy's.
     """
 
-    groups: tuple[tuple[Tried, ...], ...]
+    groups: tuple[tuple[ScoredRollout, ...], ...]
     credit: BatchCredit
     kl: float
     surprise: float
@@ -91,7 +91,7 @@ def rows_of(experiences: Sequence[Experience]) -> list[Row]:
     return [row for _, row in sorted(placed, key=lambda pair: pair[0])]
 
 
-def tried(row: Row, number: int, pieces: TokenPieces, config: Config) -> Tried:
+def scored_rollout(row: Row, number: int, pieces: TokenPieces, config: Config) -> ScoredRollout:
     """A rollout as credit takes it.
 
     Args:
@@ -100,10 +100,10 @@ def tried(row: Row, number: int, pieces: TokenPieces, config: Config) -> Tried:
         pieces: of the tokenizer.
         config: of the run.
     """
-    label = msgspec.json.decode(row.experience.labels[row.number], type=Judged)
+    label = msgspec.json.decode(row.experience.labels[row.number], type=VerifiedLabel)
     checked = structs.replace(label, report=structs.replace(label.report, sample=number)).checked
     text = pieces.read(row.ids)
-    return Tried(
+    return ScoredRollout(
         problem=from_json(label.problem),
         number=number,
         text=text.text,
@@ -143,7 +143,7 @@ class ProofExperienceMaker(RemoteExperienceMaker):
         rows = rows_of(experiences)
         grouped = list(chunks(rows, config.rollout.samples))
         groups = tuple(
-            [tuple([tried(row, n, self._pieces, config) for n, row in enumerate(group)]) for group in grouped]
+            [tuple([scored_rollout(row, n, self._pieces, config) for n, row in enumerate(group)]) for group in grouped]
         )
         credit = credit_batch(
             METHODS[config.method],

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Protocol
 
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.models.chat import Asked
+from proof_r1_formal.models.chat import TimedModel
 
 
 class Agent(Protocol):
     """Who solves problems with a model."""
 
-    async def solve(self, problem: Problem, model: Asked) -> str:
+    async def solve(self, problem: Problem, model: TimedModel) -> str:
         """A completion: thoughts, and a summary whose last action binds an option.
 
         Raises:

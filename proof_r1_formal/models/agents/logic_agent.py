@@ -28,7 +28,7 @@ from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import Bottom, Exists, ForAll, Formula, Implies, Not
 from proof_r1_formal.models.agents.answers import as_json, json_object
-from proof_r1_formal.models.chat import Asked, Message, Sampling, ask_all
+from proof_r1_formal.models.chat import Message, Sampling, TimedModel, ask_all
 from proof_r1_formal.models.prompts import messages, question
 from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.solvers.base import Entailed, Refuted, Solver, Unknown
@@ -105,7 +105,7 @@ class LogicAgent:
     solver: Solver
     _solving: asyncio.Lock = field(default_factory=asyncio.Lock, init=False, repr=False, compare=False)
 
-    async def solve(self, problem: Problem, model: Asked) -> str:
+    async def solve(self, problem: Problem, model: TimedModel) -> str:
         """See :class:`~proof_r1_formal.models.agents.Agent`."""
         angles = views(problem)
         replies = await ask_all(model, [formalisation(problem, view) for view in angles], self.sampling)
@@ -118,7 +118,7 @@ class LogicAgent:
         chat = self.last_question(problem, decided, thought.get("reason"))
         return (await model.reply(chat, self.sampling)).text
 
-    async def _found(self, view: View, reply: str, model: Asked) -> Finding:
+    async def _found(self, view: View, reply: str, model: TimedModel) -> Finding:
         written = json_object(reply)
         read = None if written is None else read_formulas(written)
         if read is None:

@@ -6,7 +6,7 @@ import pytest
 
 from proof_r1_formal import Verifier
 from proof_r1_formal.decoding.guide import Feedback, Guide
-from proof_r1_formal.decoding.sampler import Asked, Decoder
+from proof_r1_formal.decoding.sampler import Decoder, DecodingRequest
 from proof_r1_formal.proof.session import VerifierSession
 from training.local.model import Policy
 from training.local.tasks import Task
@@ -20,7 +20,8 @@ def test_steps_are_taken_back_without_a_grammar(feedback: Feedback, policy: Poli
     guides = [Guide(VerifierSession(task.problem, VERIFIER), keep=False, feedback=feedback) for task in tasks * 4]
     decoder = Decoder(policy.model, policy.tokenizer)
     asked = [
-        Asked(task.prompt, None, g, seed, 400) for seed, (task, g) in enumerate(zip(tasks * 4, guides, strict=True))
+        DecodingRequest(task.prompt, None, g, seed, 400)
+        for seed, (task, g) in enumerate(zip(tasks * 4, guides, strict=True))
     ]
     found = decoder.sample(asked, temperature=1.3)
     assert any(one.trials and one.whole for one in found)
@@ -34,7 +35,7 @@ def test_steps_are_taken_back_without_a_grammar(feedback: Feedback, policy: Poli
     if feedback == "finding":  # which means nothing to this policy
         return
     verified = [VERIFIER.verify(task.problem, one.text).verified for task, one in zip(tasks * 4, found, strict=True)]
-    free = [Asked(one.prompt, None, None, one.seed, 400) for one in asked]
+    free = [DecodingRequest(one.prompt, None, None, one.seed, 400) for one in asked]
     plain = decoder.sample(free, temperature=1.3)
     alone = [VERIFIER.verify(task.problem, one.text).verified for task, one in zip(tasks * 4, plain, strict=True)]
     assert sum(verified) > sum(alone)

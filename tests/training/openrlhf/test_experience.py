@@ -29,7 +29,7 @@ from training.local.model import load_tokenizer
 from training.local.verification import nothing
 from training.methods import METHODS, credit_batch, rollout_of
 from training.openrlhf.cpu import install
-from training.openrlhf.data import Asked
+from training.openrlhf.data import PromptLabel
 from training.openrlhf.flags import command
 from training.pieces import TokenPieces
 
@@ -39,7 +39,7 @@ from openrlhf.trainer.ppo_utils.experience import Experience  # noqa: E402 (only
 from openrlhf.trainer.ppo_utils.replay_buffer import NaiveReplayBuffer  # noqa: E402
 from openrlhf.trainer.ppo_utils.samples_generator import SamplesGenerator  # noqa: E402
 
-from training.openrlhf.agent import NEVER, AgentExecutor, Judged, Response  # noqa: E402
+from training.openrlhf.agent import NEVER, AgentExecutor, Response, VerifiedLabel  # noqa: E402
 from training.openrlhf.experience import UNITS, ProofExperienceMaker, rows_of  # noqa: E402
 from training.openrlhf.strategy import CpuStrategy  # noqa: E402
 
@@ -63,7 +63,7 @@ class FixedEngine:
 
 async def respond(agent: AgentExecutor, problem: Problem, engine: FixedEngine, sampling: SimpleNamespace) -> Response:
     """What the agent makes of the next answer of the engine."""
-    label = msgspec.json.encode(Asked(to_json(problem), evaluation=False)).decode()
+    label = msgspec.json.encode(PromptLabel(to_json(problem), evaluation=False)).decode()
     return await agent.execute(short_question(problem), label, sampling, 256, None, engine)
 
 
@@ -125,7 +125,7 @@ def assert_matches(case: Case, experiences: list[Experience]) -> None:
     """Every advantage stands on the token that earns it."""
     pieces = TokenPieces((case.model / "tokenizer.json").read_text())
     texts = [pieces.read(ids) for ids in case.answers]
-    labels = [msgspec.json.decode(label, type=Judged) for one in experiences for label in one.labels]
+    labels = [msgspec.json.decode(label, type=VerifiedLabel) for one in experiences for label in one.labels]
     rollouts = [rollout_of(label.report, text, case.config.credit) for label, text in zip(labels, texts, strict=True)]
     groups = [rollouts[:SAMPLES], rollouts[SAMPLES:]]
     start = Baselines.start(catalogue(case.config.data.rules), case.config.credit)
@@ -205,7 +205,7 @@ def test_engines_are_kept_from_rows_of_the_model_that_are_no_tokens(rows: int, c
 def test_a_completion_that_could_not_be_verified_costs_itself(case: Case) -> None:
     case = replace(case, config=structs.replace(case.config, method="grpo"))
     responses = case.responses()
-    label = msgspec.json.decode(responses[0]["label"], type=Judged)
+    label = msgspec.json.decode(responses[0]["label"], type=VerifiedLabel)
     report = nothing(case.problems[0], 0, Settings())
     lost = structs.replace(label, report=report, failure="not verified within 60 s")
     responses[0]["label"] = msgspec.json.encode(lost).decode()

@@ -17,7 +17,7 @@ from training.config import Config
 from training.credit import Baselines
 from training.diagnostics import Signal
 from training.experiments.runs import trained_policy
-from training.gradients import Pull
+from training.gradients import CreditedRollout
 from training.local.chance import generator_of, seed_of
 from training.local.forward import Example
 from training.local.model import Policy
@@ -52,15 +52,15 @@ def signals_of(files: Iterable[Path], problems: Mapping[str, Problem], config: C
 
 
 @dataclass(frozen=True, slots=True)
-class Pulls:
+class SampledBatch:
     """A mini-batch of rollouts with the policy that sampled them, and N_B."""
 
     policy: Policy
-    pulls: tuple[Pull, ...]
+    rollouts: tuple[CreditedRollout, ...]
     divisor: int
 
 
-def sampled_pulls(config: Config, problems: Sequence[Problem]) -> Pulls:
+def sampled_batch(config: Config, problems: Sequence[Problem]) -> SampledBatch:
     """A mini-batch that the policy of a finished run samples, credited as ``proof_r1`` does.
 
     Args:
@@ -93,8 +93,8 @@ def sampled_pulls(config: Config, problems: Sequence[Problem]) -> Pulls:
     )
     batch = credit_batch(METHODS["proof_r1"], list(chunks(rollouts, rollout.samples)), baselines, config.credit)
     credits_ = [credit for group in batch.groups for credit in group]
-    pulls = [
-        Pull.of(Example(task.prompt, one.ids), rollout_, credit)
+    credited = [
+        CreditedRollout.of(Example(task.prompt, one.ids), rollout_, credit)
         for task, one, rollout_, credit in zip(about, drawn, rollouts, credits_, strict=True)
     ]
-    return Pulls(policy, tuple(pulls), divisor(credits_))
+    return SampledBatch(policy, tuple(credited), divisor(credits_))
