@@ -21,8 +21,8 @@ from typing import Literal, TypeAlias
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from training.common.logs import EvaluationRecord, Record, StepRecord, read_log
 from training.gradients import Block
-from training.local.logs import EvaluationRecord, Record, StepRecord, read_log
 
 Curve: TypeAlias = Mapping[int, float]
 """Step -> value."""

@@ -13,8 +13,8 @@ import torch
 from msgspec import structs
 
 from proof_r1_formal import ProofR1Error
+from training.common.folders import write_folder
 from training.config import ConfigError, Model
-from training.local import checkpoint
 from training.local.model import load_policy, save_model
 
 
@@ -32,7 +32,7 @@ def write_merged(model: Model, start: Path | str, folder: Path) -> None:
     merged = load_policy(structs.replace(model, lora=None, device="cpu"), start, reference=False)
     torch.nn.Module.to(merged.model, merged.dtype)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    checkpoint.write_folder(folder, lambda new: save_model(merged, new))
+    write_folder(folder, lambda new: save_model(merged, new))
 
 
 def main() -> int:

@@ -84,7 +84,7 @@ def train(
             os.execv(sys.executable, [sys.executable, "-m", "training.openrlhf", "--config", str(config), *changes])
         return
 
-    from training.local.display import Display
+    from training.common.display import Display
     from training.local.estimate import bounds, estimate, missing
     from training.local.trainer import evaluate, train
 

@@ -21,8 +21,9 @@ def decoder(tmp_path_factory: pytest.TempPathFactory) -> Decoder:
     """A model with random weights that knows the words of the examples."""
     import torch
 
+    from training.common.start import make_model
     from training.config import Model, Scratch
-    from training.local.model import load_policy, make_model
+    from training.local.model import load_policy
 
     torch.set_num_threads(1)  # for a model this small, more wait for each other
     folder = tmp_path_factory.mktemp("decoding") / "tiny"

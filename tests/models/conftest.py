@@ -26,8 +26,8 @@ def follow() -> Iterator[Callable[[Script], str]]:
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a model with random weights."""
+    from training.common.start import make_model
     from training.config import Scratch
-    from training.local.model import make_model
 
     folder = tmp_path_factory.mktemp("models") / "tiny"
     texts = ["Premises:\nh1: [cat(tom)]\n<think></think><summary>[]</summary>"]

@@ -23,8 +23,9 @@ def beginner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that begins each answer with ``<summary>[`` and goes on at random."""
     import torch
 
+    from training.common.start import make_model
     from training.config import Model, Scratch
-    from training.local.model import load_policy, make_model, save_model
+    from training.local.model import load_policy, save_model
 
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("beginner")

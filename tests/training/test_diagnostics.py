@@ -10,6 +10,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel, Qwen2Config
 
+from training.common.logs import EvaluationRecord, Record, Score, Seconds, StepRecord
 from training.diagnostics import (
     Band,
     Centring,
@@ -28,7 +29,6 @@ from training.diagnostics import (
 from training.experiments.engines import report
 from training.gradients import Block, CreditedRollout, blocks, place
 from training.local.forward import Example
-from training.local.logs import EvaluationRecord, Record, Score, Seconds, StepRecord
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -15,6 +15,7 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.generate import summary
 from proof_r1_formal.metrics.measures import Estimate, Measure
 from proof_r1_formal.models.prompts import short_question
+from training.common.logs import ImitationRecord, StepRecord, read_log
 from training.config import ConfigError, read_config
 from training.experiments.plan import (
     HELD_OUT,
@@ -31,7 +32,6 @@ from training.experiments.report import COLUMNS, estimate, gains, table, write_r
 from training.experiments.runs import GROUPS, Scored, next_model, read_scores, train_quietly, trained_policy
 from training.experiments.slips import sloppy
 from training.experiments.tiny import run
-from training.local.logs import ImitationRecord, StepRecord, read_log
 from training.local.model import load_policy
 
 CONFIGS = Path(__file__).resolve().parents[2] / "training" / "configs"

@@ -13,6 +13,8 @@ from types import MappingProxyType
 
 from proof_r1_formal import Completion, Problem, ProofR1Error, Settings, catalogue, read_completions
 from proof_r1_formal.data.completions import write_completions
+from training.common.order import chunks
+from training.common.tasks import make_tasks
 from training.config import Config
 from training.credit import Baselines
 from training.diagnostics import Signal
@@ -22,8 +24,6 @@ from training.local.chance import generator_of, seed_of
 from training.local.forward import Example
 from training.local.model import Policy
 from training.local.sampling import Sampling, sample
-from training.local.tasks import make_tasks
-from training.local.update import chunks
 from training.methods import METHODS, credit_batch, divisor, rollout_of
 
 

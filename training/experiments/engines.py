@@ -16,10 +16,10 @@ from os import cpu_count
 from pathlib import Path
 from statistics import fmean
 
+from training.common.logs import Record, StepRecord, read_log
 from training.config import Config, read_config
 from training.diagnostics import Panel, band, draw_panels, step_curve
 from training.experiments.problems import write_one_step
-from training.local.logs import Record, StepRecord, read_log
 
 HERE = Path(__file__).resolve().parent
 WARM_UP, RUN = HERE / "engines-warm-up.yaml", HERE / "engines-run.yaml"

@@ -16,11 +16,11 @@ import msgspec
 from proof_r1_formal import Problem, ProofR1Error, read_problems
 from proof_r1_formal.metrics.measures import Measure
 from proof_r1_formal.metrics.outcomes import output_row
+from training.common.logs import StepRecord, read_log
 from training.config import Config
 from training.credit import padding
 from training.experiments.longer_plan import Sizes
 from training.experiments.runs import Answer, answers, trained_policy
-from training.local.logs import StepRecord, read_log
 
 EVERY = 10
 """Steps that a point of a curve is the mean of."""
@@ -35,7 +35,7 @@ CURVES: Mapping[str, Callable[[StepRecord], float]] = {
     "padding": lambda r: r.padding,
     "tokens": lambda r: r.tokens,
 }
-"""The parts of a step's record that are kept; see :class:`training.local.logs.StepRecord`."""
+"""The parts of a step's record that are kept; see :class:`training.common.logs.StepRecord`."""
 
 
 class Outputs(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,18 +19,20 @@ from rich.console import Console
 from proof_r1_formal import Completion, Problem, Settings, TraceReport, evaluate_metrics
 from proof_r1_formal.data.completions import write_completions
 from proof_r1_formal.metrics.measures import Measure
+from training.common.display import Display
+from training.common.folders import write_folder
+from training.common.logs import EvaluationRecord, read_log
+from training.common.order import chunks
+from training.common.start import starting_model
+from training.common.tasks import make_tasks, read_files
 from training.config import Config, Model
 from training.local import checkpoint
 from training.local.chance import generator_of, seed_of
 from training.local.checkpoint import State
-from training.local.display import Display
 from training.local.forward import Example, log_probs, rows_of
-from training.local.logs import EvaluationRecord, read_log
 from training.local.model import Policy, load_policy
 from training.local.sampling import Sampling, sample
-from training.local.tasks import make_tasks, read_files
-from training.local.trainer import starting_model, train
-from training.local.update import chunks
+from training.local.trainer import train
 
 DECODINGS: Mapping[str, tuple[float, int]] = {"greedy": (0.0, 1), "sampled": (1.0, 3)}
 """Temperature and number of samples."""
@@ -133,7 +135,7 @@ def next_model(config: Config) -> Model:
         if not folder.exists():
             policy, _ = trained_policy(config)
             assert policy.adapted is not None
-            checkpoint.write_folder(folder, lambda new: _save_merged(policy, new))
+            write_folder(folder, lambda new: _save_merged(policy, new))
     return structs.replace(config.model, path=str(folder), scratch=None, warm_up=None)
 
 

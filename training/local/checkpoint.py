@@ -6,9 +6,7 @@ A checkpoint is a folder ``step-00000100`` with ``weights.safetensors`` (what is
 
 from __future__ import annotations
 
-import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from pickle import UnpicklingError
 
@@ -18,8 +16,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from proof_r1_formal import ProofR1Error
+from training.common.folders import write_folder
+from training.common.order import Position
 from training.local.model import Policy
-from training.local.order import Position
 
 
 class CheckpointError(ProofR1Error):
@@ -104,34 +103,6 @@ def restore(checkpoint: Path, policy: Policy, optimiser: torch.optim.Optimizer |
             trained[name].copy_(value)
     if optimiser is not None:
         optimiser.load_state_dict(state)
-
-
-def write_folder(folder: Path, write: Callable[[Path], object]) -> None:
-    """Have a folder written whole or not at all.
-
-    Args:
-        folder: its name; one that is there is replaced.
-        write: given an empty folder, fills it.
-    """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    new = folder.parent / f".{folder.name}.new"
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir()
-    write(new)
-    for path in [*new.rglob("*"), new]:
-        _flush(path)
-    if folder.exists():
-        shutil.rmtree(folder)
-    new.rename(folder)
-    _flush(folder.parent)
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _all(folder: Path) -> list[Path]:

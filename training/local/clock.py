@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import torch
 
-from training.local.logs import Seconds
+from training.common.logs import Seconds
 
 GIB = 1 << 30
 
@@ -27,7 +27,7 @@ class Stopwatch:
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Count what happens inside for a part, see :class:`~training.local.logs.Seconds`."""
+        """Count what happens inside for a part, see :class:`~training.common.logs.Seconds`."""
         start = time.perf_counter()
         yield
         if self._device.type == "cuda":

@@ -15,14 +15,14 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, PretrainedConfig
 
-from proof_r1_formal.models.local import not_loaded
+from training.common.display import Display
+from training.common.sizes import shape, sizes
+from training.common.start import make_model
+from training.common.tasks import demonstrations, make_tasks, read_files, sample_texts, training_problems
+from training.common.tokenizer import load_tokenizer
 from training.config import Config, ConfigError
-from training.local.display import Display
-from training.local.model import choose_device, load_tokenizer, make_model
-from training.local.tasks import demonstrations, make_tasks, read_files, sample_texts
-from training.local.trainer import training_problems
+from training.local.model import choose_device
 from training.methods import METHODS, Imitation
 
 ANSWERS = 200
@@ -102,15 +102,6 @@ def missing(config: Config) -> tuple[str, ...]:
     return tuple([f"{key}: {path}" for key, path in absent])
 
 
-def shape(model: str) -> PretrainedConfig | None:
-    """The configuration of a model in a folder or in the cache of models; None if there is none."""
-    try:
-        found: PretrainedConfig = AutoConfig.from_pretrained(model, local_files_only=True)
-    except (OSError, ValueError):
-        return None
-    return found
-
-
 def estimate(config: Config, display: Display) -> Estimate:
     """Estimate the cost of a run; nothing is written.
 
@@ -176,28 +167,6 @@ def estimate(config: Config, display: Display) -> Estimate:
         evaluations=(1 + int(config.evaluation.at_start) + ((steps - 1) // every if every else 0)) if scored else 0,
         speed=_speed(device, torch.bfloat16 if config.model.dtype == "bfloat16" else torch.float32),
     )
-
-
-def sizes(config: Config, folder: str | Path) -> tuple[int, int, int]:
-    """Weights of the model, of its input embedding (0 if the output layer is the same), and of what is trained."""
-    try:
-        shape = AutoConfig.from_pretrained(folder, local_files_only=True)
-        with torch.device("meta"):  # sizes without weights
-            model = AutoModelForCausalLM.from_config(shape)
-    except (OSError, ValueError) as error:
-        raise not_loaded("model", folder, error) from error
-    parameters = sum([parameter.numel() for parameter in model.parameters()])
-    inputs, outputs = model.get_input_embeddings().weight, model.get_output_embeddings().weight
-    embedding = 0 if inputs is outputs else inputs.numel()
-    if config.model.lora is None:
-        return parameters, embedding, parameters
-    layers = [
-        module
-        for name, module in model.named_modules()
-        if isinstance(module, torch.nn.Linear) and name.rpartition(".")[2] in config.model.lora.targets
-    ]
-    trained = sum([config.model.lora.rank * (layer.in_features + layer.out_features) for layer in layers])
-    return parameters, embedding, trained
 
 
 def _memory(config: Config, parameters: int, trained: int, *, reference: bool) -> int:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from statistics import fmean
 
-from proof_r1_formal import Completion, Problem, evaluate_metrics
-from proof_r1_formal.data.completions import write_completions
+from proof_r1_formal import Completion
+from training.common.evaluation import evaluation_record, write_answers
+from training.common.logs import EvaluationRecord
+from training.common.tasks import Task
+from training.common.verification import Checked, Workers
 from training.config import Config
 from training.local.chance import generator_of, seed_of
-from training.local.logs import EvaluationRecord, Score
 from training.local.model import Policy
 from training.local.sampling import Sample, Sampling, sample
-from training.local.tasks import Task
-from training.local.verification import Checked, Workers
 
 
 def evaluate_policy(
@@ -63,44 +62,4 @@ def evaluate_policy(
         step=step,
         samples=settings.samples,
         seconds=time.perf_counter() - start,
-    )
-
-
-def write_answers(path: Path, completions: Iterable[Completion]) -> None:
-    """Keep the completions of an evaluation."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_completions(path, sorted(completions, key=lambda one: (one.problem_id, one.sample)))
-
-
-def evaluation_record(
-    problems: Mapping[str, Problem],
-    checked: Sequence[Checked],
-    lengths: Mapping[tuple[str, int], int],
-    *,
-    step: int,
-    samples: int,
-    seconds: float,
-) -> EvaluationRecord:
-    """The record of an evaluation, whichever engine made it.
-
-    Args:
-        problems: that were asked, by id.
-        checked: their completions.
-        lengths: of these in tokens, by problem and sample.
-        step, samples, seconds: see there.
-    """
-    reports = [one.report for one in checked]
-    scores = evaluate_metrics(problems, reports, lengths=lengths, length_unit="tokens").overall.scores
-    actions = [action for report in reports for action in report.actions]
-    return EvaluationRecord(
-        step=step,
-        problems=len(problems),
-        samples=samples,
-        scores={str(measure): Score(estimate.value, estimate.spread) for measure, estimate in scores.items()},
-        signal=fmean([action.signal for action in actions]) if actions else 0.0,
-        actions=len(actions) / len(reports),
-        closure=sum([action.in_closure for action in actions]) / len(reports),
-        broken=sum([one.failure is not None for one in checked]),
-        tokens=fmean(lengths.values()),
-        seconds=seconds,
     )

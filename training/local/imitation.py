@@ -11,17 +11,17 @@ from concurrent.futures import Future
 
 import torch
 
+from training.common.logs import ImitationRecord
+from training.common.order import Order
+from training.common.tasks import Demonstration
+from training.common.verification import Checked, Workers
 from training.config import Config
 from training.credit import is_flawless
 from training.local.chance import seed_of
 from training.local.clock import Stopwatch
 from training.local.forward import Example
-from training.local.logs import ImitationRecord
 from training.local.model import Policy
-from training.local.order import Order
-from training.local.tasks import Demonstration
 from training.local.update import Imitated, imitate
-from training.local.verification import Checked, Workers
 
 
 class ImitationLearner:

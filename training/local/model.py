@@ -1,4 +1,4 @@
-"""The policy: loaded from a folder or made from scratch, with what it is compared to and the tokenizer it speaks with.
+"""The policy: loaded from a folder, with the reference policy and its tokenizer.
 
 In: the ``model`` section of a configuration. Out: a :class:`Policy`. With adapters, the reference policy is the same
 weights with the adapters turned off; where all weights are trained, it is a frozen copy of them. Nothing is downloaded.
@@ -6,7 +6,7 @@ weights with the adapters turned off; where all weights are trained, it is a fro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
@@ -17,23 +17,14 @@ from peft import LoraConfig, PeftModel, get_peft_model
 from peft.tuners.lora import LoraLayer
 from torch import Tensor
 from torch.nn import Parameter
-from transformers import (
-    AutoModelForCausalLM,
-    PreTrainedModel,
-    PreTrainedTokenizerFast,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-)
+from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from proof_r1_formal.models.chat import ModelError
 from proof_r1_formal.models.local import not_loaded
-from training.config import Lora, Model, Scratch
+from training.common.tokenizer import load_tokenizer
+from training.config import Lora, Model
 from training.local.forward import positions
-from training.local.tokens import make_tokenizer
 from training.pieces import TokenPieces
-
-CONTEXT = 8192
-"""Positions of a model made from scratch; they cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,37 +99,6 @@ def choose_device(model: Model) -> torch.device:
     return torch.device(wanted)
 
 
-def make_model(scratch: Scratch, texts: Iterable[str], folder: Path, *, seed: int) -> None:
-    """Write a model with random weights and its tokenizer to a folder.
-
-    Args:
-        scratch: what model.
-        texts: prompts and answers; the tokenizer is made of them.
-        folder: where to.
-        seed: of the weights.
-    """
-    tokenizer = make_tokenizer(texts, scratch.vocabulary)
-    torch.manual_seed(seed)
-    model = Qwen2ForCausalLM(
-        Qwen2Config(
-            vocab_size=len(tokenizer),
-            hidden_size=scratch.width,
-            intermediate_size=scratch.hidden,
-            num_hidden_layers=scratch.layers,
-            num_attention_heads=scratch.heads,
-            num_key_value_heads=scratch.heads,
-            max_position_embeddings=CONTEXT,
-            tie_word_embeddings=True,
-            initializer_range=scratch.width**-0.5,  # 0.02 is for wide models: narrow ones learn slowly from it
-            bos_token_id=None,
-            eos_token_id=tokenizer.eos_token_id,
-            pad_token_id=tokenizer.pad_token_id,
-        )
-    )
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-
-
 def load_policy(model: Model, path: Path | str, *, reference: bool = True) -> Policy:
     """Load the policy.
 
@@ -183,19 +143,6 @@ def load_policy(model: Model, path: Path | str, *, reference: bool = True) -> Po
     )
     _check_head(policy)
     return policy
-
-
-def load_tokenizer(path: Path | str) -> PreTrainedTokenizerFast:
-    """The tokenizer in a model's folder, as its ``tokenizer.json`` says: no class for a kind of model changes it.
-
-    Raises:
-        ModelError: there is none.
-    """
-    try:
-        tokenizer: PreTrainedTokenizerFast = PreTrainedTokenizerFast.from_pretrained(path, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise not_loaded("tokenizer", path, error) from error
-    return tokenizer
 
 
 def save_model(policy: Policy, folder: Path) -> None:

@@ -11,19 +11,19 @@ import torch
 
 from proof_r1_formal import Catalogue, Problem, catalogue
 from proof_r1_formal.decoding.grammar import GrammarError, completion_grammar
+from training.common.logs import StepRecord
+from training.common.order import Order, chunks
+from training.common.outcomes import ScoredRollout, failed, step_record, write_rollouts
+from training.common.tasks import Task
+from training.common.verification import Checked, Workers
 from training.config import Config
 from training.credit import Baselines
 from training.local.chance import generator_of, seed_of
 from training.local.clock import Stopwatch
 from training.local.forward import Example
-from training.local.logs import StepRecord
 from training.local.model import Policy
-from training.local.order import Order
-from training.local.outcomes import ScoredRollout, failed, step_record, write_rollouts
 from training.local.sampling import Sample, Sampling, sample
-from training.local.tasks import Task
-from training.local.update import chunks, prepare, update
-from training.local.verification import Checked, Workers
+from training.local.update import prepare, update
 from training.methods import METHODS, credit_batch, rollout_of
 from training.pieces import TokenText
 

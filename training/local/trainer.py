@@ -7,31 +7,30 @@ A run's folder holds ``config.yaml``, ``log.jsonl`` and ``tensorboard/`` (``logs
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import torch
-import yaml
 from msgspec import structs
-from transformers.utils import logging as transformers_logging
 
 from proof_r1_formal import Problem, Settings
+from training.common.display import Display
+from training.common.folders import write_folder
+from training.common.logs import EvaluationRecord, ImitationRecord, Log, StepRecord
+from training.common.order import Order, Position
+from training.common.start import check_same_run, starting_model
+from training.common.tasks import Task, demonstrations, log_left_out, make_tasks, read_files, training_problems
+from training.common.verification import Workers
 from training.config import Config, ConfigError, write_config
 from training.local import checkpoint
 from training.local.checkpoint import State
-from training.local.display import Display
 from training.local.evaluation import evaluate_policy
 from training.local.imitation import ImitationLearner
-from training.local.logs import EvaluationRecord, ImitationRecord, Log, StepRecord
-from training.local.model import Policy, load_policy, make_model, save_model
-from training.local.order import Order, Position
+from training.local.model import Policy, load_policy, save_model
 from training.local.reinforcement import ReinforcementLearner
-from training.local.tasks import Task, demonstrations, make_tasks, read_files, sample_texts, trainable
 from training.local.update import learning_rate, make_optimiser
-from training.local.verification import Workers
 from training.methods import METHODS, Imitation
 
 
@@ -163,7 +162,7 @@ class _Run:
                 self._save(step, position)
             return Finished(step, None)
         model = Path(config.output) / "model"
-        checkpoint.write_folder(model, lambda new: save_model(self.policy, new))
+        write_folder(model, lambda new: save_model(self.policy, new))
         return Finished(step, model)
 
     def _step(self, step: int, position: Position) -> Position:
@@ -223,22 +222,6 @@ def _due(step: int, every: int) -> bool:
 
 # -- where it starts --------------------------------------------------------------------------------------------------
 
-FREE = (
-    "output",
-    "tensorboard",
-    "checkpoint.",
-    "cluster.",
-    "evaluation.",
-    "data.evaluation",
-    "data.epochs",
-    "optimiser.steps",
-    "rollout.workers",
-    "rollout.timeout",
-    "model.device",
-    "model.threads",
-)
-"""The keys of a configuration that may change when a run resumes."""
-
 
 def starting_state(config: Config) -> State:
     """Where the run is: at its latest checkpoint, or at its start.
@@ -258,48 +241,6 @@ def starting_state(config: Config) -> State:
     return state
 
 
-def check_same_run(config: Config, before: str) -> None:
-    """Refuse to resume a run under a configuration that changes what is learned.
-
-    Args:
-        config: to resume with.
-        before: that of the run so far, as YAML.
-
-    Raises:
-        ConfigError: they differ in more than may.
-    """
-    then, now = (dict(_values(yaml.safe_load(source))) for source in (before, write_config(config)))
-    changed = [key for key in now if then.get(key) != now[key] and not key.startswith(FREE)]
-    if changed:
-        raise ConfigError(", ".join(changed), f"differs from the run in {config.output}; choose another output folder")
-
-
-def starting_model(config: Config, problems: list[Problem]) -> str | Path:
-    """The folder of the model that training starts from; one from scratch is made if it is not there yet.
-
-    Args:
-        config: of the run.
-        problems: of whose texts the tokenizer of a model from scratch is made.
-    """
-    transformers_logging.disable_progress_bar()
-    scratch = config.model.scratch
-    if scratch is None:
-        assert config.model.path is not None  # one of the two is there
-        return config.model.path
-    folder = Path(config.output) / "initial"
-    if not folder.exists():
-        texts = sample_texts(problems, config.data)
-        checkpoint.write_folder(folder, lambda new: make_model(scratch, texts, new, seed=config.seed))
-    return folder
-
-
-def training_problems(config: Config, display: Display) -> list[Problem]:
-    """The problems that may be trained on."""
-    problems, left_out = trainable(list(read_files(config.data.train).values()), config.data)
-    _tell(left_out, "training", display)
-    return problems
-
-
 def evaluation_tasks(policy: Policy, config: Config, display: Display) -> tuple[Task, ...]:
     """What a policy is scored on."""
     problems = list(read_files(config.data.evaluation).values())[: config.evaluation.problems]
@@ -308,13 +249,8 @@ def evaluation_tasks(policy: Policy, config: Config, display: Display) -> tuple[
 
 def _tasks(problems: list[Problem], policy: Policy, config: Config, display: Display) -> tuple[Task, ...]:
     made = make_tasks(problems, policy.tokenizer, config.data, max_prompt_tokens=config.rollout.max_prompt_tokens)
-    _tell(made.left_out, "prompts", display)
+    log_left_out(made.left_out, "prompts", display)
     return made.tasks
-
-
-def _tell(left_out: Counter[str], where: str, display: Display) -> None:
-    for reason, count in left_out.items():
-        display.say(f"{where}: {count} problem{'' if count == 1 else 's'} left out: {reason}")
 
 
 def _workers(config: Config) -> Workers:
@@ -335,12 +271,3 @@ def _check_context(config: Config, policy: Policy) -> None:
     positions = policy.model.config.get_text_config().max_position_embeddings
     if longest > positions:
         raise ConfigError("rollout", f"prompt and completion can have {longest} tokens, the model reads {positions}")
-
-
-def _values(tree: object, key: str = "") -> Iterator[tuple[str, object]]:
-    """The values of a configuration by their keys."""
-    if isinstance(tree, dict):
-        for name, value in tree.items():
-            yield from _values(value, f"{key}.{name}" if key else name)
-    else:
-        yield key, tree

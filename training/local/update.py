@@ -6,7 +6,7 @@ micro-batches add up to that of their mini-batch, whatever the size of a micro-b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import cos, isfinite, pi
 from statistics import fmean
@@ -17,6 +17,8 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from proof_r1_formal import ProofR1Error
+from training.common.order import chunks
+from training.common.outcomes import Update
 from training.config import Batch, LossSettings, Optimiser
 from training.local.forward import Example, Rows, log_probs, pad, rows_of
 from training.local.model import Policy
@@ -41,18 +43,6 @@ class Micro:
     reference: Tensor
     old: Tensor | None = None
     temperature: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """What the updates of a step did; see ``logs.StepRecord``."""
-
-    loss: float
-    policy_loss: float
-    kl: float
-    entropy: float
-    clip_fraction: float
-    gradient_norm: float
 
 
 def make_optimiser(policy: Policy, settings: Optimiser) -> torch.optim.AdamW:
@@ -241,8 +231,3 @@ def _follow(policy: Policy, optimiser: torch.optim.Optimizer, max_gradient_norm:
     optimiser.step()
     optimiser.zero_grad()
     return norm
-
-
-def chunks(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
-    """The items in stretches of a size; the last may be shorter."""
-    return (items[start : start + size] for start in range(0, len(items), size))

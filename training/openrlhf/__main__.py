@@ -18,9 +18,9 @@ from msgspec import structs
 from rich.console import Console
 
 from proof_r1_formal import ProofR1Error
+from training.common.display import Display
+from training.common.start import check_same_run
 from training.config import Config, ConfigError, read_config, write_config
-from training.local.display import Display
-from training.local.trainer import check_same_run
 from training.openrlhf import imitation, reinforcement
 from training.openrlhf.flags import check
 from training.openrlhf.memory import check_memory

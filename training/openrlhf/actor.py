@@ -26,8 +26,8 @@ from peft.tuners.lora import Linear
 from torch import Tensor
 from torch.utils.data import DataLoader
 
+from training.common.order import chunks
 from training.config import LossSettings
-from training.local.update import chunks
 from training.loss import policy_loss
 from training.openrlhf.experience import UNITS
 from training.openrlhf.strategy import Strategy

@@ -15,11 +15,11 @@ import torch
 from openrlhf.trainer import ppo_trainer
 
 from proof_r1_formal import Completion
+from training.common.evaluation import evaluation_record, write_answers
+from training.common.logs import Log, Seconds
+from training.common.order import chunks
+from training.common.outcomes import Update, step_record, write_rollouts
 from training.config import Config, ConfigError
-from training.local.evaluation import evaluation_record, write_answers
-from training.local.logs import Log, Seconds
-from training.local.outcomes import step_record, write_rollouts
-from training.local.update import Update, chunks
 from training.methods import METHODS
 from training.openrlhf.experience import ProofExperienceMaker, Row, pieces_of, scored_rollout
 from training.openrlhf.tokenizer import get_tokenizer

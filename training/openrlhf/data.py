@@ -18,12 +18,10 @@ from transformers import PreTrainedTokenizerFast
 
 from proof_r1_formal import Problem, Settings
 from proof_r1_formal.data.native import to_json
-from training.config import Config, ConfigError
-from training.credit import is_flawless
-from training.local.display import Display
-from training.local.model import load_tokenizer
-from training.local.order import Order, Position
-from training.local.tasks import (
+from training.common.display import Display
+from training.common.order import Order, Position
+from training.common.start import starting_model
+from training.common.tasks import (
     Demonstration,
     Task,
     chat_of,
@@ -33,8 +31,10 @@ from training.local.tasks import (
     read_files,
     trainable,
 )
-from training.local.trainer import starting_model
-from training.local.verification import Workers
+from training.common.tokenizer import load_tokenizer
+from training.common.verification import Workers
+from training.config import Config, ConfigError
+from training.credit import is_flawless
 from training.merge import write_merged
 from training.openrlhf.flags import Place
 

@@ -20,11 +20,11 @@ from torch import Tensor
 
 from proof_r1_formal import catalogue
 from proof_r1_formal.data.native import from_json
+from training.common.order import chunks
+from training.common.outcomes import ScoredRollout
+from training.common.tokenizer import load_tokenizer
 from training.config import Config
 from training.credit import Baselines
-from training.local.model import load_tokenizer
-from training.local.outcomes import ScoredRollout
-from training.local.update import chunks
 from training.methods import METHODS, BatchCredit, credit_batch, rollout_of
 from training.openrlhf.agent import VerifiedLabel
 from training.pieces import TokenPieces

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from proof_r1_formal import ProofR1Error
+from training.common.display import Display
 from training.config import Config, ConfigError, read_config
-from training.local.display import Display
 from training.openrlhf.cpu import install
 
 ENTRY = "openrlhf.cli.train_sft"

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from training.common.sizes import shape, sizes
 from training.config import Config, ConfigError
-from training.local.estimate import shape, sizes
 
 BLOCK = 34
 """Bytes of the activations of a block, by token and width, in 16-bit arithmetic without attention scores (Korthikanti

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from proof_r1_formal.workers.cluster import keep_private
+from training.common.display import Display
 from training.config import Config
-from training.local.display import Display
 from training.openrlhf.cpu import install
 
 if TYPE_CHECKING:

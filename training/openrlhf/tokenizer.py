@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from training.local.model import load_tokenizer
+from training.common.tokenizer import load_tokenizer
 
 
 def get_tokenizer(

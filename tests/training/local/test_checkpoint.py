@@ -8,11 +8,12 @@ import pytest
 import torch
 from msgspec import structs
 
+from training.common.folders import write_folder
+from training.common.order import Position
 from training.config import Config
-from training.local.checkpoint import CheckpointError, State, latest, read_state, restore, save, write_folder
+from training.local.checkpoint import CheckpointError, State, latest, read_state, restore, save
 from training.local.forward import Example
 from training.local.model import Policy, load_policy
-from training.local.order import Position
 from training.local.update import imitate, make_optimiser
 
 pytestmark = pytest.mark.usefixtures("closed")

@@ -8,8 +8,8 @@ from proof_r1_formal import Verifier
 from proof_r1_formal.decoding.guide import Feedback, Guide
 from proof_r1_formal.decoding.sampler import Decoder, DecodingRequest
 from proof_r1_formal.proof.session import VerifierSession
+from training.common.tasks import Task
 from training.local.model import Policy
-from training.local.tasks import Task
 
 pytest.importorskip("llguidance", reason="llguidance is not installed (the extra [decoding])")
 VERIFIER = Verifier(evaluation=False)

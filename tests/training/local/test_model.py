@@ -13,11 +13,12 @@ from peft import PeftModel
 from transformers import AutoModelForCausalLM
 
 from proof_r1_formal.models.chat import ModelError
+from training.common.order import Position
+from training.common.start import make_model
 from training.config import Batch, Config, Lora, Optimiser, Scratch
 from training.local.checkpoint import State, restore, save
 from training.local.forward import Example, log_probs, rows_of
-from training.local.model import Policy, load_policy, make_model, save_model
-from training.local.order import Position
+from training.local.model import Policy, load_policy, save_model
 from training.local.update import imitate, make_optimiser
 
 EXAMPLES = [Example((5, 6, 7), (9, 10, 11)), Example((20, 21), (22, 23))]

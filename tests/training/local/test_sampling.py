@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from proof_r1_formal import ProofR1Error, Verifier
 from proof_r1_formal.decoding.grammar import completion_grammar
 from proof_r1_formal.decoding.masks import Mask, mask_tokens
+from training.common.tasks import Task
 from training.config import Batch
 from training.local.chance import generator_of
 from training.local.forward import Example, log_probs
 from training.local.model import Policy
 from training.local.sampling import END, Sample, Sampling, choose, sample
-from training.local.tasks import Task
 from training.local.update import prepare
 
 SETTINGS = Sampling(samples=3, temperature=1.0, top_p=1.0, max_tokens=120, parallel=64)

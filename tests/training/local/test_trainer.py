@@ -27,19 +27,19 @@ from proof_r1_formal import (
     write_problems,
 )
 from proof_r1_formal.generate import summary
+from training.common.display import Display
+from training.common.logs import EvaluationRecord, ImitationRecord, Record, Seconds, StepRecord, read_log
+from training.common.tasks import Demonstration, Task
+from training.common.verification import Workers
 from training.config import Config, ConfigError, Lora, with_overrides, write_config
 from training.credit import Baselines, is_flawless
 from training.local import reinforcement
-from training.local.display import Display
 from training.local.imitation import ImitationLearner
-from training.local.logs import EvaluationRecord, ImitationRecord, Record, Seconds, StepRecord, read_log
 from training.local.model import Policy, load_policy
 from training.local.reinforcement import ReinforcementLearner
 from training.local.sampling import Sample
-from training.local.tasks import Demonstration, Task
 from training.local.trainer import evaluate, train
 from training.local.update import make_optimiser
-from training.local.verification import Workers
 from training.methods import METHODS, credit_batch, rollout_of
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from proof_r1_formal import ProofR1Error
+from training.common.outcomes import Update
 from training.config import Batch, Config, LossSettings, Optimiser
 from training.local.forward import Example, log_probs, pad, rows_of
 from training.local.model import Policy, load_policy
-from training.local.update import Update, imitate, learning_rate, make_optimiser, prepare, update
+from training.local.update import imitate, learning_rate, make_optimiser, prepare, update
 from training.methods import TokenCredit
 
 GROUPS = [

@@ -36,8 +36,8 @@ def warmed_up(tmp_path_factory: pytest.TempPathFactory, problems: Path) -> Path:
     import torch
     from rich.console import Console
 
+    from training.common.display import Display
     from training.config import read_config
-    from training.local.display import Display
     from training.local.trainer import train
 
     torch.set_num_threads(1)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from training.common.display import Display
+from training.common.tokenizer import load_tokenizer
 from training.config import read_config
-from training.local.display import Display
-from training.local.model import load_tokenizer
 from training.openrlhf.data import prepare
 
 

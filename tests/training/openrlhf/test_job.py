@@ -10,8 +10,8 @@ from ray.dashboard.modules.job.common import JobInfo
 from ray.job_submission import JobStatus
 from rich.console import Console
 
+from training.common.display import Display
 from training.config import ConfigError, read_config
-from training.local.display import Display
 from training.openrlhf import __main__ as start
 from training.openrlhf import job as jobs
 

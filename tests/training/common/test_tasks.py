@@ -9,10 +9,10 @@ from msgspec import structs
 
 from proof_r1_formal import Problem, Settings
 from proof_r1_formal.models.prompts import contract, paper_question, question, short_question
+from training.common.tasks import Task, answer_text, demonstrations, make_tasks, prompt_text, sample_texts, trainable
 from training.config import Config
 from training.credit import is_flawless
 from training.local.model import Policy
-from training.local.tasks import Task, answer_text, demonstrations, make_tasks, prompt_text, sample_texts, trainable
 
 
 def plain(chat: object) -> str:

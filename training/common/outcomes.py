@@ -15,10 +15,9 @@ import msgspec
 
 from proof_r1_formal import Problem, evaluate_metrics
 from proof_r1_formal.metrics.measures import Measure
+from training.common.logs import Seconds, StepRecord
+from training.common.verification import Checked
 from training.credit import is_eligible, padding
-from training.local.logs import Seconds, StepRecord
-from training.local.update import Update
-from training.local.verification import Checked
 from training.methods import BatchCredit, Imitation, Method, PerAction, Rollout, WholeTrajectory, divisor
 
 SIGNALS = (0.0, 0.1, 0.3, 1.0)
@@ -49,6 +48,18 @@ class ScoredRollout:
     def right(self) -> bool:
         """Whether it selects the right option."""
         return self.checked.report.answer_correct is True
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What the updates of a step did; see ``logs.StepRecord``."""
+
+    loss: float
+    policy_loss: float
+    kl: float
+    entropy: float
+    clip_fraction: float
+    gradient_norm: float
 
 
 def failed(group: Sequence[ScoredRollout]) -> bool:

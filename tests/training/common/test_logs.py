@@ -10,8 +10,8 @@ from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from proof_r1_formal import ProofR1Error
-from training.local.display import Display, summary
-from training.local.logs import EvaluationRecord, ImitationRecord, Log, Record, Score, Seconds, read_log
+from training.common.display import Display, summary
+from training.common.logs import EvaluationRecord, ImitationRecord, Log, Record, Score, Seconds, read_log
 
 pytestmark = pytest.mark.usefixtures("closed")
 

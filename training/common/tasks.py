@@ -25,6 +25,7 @@ from proof_r1_formal.generate import completion, summary
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.models.chat import Message
 from proof_r1_formal.models.prompts import PromptSet, chat_prompt, messages, short_question
+from training.common.display import Display
 from training.config import Config, Data
 
 SAMPLE = 5000
@@ -86,6 +87,18 @@ def trainable(problems: Sequence[Problem], data: Data) -> tuple[list[Problem], C
         else:
             kept.append(problem)
     return kept, left_out
+
+
+def training_problems(config: Config, display: Display) -> list[Problem]:
+    """The problems that may be trained on."""
+    problems, left_out = trainable(list(read_files(config.data.train).values()), config.data)
+    log_left_out(left_out, "training", display)
+    return problems
+
+
+def log_left_out(left_out: Counter[str], where: str, display: Display) -> None:
+    for reason, count in left_out.items():
+        display.say(f"{where}: {count} problem{'' if count == 1 else 's'} left out: {reason}")
 
 
 # -- prompts ----------------------------------------------------------------------------------------------------------

@@ -9,13 +9,13 @@ import torch
 from rich.console import Console
 
 from proof_r1_formal import Problem, read_problems
+from training.common.display import Display
+from training.common.tasks import Task, make_tasks
 from training.config import Config, read_config
-from training.local.display import Display
 from training.local.model import Policy, load_policy
-from training.local.tasks import Task, make_tasks
 from training.local.trainer import train
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "problems.jsonl"
 
 WARM_UP = f"""

@@ -9,7 +9,7 @@ from transformers import PreTrainedTokenizerFast
 
 from proof_r1_formal import TRAIN, ReferenceStep
 from proof_r1_formal.generate import summary
-from training.local.tokens import END, make_tokenizer
+from training.common.tokenizer import END, make_tokenizer
 from training.pieces import TokenPieces
 
 STEP = ReferenceStep("s1", ("h1", "h2"), "waters_roses(Mara)", "IMPLICATION_ELIMINATION")

@@ -11,7 +11,7 @@ import pytest
 
 from proof_r1_formal import Completion, Problem, ProofR1Error, Settings, Verifier, read_completions
 from proof_r1_formal.errors import SolverError
-from training.local.verification import Workers, nothing
+from training.common.verification import Workers, nothing
 
 pytestmark = pytest.mark.usefixtures("closed")
 

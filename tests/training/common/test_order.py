@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.local.order import Order, Position
+from training.common.order import Order, Position
 
 orders = st.builds(Order, st.integers(1, 12), st.integers(0, 5), st.integers(1, 3), st.integers(0, 2))
 

@@ -6,10 +6,14 @@ positions lead to the same items.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import TypeVar
 
 import msgspec
+
+_T = TypeVar("_T")
 
 
 class Position(msgspec.Struct, frozen=True):
@@ -71,3 +75,8 @@ class Order:
 
     def _pass(self, epoch: int) -> list[int]:
         return Random(f"order {self.seed} {epoch}").sample(range(self.count), self.count)
+
+
+def chunks(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
+    """The items in stretches of a size; the last may be shorter."""
+    return (items[start : start + size] for start in range(0, len(items), size))

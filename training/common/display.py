@@ -18,7 +18,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from training.local.logs import EvaluationRecord, ImitationRecord, Record, StepRecord
+from training.common.logs import EvaluationRecord, ImitationRecord, Record, StepRecord
 
 
 class _Rate(ProgressColumn):

@@ -1,23 +1,39 @@
-"""A byte-level tokenizer made from scratch for models that only ever see this one task.
+"""Tokenizers: load that of a model, or make one for a model that is trained from scratch for this one task.
 
-In: texts. Out: a tokenizer of ``transformers``. The frame of a step (its quotes, brackets and field names) is a few
-tokens, and a word, an argument, a variable with its quantifier or a connective is never part of a token with anything
-else: so a formula is spelt alike in a premise and in a conclusion, and can be copied.
+In: a folder, or texts. Out: a tokenizer of ``transformers``. In one that is made here, the frame of a step (its quotes,
+brackets and field names) is a few tokens, and a word, an argument, a variable with its quantifier or a connective is
+never part of a token with anything else. A formula is therefore spelled alike in a premise and in a conclusion, and can
+be copied.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from proof_r1_formal import FIELDS
+from proof_r1_formal.models.local import not_loaded
 
 END = "<|end|>"
 """Ends a completion."""
 PADDING = "<|padding|>"
+
+
+def load_tokenizer(path: Path | str) -> PreTrainedTokenizerFast:
+    """The tokenizer in a model's folder, as its ``tokenizer.json`` says: no class for a kind of model changes it.
+
+    Raises:
+        ModelError: there is none.
+    """
+    try:
+        tokenizer: PreTrainedTokenizerFast = PreTrainedTokenizerFast.from_pretrained(path, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise not_loaded("tokenizer", path, error) from error
+    return tokenizer
 
 
 def make_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenizerFast:

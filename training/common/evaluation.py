@@ -1,0 +1,52 @@
+"""Scores of a policy, whichever engine sampled: verified completions of the evaluation problems to a record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+from proof_r1_formal import Completion, Problem, evaluate_metrics
+from proof_r1_formal.data.completions import write_completions
+from training.common.logs import EvaluationRecord, Score
+from training.common.verification import Checked
+
+
+def write_answers(path: Path, completions: Iterable[Completion]) -> None:
+    """Keep the completions of an evaluation."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_completions(path, sorted(completions, key=lambda one: (one.problem_id, one.sample)))
+
+
+def evaluation_record(
+    problems: Mapping[str, Problem],
+    checked: Sequence[Checked],
+    lengths: Mapping[tuple[str, int], int],
+    *,
+    step: int,
+    samples: int,
+    seconds: float,
+) -> EvaluationRecord:
+    """The record of an evaluation, whichever engine made it.
+
+    Args:
+        problems: that were asked, by id.
+        checked: their completions.
+        lengths: of these in tokens, by problem and sample.
+        step, samples, seconds: see there.
+    """
+    reports = [one.report for one in checked]
+    scores = evaluate_metrics(problems, reports, lengths=lengths, length_unit="tokens").overall.scores
+    actions = [action for report in reports for action in report.actions]
+    return EvaluationRecord(
+        step=step,
+        problems=len(problems),
+        samples=samples,
+        scores={str(measure): Score(estimate.value, estimate.spread) for measure, estimate in scores.items()},
+        signal=fmean([action.signal for action in actions]) if actions else 0.0,
+        actions=len(actions) / len(reports),
+        closure=sum([action.in_closure for action in actions]) / len(reports),
+        broken=sum([one.failure is not None for one in checked]),
+        tokens=fmean(lengths.values()),
+        seconds=seconds,
+    )
