@@ -16,10 +16,12 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.proof.action import Action, read_action, read_completion
+from proof_r1_formal.proof.judge import Judge
 from proof_r1_formal.proof.report import Code, TraceReport, encode
 from proof_r1_formal.proof.session import VerifierSession
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.solvers.oracle import QUESTION
 from proof_r1_formal.testing.completions import any_text
 from proof_r1_formal.testing.corruptions import Corrupted, corrupted_attempts
 
@@ -142,6 +144,59 @@ def test_a_binding_that_others_follow_is_checked_again() -> None:
     assert session.pop().id == "s2"
     assert session.report().verified
     assert session.state.steps[1] == binding
+
+
+def test_actions_can_follow_a_binding_together() -> None:
+    case = problem("P(a) ∧ Q(a)", goal="P(a)")
+    binding = action("h_goal_true", ["h1"], "P(a)", CE)
+    others = [action("s2", ["h1"], "Q(a)", CE), action("s3", ["h1"], "P(a)", CE)]
+    session = VerifierSession(case)
+    session.push(binding)
+    session.extend([])
+    assert session.state.steps[0].terminal
+    session.extend(others)
+    whole = VerifierSession(case)
+    whole.extend([binding, *others])
+    assert session.report() == whole.report()
+    assert [step.terminal for step in session.state.steps] == [False, False, False]
+
+
+@pytest.mark.parametrize("read", ["state", "entailments", "price", "report"])
+def test_what_is_read_after_a_step_back_is_of_an_action_that_ends_the_trace(read: str) -> None:
+    case = problem("P(a) ∧ Q(a)", goal="P(a)")
+    binding, other = action("h_goal_true", ["h1"], "P(a)", GB), action("s2", ["h1"], "Q(a)", CE)
+    session, fresh = VerifierSession(case), VerifierSession(case)
+    session.extend([binding, other])
+    session.pop()
+    fresh.push(binding)
+    found, expected = [getattr(one, read) for one in (session, fresh)]
+    assert (found() if callable(found) else found) == (expected() if callable(expected) else expected)
+    assert session.state.steps[0].terminal
+
+
+def test_the_state_tells_entailed_steps_from_instances_of_their_rules() -> None:
+    session = VerifierSession(problem("P(a) ∧ Q(a)", goal="P(a)"))
+    session.push(action("s1", ["h1"], "P(a)", "MODUS_TOLLENS"))
+    assert (list(session.state.semantic), list(session.state.rule)) == (["h1", "s1"], ["h1"])
+
+
+def test_a_trace_pays_for_the_consistency_of_its_premises() -> None:
+    case = problem("P(a) ∨ Q(a)", "¬P(a)", goal="Q(a)")
+    judge = Judge()
+    steps = judge.context(case).contradiction.steps
+    assert steps > 0
+    assert VerifierSession(case, judge).price() == QUESTION + steps
+
+
+def test_a_step_that_depends_on_itself_is_told_so() -> None:
+    step = VerifierSession(problem("P(a)", goal="P(a)")).push(action("s1", ["s1"], "P(a)", CE))
+    assert "dependency 's1' is this action itself" in [finding.message for finding in step.findings]
+
+
+def test_a_step_that_is_no_instance_of_quantifier_negation_is_an_ordinary_failure() -> None:
+    session = VerifierSession(problem("P(a) ∧ Q(a)", goal="P(a)"))
+    step = session.push(action("s1", ["h1"], "P(a)", "QUANTIFIER_NEGATION"))
+    assert (step.semantic, step.rule, step.progress) == (True, False, True)
 
 
 def test_a_failed_step_can_be_tried_again_under_the_same_id() -> None:
