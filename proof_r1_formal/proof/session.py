@@ -140,7 +140,6 @@ class VerifierSession:
     @property
     def entailments(self) -> tuple[tuple[Query, Answer], ...]:
         """The questions of entailment that the actions raise, with the answers that count."""
-        self._settle(last=True)
         return tuple([pushed.asked for pushed in self._pushed if pushed.asked is not None])
 
     def price(self, *, parsed: bool = True) -> int:

@@ -161,10 +161,10 @@ def test_actions_can_follow_a_binding_together() -> None:
     assert [step.terminal for step in session.state.steps] == [False, False, False]
 
 
-@pytest.mark.parametrize("read", ["state", "entailments", "price", "report"])
+@pytest.mark.parametrize("read", ["state", "price", "report"])
 def test_what_is_read_after_a_step_back_is_of_an_action_that_ends_the_trace(read: str) -> None:
     case = problem("P(a) ∧ Q(a)", goal="P(a)")
-    binding, other = action("h_goal_true", ["h1"], "P(a)", GB), action("s2", ["h1"], "Q(a)", CE)
+    binding, other = action("h_goal_true", ["h1"], "¬¬P(a)", GB), action("s2", ["h1"], "Q(a)", CE)
     session, fresh = VerifierSession(case), VerifierSession(case)
     session.extend([binding, other])
     session.pop()
@@ -188,13 +188,28 @@ def test_a_trace_pays_for_the_consistency_of_its_premises() -> None:
     assert VerifierSession(case, judge).price() == QUESTION + steps
 
 
+def test_the_price_includes_the_answer_of_a_summary_that_is_parsed() -> None:
+    session = VerifierSession(problem("P(a)", goal="Q(a)"))
+    session.push(action("h_goal_uncertain", ["h1"], "Q(a)", GB))
+    assert session.price() == session.price(parsed=True) > session.price(parsed=False)
+
+
+def test_the_price_of_the_last_action_is_that_of_one_that_ends_the_trace() -> None:
+    prices = []
+    for name in ("h_goal_true", "s1"):  # only the first binds the answer, which is compared with its option
+        session = VerifierSession(problem("P(a) ∧ Q(a)", goal="P(a)"))
+        session.push(action(name, ["h1"], "¬¬P(a)", CE))
+        prices.append(session.price(parsed=False))
+    assert prices[0] > prices[1]
+
+
 def test_a_step_that_depends_on_itself_is_told_so() -> None:
     step = VerifierSession(problem("P(a)", goal="P(a)")).push(action("s1", ["s1"], "P(a)", CE))
     assert "dependency 's1' is this action itself" in [finding.message for finding in step.findings]
 
 
 def test_a_step_that_is_no_instance_of_quantifier_negation_is_an_ordinary_failure() -> None:
-    session = VerifierSession(problem("P(a) ∧ Q(a)", goal="P(a)"))
+    session = VerifierSession(problem("P(a) ∧ Q(a)", goal="P(a)"), VERIFIER)
     step = session.push(action("s1", ["h1"], "P(a)", "QUANTIFIER_NEGATION"))
     assert (step.semantic, step.rule, step.progress) == (True, False, True)
 
