@@ -30,9 +30,9 @@ from training.common.order import chunks
 from training.config import LossSettings
 from training.loss import policy_loss
 from training.openrlhf.experience import UNITS
+from training.openrlhf.seams import class_behind, rebind
 from training.openrlhf.strategy import Strategy
 from training.openrlhf.tokenizer import get_tokenizer
-from training.openrlhf.undecorated import undecorated
 
 Found = tuple[Tensor, Tensor, Tensor, None, None]
 """Loss, share of clipped tokens, mean log ratio, and two that OpenRLHF's corrections would fill."""
@@ -203,13 +203,14 @@ def merged(policy: PeftModel) -> list[tuple[str, Tensor | Merged]]:
 
 def compose() -> None:
     """Put trainer, divisor, order and tokenizer into OpenRLHF's module, in the process of the policy."""
-    ppo_actor.ActorPPOTrainer = ActionTrainer
-    ppo_actor.iter_grad_accum_global_norm = with_units
-    ppo_actor.DataLoader = in_order
-    ppo_actor.get_tokenizer = get_tokenizer
+    module = "openrlhf.trainer.ray.ppo_actor"
+    rebind(f"{module}.ActorPPOTrainer", ActionTrainer)
+    rebind(f"{module}.iter_grad_accum_global_norm", with_units)
+    rebind(f"{module}.DataLoader", in_order)
+    rebind(f"{module}.get_tokenizer", get_tokenizer)
 
 
-class PolicyActor(undecorated(ppo_actor.PolicyModelActor)):  # type: ignore[misc]
+class PolicyActor(class_behind("openrlhf.trainer.ray.ppo_actor.PolicyModelActor")):  # type: ignore[misc]
     """OpenRLHF's, with this trainer."""
 
     def init_model_from_pretrained(self, *args: object, **options: object) -> object:

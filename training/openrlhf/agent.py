@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 import msgspec
-from openrlhf.trainer.ray import vllm_engine
 from openrlhf.utils.agent import SingleTurnAgentExecutor
 from transformers import AutoConfig
 
@@ -24,7 +23,7 @@ from training.common.verification import Checked, Workers
 from training.config import Config
 from training.openrlhf.cpu import ENGINE
 from training.openrlhf.data import PromptLabel
-from training.openrlhf.undecorated import undecorated
+from training.openrlhf.seams import class_behind
 from training.pieces import TokenPieces
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def rollout_actor(config: Config, model: Path, *, cpu: bool) -> type:
         model: folder of the policy.
         cpu: whether engines run without a GPU.
     """
-    base = undecorated(vllm_engine.RolloutRayActor)
+    base = class_behind("openrlhf.trainer.ray.vllm_engine.RolloutRayActor")
 
     class RolloutActor(base):  # type: ignore[misc, valid-type]
         async def __init__(self, *args: object, **options: object) -> None:  # type: ignore[misc]  # Ray waits for it

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 import torch
-from openrlhf.trainer import ppo_trainer
 
 from proof_r1_formal import Completion
 from training.common.evaluation import evaluation_record, write_answers
@@ -22,8 +21,8 @@ from training.common.outcomes import Update, step_record, write_rollouts
 from training.config import Config, ConfigError
 from training.methods import METHODS
 from training.openrlhf.experience import ProofExperienceMaker, Row, pieces_of, scored_rollout
+from training.openrlhf.seams import class_behind, rebind
 from training.openrlhf.tokenizer import get_tokenizer
-from training.openrlhf.undecorated import undecorated
 
 
 class State(TypedDict):
@@ -38,13 +37,13 @@ class State(TypedDict):
     items: NotRequired[int]
 
 
-class Controller(undecorated(ppo_trainer.PPOTrainer)):  # type: ignore[misc]
+class Controller(class_behind("openrlhf.trainer.ppo_trainer.PPOTrainer")):  # type: ignore[misc]
     """Controls a run. Its arguments are OpenRLHF's; the strategy holds the configuration."""
 
     experience_maker: ProofExperienceMaker
 
     def __init__(self, *args: object, **sampling: object) -> None:
-        ppo_trainer.get_tokenizer = get_tokenizer
+        rebind("openrlhf.trainer.ppo_trainer.get_tokenizer", get_tokenizer)
         super().__init__(*args, **sampling)
         self._config: Config = self.strategy.config
         self._folder = Path(self._config.output)

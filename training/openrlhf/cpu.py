@@ -97,10 +97,11 @@ def _replace_mesh() -> None:
 
 
 def _replace_sync() -> None:
-    from openrlhf.utils import distributed_util
+    from training.openrlhf.seams import rebind
 
-    distributed_util.stateless_init_process_group = lambda host, port, rank, size, _device: GlooGroup(
-        host, port, rank, size
+    rebind(
+        "openrlhf.utils.distributed_util.stateless_init_process_group",
+        lambda host, port, rank, size, _device: GlooGroup(host, port, rank, size),
     )
 
 

@@ -55,13 +55,12 @@ def main() -> None:
     cpu = place == "cpu"
     if cpu:
         install()
-    import openrlhf.utils
-
+    from training.openrlhf.seams import rebind
     from training.openrlhf.strategy import strategy_of
     from training.openrlhf.tokenizer import get_tokenizer
 
-    openrlhf.utils.get_tokenizer = get_tokenizer
-    openrlhf.utils.get_strategy = strategy_of(read_config(file), 0, 0, cpu=cpu)
+    rebind("openrlhf.utils.get_tokenizer", get_tokenizer)
+    rebind("openrlhf.utils.get_strategy", strategy_of(read_config(file), 0, 0, cpu=cpu))
     sys.argv = [ENTRY, *flags]
     runpy.run_module(ENTRY, run_name="__main__")
 

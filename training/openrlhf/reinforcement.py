@@ -68,21 +68,19 @@ def start(config: Config, display: Display, *, cpu: bool) -> None:
 
 def _compose(config: Config, prepared: Prepared, *, cpu: bool) -> None:
     """Put our parts into OpenRLHF."""
-    import openrlhf.utils
     import ray
-    from openrlhf.trainer import ppo_trainer
-    from openrlhf.trainer.ray import ppo_actor, vllm_engine
 
     from training.openrlhf.actor import PolicyActor
     from training.openrlhf.agent import rollout_actor
     from training.openrlhf.controller import Controller
+    from training.openrlhf.seams import rebind
     from training.openrlhf.strategy import strategy_of
 
     rollouts = rollout_actor(config, prepared.model, cpu=cpu)  # their base is what stands in OpenRLHF until now
-    ppo_trainer.PPOTrainer = ray.remote(Controller)
-    ppo_actor.PolicyModelActor = ray.remote(num_gpus=1)(PolicyActor)
-    vllm_engine.RolloutRayActor = ray.remote(rollouts)
-    openrlhf.utils.get_strategy = strategy_of(config, prepared.items, prepared.steps, cpu=cpu)
+    rebind("openrlhf.trainer.ppo_trainer.PPOTrainer", ray.remote(Controller))
+    rebind("openrlhf.trainer.ray.ppo_actor.PolicyModelActor", ray.remote(num_gpus=1)(PolicyActor))
+    rebind("openrlhf.trainer.ray.vllm_engine.RolloutRayActor", ray.remote(rollouts))
+    rebind("openrlhf.utils.get_strategy", strategy_of(config, prepared.items, prepared.steps, cpu=cpu))
 
 
 def _connect(config: Config, *, cpu: bool) -> None:
