@@ -194,6 +194,20 @@ def test_the_price_includes_the_answer_of_a_summary_that_is_parsed() -> None:
     assert session.price() == session.price(parsed=True) > session.price(parsed=False)
 
 
+def test_a_trace_that_binds_no_answer_has_no_closure() -> None:
+    session = VerifierSession(problem("P(a) ∧ Q(a)", goal="P(a)"))
+    session.push(action("s1", ["h1"], "P(a)", CE))
+    report = session.report()
+    assert (report.closure, report.used_closure, report.actions[0].in_closure) == ((), (), False)
+
+
+def test_a_dependency_that_the_only_proof_leaves_out_is_not_in_the_used_closure() -> None:
+    session = VerifierSession(problem("P(a) ∧ Q(a)", "R(a)", goal="P(a)"))
+    session.push(action("h_goal_true", ["h1", "h2"], "P(a)", CE))
+    report = session.report()
+    assert (report.closure, report.used_closure) == (("h1", "h2", "h_goal_true"), ("h1", "h_goal_true"))
+
+
 def test_the_price_of_the_last_action_is_that_of_one_that_ends_the_trace() -> None:
     prices = []
     for name in ("h_goal_true", "s1"):  # only the first binds the answer, which is compared with its option
