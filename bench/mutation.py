@@ -60,7 +60,7 @@ TESTS: Mapping[str, tuple[str, ...]] = {
     "proof_r1_formal/proof/judge.py": VERIFIER,
     "proof_r1_formal/proof/context.py": VERIFIER,
     "proof_r1_formal/proof/step.py": VERIFIER,
-    "proof_r1_formal/proof/session.py": ("proof/test_session.py", *VERIFIER[:-1]),
+    "proof_r1_formal/proof/session.py": ("proof/test_session.py", "proof/test_answer.py", *VERIFIER[:-1]),
     "proof_r1_formal/proof/closure.py": ("proof/test_closure.py",),
 }
 """Mutated module -> test files under ``tests``, in the order in which they run: those that are quick to fail first."""
