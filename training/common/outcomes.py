@@ -67,18 +67,20 @@ def failed(group: Sequence[ScoredRollout]) -> bool:
     return not any(one.right for one in group)
 
 
+@dataclass(frozen=True, slots=True)
+class StepInfo:
+    """What an engine knows of a step beside its rollouts; see ``logs.StepRecord``."""
+
+    step: int
+    epoch: int
+    learning_rate: float
+    seconds: Seconds
+    memory: float
+    vllm_kl: float = 0.0
+
+
 def step_record(
-    method: Method,
-    groups: Sequence[Sequence[ScoredRollout]],
-    credit: BatchCredit,
-    done: Update,
-    *,
-    step: int,
-    epoch: int,
-    rate: float,
-    seconds: Seconds,
-    memory: float,
-    vllm_kl: float = 0.0,
+    method: Method, groups: Sequence[Sequence[ScoredRollout]], credit: BatchCredit, update: Update, info: StepInfo
 ) -> StepRecord:
     """The record of a step.
 
@@ -86,8 +88,8 @@ def step_record(
         method: that learns.
         groups: the rollouts of each problem.
         credit: what they earn.
-        done: what the updates did.
-        step, epoch, rate, seconds, memory, vllm_kl: see there.
+        update: what the updates did.
+        info: what the engine knows beside.
     """
     rollouts = [one for group in groups for one in group]
     credits_ = [one for group in credit.groups for one in group]
@@ -98,9 +100,9 @@ def step_record(
     scores = evaluate_metrics({one.problem.id: one.problem for one in rollouts}, reports).overall.scores
     verification = sum([one.checked.seconds for one in rollouts])
     return StepRecord(
-        step=step,
-        epoch=epoch,
-        learning_rate=rate,
+        step=info.step,
+        epoch=info.epoch,
+        learning_rate=info.learning_rate,
         problems=len(groups),
         rollouts=len(rollouts),
         reward=fmean([_reward(method, one) for one in rollouts]),
@@ -127,18 +129,18 @@ def step_record(
         broken=sum([one.checked.failure is not None for one in rollouts]),
         tokens=fmean([one.tokens for one in rollouts]),
         cut=fmean([not one.ended for one in rollouts]),
-        entropy=done.entropy,
-        kl=done.kl,
-        loss=done.loss,
-        policy_loss=done.policy_loss,
-        clip_fraction=done.clip_fraction,
-        gradient_norm=done.gradient_norm,
+        entropy=update.entropy,
+        kl=update.kl,
+        loss=update.loss,
+        policy_loss=update.policy_loss,
+        clip_fraction=update.clip_fraction,
+        gradient_norm=update.gradient_norm,
         baselines=dict(credit.baselines.averages),
-        seconds=seconds,
+        seconds=info.seconds,
         verification_seconds=verification,
-        verification_share=verification / seconds.total,
-        memory=memory,
-        vllm_kl=vllm_kl,
+        verification_share=verification / info.seconds.total,
+        memory=info.memory,
+        vllm_kl=info.vllm_kl,
     )
 
 

@@ -13,7 +13,7 @@ from proof_r1_formal import Catalogue, Problem, catalogue
 from proof_r1_formal.decoding.grammar import GrammarError, completion_grammar
 from training.common.logs import StepRecord
 from training.common.order import Order, chunks
-from training.common.outcomes import ScoredRollout, failed, step_record, write_rollouts
+from training.common.outcomes import ScoredRollout, StepInfo, failed, step_record, write_rollouts
 from training.common.tasks import Task
 from training.common.verification import Checked, Workers
 from training.config import Config
@@ -121,11 +121,7 @@ class ReinforcementLearner:
             groups,
             credit,
             done,
-            step=step,
-            epoch=epoch,
-            rate=rate,
-            seconds=watch.seconds(),
-            memory=watch.memory(),
+            StepInfo(step, epoch, rate, watch.seconds(), watch.memory()),
         )
         return record, tuple([item for item, group in zip(items, groups, strict=True) if failed(group)])
 

@@ -17,7 +17,7 @@ from proof_r1_formal import Completion
 from training.common.evaluation import evaluation_record, write_answers
 from training.common.logs import Log, Seconds
 from training.common.order import chunks
-from training.common.outcomes import Update, step_record, write_rollouts
+from training.common.outcomes import StepInfo, Update, step_record, write_rollouts
 from training.config import Config, ConfigError
 from training.methods import METHODS
 from training.openrlhf.experience import ProofExperienceMaker, Row, pieces_of, scored_rollout
@@ -113,19 +113,15 @@ class Controller(class_behind("openrlhf.trainer.ppo_trainer.PPOTrainer")):  # ty
             update=told["timing/ppo_train"] + told["timing/broadcast"],
             total=told["timing/step_total"],
         )
-        record = step_record(
-            METHODS[config.method],
-            made.groups,
-            made.credit,
-            update,
+        info = StepInfo(
             step=step,
             epoch=(step - 1) * config.batch.problems // self.strategy.items,
-            rate=told["actor_lr"],
+            learning_rate=told["actor_lr"],
             seconds=seconds,
             memory=0.0,  # of other processes
             vllm_kl=made.mismatch,
         )
-        self._log.write(record)
+        self._log.write(step_record(METHODS[config.method], made.groups, made.credit, update, info))
 
     @torch.no_grad()
     def evaluate(self, global_step: int, **_: object) -> dict[str, float]:
