@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import sys
 from collections import Counter, defaultdict
@@ -893,7 +894,12 @@ def main(arguments: Sequence[str]) -> int:
         status, lines = 2, [f"$: {error}"]
     for line in lines:
         shown = "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in line)
-        sys.stdout.buffer.write(f"{shown}\n".encode(errors="replace"))
+        try:
+            sys.stdout.buffer.write(f"{shown}\n".encode(errors="replace"))
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:  # the reader needs no more, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            break
     return status
 
 

@@ -428,18 +428,20 @@ def _readable(message: str) -> str:
     """``… - at `$.credit.epsilon``` without the notation for the root."""
     text = re.sub(r" - at `\$\.?([^`]*)`", lambda place: f", at {place[1] or 'the top'}", message)
     place = message.partition("`$.")[2].rstrip("`")
-    choices = _choices(place) if message.startswith("Invalid enum value") else ()
+    choices = _choices(place) if message.startswith(("Invalid enum value", "Object contains unknown field")) else ()
     return f"{text}. Available: {', '.join(choices)}" if choices else text
 
 
 def _choices(place: str) -> tuple[str, ...]:
-    """The values of a key that has few of them, such as ``data.thinking``."""
+    """The values of a key that has few of them, such as ``data.thinking``, or the keys of a section."""
     found = msgspec.inspect.type_info(Config)
     for name in place.split("."):
         of = found.types if isinstance(found, msgspec.inspect.UnionType) else (found,)
         fields = [one.fields for one in of if isinstance(one, msgspec.inspect.StructType)]
         found = next((field.type for field in chain.from_iterable(fields) if field.name == name), found)
-    return tuple(map(str, found.values)) if isinstance(found, msgspec.inspect.LiteralType) else ()
+    of = found.types if isinstance(found, msgspec.inspect.UnionType) else (found,)
+    keys = tuple([field.name for one in of if isinstance(one, msgspec.inspect.StructType) for field in one.fields])
+    return tuple(map(str, found.values)) if isinstance(found, msgspec.inspect.LiteralType) else keys
 
 
 class _Loader(yaml.SafeLoader):

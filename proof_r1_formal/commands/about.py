@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from proof_r1_formal.assistants.lean import HINT, LeanKernel
-from proof_r1_formal.commands.common import OUT, RulesOption, RuleSystem, fail
+from proof_r1_formal.commands.common import OUT, RulesOption, RuleSystem, fail, write
 from proof_r1_formal.rules import display
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import Available, available_solvers, program_version
@@ -30,13 +30,14 @@ def rules(
         where = next((name for name in get_args(RuleSystem) if catalogue(name).find(rule, aliases=True)), None)
         if where is not None:
             fail(f"the rule {rule!r} is in the catalogue {where}: add --rules {where}")
-        fail(f"Unknown rule {rule!r}; 'proof-r1 rules --rules folio' lists all rules")
+        fail(f"Unknown rule {rule!r}. Available in {rules}: {', '.join(each.name for each in known.rules)}")
     OUT.print(display.rule(found))
 
 
 def doctor() -> None:
     """List the solvers and proof assistants, and what is missing."""
-    table = Table("kind", "name", "version", "if missing", title=f"proof-r1-formal {__version__}", title_justify="left")
+    table = Table("kind", "name", "version", title=f"proof-r1-formal {__version__}", title_justify="left")
+    missing: list[str] = []
     lean = LeanKernel.find()
     kernels = [
         Available("lean", None if lean is None else lean.version, HINT),
@@ -44,6 +45,8 @@ def doctor() -> None:
     ]
     for kind, programs in (("solver", available_solvers()), ("kernel", kernels)):
         for found in programs:
-            missing = "" if found.version else found.hint
-            table.add_row(*map(Text, (kind, found.name, found.version or "not found", missing)))
+            table.add_row(*map(Text, (kind, found.name, found.version or "not found")))
+            missing += [] if found.version else [f"to install {kind} {found.name}: {found.hint}"]
     OUT.print(table)
+    for line in missing:
+        write(line)

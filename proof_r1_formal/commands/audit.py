@@ -86,8 +86,8 @@ def soundness(
         answered.merge(judged)
     forged = AttackFindings()
     attempts = Attack(seed=seed).run(proofs, workers=workers)
-    for tried in with_progress(attempts, "trying proofs", -(-proofs // FORGERIES)):
-        forged.merge(tried)
+    for attacked in with_progress(attempts, "trying proofs", -(-proofs // FORGERIES)):
+        forged.merge(attacked)
     _show_steps(found, f"Soundness of {rules} on {solver}")
     _show_answers(answered)
     _show_proofs(forged)
@@ -100,9 +100,9 @@ def soundness(
         if failures:
             problems, completions = write_reproducers(out, failures)
             say(f"to see a failure: proof-r1 show --problems {problems} --completions {completions} --id …")
-    tried_in_all = [sum(each.tried.values()) for each in (found, answered, forged)]
+    totals = [sum(each.tried.values()) for each in (found, answered, forged)]
     failed = len(failures) + len(forged.failures)
-    say("{} failures in {} steps, {} traces and {} proofs".format(failed, *tried_in_all))
+    say("{} failures in {} steps, {} traces and {} proofs".format(failed, *totals))
     if failed:
         raise typer.Exit(1)
 
@@ -138,7 +138,7 @@ def _show_proofs(forged: AttackFindings) -> None:
     for kind, count in sorted(forged.tried.items()):
         table.add_row(Text(kind), str(count), str(forged.accepted.get(kind, 0)))
     OUT.print(table)
-    write(", ".join(f"{count} {outcome}" for outcome, count in sorted(forged.outcomes.items())))
+    write("accepted proofs: " + ", ".join(f"{outcome}: {count}" for outcome, count in sorted(forged.outcomes.items())))
     for failure in forged.failures[:SHOWN]:
         write(failure.problem)
         write(f"  {failure.proof}, {failure.premises}, {failure.conclusion}")

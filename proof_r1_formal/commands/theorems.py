@@ -118,8 +118,8 @@ def certify(
         selected = {key: problem for key, problem in known.items() if id in (None, key)}
         write_bundle(bundle, verifier, selected, traces, kernels=accepted)
     by = [] if checked_by is None else [checked_by.version]
-    by.append(f"schemata accepted: {accepted_schemata(verifier.rules)}")
-    say(f"{', '.join(f'{count} {word}' for word, count in sorted(answers.items()))} ({'; '.join(by)})")
+    by.append(f"schemata of {rules} accepted: {accepted_schemata(verifier.rules)}")
+    say(f"{', '.join(f'{word}: {count}' for word, count in sorted(answers.items()))} ({'; '.join(by)})")
     finish(skipped)
     if rejected:
         raise typer.Exit(1)
@@ -177,7 +177,9 @@ def check_theories(
     if write:
         write_output(manifest_path(), manifest_bytes(manifest))
     missing = unproved(FOLIO)
-    table = Table("schema", *judged, "by the manifest", title="Schemata as theorems", title_justify="left")
+    table = Table(title="Schemata as theorems", title_justify="left")
+    for heading in ("schema", *judged, "by the manifest"):
+        table.add_column(heading, overflow="fold")
     for schema in [schema for rule in FOLIO.rules for schema in rule.schemata]:
         said = [Text(of[schema.name].reason or "accepted") for of in judged.values()]
         table.add_row(Text(schema.name), *said, Text(", ".join(accepted_by(schema, manifest)) or "another statement"))

@@ -68,7 +68,9 @@ def train(
         _stop(stop, address)
         return
     if config is None:
-        raise typer.BadParameter("a run needs a configuration", param_hint="--config")
+        raise typer.BadParameter(
+            "a run needs a configuration, such as training/configs/tiny.yaml", param_hint="--config"
+        )
     from training.config import read_config, write_config
 
     changes = [*(changes or []), *([] if resume is None else [f"checkpoint.resume={str(resume).lower()}"])]

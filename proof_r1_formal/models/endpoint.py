@@ -178,7 +178,10 @@ async def only_model(url: str, *, key: str | None = None, timeout: float = 60.0)
             names = [model.id async for model in client.models.list()]
         except (openai.APIError, ValueError, TypeError, AttributeError) as error:
             said = str(error) if key is None else str(error).replace(key, "…")
-            raise ModelError(f"{url} does not say which models it has: {said[:SHOWN]}") from None
+            problem = f"{url} does not list its models: {said[:SHOWN]}"
+            raise ModelError(
+                f"{problem} Is it the URL of a running server? With --name, the list is not needed."
+            ) from None
     if len(names) != 1:
         raise ModelError(f"{url} has {len(names)} models; say which: {', '.join(names[:10])}")
     return names[0]

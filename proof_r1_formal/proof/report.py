@@ -256,20 +256,13 @@ def decode(line: bytes | str) -> TraceReport:
 
 
 def model_in_words(model: ModelReport) -> str:
-    """A structure in one line: domains, where predicates hold, tables of functions."""
+    """A structure in one line: domains, tables of functions, true atoms."""
     domains = ", ".join(f"{sort} = {{{', '.join(map(str, range(size)))}}}" for sort, size in model.domains.items())
-    facts = [
-        f"{'' if rows else 'no '}{name}{'' if rows == ((),) or not rows else _tuples(rows)}"
-        for name, rows in model.predicates.items()
-    ]
+    facts = ", ".join([f"{name}{_arguments(row)}" for name, rows in model.predicates.items() for row in rows])
     values = [
         f"{name}{_arguments(point)} = {value}" for name, table in model.functions.items() for point, value in table
     ]
-    return "; ".join([domains, *values, *facts])
-
-
-def _tuples(rows: tuple[tuple[int, ...], ...]) -> str:
-    return f" of {', '.join(str(row[0]) if len(row) == 1 else str(row) for row in rows)}"
+    return "; ".join([domains, *values, f"true atoms: {facts or 'none'}"])
 
 
 def _arguments(point: tuple[int, ...]) -> str:

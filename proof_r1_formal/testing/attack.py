@@ -154,7 +154,7 @@ def _try(forgery: Forgery, findings: Findings) -> None:
     try:
         refusal = second(forgery)
     except ProofR1Error:  # it applies a theorem
-        _count(findings.outcomes, "applies a theorem")
+        _count(findings.outcomes, "skipped by the second checker (applies a theorem)")
         return
     _count(findings.outcomes, "refused by the second checker" if refusal else "agreed with the second checker")
     if refusal:

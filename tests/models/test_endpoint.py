@@ -266,7 +266,7 @@ def test_the_only_model_need_not_be_named(follow: Follow) -> None:
     assert asyncio.run(only_model(follow(Script(lambda _: dead, names=("one",))))) == "one"
     with pytest.raises(ModelError, match="2 models; say which: a, b"):
         asyncio.run(only_model(follow(Script(lambda _: dead, names=("a", "b")))))
-    with pytest.raises(ModelError, match="does not say"):
+    with pytest.raises(ModelError, match="does not list its models"):
         asyncio.run(only_model("http://127.0.0.1:1/v1"))
 
 

@@ -90,8 +90,8 @@ def test_overrides() -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("credit.closre=used", "unknown field `closre`, at credit"),
-        ("foo=1", "unknown field `foo`"),
+        ("credit.closre=used", "unknown field `closre`, at credit. Available: preset, "),
+        ("foo=1", "unknown field `foo`. Available: method, "),
         ("method=ppo", "Invalid enum value 'ppo', at method. Available: expert_iteration, grpo,"),
         ("loss.kl_weight=-1", "`float` >= 0.0, at loss.kl_weight"),
         ("loss.kl_weight=.inf", ".inf is not a number here"),

@@ -83,6 +83,7 @@ def make_model(scratch: Scratch, texts: Iterable[str], folder: Path, *, seed: in
         folder: where to.
         seed: of the weights.
     """
+    transformers_logging.disable_progress_bar()
     tokenizer = make_tokenizer(texts, scratch.vocabulary)
     torch.manual_seed(seed)
     model = Qwen2ForCausalLM(

@@ -70,10 +70,12 @@ class Estimate:
         yield f"{self.problems} problems to train on, {self.evaluation_problems} to score on"
         yield f"a prompt has {self.prompt:.0f} tokens, an answer about {self.answer:.0f}"
         yield f"{self.parameters:,} weights, {self.trained:,} of them trained"
-        yield f"{self.memory / 2**30:.2f} GiB of memory, activations not counted"
+        size = f"{self.memory / 2**30:.2f} GiB" if self.memory >= 2**30 else f"{self.memory / 2**20:.0f} MiB"
+        yield f"{size} of memory, activations not counted"
         yield f"{self.steps} steps{self.cap} of {self.step_work:.1e} operations"
         yield f"{self.evaluations} evaluations of {self.evaluation_work:.1e} operations"
-        yield f"at the {self.speed:.1e} operations a second of this device no less than {self.seconds / 60:.1f} minutes"
+        time = f"{self.seconds / 60:.1f} minutes" if self.seconds >= 60 else f"{self.seconds:.1g} seconds"
+        yield f"at least {time}, at {self.speed:.1e} operations a second of this device"
 
 
 def bounds(config: Config) -> Iterator[str]:

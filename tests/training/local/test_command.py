@@ -31,7 +31,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     given = tmp_path / "shown.yaml"
     given.write_text(resolved)
     assert read_config(given) == read_config(TINY, [f"output={tmp_path / 'run'}", "batch.micro=3"])
-    for said in ("problems to train on", "weights", "4 steps of", "no less than"):
+    for said in ("problems to train on", "weights", "4 steps of", "at least"):
         assert said in cost
     assert not (tmp_path / "run").exists()
 
