@@ -260,7 +260,7 @@ def test_certify_says_which_answers_are_theorems(lean: LeanKernel, tmp_path: Pat
     lines = result.stdout.splitlines()
     assert lines[0] == "garden/1, sample 0: theorem"
     assert "garden/2, sample 1: no certificate: not entailed: s1, s2, h_goal_false" in lines
-    assert "2 no certificate, 11 theorem (Lean 4." in result.stderr
+    assert "no certificate: 2, theorem: 11 (Lean 4." in result.stderr
     files = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert len(files) == 11
     assert files[0] == "problem_animals_02fz1_0.lean"

@@ -1,7 +1,7 @@
 """A model's completion to proof actions, each with its exact place in the text.
 
-In: the text of a completion: free text, then ``<summary>[ … ]</summary>``. Out: a :class:`Trace`. Nothing here knows
-the problem; what only the problem can tell (ids that clash, symbols that clash) is found by ``proof.step``.
+In: the text of a completion: free text, then ``<summary>[ … ]</summary>``. Out: a :class:`Trace`. This module does not
+know the problem: ``proof.step`` finds ids and symbols that clash with it.
 
 The summary is the first one after the last ``</think>``; its array may stand in a Markdown fence. It is *parsed* if it
 is closed and holds one JSON array and nothing else. Elements are read one at a time, so each keeps its span. The work
@@ -36,11 +36,11 @@ class Action:
 
     Attributes:
         span: character offsets [start, end) in the completion.
-        id: as written; None if it is missing or no non-empty string.
+        id: as written; None if it is missing or not a non-empty string.
         dependencies: the distinct ones in order, as far as they are strings.
-        conclusion: as written; None if it is missing or no string.
+        conclusion: as written; None if it is missing or not a string.
         formula: the conclusion, if it parses.
-        rule: as written; None if it is missing or no string.
+        rule: as written; None if it is missing or not a string.
         findings: why the element is not well formed; empty if it is.
     """
 
@@ -67,7 +67,7 @@ class Trace:
 
 
 def read_completion(text: str) -> Trace:
-    """Read the actions of a completion; no text makes it raise."""
+    """Read the actions of a completion. Any text is accepted."""
     match _summary(text):
         case Trace() as malformed:
             return malformed
@@ -76,7 +76,7 @@ def read_completion(text: str) -> Trace:
 
 
 def read_action(text: str, start: int = 0) -> Action | None:
-    """Read one action, as soon as it is there: the element of the summary's array that starts at a character.
+    """Read the action whose element of the summary's array starts at a character.
 
     Returns:
         The action as :func:`read_completion` reads it; None if no whole JSON value starts there.
@@ -89,7 +89,7 @@ def read_action(text: str, start: int = 0) -> Action | None:
 
 
 def count_actions(text: str) -> int:
-    """How many actions :func:`read_completion` finds, without reading what they say."""
+    """The number of actions that :func:`read_completion` finds; their content is not read."""
     match _summary(text):
         case Trace(actions=actions):
             return len(actions)

@@ -1,7 +1,7 @@
-"""Many completions at once: :func:`verify_many` streams reports in the order of its input, with bounded memory;
-:func:`verify_to_lines` gives each as the line that a file of reports has for it.
+"""Verify many completions: :func:`verify_many` yields reports in the order of its input, with bounded memory, and
+:func:`verify_to_lines` yields the lines of a file of reports.
 
-The same reports come out whatever the number of workers: a verdict depends on its problem and completion only.
+The number of workers does not affect reports: a verdict depends only on the problem and the completion.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ KERNEL_CHUNK = 256
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to verify; plain data, so that a worker process can make its own verifier of it.
+    """Settings of a verifier. They are plain data, from which each worker process makes its own verifier.
 
     Attributes:
         solver: name of the solver, see ``solvers.get_solver``.
         rules: name of the rule catalogue.
         limits: the solver's budget per query.
         evaluation, aliases, atomic, evidence: see :class:`~proof_r1_formal.proof.verify.Verifier`.
-        answers: file in which the embedded engine keeps evidence from run to run.
-        lean: program that is Lean, for kernel evidence; what is found if None.
+        answers: file in which the embedded engine caches countermodels; they are rechecked before reuse.
+        lean: path of the Lean program for kernel evidence; if None, it is searched for.
     """
 
     solver: str = "embedded"
@@ -58,11 +58,11 @@ class Settings:
     lean: str | None = None
 
     def verifier(self) -> Verifier:
-        """A verifier of its own.
+        """A new verifier with these settings.
 
         Raises:
-            SolverError: there is no such solver here, or no Lean where kernel evidence is wanted.
-            CatalogueError: there is no such catalogue.
+            SolverError: the solver is unknown or not installed, or Lean is missing and kernel evidence is requested.
+            CatalogueError: the catalogue is unknown.
         """
         return Verifier(
             get_solver(self.solver, self.limits, answers=self.answers),
@@ -85,7 +85,7 @@ class Settings:
 def verify(
     problem: Problem, completion: str, *, sample: int = 0, solver: str = "embedded", rules: str = "train"
 ) -> TraceReport:
-    """Check every action of one completion. For many, :func:`verify_many` or a ``Verifier`` kept at hand is faster.
+    """Check every action of one completion. For several completions, :func:`verify_many` is faster.
 
     Args:
         problem: the question with its formal premises.
@@ -94,7 +94,7 @@ def verify(
         solver, rules: names of the solver and of the rule catalogue.
 
     Raises:
-        SolverError, CatalogueError: there is no such solver or catalogue.
+        SolverError, CatalogueError: the solver or the catalogue is unknown.
     """
     return Settings(solver=solver, rules=rules).verifier().verify(problem, completion, sample=sample)
 
@@ -107,18 +107,18 @@ def verify_many(
     workers: int = 1,
     engine: str = PROCESSES,
 ) -> Iterator[TraceReport]:
-    """Check completions as they come; one report for each, in their order.
+    """Check completions, and yield one report for each, in the order of the input.
 
     Args:
         problems: by id.
-        completions: any iterable; it is read only a little ahead of the reports.
-        settings: how to verify; files that it names are read by the workers.
-        workers: how many; one that is a process is this one.
-        engine: where they are: ``processes``, or ``ray`` or ``ray:ADDRESS``, which outlive the death of a worker
-            (:mod:`proof_r1_formal.workers`).
+        completions: any iterable; it is read a bounded number of completions ahead of the reports.
+        settings: of the verifiers; the workers open the files that it names.
+        workers: number of workers; one worker without Ray is the calling process.
+        engine: ``processes``, ``ray`` or ``ray:ADDRESS``; see :mod:`proof_r1_formal.workers`. Ray replaces a worker
+            that dies.
 
     Raises:
-        ProofR1Error: a completion names a problem that is not there, a worker died for good, or see
+        ProofR1Error: a completion names an unknown problem, or a worker died and was not replaced; also the errors of
             :func:`proof_r1_formal.workers.worker_pool` and :meth:`Settings.verifier`.
     """
     require_type(problems, Mapping, "problems", "read_problems() returns a mapping from id to problem")
@@ -137,7 +137,7 @@ def verify_to_lines(
 ) -> Iterator[bytes]:
     """The reports of :func:`verify_many` as lines of JSON, without newlines.
 
-    The workers write them, so that many are not held up by the one process that gathers them.
+    The workers encode the reports, so the calling process only passes lines on.
 
     Raises:
         ProofR1Error: see :func:`verify_many`.

@@ -63,7 +63,7 @@ class Certification:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A certification, and what a kernel says of its theorems.
+    """A certification with a kernel's judgements on its theorems.
 
     Attributes:
         certification: of the answer.
@@ -75,7 +75,7 @@ class Judged:
 
     @property
     def is_theorem(self) -> bool:
-        """Whether the kernel accepts the answer: that it follows, or for an open one that neither side does."""
+        """Whether the kernel accepts the answer: the entailment, or for Uncertain both non-entailments."""
         match self.certification.certificate:
             case Certificate():
                 return ANSWER in self.judgements and self.judgements[ANSWER].accepted
@@ -86,7 +86,7 @@ class Judged:
                 return False
 
     def faults(self) -> Iterator[str]:
-        """What the kernel does not accept, one sentence each."""
+        """One sentence for each theorem that the kernel rejects."""
         certificate = self.certification.certificate
         for name, judgement in self.judgements.items():
             if not judgement.accepted:
@@ -103,16 +103,16 @@ def certify_many(
     completions: Iterable[Completion],
     kernel: LeanKernel | IsabelleKernel | None,
 ) -> Iterator[tuple[Completion, Judged]]:
-    """Certify completions as they come; each with what the kernel says, in their order.
+    """Certify completions, and yield each with the judgements of the kernel, in the order of the input.
 
     Args:
         verifier: see :func:`certify`.
         problems: by id.
         completions: of those problems.
-        kernel: checks the theorems; None if none shall.
+        kernel: checks the theorems; they are not checked if None.
 
     Raises:
-        KeyError: a completion names a problem that is not there.
+        KeyError: a completion names an unknown problem.
     """
     source = iter(completions)
     while chunk := list(islice(source, CHUNK)):
@@ -147,7 +147,7 @@ class _NoCertificateError(Exception):
 
 
 def certify(verifier: Verifier, problem: Problem, completion: str, *, sample: int = 0) -> Certification:
-    """Verify a completion and put the certificate of its answer together.
+    """Verify a completion and build the certificate of its answer.
 
     Args:
         verifier: whose verdicts count; its rule catalogue says which theorems the steps apply.
@@ -160,7 +160,7 @@ def certify(verifier: Verifier, problem: Problem, completion: str, *, sample: in
 
 
 def certify_verified(verifier: Verifier, problem: Problem, completion: str, report: TraceReport) -> Certification:
-    """Put the certificate of an answer together whose completion the verifier has reported on."""
+    """Build the certificate of an answer from the report on its completion."""
     problem, trace = verifier.read(problem, completion)
     try:
         return Certification(report, _certificate(verifier, problem, trace, report))

@@ -2,7 +2,7 @@
 
 Nodes are premises and actions. An edge runs from each dependency of an action that names a premise or an *earlier*
 action to that action; a name that is given twice means the first action of that name. So the graph has no cycle. The
-closure of the terminal action is its ancestors and itself: what the answer rests on.
+closure of the terminal action consists of itself and its ancestors: the answer depends on them.
 
 With the dependencies that actions declare it is the *declared* closure; with those that checked proofs use, the *used*
 one.
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """What an answer rests on; empty without a terminal action.
+    """The premises and actions that an answer depends on; empty without a terminal action.
 
     Attributes:
         premises: ids, in the order of the problem.

@@ -1,4 +1,4 @@
-"""What all completions of a problem share: its formulas with sorts, its symbols, whether its premises have a model."""
+"""Data that all completions of a problem share: formulas with sorts, symbols, and consistency of the premises."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proof_r1_formal.solvers.oracle import Oracle
 
 
 class ProblemContext:
-    """A problem, prepared for checking steps. It holds the problem as given, whose identity so stays its own.
+    """A problem, prepared for checking steps.
 
     Attributes:
         given: the problem as given.

@@ -1,6 +1,6 @@
 """What the checks of a step ask: is it entailed, with evidence that was checked again; is it an instance of its rule?
 
-A :class:`Judge` has the solver, the rules and the settings, and remembers what it was asked last. It knows no trace.
+A :class:`Judge` has the solver, the rules and the settings, and caches recent answers. It has no state of a trace.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ class Judge:
 
     @property
     def rule_system(self) -> str:
-        """What reports say of the rules: the title of the catalogue, and ``atomic`` if steps must be."""
+        """The name of the rules in reports: the title of the catalogue, and ``atomic`` if steps must be atomic."""
         return f"{self.rules.title}, atomic" if self.atomic else self.rules.title
 
     def context(self, problem: Problem) -> ProblemContext:
-        """What all completions of a problem share; the last problems are remembered.
+        """The data that all completions of a problem share; those of recent problems are cached.
 
         Raises:
             SignatureError: the problem itself uses a symbol in two ways.
@@ -97,7 +97,7 @@ class Judge:
         return context
 
     def rule_of(self, action: Action) -> Rule | None:
-        """The rule that an action names; None if the catalogue has none of that name."""
+        """The rule that an action names; None if the catalogue does not contain it."""
         return self.rules.find(action.rule or "", aliases=self.aliases)
 
     def _justified(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:

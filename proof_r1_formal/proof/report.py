@@ -1,4 +1,4 @@
-"""Verdicts as plain data: what verification says about an action and about a trace, to and from JSON.
+"""Verdicts on actions and traces as plain data, to and from JSON.
 
 The JSON schema of :class:`TraceReport` is published in ``docs/report.schema.json``. Two equal reports have equal bytes.
 """
@@ -120,14 +120,15 @@ class StepReport(msgspec.Struct, frozen=True, gc=False):
         dependencies: as written, repeats removed.
         conclusion: as written; None if there is none.
         schema, semantic, rule, progress: the four verdicts.
-        in_closure: whether the answer rests on the action (declared closure).
+        in_closure: whether the answer depends on the action (declared closure).
         terminal: whether the action binds the answer.
         signal: 0.0, 0.1, 0.3 or 1.0.
         findings: why a verdict is false; those in ``NOTES`` make none false.
         instance: how the rule matched, if it did.
         countermodel: a structure in which the step fails, if it was refuted with one.
-        evidence: whether the verdict on entailment has evidence that was checked again, or that Lean's kernel accepted,
-            too, or is the solver's word; None if there is no such verdict, or no evidence was asked for.
+        evidence: ``checked`` if the evidence of the verdict on entailment was rechecked, ``kernel`` if Lean's kernel
+            also accepted it, ``unsupported`` if only the solver supports the verdict; None without such a verdict, or
+            if no evidence was requested.
         used: the dependencies that the checked proof uses; None without one.
     """
 
@@ -179,12 +180,12 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
         answer: id of the selected option, if one is selected.
         answer_correct: whether that is the reference answer; None where the problem has none.
         actions: one report per action, in order; a completion that is not parsed has a single MALFORMED one.
-        closure: ids of the premises and actions that the answer rests on, premises first, each in order.
+        closure: ids of the premises and actions that the answer depends on, premises first, each in order.
         used_closure: the same along the dependencies that checked proofs use (declared ones where there is no proof).
         consistency: whether the premises have a model.
         uncertain: for a trace that selects the Uncertain option, whether two countermodels confirm it; else None.
         verified: whether the answer is verified, see :func:`~proof_r1_formal.proof.answer.answer_findings`.
-        rule_verified: whether also every action of its closure is an instance of its rule.
+        rule_verified: whether, in addition, every action of its closure is an instance of its rule.
         findings: why the answer is not verified, or not rule-verified.
         rules: name of the rule catalogue.
         solver: name of the solver.
@@ -207,7 +208,7 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
     solver: str
 
     def reward(self, name: RewardName = "sound") -> float:
-        """What the completion earns, see :mod:`proof_r1_formal.proof.rewards`.
+        """The reward of the completion, see :mod:`proof_r1_formal.proof.rewards`.
 
         Raises:
             ValueError: no reward has this name.
@@ -223,7 +224,7 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
         return explain_trace(self)
 
     def to_dict(self) -> dict[str, object]:
-        """The report as JSON's types, as a line of a file of reports has it."""
+        """The report as JSON's types, with the keys of a line of a file of reports."""
         return cast(dict[str, object], msgspec.json.decode(msgspec.json.encode(self)))
 
     def __rich__(self) -> RenderableType:

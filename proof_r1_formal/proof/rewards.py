@@ -1,6 +1,6 @@
 """One reward per completion, computed from its report, for trainers without credit per action.
 
-``training.credit`` gives every action a credit of its own, which is what the verdicts are for.
+``training.credit`` instead gives every action its own credit.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Verification one action at a time: push an action and get its verdicts, or take the last one back.
+"""Verification of one action at a time: push an action to get its verdicts, or remove the last action.
 
 In: a problem, then actions as they are written. Out: a :class:`~proof_r1_formal.proof.report.StepReport` for each, and
 at any time the report on all of them. :meth:`Verifier.verify` pushes the actions of a completion to such a session.
 
 A session keeps two maps that start with the premises, the *semantic state* and the stricter *rule state*. An action is
-admitted to the first if it is well formed and entailed by its dependencies, all of them admitted before, and to the
-second if it is also an instance of its rule over that state. A later action can use only what was admitted.
+admitted to the first if it is well formed and entailed by its dependencies, which must be admitted. It is admitted to
+the second if it is also an instance of its rule over that state. A later action can use only what was admitted.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from proof_r1_formal.solvers.base import Answer
 from proof_r1_formal.solvers.oracle import QUESTION, Metered
 
 TRACE_STEPS = 1_000_000
-"""What all questions and rule checks of a trace may cost together; what is left then stays undecided."""
+"""Budget of all questions and rule checks of a trace together; later checks stay undecided."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """What a next action may use, and what is known of those before it.
+    """The formulas that the next action may use, and the reports on the actions before it.
 
     Attributes:
         semantic: id -> formula of the premises and of the actions that are well formed and entailed.
-        rule: of those that are also instances of their rules; a step that is to be rule-verified uses these.
+        rule: the part of ``semantic`` that a rule-verified step may use: premises and instances of their rules.
         steps: the report on each action.
-        spent: whether the budget of the trace is spent, so that what follows stays undecided.
+        spent: whether the budget of the trace is spent, so later checks stay undecided.
     """
 
     semantic: dict[str, Formula]
@@ -64,10 +64,9 @@ class _Pushed:
 
 
 class VerifierSession:
-    """Verifies the actions of one trace as they come; the reports are those of ``Verifier.verify``, byte for byte.
+    """Verifies the actions of one trace one at a time. The reports equal those of ``Verifier.verify``, byte for byte.
 
-    What is taken back leaves nothing behind, not in the budget either. The order of calls does not matter: the report
-    depends only on the actions that are there.
+    Removing an action also restores the budget. The report depends only on the present actions, not on earlier calls.
 
     >>> from proof_r1_formal.data.problem import Premise, Problem, three_way_options
     >>> from proof_r1_formal.logic.parse import parse_formula
@@ -98,13 +97,13 @@ class VerifierSession:
         self._pushed: list[_Pushed] = []
 
     def push(self, action: Action) -> StepReport:
-        """Check an action that follows those that are there.
+        """Check an action that follows the present ones.
 
-        It is taken for the last one: it is terminal if it binds the answer. Once another one follows, it was not, and
-        is checked again.
+        The action counts as the last one, so it is terminal if it binds the answer. If another action is pushed, it is
+        checked again as a non-terminal action.
 
         Args:
-            action: as it was read from the completion.
+            action: as read from the completion.
 
         Raises:
             SolverError: the solver is missing or broken.
@@ -113,14 +112,14 @@ class VerifierSession:
         return self._push(conclusion_with_sorts(action, self._context.symbols), last=True)
 
     def extend(self, actions: Sequence[Action]) -> None:
-        """Push several actions; none of them is checked twice."""
+        """Push several actions; each is checked once."""
         if actions:
             self._settle(last=False)
         for number, action in enumerate(actions, 1):
             self._push(conclusion_with_sorts(action, self._context.symbols), last=number == len(actions))
 
     def pop(self) -> Action:
-        """Take the last action back, and return it, with the problem's sorts written into its conclusion.
+        """Remove the last action, and return it with the problem's sorts written into its conclusion.
 
         Raises:
             IndexError: there is none.
@@ -131,7 +130,7 @@ class VerifierSession:
 
     @property
     def state(self) -> SessionState:
-        """What a next action may use."""
+        """The state that the next action is checked in."""
         self._settle(last=True)
         steps = tuple([pushed.step for pushed in self._pushed])
         spent = self._oracle.spent is not None
@@ -139,11 +138,11 @@ class VerifierSession:
 
     @property
     def entailments(self) -> tuple[tuple[Query, Answer], ...]:
-        """The questions of entailment that the actions raise, with the answers that count."""
+        """The entailment questions of the actions, with their answers."""
         return tuple([pushed.asked for pushed in self._pushed if pushed.asked is not None])
 
     def price(self, *, parsed: bool = True) -> int:
-        """What the actions and the answer cost, in steps; past ``TRACE_STEPS``, what is left stays undecided."""
+        """The cost of the actions and the answer, in steps. Above ``TRACE_STEPS``, later checks stay undecided."""
         self._settle(last=True)
         mark = self._oracle.mark()
         self._answer(parsed)
@@ -152,7 +151,7 @@ class VerifierSession:
         return price
 
     def report(self, *, sample: int = 0, parsed: bool = True) -> TraceReport:
-        """The report on a completion that ends after the actions that are there.
+        """The report on a completion that ends after the present actions.
 
         Args:
             sample: number of the completion among those of the problem.

@@ -1,8 +1,8 @@
 """The sorts of a problem, written into its formulas and into the conclusions about it.
 
-Sorts are inferred, and a step sees a few formulas only: that ``tom`` is an Animal may stand in a premise that it does
-not use. So the sorts that the whole problem gives are written into every term first, and each formula then says them
-itself. With the default sort alone there is nothing to write, and all stays as it is.
+Sorts are inferred from the whole problem, but a step uses only some of its formulas: that ``tom`` is an Animal may
+follow from a premise that the step does not use. So the inferred sorts are first written into every term. A problem
+with only the default sort stays unchanged.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def conclusions_with_sorts(trace: Trace, known: SignatureBuilder) -> Trace:
 def conclusion_with_sorts(action: Action, known: SignatureBuilder) -> Action:
     """The action with the sorts written into its conclusion.
 
-    A conclusion that clashes with the problem stays as it is. One with a sort that the problem has not gets a finding.
+    A conclusion that clashes with the problem stays unchanged. One with a sort that the problem lacks gets a finding.
 
     Args:
         action: as it was read.

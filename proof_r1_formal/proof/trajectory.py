@@ -1,7 +1,7 @@
 """Trajectories: a proof as the completion that a model should write.
 
-In: a problem and a proof of its answer, as reference steps. Out: the text of a completion: thoughts that walk the proof
-in plain words, then the summary. With *explicit* thinking the completion holds ``<think>…</think>``; with *native*
+In: a problem and a proof of its answer, as reference steps. Out: the text of a completion: thoughts that explain the
+proof in English, then the summary. With *explicit* thinking the completion holds ``<think>…</think>``; with *native*
 thinking it continues after the ``<think>`` that the model's own template opened.
 """
 
@@ -17,27 +17,27 @@ from proof_r1_formal.proof.action import FIELDS
 from proof_r1_formal.rules.schema import GOAL_BINDING
 
 Thinking: TypeAlias = Literal["explicit", "native"]
-"""Who opens the thoughts: the completion, or the model's own template before it."""
+"""What contains the opening ``<think>``: the completion, or the model's template before it."""
 
 Proof: TypeAlias = Sequence[ReferenceStep]
 
 
 def completion(problem: Problem, proof: Proof, *, thinking: Thinking = "explicit") -> str:
-    """What a model should write: thoughts and summary.
+    """The completion of a proof: thoughts and summary.
 
     Args:
-        problem: what is asked.
+        problem: the question.
         proof: of the answer, the terminal step included.
-        thinking: who opens the thoughts.
+        thinking: what contains the opening ``<think>``.
     """
     opening = "<think>\n" if thinking == "explicit" else ""
     return f"{opening}{thoughts(problem, proof)}\n</think>\n\n{summary(proof)}"
 
 
 def thoughts(problem: Problem, proof: Proof) -> str:
-    """The proof in plain words, a paragraph for each step; a premise is quoted where it is used first.
+    """The proof in English, one paragraph per step; a premise is quoted at its first use.
 
-    What a near miss says of a name that means nothing at that point is a question mark.
+    A name that is unknown at that point, as in a near miss, becomes a question mark.
     """
     quotes = {premise.id: f", “{premise.text}”" for premise in problem.premises if premise.text}
     formulas = {premise.id: show(premise.formula) for premise in problem.premises}
@@ -57,7 +57,7 @@ def _conclusion(problem: Problem, step: ReferenceStep) -> str:
 
 
 def summary(proof: Proof) -> str:
-    """The steps as the array of a summary, one a line; no formula can look like the end of the summary."""
+    """The steps as the array of a summary, one per line. Formulas are escaped: none looks like ``</summary>``."""
     elements = ",\n".join(json.dumps(_element(step), ensure_ascii=False).replace("<", "\\u003c") for step in proof)
     return f"<summary>[\n{elements}\n]</summary>"
 

@@ -1,7 +1,7 @@
 """The verifier: a problem and a completion to a report with four verdicts per action and the closure of the answer.
 
-A completion is read, and its actions are pushed to a :class:`~proof_r1_formal.proof.session.VerifierSession` one after
-the other. Who has the actions before the completion is finished uses a session directly.
+The verifier reads a completion and pushes its actions to a :class:`~proof_r1_formal.proof.session.VerifierSession`. To
+check actions before the completion is finished, use a session directly.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from proof_r1_formal.solvers.base import Answer
 
 
 class Verifier(Judge):
-    """Verifies completions with one solver and one rule catalogue; verdicts do not depend on what it verified before.
+    """Verifies completions with one solver and one rule catalogue. Verdicts do not depend on earlier completions.
 
-    Threads may share a verifier: it verifies one completion at a time. Sessions do not lock the verifier that they are
-    given. Use :func:`~proof_r1_formal.proof.batch.verify_many` with several workers to use several cores.
+    Threads may share a verifier: it verifies one completion at a time. A session does not lock its verifier. Use
+    :func:`~proof_r1_formal.proof.batch.verify_many` with several workers to use several cores.
 
     Args:
         solver: decides entailment; the embedded engine if None.
         rules: the rules that actions may name.
-        evaluation: whether an answer may also be selected by its formula when the terminal action's id is not that of
-            an option; never in training.
-        aliases: whether other spellings of rule names count; never in training.
-        atomic: whether an instance of a rule counts only if dependencies state its minor premises; being entailed is
-            not enough then.
-        evidence: whether the proof or countermodel of each entailment verdict is ``checked``, also by a ``kernel``, or
-            ``none`` is asked for.
-        kernel: which kernel that is.
+        evaluation: whether a terminal action without the id of an option may select the option with its formula; set it
+            to false in training.
+        aliases: whether other spellings of rule names are accepted; leave it false in training.
+        atomic: whether dependencies must state the minor premises of an instance; by default they need only entail
+            them.
+        evidence: ``checked`` rechecks the proof or countermodel of each verdict on entailment, ``kernel`` also has a
+            kernel check it, ``none`` requests no evidence.
+        kernel: the kernel for ``kernel`` evidence.
 
     Raises:
         CatalogueError: a schema of the catalogue is not a theorem in its manifest.
         DataError: the manifest cannot be read.
-        SolverError: kernel evidence is wanted, and there is no kernel.
+        SolverError: kernel evidence is requested without a kernel.
     """
 
     def verify(self, problem: Problem, completion: str, *, sample: int = 0) -> TraceReport:
@@ -60,18 +60,18 @@ class Verifier(Judge):
             return session.report(sample=sample, parsed=parsed)
 
     def entailments(self, problem: Problem, completion: str) -> tuple[tuple[Query, Answer], ...]:
-        """The questions of entailment that the actions of a completion raise, with the answers that count."""
+        """The entailment questions of the actions of a completion, with their answers."""
         with self._lock:
             return self._run(problem, completion)[0].entailments
 
     def price(self, problem: Problem, completion: str) -> int:
-        """What verifying a completion costs, in steps; past ``TRACE_STEPS``, what is left of it stays undecided."""
+        """The cost of verifying a completion, in steps. Above ``TRACE_STEPS``, later checks stay undecided."""
         with self._lock:
             session, parsed = self._run(problem, completion)
             return session.price(parsed=parsed)
 
     def read(self, problem: Problem, completion: str) -> tuple[Problem, Trace]:
-        """The problem and the actions as they are checked: with the problem's sorts written into all formulas.
+        """The problem and the actions in the form that is checked: all formulas have the problem's sorts.
 
         Raises:
             SignatureError: the problem itself uses a symbol in two ways.
