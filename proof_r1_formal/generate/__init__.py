@@ -1,4 +1,4 @@
-"""Making what a model learns from: problems with certified answers, proofs, and completions, with or without a flaw."""
+"""Generation of training data: problems with certified answers, proofs, and completions with or without a flaw."""
 
 from proof_r1_formal.generate.near_misses import Flaw, NearMiss, near_misses
 from proof_r1_formal.generate.problems import Generated, GeneratorSettings, generate_problems

@@ -12,7 +12,7 @@ from proof_r1_formal.solvers.oracle import Oracle
 
 
 class Classes:
-    """Numbers for formulas, the same ones for those that the oracle knows to be equivalent."""
+    """Numbers for formulas. Formulas have the same number if the oracle finds them equivalent."""
 
     def __init__(self, oracle: Oracle) -> None:
         self._oracle = oracle

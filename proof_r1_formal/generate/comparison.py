@@ -1,4 +1,4 @@
-"""Sets of problems side by side: tables of their statistics.
+"""Comparison of sets of problems: tables of their statistics.
 
 In: statistics by the name of a set. Out: tables with one column per set.
 """
@@ -13,11 +13,11 @@ from proof_r1_formal.generate.diversity import Statistics
 from proof_r1_formal.metrics.tables import Column, Style, Table
 
 MOST_SHAPES = 24
-"""The most shapes that a table of shapes has, the most frequent ones."""
+"""Maximum number of rows of the table of shapes; it shows the most frequent ones."""
 
 
 def comparison(sets: Mapping[str, Statistics]) -> tuple[Table, ...]:
-    """Tables of what the problems are like, of the rules of their proofs, and of the shapes of their premises."""
+    """Tables of properties of the problems, of the rules of their proofs, and of the shapes of their premises."""
     return (
         _table(
             "Problems",
@@ -42,7 +42,7 @@ def _answered(option: str) -> Callable[[Statistics], str]:
 
 
 def share(part: int, whole: int) -> str:
-    """A share in percent; a dash of nothing."""
+    """A share in percent; a dash if the total is 0."""
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
 

@@ -1,7 +1,7 @@
 """Distractors: premises that a proof does not need.
 
-In: the tree of a would-be proof. Out: more premises. They are what one would mistake for the proof's own: the same said
-of other people, rules that would lead to something in the proof if one more fact were known, and facts beside it.
+In: the tree of a planned proof. Out: further premises. They resemble those of the proof: the same formulas about other
+people, rules that would apply if one more fact were known, and unrelated facts.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from proof_r1_formal.logic.syntax import App, Atom, Formula, Not
 from proof_r1_formal.logic.transform import constants, subformulas
 
 _KINDS = {"other": 6, "branch": 3, "fact": 1}
-"""The kinds of distractors, and how many there are of each next to the others."""
+"""The kinds of distractors, with their relative frequencies."""
 
 
 class Distractors:
     """Draws distractors for a tree.
 
     Args:
-        tree: the would-be proof.
-        person: whom it is about.
+        tree: the planned proof.
+        person: the person of the proof.
         others: other people, perhaps none.
         grower: of branches.
         source: of random numbers.
@@ -39,7 +39,7 @@ class Distractors:
         self._atoms = sorted((a for a in known if a.arguments == (App(person, ()),)), key=lambda atom: atom.predicate)
 
     def draw(self, count: int, taken: set[Formula]) -> list[Formula]:
-        """About so many premises that are not taken yet; fewer if there is not enough to make them from."""
+        """About this many new premises; fewer if no others can be made."""
         found: dict[Formula, None] = {}
         kinds = [kind for kind in _KINDS if kind != "other" or self._others]
         for _ in range(3 * count):
@@ -75,7 +75,7 @@ class Distractors:
 
 
 def without_a_link(tree: Node, source: Random) -> list[Node]:
-    """The leaves of the tree but for one, without which the tree proves nothing: not a rule of the last step."""
+    """The leaves of the tree without one that the proof requires. The premise of the last step is never left out."""
     leaves = list(tree.leaves())
     links = [index for index, leaf in enumerate(leaves) if not (leaf.principal and leaf in tree.below)]
     if links:

@@ -1,4 +1,4 @@
-"""How different problems are: a key that renaming and reordering do not change, and statistics of many problems.
+"""Diversity of problems: a key that is invariant under renaming and reordering, and statistics.
 
 In: problems. Out: keys; a :class:`Statistics`.
 """
@@ -27,8 +27,8 @@ def structural_key(goal: Formula, premises: Iterable[Formula]) -> bytes:
     """A key of 16 bytes that is equal for problems that differ in names and in the order of premises only.
 
     Symbols are distinguished by their positions, repeatedly, until no more of them can be distinguished (colour
-    refinement: Weisfeiler and Leman, 1968). Symmetric problems that are not the same may share a key; there are hardly
-    any among problems like ours, and to take one for a duplicate does no harm.
+    refinement: Weisfeiler and Leman, 1968). Different symmetric problems may share a key. They are rare here, and
+    dropping one as a duplicate is harmless.
     """
     shapes = [("goal", shape(goal)), *[("premise", shape(premise)) for premise in premises]]
     colours: dict[Symbol, int] = {symbol: int(symbol[0]) for _, each in shapes for symbol in each.symbols}
@@ -62,9 +62,9 @@ def pattern(formula: Formula) -> str:
 
 
 def is_shallow(problem: Problem) -> bool:
-    """Whether a predicate of the goal stands in no premise that could say something about it beside a plain fact.
+    """Whether a predicate of the goal occurs in plain facts only.
 
-    A premise could if it has more than one atom, and one of them is the goal's or has a variable in a place of it.
+    Only a premise with several atoms counts as more, if one of its atoms is the goal's or matches it with variables.
     """
     goal = problem.options[0].formula
     linking = [parts for premise in problem.premises if len(parts := _atoms(premise.formula)) > 1]

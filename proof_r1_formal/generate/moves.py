@@ -1,10 +1,11 @@
 """Moves: the steps that generated proofs are made of, as data.
 
-A move says how a formula may be had: by which rule, from which new premises, and from what else. ``A``, ``B``, ``C``
-stand for predicates, ``t`` for the person that a problem is about. Only the rule systems give them their meaning: every
-generated proof is checked by the verifier, and which would reveal a move that is not an instance of its rule.
+A move states how to derive a formula: by which rule, from which new premise, and from which other formulas. ``A``,
+    ``B``, ``C``
+stand for predicates, ``t`` for the person that a problem is about. The verifier checks every generated proof, so a move
+that is not an instance of its rule is detected.
 
-The weights of premises follow how often ProverQA uses their shapes, and for how many of them it says them of everybody.
+The weights of premises follow the frequencies of their shapes in ProverQA, and the shares of universal ones.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ PERSON = "t"
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A way to have a formula.
+    """A way to derive a formula.
 
     Attributes:
         rule: the rule that the step names.
-        given: a premise that the step brings along; None if it rests on what it needs only.
-        needs: what else it rests on: given as premises, or proved in turn.
-        conclusion: what comes out.
-        weight: how often, next to others with the same form of conclusion.
-        general: the share of problems in which the premise is said of everybody and not of the person only.
+        given: the new premise of the step; None if it has none.
+        needs: its other dependencies: premises, or conclusions of other moves.
+        conclusion: of the step.
+        weight: relative frequency among moves with the same form of conclusion.
+        general: share of problems in which the premise is universal instead of about the person.
     """
 
     rule: str
@@ -44,11 +45,11 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class MoveSystem:
-    """What the proofs of a rule system are grown from.
+    """The moves of a rule system.
 
     Attributes:
         name: of the rule catalogue.
-        roots: forms of what is proved at the end, with weights.
+        roots: forms of the final conclusion, with weights.
         moves: by the form of their conclusion.
     """
 
@@ -62,7 +63,7 @@ class MoveSystem:
 
 
 def form(formula: Formula) -> str:
-    """What two formulas have in common that differ in names only."""
+    """The form of a formula: equal for formulas that differ only in names."""
     return shape(formula).text
 
 
@@ -77,7 +78,7 @@ A(t) → B(t) ⊕ C(t)    | 900  | .02
 A(t) ⊕ B(t)           | 839  | .10
 A(t) ∨ B(t)           | 443  | .11
 """
-"""The premises of ProverQA: shape | how many there are | the share that is said of everybody."""
+"""The premises of ProverQA: shape | number | share of universal ones."""
 
 _TRAIN = """
 IMPLICATION_ELIMINATION            | A(t) → B(t)        | A(t)              | B(t)          | 1
@@ -116,7 +117,7 @@ MODUS_TOLLENS                      | A(t) ∧ B(t) → C(t) | ¬C(t)            
 MODUS_TOLLENS                      | A(t) ∨ B(t) → C(t) | ¬C(t)             | ¬(A(t) ∨ B(t)) | 1
 MODUS_TOLLENS                      | A(t) ⊕ B(t) → C(t) | ¬C(t)             | ¬(A(t) ⊕ B(t)) | 1
 """
-"""rule | premise | needs | conclusion | weight; that of the premise's shape comes in as a factor."""
+"""rule | premise | needs | conclusion | weight, which is multiplied by that of the premise's shape."""
 _QUANTIFIED = """
 UNIVERSAL_IMPLICATION_CHAINING      | | ∀x (A(x) → B(x)); ∀x (B(x) → C(x)) | ∀x (A(x) → C(x))        | 1
 UNIVERSAL_PROPOSITIONAL_INFERENCE   | | ∀x (A(x) → B(x)); ∀x (A(x) → C(x)) | ∀x (A(x) → B(x) ∧ C(x)) | 1

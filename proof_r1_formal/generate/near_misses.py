@@ -1,8 +1,8 @@
 """Near misses: a proof with one flaw of a named kind.
 
 In: a problem and a verified proof, as reference steps. Out: the same proof with one wrong step. A :class:`NearMiss` is
-verified: it fails at the intended action, in the intended verdicts, and nowhere else but at actions that rest on that
-one.
+verified: it fails at the intended action, in the intended verdicts. Other actions fail only if they depend on that
+action.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Flaw(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How a flawed action fails: the verdicts that are false, the others being true, and a finding that it has."""
+    """The verdicts of a flawed action that are false (all others are true), and a finding that it has."""
 
     verdicts: frozenset[str]
     code: Code
@@ -93,14 +93,14 @@ def near_misses(
     flaws: Collection[Flaw] = tuple(Flaw),
     seed: int = 0,
 ) -> Iterator[NearMiss]:
-    """At most one near miss of each kind; none of a kind that the proof cannot have.
+    """At most one near miss of each kind; kinds that are impossible for the proof are left out.
 
     Args:
-        problem: what is asked.
+        problem: of the proof.
         proof: that passes all checks, the terminal step included.
-        verifier: tells whether a change does the harm that is meant.
-        flaws: the kinds that are wanted.
-        seed: decides which step is changed, and how.
+        verifier: checks that a change has the intended effect.
+        flaws: the requested kinds.
+        seed: of the random choices.
     """
     for flaw in Flaw:
         if flaw in flaws:

@@ -1,8 +1,8 @@
-"""Openings: what a rule catalogue lets one conclude from known formulas, if some more were known.
+"""Openings: steps that a rule catalogue allows from known formulas, with the formulas that they still require.
 
 In: the schemata of a catalogue, and formulas that are known or wanted. Out: an :class:`Opening` for each way to fit a
-schema to them. Nothing here knows a rule by name: known formulas are matched with principal patterns, and wanted ones
-with conclusions, by the functions that RuleCheck uses. An opening is a proposal; RuleCheck has the last word.
+schema to them. This module contains no special case for any rule. RuleCheck's functions match known formulas with
+principal patterns, and wanted formulas with conclusions. An opening is a proposal that RuleCheck may reject.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Terms: TypeAlias = Mapping[str, tuple[Term, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A step that waits for what it needs.
+    """A step with the formulas that it still requires.
 
     Attributes:
         rule: which it names.

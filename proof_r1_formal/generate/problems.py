@@ -1,11 +1,11 @@
-"""Problems from a seed: English, formulas, the right answer with its evidence, and the proof that is meant.
+"""Problems from a seed: English, formulas, the right answer with its evidence, and the intended proof.
 
-In: :class:`GeneratorSettings`. Out: :class:`Generated` problems, without end and without duplicates. The problem of an
-index depends on settings and index only, whatever else is drawn, wherever, and by however many workers.
+In: :class:`GeneratorSettings`. Out: :class:`Generated` problems, without end and without duplicates. A problem depends
+only on the settings and its index, not on other problems, the machine or the number of workers.
 
-A problem is built around a would-be proof (``generate.skeleton``), which lacks one of its premises if the answer is to
-be Uncertain; distractors are added. What came out is judged by the verifier and by the embedded engine, which know
-nothing of how it was built: a label that they do not confirm is never given out.
+A problem is built around an intended proof (``generate.skeleton``), without one of its premises if the answer is
+Uncertain, and with distractors. The verifier and the embedded engine check the result independently; a problem whose
+label they do not confirm is discarded.
 """
 
 from __future__ import annotations
@@ -60,19 +60,19 @@ Range: TypeAlias = tuple[int, int]
 _SYSTEMS = {"train": TRAIN_MOVES, "folio": FOLIO_MOVES}
 
 STEPS: dict[str, Range] = {"easy": (1, 2), "medium": (3, 5), "hard": (6, 9)}
-"""How many steps the proofs of a difficulty have, as in ProverQA."""
+"""Number of steps of the proofs of a difficulty, as in ProverQA."""
 DISTRACTORS: dict[str, Range] = {"easy": (0, 3), "medium": (0, 5), "hard": (1, 13)}
-"""How many distractors the problems of a difficulty have."""
+"""Number of distractors of the problems of a difficulty."""
 OTHERS = 3
-"""The most people besides the one that a problem is about."""
+"""Maximum number of people besides the person of a problem."""
 OWN_THEME = 0.75
-"""The share of predicates that are of a problem's own theme, while there are any; the others are traits."""
+"""Share of predicates from the problem's own theme, as long as the theme has unused ones; the others are traits."""
 ATTEMPTS = 1000
-"""How often a problem of an index is tried; more than a few times only where hardly anything fits the settings."""
+"""Maximum number of attempts at the problem of an index. Only narrow settings need more than a few."""
 MAX_DUPLICATES = 1000
-"""How many duplicates in a row are taken as a sign that there are no other problems."""
+"""Number of consecutive duplicates after which generation ends with an error."""
 CHUNK = 16
-"""How many problems a worker is given to draw at a time."""
+"""Number of problems that a worker draws at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +82,15 @@ class GeneratorSettings:
     Attributes:
         seed: of all random choices.
         difficulty: sets steps and distractors; ``mixed`` draws one for each problem.
-        system: name of the rule catalogue; all problems of ``folio`` need rules that ``train`` has not.
-        steps: how many steps the intended proof has, the terminal one left out; that of the difficulty if None.
-        distractors: how many premises the proof does not need, at most; that of the difficulty if None.
-        answers: labels of the right options, drawn with equal chances; one that is named twice has two.
-        vocabulary: the names and predicates; ``Vocabulary.split`` gives some that others never see.
-        routes: how many proofs of the goal there are, which share no premise and have the same number of steps.
+        system: name of the rule catalogue. All problems of ``folio`` require rules that ``train`` lacks.
+        steps: number of steps of the intended proof without the terminal one; that of the difficulty if None.
+        distractors: maximum number of premises that the proof does not need; that of the difficulty if None.
+        answers: labels of the right options, drawn with equal probability; a repeated label has the double probability.
+        vocabulary: the names and predicates; ``Vocabulary.split`` makes two disjoint ones.
+        routes: number of proofs of the goal that share no premise and have the same number of steps.
 
     Raises:
-        ProofR1Error: a range or the number of routes is none, or there is no such answer, difficulty or system.
+        ProofR1Error: a range or the number of routes is invalid, or an answer, the difficulty or the system is unknown.
     """
 
     seed: int = 0
@@ -118,14 +118,14 @@ class GeneratorSettings:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A problem and why its answer is right.
+    """A problem with the evidence for its answer.
 
     Attributes:
-        index: the place at which it was drawn.
+        index: of the problem among those of its settings.
         problem: with the intended proof, if the answer is True or False.
         model: a structure in which all premises are true.
         evidence: the verified proof, or a model of the premises with the goal false and one with it true.
-        key: equal for problems that are the same but for names and order; 16 bytes.
+        key: 16 bytes, equal for problems that differ only in names and order.
     """
 
     index: int
@@ -136,7 +136,7 @@ class Generated:
 
 
 class _EvidenceRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Why the answer of a problem is right, as plain data.
+    """The evidence for the answer of a problem, as plain data.
 
     Attributes:
         id, answer: of the problem.
@@ -153,7 +153,7 @@ class _EvidenceRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def encode_evidence(generated: Generated) -> bytes:
-    """Why the answer is right, as one line of JSON without its end."""
+    """The evidence for the answer as one line of JSON, without the newline."""
     problem, model = generated.problem, ModelReport.of(generated.model)
     match generated.evidence:
         case Proved(_, _, report):
@@ -174,17 +174,16 @@ def generate_problems(
     workers: int = 1,
     engine: str = PROCESSES,
 ) -> Iterator[Generated]:
-    """Problems without end, each certified, no two the same but for names and the order of premises.
+    """Certified problems, without end. No two are equal up to names and the order of premises.
 
     Args:
-        settings: which problems.
-        start: the first index that is drawn; for an earlier run's next problems, that of its last one plus 1.
+        settings: of the problems.
+        start: the first index; to continue an earlier run, its last index plus 1.
         seen: keys of earlier problems.
-        workers, engine: who draws, see :func:`proof_r1_formal.workers.worker_pool`.
+        workers, engine: see :func:`proof_r1_formal.workers.worker_pool`.
 
     Raises:
-        ProofR1Error: there are no such workers, the vocabulary is too small, or the settings allow no more different
-            problems.
+        ProofR1Error: the workers cannot start, the vocabulary is too small, or the settings allow no further problems.
     """
     known = set(seen)
     chunks = ((settings, range(first, first + CHUNK)) for first in count(start, CHUNK))
@@ -225,7 +224,7 @@ def _verifier(system: System) -> Verifier:
 
 
 class _Draft:
-    """The properties of a problem that are drawn once; redrawing them at each attempt would make rare ones rarer."""
+    """The properties of a problem that are drawn once: redrawing them at each attempt would bias their frequencies."""
 
     def __init__(self, settings: GeneratorSettings, index: int, source: Random) -> None:
         level = source.choice(tuple(STEPS)) if settings.difficulty == "mixed" else settings.difficulty
@@ -237,7 +236,7 @@ class _Draft:
         self._distractors = source.randint(*(settings.distractors or DISTRACTORS[self._difficulty]))
 
     def attempt(self, source: Random) -> Generated | None:
-        """The problem, certified; None if the distractors spoil it, or it is not what the settings ask for."""
+        """The certified problem; None if the distractors invalidate it, or it does not fit the settings."""
         vocabulary = self._settings.vocabulary
         person, *others = source.sample([each.name for each in vocabulary.people], 1 + source.randint(0, OTHERS))
         grower = Grower(_SYSTEMS[self._settings.system], source, person, _predicates(vocabulary, source))

@@ -1,9 +1,9 @@
 """Search for a short proof: forward from the premises, the cheapest conclusion first.
 
-In: premises, goals, the schemata of a rule catalogue, an oracle. Out: the inferences of a proof of one of the goals, as
-few as are found. The price of a conclusion is the number of steps below it, shared ones counted once. It only grows
-along a proof, so a conclusion is settled when it is first taken from the queue, and the search is over with the first
-goal. Which conclusion is cheapest depends on how those below it were settled; so proofs are short, mostly the shortest.
+In: premises, goals, the schemata of a rule catalogue, an oracle. Out: the inferences of a short proof of one of the
+goals. The price of a conclusion is the number of steps below it; shared steps count once. It only grows along a proof,
+so the price of a conclusion is fixed when it is first taken from the queue, and the search ends at the first goal. The
+price depends on the proofs chosen for the conclusions below it, so proofs are short, but not always shortest.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from proof_r1_formal.solvers.confirm import confirm
 from proof_r1_formal.solvers.oracle import Oracle
 
 MAX_SUPPORTS = 4
-"""How many ways to support a formula are kept, the cheapest ones."""
+"""Maximum number of ways to support a formula; the cheapest are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """A step between known formulas, by number: the premises in order, then what was concluded."""
+    """A step between known formulas, by number: the premises in order, then the conclusion."""
 
     rule: str
     dependencies: tuple[int, ...]
@@ -45,7 +45,7 @@ class Inference:
 
 
 Refusal: TypeAlias = tuple[str, frozenset[Formula], Formula]
-"""A step that a check did not accept: its rule, what it depends on, its conclusion."""
+"""A rejected step: its rule, dependencies and conclusion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +67,15 @@ class Search:
         premises, goals: closed formulas.
         schemata: of the rules that steps may use.
         oracle: says which formulas are equivalent.
-        budget: what it may cost, shared with other searches for the same problem: 1 for each element or combination
-            that is tried, ``QUESTION`` for each question.
+        budget: of steps, shared with other searches for the same problem: 1 for each element or combination,
+            ``QUESTION`` for each question.
         stepwise: whether a ∧ or ⊕ that a step needs must be known, and not only its parts; and whether the parts of
             a known ∧ must be concluded before they are used.
         stretched: whether to ask the oracle where the parts of known formulas do not tell that a step's needs are met.
-        refused: steps that are not to be taken.
+        refused: rejected steps, which are not repeated.
 
     Raises:
-        BudgetSpentError: the premises alone cost more than there is.
+        BudgetSpentError: the premises alone exceed the budget.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Search:
             self._take_apart(number)
 
     def run(self) -> int | None:
-        """The number of the first goal that is found; None if the rules lead to none of them.
+        """The number of the first goal found; None if the rules lead to no goal.
 
         Raises:
             BudgetSpentError: the budget ended before a decision.
@@ -143,7 +143,7 @@ class Search:
         return None
 
     def proof(self, number: int) -> Iterator[tuple[int, Inference]]:
-        """The inferences that a known formula rests on, its own last, each with its number."""
+        """The inferences that a known formula depends on, its own last, each with its number."""
         for below, inference in self._inferences.items():
             if self._steps[number] >> below & 1:
                 yield below, inference
@@ -153,7 +153,7 @@ class Search:
         return self._classes.of(self._formulas[number]) == self._classes.of(formula)
 
     def refusal(self, inference: Inference) -> Refusal:
-        """The step as formulas, which another search numbers otherwise."""
+        """The step as formulas, because each search numbers formulas differently."""
         return inference.rule, frozenset([self._formulas[n] for n in inference.dependencies]), inference.conclusion
 
     # -- known formulas -----------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Formulas of generated problems in English.
 
-In: a formula over the predicates and names of a vocabulary. Out: a sentence that says it. Different formulas have
-different sentences; where there is a choice of words, it comes from a source of random numbers.
+In: a formula over the predicates and names of a vocabulary. Out: an English sentence for it. Different formulas have
+different sentences. A source of random numbers chooses between synonymous wordings.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Writer:
 
     Args:
         vocabulary: has every predicate and name of the formulas.
-        source: of the choices between ways to say the same.
+        source: of random numbers, for synonymous wordings.
     """
 
     def __init__(self, vocabulary: Vocabulary, source: Random) -> None:
@@ -31,7 +31,7 @@ class Writer:
         """The formula as a sentence, with a capital and a full stop.
 
         Raises:
-            EnglishError: the formula is none that generated problems have.
+            EnglishError: the formula has a form that generated problems do not use.
         """
         clause = self._clause(formula)
         return f"{clause[0].upper()}{clause[1:]}."

@@ -1,8 +1,8 @@
-"""Skeletons: would-be proofs, grown backwards from what they prove.
+"""Skeletons: intended proofs, grown backwards from their conclusions.
 
 In: a system of moves, names for predicates and the person, a number of steps. Out: a tree whose inner nodes are steps
-and whose leaves are premises. Every predicate that a move brings in is new, so no part of a tree is a proof of another,
-and its leaves together are consistent.
+and whose leaves are premises. Every predicate of a move is new, so no part of a tree proves another part, and the
+leaves are consistent.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _X = var("x")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A formula of a would-be proof.
+    """A formula of an intended proof.
 
     Attributes:
-        formula: what it says.
+        formula: of the node.
         rule: the rule of the step that concludes it; empty for a premise.
-        below: what the step rests on.
-        principal: whether it is the premise that the step above it applies, and no fact that it applies it to.
+        below: the dependencies of the step.
+        principal: whether it is the principal premise of the step above it.
     """
 
     formula: Formula
@@ -73,12 +73,12 @@ class Grower:
         return self._instance(pattern, {})
 
     def fact(self) -> Formula:
-        """A fact about the person that nothing else is about."""
+        """A fact about the person with a new predicate."""
         fact = Atom(next(self._predicates), (App(self._person, ()),))
         return fact if self._source.random() < 0.6 else Not(fact)
 
     def grow(self, goal: Formula, steps: int, above: frozenset[Formula] = frozenset()) -> Node | None:
-        """A tree of so many steps that proves the goal, from nothing that stands above it; None if there is none."""
+        """A tree of this many steps that proves the goal and uses no formula above it; None if there is none."""
         if goal in above:
             return None
         if not steps:

@@ -1,9 +1,9 @@
-"""Proof synthesis: a problem to a short proof of its answer that passes all four checks, or why there is none.
+"""Proof synthesis: a problem to a short proof of its answer that passes all four checks, or the reason for a failure.
 
 In: a problem and a verifier, whose rule catalogue and oracle count. Out: :class:`Proved`, :class:`Uncertain` with a
-countermodel for each claim, or :class:`GaveUp`. A problem's own answer is not looked at. What is proved has been
-verified as a completion, every action with signal 1. The budget is counted in the search's own steps, so the result
-depends neither on the machine nor on its load.
+countermodel for each claim, or :class:`GaveUp`. The label of the problem is not used. Every proof was verified as a
+completion: each action has signal 1. The budget is counted in the search's own steps, so the result depends neither on
+the machine nor on its load.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
 
 BUDGET = 400_000
-"""What one problem may cost unless told otherwise, in the units of ``generate.search.Budget``."""
+"""Default budget of a problem, in the units of ``generate.search.Budget``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """A claim follows.
+    """The premises entail an option.
 
     Attributes:
-        answer: id of the option that it is.
+        answer: id of the option.
         steps: of the proof, the terminal one included.
         report: the verdicts on it; every signal is 1.
     """
@@ -49,7 +49,7 @@ class Proved:
 
 @dataclass(frozen=True, slots=True)
 class Uncertain:
-    """No claim follows.
+    """The premises entail no option.
 
     Attributes:
         models: id of the option -> a model of the premises in which its formula is false.
@@ -59,7 +59,7 @@ class Uncertain:
 
 
 class Reason(StrEnum):
-    """Why there is neither a proof nor a countermodel for each claim."""
+    """Why neither a proof nor all countermodels were found."""
 
     NO_PROOF = "a claim follows, but the search found no way to it by the rules"
     BUDGET = "the budget is spent"
@@ -70,11 +70,11 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GaveUp:
-    """There is no result.
+    """Neither a proof nor all countermodels were found.
 
     Attributes:
         reason: the class of the cause.
-        detail: which claim it is about; empty if it is about none.
+        detail: the option concerned; empty if there is none.
     """
 
     reason: Reason
@@ -88,10 +88,10 @@ class Prover:
     """Finds proofs in the rule catalogue of a verifier.
 
     Args:
-        verifier: has the last word on every proof; a fresh one if None.
-        stepwise: whether proofs are to conclude a ∧ or ⊕ before they use it. They are longer, and more like those that
-            people write. Where there is no such proof, one of the other kind is searched.
-        budget: what a problem may cost.
+        verifier: checks every proof; a new one if None.
+        stepwise: whether proofs conclude a ∧ or ⊕ before they use it. Such proofs are longer and more explicit. If
+            there is none, a proof of the other kind is searched.
+        budget: of a problem.
     """
 
     def __init__(self, verifier: Verifier | None = None, *, stepwise: bool = True, budget: int = BUDGET) -> None:

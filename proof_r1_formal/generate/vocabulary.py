@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """What may be said of a person: a verb in its plain form (``be``, or any other), and what follows it."""
+    """A property of a person: a verb in its base form (``be`` or another), and the rest of the phrase."""
 
     verb: str
     rest: str
@@ -50,7 +50,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What problems may be about.
+    """The people and predicates of problems.
 
     Attributes:
         people: with different names.

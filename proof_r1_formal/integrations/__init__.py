@@ -1,4 +1,4 @@
-"""The verifier where others train: reward functions and data in the shapes that they want.
+"""Adapters for other trainers: reward functions and data in their formats.
 
 Each module is for one framework; import it only if that framework is installed. A problem is passed as one string, its
 record in JSON (``data.native.to_json``), because datasets and trainers handle strings best.

@@ -22,7 +22,7 @@ def problems_dataset(problems: Iterable[Problem], *, rules: RuleSystem = "train"
 
     Args:
         problems: at least one.
-        rules: name of the rule catalogue that the prompt tells of.
+        rules: name of the rule catalogue in the prompt.
     """
     from datasets import Dataset
 
@@ -45,22 +45,22 @@ def dataset_problems(dataset: Dataset) -> dict[str, Problem]:
     """The problems of a data set that :func:`problems_dataset` made, by id.
 
     Raises:
-        DataError: a row holds no problem.
+        DataError: a row does not contain a problem.
     """
     problems = [from_json(text) for text in dataset["problem"]]
     return {problem.id: problem for problem in problems}
 
 
 def completions_dataset(completions: Iterable[Completion], reports: Iterable[TraceReport] | None = None) -> Dataset:
-    """A row per completion: ``problem_id``, ``sample``, ``completion``, and with reports what they say.
+    """A row per completion: ``problem_id``, ``sample``, ``completion``, and with ``reports`` the columns below.
 
     Args:
         completions: at least one.
-        reports: on them, in their order: ``answer``, ``right``, ``verified``, the ``signals`` of the actions and the
-            whole ``report`` in JSON.
+        reports: on the completions, in order. They add ``answer``, ``right``, ``verified``, the ``signals`` of the
+            actions and the whole ``report`` in JSON.
 
     Raises:
-        ValueError: there are more of one than of the other.
+        ValueError: the numbers of completions and reports differ.
     """
     from datasets import Dataset
 

@@ -1,7 +1,7 @@
 """OpenRLHF's reward function, and rows of the files that it trains on.
 
-OpenRLHF asks what ``--reward.remote_url`` names: the ``/get_reward`` of ``proof-r1 serve``, or a Python file that has a
-``reward_func``, which this module is. Either way it sends prompt and completion in one text, and the row's ``label``.
+``--reward.remote_url`` names either the ``/get_reward`` of ``proof-r1 serve``, or a Python file with a ``reward_func``,
+such as this module. OpenRLHF sends prompt and completion in one text, and the row's ``label``.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from proof_r1_formal.serve.openrlhf import completion_of, reply
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[str]) -> dict[str, object]:
-    """The rewards of rollouts (``sound``, under the training rules), in the shape that OpenRLHF reads.
+    """The rewards of rollouts (``sound``, with the catalogue ``train``), in OpenRLHF's format.
 
     Args:
         queries: prompt and completion of each.
-        prompts: its prompt alone.
-        labels: its problem, as its record in JSON.
+        prompts: the prompt of each.
+        labels: the problem of each, as its record in JSON.
 
     Raises:
-        ValueError: a query does not hold its prompt.
+        ValueError: a query does not contain its prompt.
     """
     completions = [completion_of(query, prompt) for query, prompt in zip(queries, prompts, strict=True)]
     return reply(_scorer()(labels, completions))

@@ -1,4 +1,4 @@
-"""Problems as texts and completions to rewards, in this process or by a service: what all adapters share."""
+"""Rewards of completions, in this process or by a service: the shared part of all adapters."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 from proof_r1_formal.serve.client import Client
 
 Row: TypeAlias = dict[str, object]
-"""A row of a data set, as JSON can say it."""
+"""A row of a data set, in JSON's types."""
 
 _REMEMBERED_PROBLEMS = 256
 
 
 class Scorer:
-    """Rewards completions as training does; several threads may share it.
+    """Computes the rewards of training. Several threads may share it.
 
     Args:
-        reward: name of the reward, see ``rewards``.
+        reward: name of the reward, see :mod:`proof_r1_formal.proof.rewards`.
         rules: name of the rule catalogue.
-        client: of the service that verifies; None to verify here.
+        client: of a service that verifies; if None, this process verifies.
 
     Raises:
         ValueError: no reward has this name.

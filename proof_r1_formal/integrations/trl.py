@@ -1,4 +1,4 @@
-"""A reward function for TRL's ``GRPOTrainer`` and its kin.
+"""A reward function for TRL's ``GRPOTrainer`` and similar trainers.
 
 In: the columns of a data set that holds each problem as a text (``datasets.problems_dataset`` makes one), and
 completions as text or as messages. Out: one reward per completion.
@@ -15,11 +15,11 @@ from proof_r1_formal.rules.catalogue import RuleSystem
 from proof_r1_formal.serve.client import Client
 
 Completion: TypeAlias = str | Sequence[Mapping[str, str | None]]
-"""What TRL hands over: a text, or the messages that the model wrote, which need not say anything."""
+"""A completion in TRL: a text, or messages, whose content may be empty."""
 
 
 class RewardFunction(Protocol):
-    """What TRL calls."""
+    """The reward function that TRL calls."""
 
     __name__: str
 

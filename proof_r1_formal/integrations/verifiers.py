@@ -1,7 +1,7 @@
-"""Problems as an environment of ``verifiers``: a task per problem, which rewards what the model answers.
+"""Problems as an environment of ``verifiers``: one task per problem, which rewards the model's answer.
 
 ``proof_r1_formal.integrations.verifiers`` is the id of the taskset on the library's command line. Importing this module
-needs the library, as its classes are of its kinds.
+requires the library.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ProofData(vf.TaskData):
 
 
 class ProofTaskConfig(vf.TaskConfig):
-    """How answers are rewarded: names of the reward and of the rule catalogue."""
+    """Names of the reward and of the rule catalogue."""
 
     reward: RewardName = "sound"
     rules: RuleSystem = "train"
@@ -41,7 +41,7 @@ class ProofTask(vf.Task[ProofData, vf.State, ProofTaskConfig]):
 
     @vf.reward
     async def proof(self, trace: vf.Trace) -> float:
-        """What the last reply earns; that the right option is selected is recorded as ``right``."""
+        """The reward of the last reply. The metric ``right`` records whether it selects the right option."""
         scorer = _scorer(self.config.reward, self.config.rules)
         [scored] = await asyncio.to_thread(scorer, [self.data.problem], [trace.last_reply])  # others go on meanwhile
         trace.record_metric("right", float(scored.right))
@@ -49,7 +49,7 @@ class ProofTask(vf.Task[ProofData, vf.State, ProofTaskConfig]):
 
 
 class ProofTasksetConfig(vf.TasksetConfig):
-    """Which problems: a file of any format that ``read_problems`` knows."""
+    """The file of problems, in any format of ``read_problems``."""
 
     problems: Path = Path("problems.jsonl")
     task: ProofTaskConfig = ProofTaskConfig()
@@ -59,7 +59,7 @@ class ProofTaskset(vf.Taskset[ProofTask, ProofTasksetConfig]):
     """The problems of a file."""
 
     def load(self) -> Iterator[ProofTask]:
-        """A task per problem, in their order."""
+        """One task per problem, in order."""
         system = contract(catalogue(self.config.task.rules))
         for problem in read_problems(self.config.problems).values():
             data = ProofData(id=problem.id, prompt=question(problem), system_prompt=system, problem=to_json(problem))

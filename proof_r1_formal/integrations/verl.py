@@ -14,7 +14,7 @@ from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 from proof_r1_formal.serve.client import Client
 
 DATA_SOURCE = "proof-r1"
-"""What the rows say of where they come from."""
+"""The ``data_source`` of the rows."""
 
 
 def compute_score(
@@ -28,14 +28,14 @@ def compute_score(
     service: str | None = None,
     **_: object,
 ) -> dict[str, float]:
-    """What a completion earns, for ``custom_reward_function``.
+    """The reward of a completion, for ``custom_reward_function``.
 
     Args:
-        data_source, extra_info: not looked at.
+        data_source, extra_info: ignored.
         solution_str: the completion.
         ground_truth: the problem, as its record in JSON.
         reward, rules: see :class:`~proof_r1_formal.integrations.scoring.Scorer`.
-        service: URL of a service that verifies; None to verify here.
+        service: URL of a service that verifies; if None, this process verifies.
 
     Returns:
         The ``score``, and ``parsed`` and ``right`` as 0 or 1 for verl's log.

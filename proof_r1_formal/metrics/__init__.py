@@ -1,1 +1,1 @@
-"""What verdicts on completions say about a model: scores, their estimates, and tables and pictures of numbers."""
+"""Metrics of models from verdicts on completions: scores, estimates, tables and pictures."""

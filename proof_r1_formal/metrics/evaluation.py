@@ -1,4 +1,4 @@
-"""What the verdicts on many completions say about a model: accuracy, validity of steps, length, and what was left out.
+"""Metrics of many completions: accuracy, validity of steps, length, and the outputs left out.
 
 In: problems by id, and a stream of :class:`~proof_r1_formal.proof.report.TraceReport`. Out: :class:`Metrics`, plain
 data, overall and per difficulty; ``metrics.metrics_tables`` shows them. A report is reduced to a few numbers as it
@@ -103,7 +103,7 @@ class Evaluation:
         self._seen: set[Sample] = set()
 
     def add(self, report: TraceReport) -> bool:
-        """Count a report; says whether it takes part in the scores."""
+        """Count a report. Returns whether it takes part in the scores."""
         sample = (report.problem_id, report.sample)
         problem = self._problems.get(report.problem_id)
         if problem is None:
@@ -130,7 +130,7 @@ class Evaluation:
         return True
 
     def metrics(self, *, resamples: int = 0, seed: int = 0) -> Metrics:
-        """The metrics of the reports that came so far.
+        """The metrics of the reports so far.
 
         Args:
             resamples: number of bootstrap resamples of the problems; 0 for no intervals.

@@ -1,4 +1,4 @@
-"""What is measured, and the results as plain data: scores, outcomes of steps, reasons to leave something out.
+"""Measures and results as plain data: scores, outcomes of steps, reasons for exclusion.
 
 :func:`~proof_r1_formal.metrics.evaluation.evaluate_metrics` fills them in.
 """
@@ -14,7 +14,7 @@ INVALID_RULE = "INVALID_RULE"
 CONFIDENCE = 0.95
 """The level of the bootstrap intervals."""
 LEAST_RESAMPLES = 40
-"""There is no interval of fewer: at each end at least one has to be cut off."""
+"""Minimum number of resamples of an interval: at least one must lie outside at each end."""
 
 Eligibility: TypeAlias = Literal["own-fault", "reference"]
 """Which failed steps the denominators of FVR and RVR leave out.
@@ -52,7 +52,7 @@ class Measure(StrEnum):
 
 
 class StepOutcome(StrEnum):
-    """What became of an action, of all actions exactly one: verified, a failed inference, a cascade, or other."""
+    """The outcome of an action, exactly one each: verified, a failed inference, a cascade, or other."""
 
     VERIFIED = "verified"
     NOT_ENTAILED = "not entailed"

@@ -1,4 +1,4 @@
-"""The summary of a run: the scores that matter most, of reports that come one at a time, in little memory.
+"""The summary of a run: its main scores, from a stream of reports, in constant memory.
 
 In: problems by id, and each :class:`~proof_r1_formal.proof.report.TraceReport`. Out: lines of text. FVR and RVR
 have the definitions of :mod:`proof_r1_formal.metrics.evaluation`, which drops repeated samples and computes the rest.

@@ -1,8 +1,7 @@
 """Tables as text: for a terminal, in Markdown, LaTeX, CSV and JSON.
 
-In: a :class:`Table`, a header and rows of plain values. Out: renderings of it. All of them read the same cells, so
-formats cannot drift apart. Text cells may hold anything (names of difficulties and rules come from files and from
-models): each format escapes them.
+In: a :class:`Table`, a header and rows of plain values. Out: renderings of it. All of them read the same cells, so the
+formats agree. Text cells may contain any text (names come from files and models), which each format escapes.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ class Mark(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, whatever it is shown in; every row has one cell per column.
+    """A table, independent of its format; every row has one cell per column.
 
     Attributes:
         marks: of cells, by the numbers of their row and column; see :func:`ranked`.
@@ -76,8 +75,7 @@ class Table:
 def ranked(table: Table, groups: Sequence[Hashable], *, apart: Mapping[str, Sequence[Hashable]] | None = None) -> Table:
     """The table with the best and the second best scores marked.
 
-    Scores that look the same are equally good; a row that is compared with no other has no marks. A score that nothing
-    was counted for takes no part.
+    Scores with equal digits rank equally. A row without a row to compare has no marks. Undefined scores are ignored.
 
     Args:
         table: its columns say which scores are better.

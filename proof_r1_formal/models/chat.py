@@ -1,6 +1,6 @@
-"""What is said to a model and what it answers: messages, how to sample, replies, and who replies.
+"""The interface of models: messages, sampling settings, replies and errors.
 
-Whatever asks a model (samples, agents, repair, review) takes a :class:`Model` and does not know where it runs.
+All code that calls a model (sampling, agents, repair, review) takes a :class:`Model`, wherever it runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Message(TypedDict):
-    """A message of a chat, as chat templates and endpoints take it."""
+    """A message of a chat, in the format of chat templates and endpoints."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -29,14 +29,14 @@ class Message(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a reply is held to while it is written.
+    """The constraints on a reply during sampling.
 
     Attributes:
-        key: what tells it from others, for the journal.
-        fields: that a request to an endpoint has for it.
-        plain: whether an endpoint gets one text (``/completions``) in place of messages.
+        key: identifies the constraints in the journal.
+        fields: of the request to an endpoint.
+        plain: whether an endpoint gets one text (``/completions``) instead of messages.
         grammar: of the reply of a model in a folder, in the dialect of ``llguidance``; any text if None.
-        guide: makes what verifies the steps of one reply of a model in a folder; none is verified if None.
+        guide: makes the verifier of the steps of one reply (models in a folder); steps are not verified if None.
     """
 
     key: str
@@ -48,15 +48,15 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a reply is sampled.
+    """Sampling settings of a reply.
 
     Attributes:
-        temperature: 0 takes the likeliest token.
-        top_p: tokens are drawn from the fewest that have this probability together.
-        max_tokens: a reply is cut there.
-        thinking: with explicit thinking, a chat template that can turn the model's own thinking off does so.
-        form: what the reply is held to, if anything.
-        seed: of the random numbers of a reply that a model in a folder is held to.
+        temperature: 0 takes the most probable token.
+        top_p: tokens are drawn from the smallest set with this total probability.
+        max_tokens: length at which a reply is truncated.
+        thinking: ``explicit`` turns off the model's own thinking if the chat template can.
+        form: the constraints on the reply, if any.
+        seed: of a constrained reply of a model in a folder.
     """
 
     temperature: float = 0.8
@@ -67,21 +67,21 @@ class Sampling:
     seed: int = 0
 
     def record(self) -> dict[str, object]:
-        """What tells a reply from those that are sampled in another way; plain data."""
+        """The settings as plain data, for the keys of the journal."""
         record: dict[str, object] = {name: getattr(self, name) for name in ("temperature", "top_p", "max_tokens")}
         record["thinking"] = self.thinking
         return record if self.form is None else {**record, "form": self.form.key}
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a model wrote.
+    """A reply of a model.
 
     Attributes:
-        text: with its thoughts in ``<think>…</think>``, where it keeps them apart.
-        finish: ``stop`` if it ended by itself, ``length`` if it was cut, or what else the endpoint says.
-        tokens: that it wrote, if that is known.
-        prompt_tokens: that it read, if that is known.
-        started, ended: when it was asked and when it had answered, in seconds since 1970.
+        text: with thoughts in ``<think>…</think>``, if the model returns them separately.
+        finish: ``stop`` if the model ended it, ``length`` if it was truncated, or another reason of the endpoint.
+        tokens: number of generated tokens, if known.
+        prompt_tokens: number of prompt tokens, if known.
+        started, ended: of the call, in seconds since 1970.
         trials: the steps that were taken back; ``tokens`` counts theirs, too.
     """
 
@@ -95,35 +95,35 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Model(Protocol):
-    """Who replies."""
+    """A model that replies to chats."""
 
     @property
     def name(self) -> str:
-        """What tells its replies from those of other models."""
+        """The name that identifies the replies of the model."""
 
     async def reply(self, chat: Sequence[Message], sampling: Sampling) -> Reply:
         """The next message of a chat.
 
         Raises:
-            CallError: there is none this time.
-            ModelError: there will never be one.
+            CallError: this call failed.
+            ModelError: every call will fail.
         """
 
 
 class TimedModel(Model, Protocol):
-    """A model that one task asks, and that keeps account of what the task takes."""
+    """The model of one task, which also records the time of other work."""
 
     def worked(self, started: float, ended: float) -> None:
-        """Count time in which something other than the model worked, in seconds since 1970."""
+        """Record an interval of work outside the model, such as a solver's, in seconds since 1970."""
 
 
 async def ask_all(model: Model, chats: Iterable[Sequence[Message]], sampling: Sampling) -> list[Reply]:
-    """Ask for the next message of each of several chats at once.
+    """Request the next message of each of several chats concurrently.
 
-    Every call ends before this does, failed ones or not: what is paid for is there when one asks again.
+    All calls end before this function returns or raises, so the journal has every reply that was paid for.
 
     Raises:
-        CallError, ModelError: the first call that brought no reply.
+        CallError, ModelError: the error of the first failed call.
     """
     found = await asyncio.gather(*[model.reply(chat, sampling) for chat in chats], return_exceptions=True)
     replies: list[Reply] = []
@@ -135,16 +135,16 @@ async def ask_all(model: Model, chats: Iterable[Sequence[Message]], sampling: Sa
 
 
 class ModelError(ProofR1Error):
-    """A model that cannot be used at all: there is none of that name, the key is refused, or something is missing."""
+    """A model that cannot be used: its name is unknown, the key is rejected, or a package is missing."""
 
 
 class CallError(ProofR1Error):
-    """A call that brought no reply.
+    """A failed call.
 
     Attributes:
-        problem: what went wrong.
-        again: whether the same call may bring one later.
-        after: seconds to wait before it, if the endpoint says so.
+        problem: the reason.
+        again: whether to retry the call.
+        after: seconds to wait before the retry, if the endpoint requests it.
     """
 
     def __init__(self, problem: str, *, again: bool, after: float | None = None) -> None:

@@ -1,8 +1,8 @@
 """A model behind an OpenAI-compatible endpoint: vLLM, SGLang, Ollama, or a hosted one.
 
-In: a URL, the name of a model there, a key from the environment. Out: a :class:`~proof_r1_formal.models.chat.Model`,
-one call of which is one request. Replies are streamed, so that one that takes an hour does not look like a dead
-connection; a stream that ends before the reply does is an error, not a short reply. The key is in no message.
+In: a URL, the name of a model there, a key from the environment. Out: a :class:`~proof_r1_formal.models.chat.Model`;
+each call is one request. Replies are streamed, so a slow reply does not look like a dead connection. A truncated stream
+is an error, not a short reply. No message contains the key.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
 
 NO_KEY = "none"
-"""What is sent where no key is needed."""
+"""The key that is sent if none is needed."""
 SHOWN = 300
-"""So much of what an endpoint says about an error is passed on."""
+"""Maximum length of an endpoint's error message that is shown."""
 DRAINED = 0.1
-"""Seconds that an endpoint has to end a stream of which all has been said, so that the connection can be used again."""
+"""Seconds to wait for the end of a stream after its last event, so that the connection can be reused."""
 OVERHEAD, PER_TOKEN = 1 << 24, 1 << 12
-"""Bytes of a stream, at most, and more for each token that was asked for: an endless one ends there."""
+"""Maximum number of bytes of a stream, plus more for each requested token, as a limit for endless streams."""
 _UNUSABLE = frozenset({401, 404})
-"""Statuses that every call would get: the key is refused, there is no such model or address."""
+"""Statuses of permanent errors: the key is rejected, or the model or address is unknown."""
 _PASSING = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which the same call may succeed."""
 
@@ -44,7 +44,7 @@ class Endpoint:
     """A model behind an endpoint; use as an asynchronous context manager, or close it.
 
     Attributes:
-        name: of the model, with what else is sent in every request.
+        name: of the model, with the other fields of every request.
     """
 
     def __init__(
@@ -158,18 +158,18 @@ def _client(url: str, key: str | None, timeout: float) -> AsyncOpenAI:
 
 
 def key_of(variable: str) -> str | None:
-    """The key that an environment variable holds, if it holds one."""
+    """The key in an environment variable, if it is set."""
     return os.environ.get(variable, "").strip() or None
 
 
 async def only_model(url: str, *, key: str | None = None, timeout: float = 60.0) -> str:
-    """The name of the one model that an endpoint has.
+    """The name of the only model of an endpoint.
 
     Args:
         url, key, timeout: see :class:`Endpoint`.
 
     Raises:
-        ModelError: it cannot be asked, or has none or several.
+        ModelError: the endpoint does not answer, or does not have exactly one model.
     """
     import openai
 
@@ -188,7 +188,7 @@ async def only_model(url: str, *, key: str | None = None, timeout: float = 60.0)
 
 
 def seconds_to_wait(header: str | None, now: datetime) -> float | None:
-    """What ``Retry-After`` says, in seconds; None if it says nothing that can be understood."""
+    """The seconds of ``Retry-After``; None if it is missing or invalid."""
     if header is None:
         return None
     try:
@@ -285,7 +285,7 @@ class _Events:
 
 @dataclass(slots=True)
 class _Written:
-    """A reply as far as it has come. Endpoints differ in what they leave out, so nothing is taken for granted."""
+    """The received part of a reply. Every field is optional, because endpoints differ."""
 
     thoughts: list[str] = field(default_factory=list)
     text: list[str] = field(default_factory=list)

@@ -1,8 +1,7 @@
-"""Replies on disk before they are used, so that each is paid for once.
+"""A file of replies, each stored before it is used, so that each is paid for once.
 
-In: a path, and what is asked. Out: the reply, from the file if it is there. A run that was killed is run again from the
-start, with the replies of the journal: tasks ask the same questions in the same order, so only what was never answered
-is asked.
+In: a path, and questions. Out: replies, from the file if it has them. A killed run starts from the beginning with the
+replies of the journal: tasks ask the same questions in the same order, so only unanswered ones reach the model.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ class _Entry(msgspec.Struct, frozen=True):
 
 
 class Journal:
-    """A file of replies, each under what was asked; use as a context manager. One process has it at a time.
+    """A file of replies by question. Use it as a context manager. Only one process may use the file at a time.
 
     Attributes:
         replayed: replies that were taken from the file.
-        tokens: that were written for replies that were not, as far as that is known.
+        tokens: generated for new replies, if known.
     """
 
     def __init__(self, path: Path) -> None:
@@ -59,12 +58,12 @@ class Journal:
             raise
 
     async def reply(self, key: str, of: str, ask: Callable[[], Awaitable[Reply]]) -> Reply:
-        """The reply to what has a key; if there is none yet it is asked for, and on disk before this returns.
+        """The reply to a question; a missing one is requested, and stored before this returns.
 
         Args:
             key: of the question.
-            of: whose question it is, for people.
-            ask: asks.
+            of: name of the task, for people.
+            ask: requests the reply.
         """
         if key in self._replies:
             self.replayed += 1
@@ -118,11 +117,11 @@ def _read(file: BinaryIO, path: Path) -> tuple[dict[str, Reply], int]:
 
 
 class Recorded:
-    """A model that a task asks: its replies go through a journal and are counted.
+    """The model of one task: its replies go through a journal and are counted.
 
     Attributes:
         name: of the model.
-        replies: in the order in which they came.
+        replies: in the order of their arrival.
     """
 
     def __init__(self, model: Model, journal: Journal, of: str) -> None:

@@ -1,7 +1,7 @@
-"""A model in a folder, as ``transformers`` saves it: chats that wait at the same time are answered together.
+"""A model in a folder of ``transformers``. Waiting chats are answered as one batch.
 
 In: a folder. Out: a :class:`~proof_r1_formal.models.chat.Model`. It runs on a GPU if there is one. A reply ends with
-``</summary>``, after which nothing is wanted, or where the model ends it, or is cut. Nothing is downloaded.
+``</summary>``, at the model's end token, or at the maximum length. Nothing is downloaded.
 
 Replies are not repeatable, as which chats are answered together depends on when they arrive. Replies that are held
 to a form have random numbers of their own: they are repeatable, but for the rounding of sums in batches.
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from proof_r1_formal.decoding.sampler import Decoder
 
 SHOWN = 300
-"""So much of what a model's own code says about an error is passed on."""
+"""Maximum length of an error message of the model's own code that is shown."""
 
 
 class _Writer(Protocol):
-    """What is asked of a model of ``transformers``."""
+    """The required interface of a model of ``transformers``."""
 
     @property
     def device(self) -> torch.device: ...
@@ -43,7 +43,7 @@ class _Writer(Protocol):
 
 @dataclass(slots=True, eq=False)
 class _PendingReply:
-    """A chat, and its reply as soon as there is one."""
+    """A waiting chat, and its reply once there is one."""
 
     chat: Sequence[Message]
     sampling: Sampling
@@ -200,7 +200,7 @@ def _alike(one: Sampling, other: Sampling) -> bool:
 
 
 def not_loaded(what: str, path: Path | str, error: Exception) -> ModelError:
-    """What is said when ``transformers`` finds no model, tokenizer or adapter at a path."""
+    """The error for a path without a model, tokenizer or adapter."""
     missing = "there is no such folder, and no model of this name in the cache of transformers"
     return ModelError(f"{path}: the {what} cannot be loaded: {error if Path(path).is_dir() else missing}")
 

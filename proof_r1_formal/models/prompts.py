@@ -1,11 +1,10 @@
-"""What the model is asked: a problem to chat messages, and those to the text after which it goes on writing.
+"""Prompts: a problem to chat messages, and messages to the text that a model continues.
 
-In: a problem and a rule catalogue. Out: a system message, which is the contract of an answer, and a user message, which
-is the problem. The contract is put together from the catalogue and from what the verifier reads, so that it cannot ask
-for something else than what is checked.
+In: a problem and a rule catalogue. Out: a system message with the contract of an answer, and a user message with the
+problem. The contract is generated from the catalogue and from the limits of the reader, so it agrees with the checks.
 
-With *explicit* thinking the model is asked to write ``<think>…</think>`` itself; with *native* thinking it thinks as it
-was trained to, and the contract only says what comes after that.
+With *explicit* thinking the contract asks for ``<think>…</think>``. With *native* thinking the model thinks in its own
+format, and the contract describes only the text after it.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ def messages(
     Args:
         problem: what is asked.
         rules: the rules that the answer may name.
-        thinking: who asks for thoughts: the contract, or the model's own format.
-        prompts: in which format problems and formulas are written.
+        thinking: ``explicit`` asks for thoughts in the contract; ``native`` leaves them to the model's own format.
+        prompts: format of problems and formulas.
     """
     return [
         {"role": "system", "content": contract(rules, thinking=thinking, prompts=prompts)},
@@ -45,7 +44,7 @@ def messages(
 
 
 def contract(rules: Catalogue = TRAIN, *, thinking: Thinking = "explicit", prompts: PromptSet = "default") -> str:
-    """What an answer has to look like."""
+    """The system message: the required form of an answer."""
     example = _example(rules, NOTATIONS[prompts])
     names = "\n".join(f"- {rule.name}: {rule.meaning}" for rule in rules.rules)
     return f"""\
@@ -90,7 +89,7 @@ _FORM: dict[Thinking, str] = {
 
 
 def question(problem: Problem) -> str:
-    """The problem: premises and options with their ids, English where there is some, and formulas."""
+    """The user message: premises and options with ids, English (if the problem has it) and formulas."""
     premises = [f"{p.id}: {_one_line(p.text)}{' ' if p.text else ''}[{show(p.formula)}]" for p in problem.premises]
     options = [f"{option.id} ({_one_line(option.label)}): [{show(option.formula)}]" for option in problem.options]
     parts = ["Premises:", *premises, "", *([_one_line(problem.question)] if problem.question else []), "Options:"]
@@ -135,12 +134,12 @@ def _sentence(text: str) -> str:
 
 
 PromptSet: TypeAlias = Literal["default", "paper"]
-"""``default``: this package's format. ``paper``: the format of the user message in the method's paper; the contract is
-in words of our own."""
+"""``default``: this package's format. ``paper``: the user message of the method's paper. The contract is this package's
+in both."""
 QUESTIONS: Mapping[PromptSet, Callable[[Problem], str]] = MappingProxyType(
     {"default": question, "paper": paper_question}
 )
-"""What turns a problem into a user message."""
+"""Functions from a problem to a user message."""
 NOTATIONS: Mapping[PromptSet, Notation] = MappingProxyType({"default": "unicode", "paper": "juxtaposed"})
 """The notation of formulas."""
 _ORDER: Mapping[PromptSet, str] = MappingProxyType(
@@ -149,7 +148,7 @@ _ORDER: Mapping[PromptSet, str] = MappingProxyType(
 
 
 def short_question(problem: Problem) -> str:
-    """Premises and options with their ids, as formulas only: all that a model needs that knows the task by heart."""
+    """Premises and options with their ids, as formulas only, for models trained on this task alone."""
     premises = [f"{premise.id}: {show(premise.formula)}\n" for premise in problem.premises]
     options = [f"{option.id}: {show(option.formula)}\n" for option in problem.options]
     return "".join([*premises, *options, "\n"])
@@ -180,7 +179,7 @@ def _example(rules: Catalogue, notation: Notation) -> Problem:
 
 
 class ChatTokenizer(Protocol):
-    """What is asked of a tokenizer of ``transformers``."""
+    """The required interface of a tokenizer of ``transformers``."""
 
     @property
     def chat_template(self) -> object:
@@ -188,7 +187,7 @@ class ChatTokenizer(Protocol):
 
     @property
     def bos_token(self) -> str | None:
-        """What texts begin with, if anything."""
+        """The token at the beginning of texts, if there is one."""
 
     def apply_chat_template(
         self, conversation: list[dict[str, str]], *, tokenize: bool, add_generation_prompt: bool, enable_thinking: bool
@@ -197,16 +196,16 @@ class ChatTokenizer(Protocol):
 
 
 def chat_prompt(tokenizer: ChatTokenizer, chat: Sequence[Message], *, thinking: Thinking = "explicit") -> str:
-    """The text after which the model goes on writing.
+    """The text that the model continues.
 
-    A template that has no system role gets the contract at the head of the user's message. Without a template, the
-    messages follow each other, after the token that begins texts, if the tokenizer has one: a base model was trained
-    with it. Encode the text without adding special tokens: they are there.
+    If the template has no system role, the contract stands at the beginning of the user's message. Without a template,
+    the messages follow each other, after the tokenizer's first token, if it has one: a base model was trained with it.
+    Encode the text without adding special tokens: it already contains them.
 
     Args:
         tokenizer: of the model.
         chat: the messages.
-        thinking: with explicit thinking, a template that can turn the model's own thinking off does so.
+        thinking: ``explicit`` turns off the model's own thinking if the template can.
     """
     from jinja2 import TemplateError  # it comes with torch, which nothing else here needs
 

@@ -1,4 +1,4 @@
-"""One more round: a model sees the errors of its proof, and answers again.
+"""Repair: a model sees the errors of its proof, and answers again.
 
 In: a problem, a completion and the report on it. Out: the chat that asks for another completion. The model
 sees the findings on each action and, for a step that is not entailed, a structure that satisfies its dependencies but
@@ -29,13 +29,13 @@ def _chooses_nothing(report: TraceReport) -> bool:
 async def repair(
     problem: Problem, completion: str, report: TraceReport, model: Model, *, rules: Catalogue, sampling: Sampling
 ) -> str:
-    """Another completion, made in view of what is wrong with one.
+    """A new completion, from a prompt with the errors of an earlier one.
 
     Args:
-        problem: what was asked.
-        completion: the answer.
-        report: on it.
-        model: that is asked; not necessarily the one that answered.
+        problem: of the completion.
+        completion: the first one.
+        report: on the completion.
+        model: that repairs; it may differ from the first one.
         rules: that the proof may name.
         sampling: of the reply.
 

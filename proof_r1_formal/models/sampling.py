@@ -1,7 +1,7 @@
-"""Samples of problems: each solved K times by an agent, and, where that is asked for, repaired once.
+"""Samples of problems: an agent solves each problem K times, with one optional round of repair.
 
-In: problems, an agent, a model. Out: :class:`Samples`: completions with what they cost, and the failures. Every problem
-has K of both together; a sample whose repair failed is among both, as its first completion stays.
+In: problems, an agent, a model. Out: :class:`Samples`: completions with costs, and failures, K of both together for
+each problem. A sample whose repair failed counts in both, because its first completion is kept.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _Number = TypeVar("_Number", int, float)
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """What sampling came to, in the order of the problems and samples.
+    """The result of sampling, in the order of problems and samples.
 
     Attributes:
-        completions: with what they cost.
+        completions: with their costs.
         failures: the samples for which the model gave no answer.
     """
 
@@ -40,7 +40,7 @@ class Samples:
 
 
 OnOutcome = Callable[[Done[str] | Failed[str]], object]
-"""Called with the outcome of each sample as soon as it ends."""
+"""A callback for the outcome of each sample."""
 
 
 def _ignore(_: Done[str] | Failed[str]) -> None:
@@ -48,7 +48,7 @@ def _ignore(_: Done[str] | Failed[str]) -> None:
 
 
 class _Conversation(Protocol):
-    """Asks a model for one completion."""
+    """A function from a model to one completion."""
 
     def __call__(self, model: TimedModel) -> Awaitable[str]: ...
 
@@ -67,11 +67,11 @@ async def sample(
     """Solve problems.
 
     Args:
-        problems: ids differ.
+        problems: with distinct ids.
         agent: that solves them.
-        model: that it asks.
-        journal: of the replies; those in it are not asked for again.
-        method: what tells the agent and its settings from others that ask through the same journal.
+        model: of the agent.
+        journal: of the replies; stored ones are reused.
+        method: identifies the agent and its settings in the journal.
         samples: of each problem.
         concurrency: the most concurrent samples.
         on_outcome: called with each outcome as soon as it is known.
@@ -99,15 +99,15 @@ async def repaired(
     concurrency: int = 8,
     on_outcome: OnOutcome = _ignore,
 ) -> Samples:
-    """Give the completions that have faults one more round; the others stay as they are.
+    """Repair the completions that have errors; the others are kept.
 
-    The cost of a repaired completion is that of both rounds. Where the second round fails, that is a failure, and the
-    first completion stays.
+    The cost of a repaired completion is that of both rounds. A failed repair is a failure, and the first completion is
+    kept.
 
     Args:
         problems: by id.
-        first: completions, no two of the same problem with the same number.
-        reports: on them, in their order.
+        first: completions, with distinct pairs of problem and number.
+        reports: on them, in order.
         model, journal, method, concurrency, on_outcome: see :func:`sample`.
         rules: that the proofs may name.
         sampling: of the replies.

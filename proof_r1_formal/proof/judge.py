@@ -1,4 +1,4 @@
-"""What the checks of a step ask: is it entailed, with evidence that was checked again; is it an instance of its rule?
+"""Answers to the questions of the checks: is a step entailed, with rechecked evidence; is it an instance of its rule?
 
 A :class:`Judge` has the solver, the rules and the settings, and caches recent answers. It has no state of a trace.
 """
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from proof_r1_formal.assistants.kernel import KernelEvidence
 
 CHECK_STEPS = 400_000
-"""What the questions of one rule check may cost."""
+"""Budget of the questions of one rule check."""
 
 _REMEMBERED_PROBLEMS = 256
 _REMEMBERED_STEPS = 1 << 14
 
 EvidenceLevel: TypeAlias = Literal["none", "checked", "kernel"]
-"""Whether the evidence of verdicts on entailment is checked again: by what is simpler than what found it, or by Lean's
-kernel, too."""
+"""How the evidence of verdicts on entailment is rechecked: by the small checkers, by Lean's kernel as well, or not at
+all."""
 
 
 class Judge:

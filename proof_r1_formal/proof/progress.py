@@ -1,8 +1,8 @@
 """ProofCheck: does an action add anything?
 
 In: a conclusion, the formulas it was derived from, and the conclusions admitted so far. Out: findings; none means
-progress. Equivalence, not spelling, decides: it is what stops A ∧ B, (A ∧ B) ∧ A, ¬¬A … from being farmed for credit.
-Where the check needs that two formulas are *not* equivalent and the oracle does not know, there is no progress.
+progress. Equivalence, not spelling, decides, so a model earns nothing for A ∧ B, (A ∧ B) ∧ A, ¬¬A and so on. If the
+check requires that two formulas are *not* equivalent and the oracle does not know, there is no progress.
 """
 
 from __future__ import annotations

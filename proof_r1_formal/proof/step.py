@@ -1,7 +1,7 @@
-"""The four checks of one action, given what was admitted before it.
+"""The four checks of one action, given the actions admitted before it.
 
-In: an action, the state that earlier actions left, and a judge. Out: a :class:`Verdict`. The budget is charged, and
-nothing else is changed: ``proof.session`` admits the action to the state.
+In: an action, the state after earlier actions, and a judge. Out: a :class:`Verdict`. Only the budget changes;
+``proof.session`` admits the action to the state.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ QUANTIFIER_NEGATION = "QUANTIFIER_NEGATION"
 
 
 class State:
-    """What earlier actions leave to a later one.
+    """The state after the earlier actions of a trace.
 
     Attributes:
         semantic: id -> formula of the premises, and of the actions that are well formed and entailed.
@@ -57,10 +57,10 @@ class State:
 
 @dataclass(slots=True)
 class Verdict:
-    """The verdicts on one action while they are being found.
+    """The verdicts on one action during its checks.
 
     Attributes:
-        asked: the question of entailment that the action raised, with the answer that counts.
+        asked: the entailment question of the action, with its answer.
         symbols: known once the action is admitted.
     """
 
@@ -78,7 +78,7 @@ class Verdict:
 
     @property
     def mismatched(self) -> bool:
-        """Whether it is the terminal action, and does not state the option that it names."""
+        """Whether the action is terminal and does not state the option that it names."""
         return any(finding.code is Code.BINDING_MISMATCH for finding in self.findings)
 
     @property
@@ -116,9 +116,9 @@ class StepChecker:
     """Checks the actions of one trace.
 
     Args:
-        judge: answers what the checks ask.
+        judge: answers the questions of the checks.
         context: of the problem.
-        oracle: charges the trace for what it asks.
+        oracle: charges the trace for its questions.
     """
 
     def __init__(self, judge: Judge, context: ProblemContext, oracle: Metered) -> None:
@@ -127,11 +127,11 @@ class StepChecker:
         self._oracle = oracle
 
     def check(self, action: Action, state: State, *, terminal: bool) -> Verdict:
-        """The verdicts on an action after the state; the state stays as it is.
+        """The verdicts on an action in a state. The state is not changed.
 
         Args:
             action: with the problem's sorts written into its conclusion.
-            state: what earlier actions left.
+            state: after the earlier actions.
             terminal: whether the action binds the answer.
         """
         verdict = Verdict(findings=list(action.findings))

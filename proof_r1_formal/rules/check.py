@@ -34,7 +34,7 @@ from proof_r1_formal.solvers.base import Answer, Entailed, Unknown
 from proof_r1_formal.solvers.oracle import Oracle
 
 CHECK_BUDGET = 10_000
-"""What one check may spend: 1 for each candidate looked at, ``QUESTION`` for each question of entailment."""
+"""Budget of one check: 1 for each candidate, ``QUESTION`` for each entailment question."""
 QUESTION = 20
 """The price of a question of entailment."""
 
@@ -107,7 +107,7 @@ def check_rule(
         conclusion: of the step.
         oracle: answers the auxiliary questions, and is charged for what the check spends.
         terminal: whether the step is the terminal action.
-        budget: what the check may spend. Where it ends after a first instance was found, that instance counts.
+        budget: of the check. If it ends after a first instance was found, that instance counts.
     """
     step = _Step(dependencies, conclusion, oracle, budget)
     compound: Match | None = None

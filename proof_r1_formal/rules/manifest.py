@@ -22,7 +22,7 @@ LEAN, ISABELLE = "Lean", "Isabelle"
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the manifest says of a schema.
+    """The entry of a schema in the manifest.
 
     Attributes:
         statement: SHA-256 of the rendered statement.
@@ -36,7 +36,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """The schemata by name, and what checked them.
+    """The schemata by name, and the kernel that checked them.
 
     Attributes:
         kernel: name and version.
@@ -98,7 +98,7 @@ def unproved(catalogue: Catalogue) -> tuple[str, ...]:
 
 
 def require_proved(catalogue: Catalogue) -> None:
-    """Refuse a catalogue with a schema that is not a theorem in its manifest, unless it is used unchecked.
+    """Reject a catalogue with a schema that is not a theorem in its manifest, unless the catalogue is unchecked.
 
     Raises:
         CatalogueError: there is one; the message names it.

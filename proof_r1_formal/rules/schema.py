@@ -24,7 +24,7 @@ GOAL_BINDING = "GOAL_BINDING"
 
 
 class Condition(StrEnum):
-    """What a schema asks for beyond its patterns."""
+    """Conditions of a schema beyond its patterns."""
 
     SYNTACTIC = "syntactic"
     """The conclusion has the pattern's form as written, not only up to logical equivalence."""
@@ -56,7 +56,7 @@ class Schema:
         principal: patterns anchored in the spine of a dependency each.
         minor: patterns that the other dependencies entail.
         conclusion: pattern of the conclusion.
-        conditions: what else must hold.
+        conditions: further requirements.
         lean, isabelle: names of the theorems that prove the schema.
     """
 
@@ -85,7 +85,7 @@ def schema(
         principal, minor: patterns in infix notation; empty for none.
         conclusion: one pattern.
         conditions: what else must hold.
-        theorem: name of the theorem in both proof assistants; the schema's own name unless told otherwise.
+        theorem: name of the theorem in both proof assistants; by default the schema's name.
 
     Raises:
         ParseError: a pattern is not a formula.

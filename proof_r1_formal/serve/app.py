@@ -1,6 +1,6 @@
 """The service as an ASGI application: requests to jobs, outcomes to replies.
 
-``openapi`` describes it; every reply that is none of the described results is an ``ErrorReply``.
+``openapi`` describes it. Every other reply is an ``ErrorReply``.
 """
 
 from __future__ import annotations
@@ -56,25 +56,25 @@ from proof_r1_formal.version import __version__
 _T = TypeVar("_T")
 
 OPEN = frozenset({"/", "/docs", "/healthz"})
-"""The paths that need no token: they show nothing of what the service holds."""
+"""The paths without a token: they show no data of the service."""
 PAGE = {
     "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "connect-src 'self'; frame-src blob:; font-src data:; img-src data:; base-uri 'none'; form-action 'none'"
 }
 """Headers of the service's own pages. A report in a frame of such a page has a stricter policy of its own."""
 COMPLETIONS_OWN = frozenset({"too_many_actions", "too_slow", "failed"})
-"""What can be wrong with a single completion; its reward is then 0, and the others' stand."""
+"""Statuses of a failed completion: its reward is 0, and the other rewards are returned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who may ask for what.
+    """Access rules of the service.
 
     Attributes:
-        token: that requests have to hold; None if they need none.
-        hosts: names of the service beside the addresses it is reached at, see :func:`check_host`.
-        problems: id -> record in JSON, of the problems that can be named.
-        limits: what a request may be.
+        token: bearer token that requests must have; None if they need none.
+        hosts: names of the service in addition to its addresses, see :func:`check_host`.
+        problems: id -> record in JSON, of the problems that requests can name.
+        limits: of requests.
     """
 
     token: str | None = None
@@ -84,11 +84,11 @@ class Access:
 
 
 def build(pool: Pool, access: Access) -> ASGIApp:
-    """The application; the pool is started and closed with it.
+    """The application. It starts and closes the pool.
 
     Args:
         pool: does the jobs.
-        access: who may ask for what.
+        access: access rules.
     """
     metrics = Metrics(pool)
 

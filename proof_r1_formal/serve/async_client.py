@@ -1,4 +1,4 @@
-"""Asks a running service from ``asyncio``; it needs what :mod:`proof_r1_formal.serve.client` needs."""
+"""An ``asyncio`` client of the service. It requires only the standard library and this package without extras."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ _T = TypeVar("_T")
 
 
 class AsyncClient:
-    """Asks a service from ``asyncio``: the methods of :class:`~proof_r1_formal.serve.client.Client` as coroutines.
+    """The methods of :class:`~proof_r1_formal.serve.client.Client` as coroutines.
 
-    Each request runs in a thread of its own pool. Use it in ``async with``. A request that was sent is not cancelled.
+    Each request runs in a thread of the client's pool. Use the client in ``async with``. A request that was sent is not
+    cancelled.
 
     Args:
         url, token, timeout: see :class:`~proof_r1_formal.serve.client.Client`.
-        connections: the most requests at a time; others wait.
+        connections: maximum number of concurrent requests; others wait.
     """
 
     def __init__(self, url: str, token: str | None = None, *, timeout: float = 3600.0, connections: int = 64) -> None:
@@ -42,7 +43,7 @@ class AsyncClient:
         await self.close()
 
     async def close(self) -> None:
-        """Wait for the requests that run, and close the connections."""
+        """Wait for the running requests, and close the connections."""
         await asyncio.to_thread(self._pool.shutdown, cancel_futures=True)
         self._client.close()
 

@@ -1,4 +1,4 @@
-"""A thin client of the service; it needs the standard library and the package without extras.
+"""A client of the service. It requires only the standard library and this package without extras.
 
 >>> client = Client("http://127.0.0.1:8765")
 >>> client.address
@@ -54,13 +54,13 @@ _OK = 200
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Asks a service; several threads may share it. It keeps connections: :meth:`close` it, or use it in ``with``.
+    """A client of a running service. Several threads may share it. Close it, or use it in a ``with`` statement.
 
     Attributes:
         url: of the service.
-        token: that it wants to see.
-        timeout: seconds that a reply may take, and that a busy service is asked again. The service answers only when
-            the last completion of a request is done, and each may take as long as it allows (``--timeout``).
+        token: bearer token, if the service requires one.
+        timeout: seconds to wait for a reply, and to retry while the service is busy. The service answers when the last
+            completion of a request is done; each may take ``--timeout`` seconds.
     """
 
     url: str
@@ -77,7 +77,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connections that nobody uses."""
+        """Close the idle connections."""
         while (connection := self._kept()) is not None:
             connection.close()
 
@@ -90,17 +90,17 @@ class Client:
         evaluation: bool = True,
         atomic: bool = False,
     ) -> tuple[TraceReport, ...]:
-        """The reports on completions of a problem, in their order.
+        """Verify completions of one problem; one report each, in order.
 
         Args:
-            problem: itself, its record in JSON, or the id of one that the service knows.
+            problem: a problem, its record in JSON, or the id of a problem of the service.
             completions: at least one, at most ``messages.MAX_COMPLETIONS``.
             rules: name of the rule catalogue.
-            evaluation: false in training.
+            evaluation: set it to false in training, see :class:`~proof_r1_formal.proof.verify.Verifier`.
             atomic: whether an instance of a rule counts only if dependencies state its minor premises.
 
         Raises:
-            ServiceError: the service does not answer, or says that it cannot.
+            ServiceError: the service does not answer, or replies with an error.
         """
         request = VerifyRequest(
             problem=_given(problem), completions=tuple(completions), rules=rules, evaluation=evaluation, atomic=atomic
@@ -116,7 +116,7 @@ class Client:
         evaluation: bool = True,
         atomic: bool = False,
     ) -> tuple[TraceReport, ...]:
-        """The reports on completions of several problems, in their order.
+        """Verify completions of several problems; one report each, in order.
 
         Args:
             problems: of the completions, one each; see :meth:`verify`.
@@ -142,7 +142,8 @@ class Client:
         reward: RewardName = "sound",
         rules: RuleSystem = "train",
     ) -> list[Scored]:
-        """What completions earn in training; one that cannot be verified (it takes too long) earns nothing.
+        """The rewards of completions in training; a completion that cannot be verified (it takes too long) has reward
+        0.
 
         Args:
             problems: of the completions, one each; see :meth:`verify`.
@@ -176,12 +177,12 @@ class Client:
         rules: RuleSystem = "train",
         kernel: Literal["lean", "none"] = "lean",
     ) -> CertifyReply:
-        """The certificate of an answer, and what the kernel says; see :meth:`verify`."""
+        """The certificate of an answer, with the kernel's judgement; see :meth:`verify`."""
         request = CertifyRequest(problem=_given(problem), completion=completion, rules=rules, kernel=kernel)
         return self._ask("/v1/certify", request, CertifyReply)
 
     def report(self, problem: Problem | str, completions: Sequence[str], *, rules: RuleSystem = "train") -> str:
-        """A page in HTML of completions and their proofs; see :meth:`verify`."""
+        """The report page of completions, as HTML; see :meth:`verify`."""
         request = PageRequest(problem=_given(problem), completions=tuple(completions), rules=rules)
         return self._answer("/v1/report", request).decode()
 
@@ -202,7 +203,7 @@ class Client:
         return self._ask("/v1/problems", None, ProblemsReply)
 
     def health(self) -> Health:
-        """Whether the service works.
+        """The state of the service.
 
         Raises:
             ServiceError: it does not answer.
@@ -214,7 +215,7 @@ class Client:
         """Host and port.
 
         Raises:
-            ServiceError: the URL is none of a service.
+            ServiceError: the URL is invalid.
         """
         try:
             parts = urlsplit(self.url)

@@ -1,7 +1,7 @@
-"""Jobs done, one at a time: what a worker process of the service does, without the process.
+"""The work of a worker process of the service: one job at a time.
 
-In: a :class:`~proof_r1_formal.serve.messages.Job`. Out: its outcome. What it keeps from job to job (problems read,
-verifiers with what they remember) is bounded, and no outcome depends on it.
+In: a :class:`~proof_r1_formal.serve.messages.Job`. Out: its outcome. Its caches (parsed problems, verifiers) are
+bounded, and no outcome depends on them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Desk:
         self._kernel = cache(LeanKernel.find)
 
     def do(self, job: Job) -> Outcome:
-        """The outcome of a job; what the caller gave wrong is one, too."""
+        """The outcome of a job; a mistake of the caller is an outcome too."""
         try:
             return Done(self._content(job))
         except RefusalError as error:

@@ -1,6 +1,6 @@
-"""What the service takes from a client: who may ask, what kind of body, how large, how slowly, and how much at a time.
+"""Limits of requests: who may send them, type and size of bodies, time to send them, and their total size.
 
-What is against a limit is a :class:`~proof_r1_formal.serve.messages.RefusalError` with its HTTP status.
+A request beyond a limit raises a :class:`~proof_r1_formal.serve.messages.RefusalError` with its HTTP status.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a request may be, and all requests together.
+    """Limits of a request, and of all requests together.
 
     Attributes:
         body: bytes.
@@ -47,7 +47,7 @@ class Limits:
 
 
 def check_address(host: str, token: str | None) -> None:
-    """Only who knows a token may ask from another machine.
+    """Require a token for an address that other machines can reach.
 
     Raises:
         ProofR1Error: the address is not the loopback's, and there is no token.

@@ -1,7 +1,7 @@
-"""What goes over HTTP, and what goes between the processes of the service; plain data.
+"""Messages over HTTP, and between the processes of the service, as plain data.
 
-Requests and replies are JSON, their schemas are part of the service's OpenAPI description. A request is taken apart
-into jobs, one per completion, so that a job that takes too long or ends its process costs nobody else anything.
+Requests and replies are JSON, their schemas are part of the service's OpenAPI description. A request is split into
+jobs, one per completion, so a job that takes too long or ends its process affects no other completion.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GivenProblem: TypeAlias = Annotated[
         extra_json_schema={"anyOf": [{"$ref": "#/components/schemas/ProblemRecord"}, {"type": "string"}]},
     ),
 ]
-"""A problem as it stands in the request: it is read where it is needed."""
+"""A problem as in the request; the worker that needs it parses it."""
 
 # -- requests ---------------------------------------------------------------------------------------------------------
 
@@ -37,7 +37,7 @@ class VerifyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         problem: what was asked.
         completions: the model's whole answers.
         rules: name of the rule catalogue.
-        evaluation: whether an answer may also be selected by its formula; false in training.
+        evaluation: whether an answer may also be selected by its formula; set it to false in training.
         atomic: whether an instance of a rule counts only if dependencies state its minor premises.
     """
 
@@ -70,11 +70,11 @@ class VerifyManyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
 
 
 class CertifyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One completion, whose answer is to be made a theorem.
+    """A completion whose answer is to become a theorem.
 
     Attributes:
         problem, completion, rules: see :class:`VerifyRequest`.
-        kernel: who checks the theorem.
+        kernel: that checks the theorem.
     """
 
     problem: GivenProblem
@@ -84,7 +84,7 @@ class CertifyRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
 
 
 class PageRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Completions of one problem that are to be looked at; see :class:`VerifyRequest`."""
+    """Completions of one problem for the report page; see :class:`VerifyRequest`."""
 
     problem: GivenProblem
     completions: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=MAX_COMPLETIONS)]
@@ -96,7 +96,7 @@ class ParseRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
     Attributes:
         formula: as text.
-        repair: whether what can be repaired is.
+        repair: whether to repair the text if possible.
     """
 
     formula: str
@@ -104,7 +104,7 @@ class ParseRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
 
 class RewardRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What OpenRLHF asks a remote reward model; it may send more than is read here.
+    """OpenRLHF's request to a remote reward model; other fields are ignored.
 
     Attributes:
         query: prompts and completions in one text each.
@@ -127,12 +127,12 @@ class VerifyReply(msgspec.Struct, frozen=True):
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What a kernel says.
+    """The judgement of a kernel.
 
     Attributes:
         kernel: its name and version.
         is_theorem: whether it accepts the answer.
-        faults: what it does not accept, one sentence each.
+        faults: one sentence for each theorem that it rejects.
     """
 
     kernel: str
@@ -148,7 +148,7 @@ class CertifyReply(msgspec.Struct, frozen=True):
         reason: why there is no certificate; empty if there is one.
         lean: the certificate as a Lean file; null if there is none.
         isabelle: the certificate as an Isabelle theory; null if there is none.
-        judgement: of the kernel; null if none was asked, or there is no certificate.
+        judgement: of the kernel; null without a kernel or a certificate.
     """
 
     report: TraceReport
@@ -164,7 +164,7 @@ class ParseReply(msgspec.Struct, frozen=True):
     Attributes:
         formula: in Unicode; ascii, prefix, smtlib: in the notations of these names.
         predicates, functions: its symbols with the number of their arguments; constants are functions of none.
-        repairs: what was changed in the text so that it parses.
+        repairs: the changes that made the text parse.
     """
 
     formula: str
@@ -177,11 +177,11 @@ class ParseReply(msgspec.Struct, frozen=True):
 
 
 class RewardReply(msgspec.Struct, frozen=True):
-    """What OpenRLHF reads of a reward model's reply.
+    """The reply of a reward model to OpenRLHF.
 
     Attributes:
         rewards, scores: one number per query.
-        extra_logs: more numbers per query, by name, for the log.
+        extra_logs: further numbers per query, by name, for the log.
     """
 
     rewards: tuple[float, ...]
@@ -198,7 +198,7 @@ class SchemaView(msgspec.Struct, frozen=True):
 
 
 class RuleView(msgspec.Struct, frozen=True):
-    """A rule: its name, what it says, and its schemata."""
+    """A rule: its name, meaning and schemata."""
 
     name: str
     meaning: str
@@ -218,7 +218,7 @@ class ProblemsReply(msgspec.Struct, frozen=True):
 
 
 class Health(msgspec.Struct, frozen=True):
-    """That the service is there.
+    """The state of the service.
 
     Attributes:
         status: whether every worker process is running.
@@ -272,7 +272,7 @@ class Trouble(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ErrorReply(msgspec.Struct, frozen=True):
-    """Every reply that is none of the others."""
+    """The reply to a request that failed."""
 
     error: Trouble
 
@@ -334,7 +334,7 @@ class Done(msgspec.Struct, frozen=True, tag=True, array_like=True):
 
 
 class Refused(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """A job that was not done: the status of the HTTP reply, and what it says."""
+    """A rejected job: the status and content of the HTTP reply."""
 
     status: int
     trouble: Trouble
@@ -358,5 +358,5 @@ class RefusalError(Exception):
 
 
 def refusal(status: int, code: Code, message: str, *, headers: Mapping[str, str] | None = None) -> RefusalError:
-    """The exception of a refusal in so many words."""
+    """An exception with this status, code and message."""
     return RefusalError(Refused(status, Trouble(code, message)), headers=headers)

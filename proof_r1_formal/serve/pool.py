@@ -1,6 +1,6 @@
-"""The service's workers: jobs in, outcomes out; more jobs than may wait are refused at once.
+"""The workers of the service. In: jobs. Out: outcomes. Jobs beyond the limit of the queue are rejected at once.
 
-What a worker does is :mod:`proof_r1_formal.serve.desk`, and what happens to workers is :mod:`proof_r1_formal.workers`.
+:mod:`proof_r1_formal.serve.desk` does the jobs, and :mod:`proof_r1_formal.workers` runs the workers.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ class BusyError(Exception):
 
 
 class TooManyError(Exception):
-    """So many jobs would not fit into an empty queue."""
+    """The jobs do not fit into an empty queue."""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolSettings:
-    """How many workers there are, and what they may take.
+    """Number and limits of the workers.
 
     Attributes:
         workers: number of processes.
-        timeout: seconds that a job may take once a worker has begun it.
-        waiting: the most jobs that wait.
+        timeout: seconds that a job may take, from its start in a worker.
+        waiting: maximum number of waiting jobs.
         max_actions: the most actions that a completion may have.
-        memory: MiB of its own that a worker may hold when it begins a job.
+        memory: MiB of private memory above which a worker is replaced before its next job.
     """
 
     workers: int
@@ -58,13 +58,13 @@ class Pool(scheduler.Pool):
         self.settings = settings
 
     async def do(self, jobs: Sequence[Job]) -> list[Outcome]:
-        """The outcomes of jobs, in their order.
+        """The outcomes of jobs, in order.
 
         A request as a whole has no time limit: each job has its own.
 
         Raises:
-            BusyError: too many wait already.
-            TooManyError: they would be too many even if none waited.
+            BusyError: the queue is full.
+            TooManyError: the jobs do not fit into an empty queue.
         """
         if len(jobs) > self.settings.waiting:
             raise TooManyError

@@ -1,6 +1,6 @@
-"""The solvers by name, and which of them this machine has.
+"""The solvers by name, and those available on this machine.
 
-Solvers are imported when they are asked for, so an optional one that is not installed costs nothing.
+A solver is imported on first use, so optional ones need not be installed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from proof_r1_formal.errors import SolverError
 from proof_r1_formal.solvers.base import Limits, Solver
 
 NAMES = ("embedded", "z3", "cvc5", "isabelle")
-"""The solvers that have a name: those that run in this process, and Isabelle through its server."""
+"""The named solvers: those that run in this process, and Isabelle through its server."""
 
 _HINTS = {
     "embedded": "",
@@ -30,7 +30,7 @@ class Available(NamedTuple):
 
     Attributes:
         name: what :func:`get_solver` takes.
-        version: None if the solver is not here.
+        version: None if the solver is not installed.
         hint: what to install.
     """
 
@@ -47,10 +47,10 @@ def get_solver(name: str, limits: Limits | None = None, *, answers: Path | None 
             (``process:yices-smt2``); or ``process:`` and the command line of any program that reads SMT-LIB 2
             (``process:opensmt --quiet``).
         limits: per query.
-        answers: file in which the embedded engine keeps evidence from run to run; the others keep nothing.
+        answers: file in which the embedded engine caches countermodels; other solvers ignore it.
 
     Raises:
-        SolverError: there is no solver of that name, or it is not installed.
+        SolverError: the solver is unknown or not installed.
 
     >>> get_solver("z3").name.split()[0]
     'z3'
@@ -95,7 +95,7 @@ def _process(command: str, limits: Limits | None) -> Solver:
 
 
 def available_solvers() -> tuple[Available, ...]:
-    """The solvers of the package and the known programs, with the versions that this machine has."""
+    """The solvers of the package and the known programs, with the installed versions."""
     from proof_r1_formal.solvers.process import PRESETS
 
     inside = [Available(name, _version(name), _HINTS[name]) for name in NAMES]

@@ -1,10 +1,10 @@
-"""What every solver takes and gives: a query ``Γ ⊨ φ``, and one of three answers.
+"""The interface of solvers: a query ``Γ ⊨ φ``, and one of three answers.
 
 ``Unknown`` is an answer of its own. Nothing in the package turns it into yes or no. A solver starts with
 :func:`checked_signature`, so that no query makes it raise.
 
-Each answer holds its price in *steps*, so that remembering an answer changes no account. A step is one formula that the
-tableau looks at, about 4 µs; the other engines convert their own counts to it. Prices do not take part in equality.
+Each answer contains its price in *steps*, so caching does not change budgets. A step is one formula that the tableau
+looks at, about 4 µs; the other engines convert their own counts to it. Prices do not take part in equality.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Entailed:
     """Every structure in which the dependencies hold is one in which the conclusion holds.
 
     Attributes:
-        proof: a proof term, its premises being the dependencies; None if the answer is the solver's word.
+        proof: a proof term from the dependencies; None if only the solver supports the answer.
         steps: the price of the answer; 0 if the solver does not count.
     """
 
@@ -54,7 +54,7 @@ class Refuted:
 
 
 class Reason(StrEnum):
-    """Why a query stayed undecided."""
+    """The reason for an undecided query."""
 
     BUDGET = "budget"
     TIMEOUT = "timeout"
@@ -69,7 +69,7 @@ class Unknown:
 
     Attributes:
         reason: the class of the cause.
-        detail: one sentence for people; holds nothing that varies from run to run.
+        detail: one sentence for people, equal in every run.
         steps: the price of the attempt; 0 if the solver does not count.
     """
 
@@ -83,7 +83,7 @@ Answer: TypeAlias = Entailed | Refuted | Unknown
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much work a query may cost.
+    """Budget of a query.
 
     Attributes:
         steps: budget in the solver's own unit (Z3 ``rlimit``, fortieths of cvc5's, branches); decides verdicts, so that

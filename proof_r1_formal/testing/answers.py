@@ -1,4 +1,4 @@
-"""Does the library call an answer verified that is not? Traces from a seed, each judged again by Z3.
+"""A search for answers that are wrongly verified: traces from a seed, rechecked by Z3.
 
 In: a rule catalogue, a solver, a number of traces, a seed. Out: counts, and the traces on which the library is wrong. A
 trace is *honest* (a proof whose last action states the option that follows), *corrupted* (the same with one fault) or
@@ -9,7 +9,7 @@ trace is *honest* (a proof whose last action states the option that follows), *c
 * an honest answer from consistent premises is not verified;
 * a reward or a metric takes an answer for verified that is not.
 
-What is tried depends on the seed only, not on the number of processes. ``testing.traces`` draws the traces.
+The traces depend only on the seed, not on the number of processes. ``testing.traces`` draws the traces.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from proof_r1_formal.testing.traces import DrawnTrace, Kind, TraceGenerator
 from proof_r1_formal.workers import ordered_map
 
 CHUNK = 100
-"""How many traces share a seed of their own; chunks are what processes are given."""
+"""Number of traces in a chunk, which has its own seed and is the unit of work of a process."""
 _LIMITS = Limits(steps=200_000)
 
 
@@ -97,12 +97,12 @@ class AnswerFindings(msgspec.Struct):
 
 @dataclass(frozen=True)
 class AnswerHarness:
-    """What to try, and how.
+    """Settings of the search.
 
     Attributes:
         rules: the catalogue.
         solver: name of the solver that the verifier uses.
-        seed: of all that is drawn.
+        seed: of all random choices.
     """
 
     rules: Catalogue
@@ -113,12 +113,12 @@ class AnswerHarness:
         """The results of each chunk of traces, in order.
 
         Args:
-            traces: how many to try.
+            traces: number of traces.
             workers: processes to use.
 
         Raises:
-            SolverError: there is no such solver.
-            ProofR1Error: there is to be no worker, or one died.
+            SolverError: the solver is unknown or not installed.
+            ProofR1Error: the number of workers is 0, or a worker died.
         """
         return ordered_map(
             self.chunk, [range(traces)[start : start + CHUNK] for start in range(0, traces, CHUNK)], workers

@@ -1,16 +1,16 @@
-"""The attack on the checkers of proofs: forged proofs, and whether what a checker accepts does follow.
+"""A search for invalid proofs that the proof checkers accept.
 
-In: a number of forgeries and a seed. Out: counts of forgeries and outcomes, and a reproducer for each failure. What is
-tried depends on the seed only, not on the number of processes.
+In: a number of forgeries and a seed. Out: counts of forgeries and outcomes, and a reproducer for each failure. The
+forgeries depend only on the seed, not on the number of processes.
 
-Every forgery (``testing.forgeries``) goes to ``evidence.checker``. What that accepts, Z3 decides afresh, from the
-premises that the proof is said to use alone, each symbol having a name of its own; and the checker of
-bundles, where there is one, must accept it too. A failure is
+``evidence.checker`` checks every forgery (``testing.forgeries``). If it accepts one, Z3 decides the claim from the
+premises that the proof uses, with a distinct name for each symbol. In a checkout, the checker of bundles must accept
+the forgery too. A failure is
 
 * an accepted proof of what Z3 finds not entailed;
 * an accepted proof that the other checker refuses.
 
-The other checker knows no theorems, so it cannot be asked about proofs that apply one; those are counted.
+The checker of bundles knows no theorems, so it skips proofs that apply one; these are counted.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from proof_r1_formal.testing.forgeries import Forger, Forgery
 from proof_r1_formal.workers import ordered_map
 
 CHUNK = 500
-"""How many forgeries share a seed of their own; chunks are what processes are given."""
+"""Number of forgeries in a chunk, which has its own seed and is the unit of work of a process."""
 LIMITS = Limits(steps=400_000, seconds=10.0)
 """Of Z3, for each accepted proof."""
 PROGRAM = Path(__file__).resolve().parents[2] / "check_bundle.py"
@@ -83,8 +83,8 @@ class Findings(msgspec.Struct):
         tried: forgeries, by the kind of the last line.
         accepted: of those, accepted ones.
         outcomes: of the accepted ones: entailed, refuted or undecided by Z3; agreed with or refused by the second
-            checker; not asked of that, as the proof applies a theorem.
-        failures: what must not be.
+            checker; skipped by it, because the proof applies a theorem.
+        failures: accepted proofs that are wrong.
     """
 
     tried: dict[str, int] = {}
@@ -103,10 +103,10 @@ class Findings(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Attack:
-    """Which forgeries to try.
+    """Settings of the search.
 
     Attributes:
-        seed: of all that is drawn.
+        seed: of all random choices.
     """
 
     seed: int = 0
@@ -115,8 +115,8 @@ class Attack:
         """The results of each chunk of forgeries, in order.
 
         Raises:
-            SolverError: Z3 is not there.
-            ProofR1Error: there is to be no worker, or one died.
+            SolverError: Z3 is not installed.
+            ProofR1Error: the number of workers is 0, or a worker died.
         """
         return ordered_map(
             self.chunk, [range(examples)[start : start + CHUNK] for start in range(0, examples, CHUNK)], workers
@@ -219,7 +219,7 @@ def _distinct(formula: Formula) -> Formula:
 
 @cache
 def second_checker() -> SecondChecker | None:
-    """The checker of bundles, which shares nothing with this package; None outside a checkout."""
+    """The checker of bundles, which shares no code with this package; None outside a checkout."""
     spec = importlib.util.spec_from_file_location("check_bundle", PROGRAM) if PROGRAM.exists() else None
     if spec is None or spec.loader is None:
         return None

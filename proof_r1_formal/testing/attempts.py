@@ -2,8 +2,8 @@
 
 In: a rule catalogue. Out: an :class:`Attempt`, a problem with the actions of a proof, whose ``completion`` is what a
 model would have written. A *valid* attempt passes all four checks at every action: each is an instance of a schema of
-the catalogue over drawn formulas, with the premises that the schema asks for, and two structures show of every
-conclusion that it says something new. Everything shrinks: towards one short step over atoms.
+the catalogue over drawn formulas, with the premises that the schema requires, and two structures show that every
+conclusion is new. Examples shrink towards one short step over atoms.
 
 >>> from hypothesis import given
 >>> from proof_r1_formal.proof.verify import Verifier
@@ -63,7 +63,7 @@ Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Js
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A well-formed action before it is written."""
+    """A well-formed action as data."""
 
     id: str
     dependencies: tuple[str, ...]
@@ -82,14 +82,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Attempt:
-    """A problem and well-formed actions; printed as premises and steps, one a line."""
+    """A problem and well-formed actions. Its text has one premise or step per line."""
 
     problem: Problem
     steps: tuple[Step, ...]
 
     @property
     def completion(self) -> str:
-        """The actions as a model would write them."""
+        """The actions as the completion of a model."""
         return written([step.record() for step in self.steps])
 
     def __repr__(self) -> str:
@@ -102,7 +102,7 @@ class Attempt:
 
 
 def written(elements: Sequence[Json]) -> str:
-    """A completion whose summary holds the elements and nothing else; no name in it can look like its end."""
+    """A completion whose summary contains exactly these elements, escaped so that none looks like ``</summary>``."""
     escaped = json.dumps(elements, ensure_ascii=False).replace("<", "\\u003c")
     return f"<summary>{escaped}</summary>"
 
@@ -318,7 +318,7 @@ def _instances(
 
 
 class _Builder:
-    """Puts steps one after the other; every premise it adds is true in the model."""
+    """Builds an attempt step by step; every premise that it adds is true in the model."""
 
     def __init__(self, model: Structure, various: tuple[Structure, ...]) -> None:
         self.premises: dict[str, Formula] = {}
@@ -327,7 +327,7 @@ class _Builder:
         self._structures = (model, *various)
 
     def add(self, recipe: _Recipe) -> None:
-        """Add the step, if it says something new and the premises it needs can be true."""
+        """Add the step, if its conclusion is new and its premises can be true."""
         schema = recipe.schema
         patterns = (*schema.principal, *schema.minor)
         known = {**self.premises, **{step.id: step.conclusion for step in self.steps}}

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for what a model may write: an attempt in other layouts, and anything down to garbage."""
+"""Hypothesis strategies for completions: an attempt in other layouts, and texts from valid to garbage."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def layouts(draw: DrawFn, attempt: Attempt) -> str:
 
 
 def completions(catalogue: Catalogue = TRAIN) -> SearchStrategy[str]:
-    """What a model may write, from a valid attempt to garbage: other JSON, the marks in any order, any text."""
+    """Completions from valid to garbage: other JSON, tags in any order, any text."""
     valid = valid_attempts(catalogue)
     json_values: SearchStrategy[Json] = st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

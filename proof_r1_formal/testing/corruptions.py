@@ -1,4 +1,4 @@
-"""Hypothesis strategy for attempts with one flaw that has a name, to see that it is found.
+"""Hypothesis strategy for attempts with one named flaw.
 
 In: a strategy for attempts. Out: :class:`Corrupted`, an attempt with the flaw, and what it was made of.
 """
@@ -87,7 +87,7 @@ FINDINGS: Mapping[Corruption, Code] = MappingProxyType(
         Corruption.TRUNCATED: Code.MALFORMED,
     }
 )
-"""What the corrupted action is always found to be, with sound rules; corruptions that may do no harm are not here."""
+"""The finding of the corrupted action, given sound rules. Corruptions that may be harmless are not listed."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -98,7 +98,7 @@ class Corrupted:
         corruption: which.
         original: the attempt without it.
         index: of the action that has it; 0 if the completion cannot be read.
-        attempt: with it, as far as actions that are well formed can have it; else the original.
+        attempt: with the flaw, if well-formed actions can have it; else the original.
         text: the completion, if it is not the one of the attempt.
     """
 
@@ -115,7 +115,7 @@ class Corrupted:
 
     @property
     def completion(self) -> str:
-        """What a model would have written."""
+        """The text of the corrupted attempt."""
         return self.attempt.completion if self.text is None else self.text
 
     def __repr__(self) -> str:

@@ -1,10 +1,10 @@
-"""Random proof objects: every rule and every theorem, applied to what it may and to what it may not be applied to.
+"""Random proof objects: every rule and every theorem, with valid and invalid arguments.
 
 In: a source of random numbers. Out: proofs of the right types with premises and a claimed conclusion, most of which
 follow from nothing. They are not changed from valid proofs: lines are drawn one by one, and a line stays if the checker
-takes it, so that later lines build on everything that it takes. The names of predicates, constants, functions,
-variables, sorts and of a theorem's letters come from one small pool in half of the examples; terms and formulas are
-sometimes open. Conclusions are what the checker says that a line shows, or something near to it.
+accepts it, so later lines build on it. The names of predicates, constants, functions, variables, sorts and of a
+theorem's letters come from one small pool in half of the examples; terms and formulas are sometimes open. Conclusions
+are what the checker says that a line shows, or something near to it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ HOLE = Var("␣hole", ENTITY)
 
 
 class Forgery(NamedTuple):
-    """A proof and what it is said to prove."""
+    """A proof and its claim."""
 
     proof: Proof
     premises: tuple[Formula, ...]

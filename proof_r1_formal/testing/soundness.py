@@ -1,4 +1,4 @@
-"""The soundness harness: tries hard to make RuleCheck and the verifier say yes to something false.
+"""The soundness harness: a search for invalid steps that RuleCheck or the verifier accepts.
 
 In: a rule catalogue, a solver, a number of examples and a seed. Out: counts of examples and outcomes, and a
 reproducer for each failure. It needs neither pytest nor Hypothesis. The examples depend only on the seed, not on the
@@ -50,10 +50,10 @@ from proof_r1_formal.testing.non_instances import non_instances
 from proof_r1_formal.workers import ordered_map
 
 CHUNK = 500
-"""How many examples share a seed of their own; chunks are what processes are given."""
+"""Number of examples in a chunk, which has its own seed and is the unit of work of a process."""
 
 RuleCheck: TypeAlias = Callable[[Rule, tuple[Formula, ...], Formula, Oracle], RuleResult]
-"""What is tried: whether a step is an instance of a rule."""
+"""The function under test: whether a step is an instance of a rule."""
 
 
 class Kind(StrEnum):
@@ -66,7 +66,7 @@ class Kind(StrEnum):
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Something that must not be, with what it takes to see it again.
+    """A failure, with the data to reproduce it.
 
     Attributes:
         problem: what is wrong.
@@ -95,7 +95,7 @@ class Findings(msgspec.Struct):
         outcomes: entailed, refuted or unknown; how many of those have checked evidence.
         non_instances: entailed non-instances that were rejected, by rule.
         certified: how many the kernel accepted.
-        failures: what must not be.
+        failures: see :class:`Failure`.
     """
 
     tried: dict[str, int] = {}
@@ -121,15 +121,15 @@ class Findings(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Harness:
-    """What to try, and how.
+    """Settings of the harness.
 
     Attributes:
         rules: the catalogue; it may be unchecked.
         solver: name of the solver.
-        seed: of all that is drawn.
+        seed: of all random choices.
         kernel_sample: the share of accepted and refuted steps whose evidence Lean's kernel checks.
-        lean: Lean program to use in place of what is found.
-        check: RuleCheck, or what shall be tried in its place.
+        lean: Lean program; if None, it is searched for.
+        check: RuleCheck, or another function to test.
     """
 
     rules: Catalogue
@@ -143,12 +143,12 @@ class Harness:
         """The results of each chunk of examples, in order.
 
         Args:
-            examples: how many to try.
+            examples: number of examples.
             workers: processes to use.
 
         Raises:
-            SolverError: there is no such solver, or no Lean where a sample for it is wanted.
-            ProofR1Error: there is to be no worker, or one died.
+            SolverError: the solver is unknown or not installed, or Lean is missing and ``kernel_sample`` is not 0.
+            ProofR1Error: the number of workers is 0, or a worker died.
         """
         return ordered_map(
             self.chunk, [range(examples)[start : start + CHUNK] for start in range(0, examples, CHUNK)], workers
@@ -286,7 +286,7 @@ def _trace(step: Step, problem_id: str) -> tuple[Problem, Completion]:
 
 
 class Reproducible(Protocol):
-    """A failure that can be seen again."""
+    """A failure that can be reproduced."""
 
     def trace(self, problem_id: str) -> tuple[Problem, Completion]:
         """A problem with this id, and a completion of it."""

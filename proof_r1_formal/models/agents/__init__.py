@@ -1,4 +1,4 @@
-"""Ways to get a completion out of a model: one question, or a baseline agent that asks several.
+"""Agents, which obtain a completion from a model: by one question, or by several (baseline agents).
 
 None of them knows the right answer, or asks the verifier.
 """
@@ -12,7 +12,7 @@ from proof_r1_formal.models.chat import TimedModel
 
 
 class Agent(Protocol):
-    """Who solves problems with a model."""
+    """Solves problems with a model."""
 
     async def solve(self, problem: Problem, model: TimedModel) -> str:
         """A completion: thoughts, and a summary whose last action binds an option.

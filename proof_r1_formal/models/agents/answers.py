@@ -1,4 +1,4 @@
-"""What agents read out of replies: the JSON object that was asked for, wherever it stands."""
+"""The requested JSON object in a reply of a model, wherever it stands."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import json
 from json import JSONDecoder
 
 MAX_FAILURES = 500
-"""How many braces may open nothing that is an object before a reply is given up: each may cost a look at all of it."""
+"""Maximum number of braces that open no object. Each may require a pass over the whole reply."""
 
 _DECODER = JSONDecoder()
 
 
 def json_object(text: str) -> dict[str, object] | None:
-    """The last outermost JSON object behind the thoughts; None if there is none, or after ``MAX_FAILURES``.
+    """The last outermost JSON object after the thoughts; None if there is none, or after ``MAX_FAILURES``.
 
     >>> json_object('<think>{"valid": true}</think> So: {"valid": false, "why": {}} is it.')
     {'valid': False, 'why': {}}
@@ -34,5 +34,5 @@ def json_object(text: str) -> dict[str, object] | None:
 
 
 def as_json(value: object) -> str:
-    """A value as it is shown to a model."""
+    """A value as text in a prompt."""
     return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The plain way: the model is asked once, and its reply is the completion."""
+"""The direct agent: one question, whose reply is the completion."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Direct:
         rules: that the proof may name.
         sampling: of the reply.
         prompts: in which format problems are written.
-        constraint: what holds the reply to its form, if anything.
+        constraint: on the form of the reply, if any.
     """
 
     rules: Catalogue

@@ -2,13 +2,13 @@
 
 After Fang et al., "Graph of Verification: Structured Verification of LLM Reasoning with Directed Acyclic Graphs"
 (2025), from its description. A solution is a completion. Its steps are the nodes of a graph, with an edge from each
-dependency. In topological order, a block of nodes at a time, the model is asked whether the block follows from what
-its nodes depend on outside of it: premises, and steps that have passed before. The first block that does not pass ends
-the verification of a solution. Of the solutions that pass, the first with the most frequent answer is selected; if
-none passes, the one that came furthest.
+dependency. In topological order, a block of nodes at a time, the model judges whether the block follows from its
+dependencies outside of it: premises, and steps that have passed. The first block that fails ends the verification of a
+solution. Of the solutions that pass, the first with the most frequent answer is selected; if none passes, the one that
+came furthest.
 
-A block is one node, so many nodes, or the whole solution: that is the granularity. What is outside of a block is shown
-only as far as the block depends on it.
+The granularity is the number of nodes of a block; a block may be the whole solution. The model sees only the
+dependencies of a block.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Verified:
     Attributes:
         completion: the solution.
         answer: id of its last step.
-        passed: the share of its blocks that passed before one did not; 0 if its steps make no graph.
+        passed: share of its blocks that passed before the first failure; 0 if its steps do not form a graph.
     """
 
     completion: str
@@ -91,10 +91,10 @@ class GraphOfVerification:
 
 
 def topological(problem: Problem, actions: Sequence[Action]) -> list[Action] | None:
-    """The steps, each after those that it depends on; None if they make no graph.
+    """The steps in topological order; None if they do not form a graph.
 
-    They make none if there are none, a step says nothing or has no name of its own, or its dependencies are nowhere
-    or go round in a circle.
+    Steps do not form a graph if there are none, a step has no conclusion or no unique name, or a dependency is unknown
+    or circular.
     """
     premises = {premise.id for premise in problem.premises}
     nodes: dict[str, Action] = {}
@@ -115,11 +115,11 @@ def topological(problem: Problem, actions: Sequence[Action]) -> list[Action] | N
 
 
 def judgement(block: Sequence[Action], known: Mapping[str, str]) -> list[Message]:
-    """The chat that asks whether a block follows.
+    """The chat that asks whether a block follows from its dependencies.
 
     Args:
         block: steps.
-        known: what premises and steps that have passed say, by name.
+        known: the conclusions of premises and passed steps, by name.
     """
     inside = {action.id for action in block}
     outside = dict.fromkeys(name for action in block for name in action.dependencies if name not in inside)
@@ -139,7 +139,7 @@ for the first that does not."""
 
 
 def is_valid(reply: str) -> bool:
-    """Whether a reply says that a block passes: one that says nothing clear does not."""
+    """Whether a reply accepts a block. An unclear reply does not."""
     judged = json_object(reply)
     return judged is not None and judged.get("valid") is True
 

@@ -1,13 +1,13 @@
-"""LogicAgent as a baseline agent: several views of the claim, a symbolic solver, a second thought, a decision.
+"""LogicAgent as a baseline agent: several views of the claim, a symbolic solver, a reflection, a decision.
 
 After Zhang et al., "From Ambiguity to Verdict: A Semiotic-Grounded Multi-Perspective Agent for LLM Logical Reasoning"
 (2025), from its description. The views are the corners of the semiotic square: the claim, what contradicts it, what is
 contrary to it, and what it implies (the contradiction of the contrary). For each, the model writes the premises and the
 position of that corner as formulas, as it understands the English; a solver says whether the premises entail the
-position or its negation, and the corner says what follows for the claim: true, false, uncertain, or nothing. A position
-that holds only because nothing has its subject, or premises that contradict each other, say nothing (the check of
-existential import). The model then sees all of this and confirms or changes the answer; at last it writes the proof.
-The option that this proof binds is its answer, even if it is not the one that it was asked to prove.
+position or its negation, and the corner implies true, false, uncertain or nothing for the claim. A corner implies
+nothing if its position holds only because nothing has its subject (existential import), or if its premises are
+contradictory. The model then sees all results, confirms or changes the answer, and writes the proof. The option that
+this proof binds is the answer, even if another option was to be proved.
 
 If the options are not a claim and its negation, each option is a view, and the entailed one is the answer.
 """
@@ -48,11 +48,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A way to look at the question, and which option each outcome speaks for.
+    """A view of the question, with the option that each outcome implies.
 
     Attributes:
-        position: what the model is asked to write as a formula.
-        entailed, denied, open: ids of options, or None where the outcome says nothing.
+        position: the statement that the model formalises.
+        entailed, denied, open: id of the option that the outcome implies, or None.
     """
 
     position: str
@@ -66,9 +66,9 @@ class Finding:
     """The result of a view.
 
     Attributes:
-        view: it.
+        view: of the question.
         outcome: of the solver.
-        formulas: what the solver was asked about, as it was written.
+        formulas: of the model, as text.
     """
 
     view: View
@@ -77,7 +77,7 @@ class Finding:
 
     @property
     def answer(self) -> str | None:
-        """Id of the option that this speaks for, if it speaks for one."""
+        """Id of the option that the outcome implies, if any."""
         match self.outcome:
             case Outcome.ENTAILED:
                 return self.view.entailed
@@ -92,7 +92,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class LogicAgent:
-    """The agent; it asks once for each view, once for a second thought, and once for the proof.
+    """The agent. It makes one call for each view, one for the reflection, and one for the proof.
 
     Attributes:
         rules: that the proof may name.
@@ -129,7 +129,7 @@ class LogicAgent:
         return Finding(view, outcome, written)
 
     def last_question(self, problem: Problem, answer: str | None, reason: object) -> list[Message]:
-        """The chat that asks for the proof of what was decided; if nothing was, the model decides as it writes."""
+        """The chat that asks for the proof of the decided answer; without one, the model decides."""
         system, user = messages(problem, rules=self.rules, thinking=self.sampling.thinking)
         if answer is None:
             return [system, user]
@@ -175,7 +175,7 @@ End with one JSON object: {"premises": {"h1": "…", "h2": "…"}, "position": "
 
 
 def read_formulas(written: dict[str, object]) -> tuple[tuple[Formula, ...], Formula] | None:
-    """The premises and the position that a reply holds; None if it does not hold them, or one does not parse."""
+    """The premises and the position in a reply; None if one is missing or does not parse."""
     premises, position = written.get("premises"), written.get("position")
     if not isinstance(premises, dict) or not isinstance(position, str):
         return None
@@ -198,7 +198,7 @@ def _timed(solver: Solver, premises: tuple[Formula, ...], position: Formula) -> 
 
 
 def judge(solver: Solver, premises: tuple[Formula, ...], position: Formula) -> Outcome:
-    """What follows from the premises about a position; a solver that breaks decides nothing."""
+    """The outcome of the solver for a position; undecided if the solver fails."""
     try:
         return _judged(solver, premises, position)
     except SolverError:
@@ -240,7 +240,7 @@ def _subject(position: Formula) -> Formula | None:
 
 
 def combined(findings: Sequence[Finding]) -> str | None:
-    """The answer that all findings which say something definite agree on; if there are none, all that leave it open."""
+    """The answer on which all definite findings agree; without definite ones, that of the open findings."""
     definite = {finding.answer for finding in findings if finding.outcome is not Outcome.OPEN} - {None}
     if not definite:
         definite = {finding.answer for finding in findings} - {None}
@@ -248,7 +248,7 @@ def combined(findings: Sequence[Finding]) -> str | None:
 
 
 def second_thought(problem: Problem, findings: Sequence[Finding], symbolic: str | None) -> list[Message]:
-    """The chat that asks whether the answer stands."""
+    """The chat of the reflection, which confirms or changes the answer."""
     seen = [
         f"- {finding.view.position}\n  formulas: {as_json(finding.formulas)}\n  solver: {finding.outcome.value}"
         for finding in findings
