@@ -238,6 +238,17 @@ def test_a_failed_step_can_be_tried_again_under_the_same_id() -> None:
     assert sorted(session.state.semantic) == sorted(session.state.rule) == ["h1", "s1"]
 
 
+def test_a_symbol_that_was_taken_back_can_be_used_in_another_way() -> None:
+    session = VerifierSession(problem("P(a)", goal="P(a)"))
+    rule = "DISJUNCTION_INTRODUCTION"
+    assert session.push(action("s1", ["h1"], "P(a) ∨ R(a, a)", rule)).semantic
+    clash = session.push(action("s2", ["h1"], "P(a) ∨ R(a)", rule))
+    assert [finding.code for finding in clash.findings] == [Code.SYMBOL_CLASH]
+    session.pop()
+    session.pop()
+    assert session.push(action("s2", ["h1"], "P(a) ∨ R(a)", rule)).semantic
+
+
 def test_an_empty_session_has_nothing_to_take_back() -> None:
     session = VerifierSession(problem("P(a)", goal="P(a)"))
     with pytest.raises(IndexError, match="no action to take back"):
