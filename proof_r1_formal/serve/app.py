@@ -102,85 +102,114 @@ def build(pool: Pool, access: Access) -> ASGIApp:
 
     app = _Application(title="proof-r1", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.secured = access.token is not None
+    jobs = _Jobs(pool, access)
+    _add_verification(app, jobs)
+    _add_other_jobs(app, jobs)
+    _add_lookups(app, access.problems)
+    _add_state(app, pool, metrics)
+    _add_pages(app)
+    _add_refusals(app)
+    return _Gate(app, access, metrics)
+
+
+@dataclass(frozen=True, slots=True)
+class _Jobs:
+    """Reads requests, and has the pool do what they ask for."""
+
+    pool: Pool
+    access: Access
 
     @asynccontextmanager
-    async def body(request: Request, kind: type[_T]) -> AsyncIterator[_T]:
-        async with body_of(request, access.limits) as content:
+    async def body(self, request: Request, kind: type[_T]) -> AsyncIterator[_T]:
+        """What a request asks for."""
+        async with body_of(request, self.access.limits) as content:
             yield _decoded(content, kind)
 
-    def problem(raw: msgspec.Raw | bytes) -> bytes:
+    def problem(self, raw: msgspec.Raw | bytes) -> bytes:
         """The record of a problem that is given, or named."""
         text = bytes(raw)
         if not text.startswith(b'"'):
             return text
-        return _named(_decoded(text, str), access.problems)
+        return _named(_decoded(text, str), self.access.problems)
 
-    async def outcomes(jobs: Sequence[Job]) -> list[Outcome]:
+    async def outcomes(self, jobs: Sequence[Job]) -> list[Outcome]:
+        """What became of the jobs, in their order."""
         try:
-            return await pool.do(jobs)
+            return await self.pool.do(jobs)
         except BusyError:
             raise refusal(429, "busy", "too much waits already; try again", headers=RETRY) from None
         except TooManyError:
-            message = f"{len(jobs)} completions; the service lets no more than {pool.settings.waiting} wait"
+            message = f"{len(jobs)} completions; the service lets no more than {self.pool.settings.waiting} wait"
             raise refusal(413, "too_large", message) from None
 
+    async def reports(self, jobs: Sequence[Job]) -> Response:
+        """The reports that the jobs make."""
+        reports = [_content(outcome) for outcome in await self.outcomes(jobs)]
+        return _json(b'{"reports":[' + b",".join(reports) + b"]}")
+
+
+def _add_verification(app: FastAPI, jobs: _Jobs) -> None:
     @app.post("/v1/verify")
     async def verify(request: Request) -> Response:
         """Check every action of completions of one problem."""
-        async with body(request, VerifyRequest) as asked:
-            record = problem(asked.problem)
-            jobs = [
-                Verify(record, completion, sample, asked.rules, asked.evaluation, asked.atomic)
-                for sample, completion in enumerate(asked.completions)
-            ]
-            reports = [_content(outcome) for outcome in await outcomes(jobs)]
-        return _json(b'{"reports":[' + b",".join(reports) + b"]}")
+        async with jobs.body(request, VerifyRequest) as asked:
+            record = jobs.problem(asked.problem)
+            return await jobs.reports(
+                [
+                    Verify(record, completion, sample, asked.rules, asked.evaluation, asked.atomic)
+                    for sample, completion in enumerate(asked.completions)
+                ]
+            )
 
     @app.post("/v1/verify_many")
     async def verify_many(request: Request) -> Response:
         """Check every action of completions of several problems; one report per item, in order."""
-        async with body(request, VerifyManyRequest) as asked:
-            jobs = [
-                Verify(problem(item.problem), item.completion, 0, asked.rules, asked.evaluation, asked.atomic)
-                for item in asked.items
-            ]
-            reports = [_content(outcome) for outcome in await outcomes(jobs)]
-        return _json(b'{"reports":[' + b",".join(reports) + b"]}")
+        async with jobs.body(request, VerifyManyRequest) as asked:
+            return await jobs.reports(
+                [
+                    Verify(jobs.problem(item.problem), item.completion, 0, asked.rules, asked.evaluation, asked.atomic)
+                    for item in asked.items
+                ]
+            )
 
+    @app.post("/get_reward")
+    async def get_reward(request: Request, reward: RewardName = "sound", rules: RuleSystem = "train") -> Response:
+        """Reward rollouts, as OpenRLHF asks a remote reward model to."""
+        async with jobs.body(request, RewardRequest) as asked:
+            if not len(asked.query) == len(asked.prompts) == len(asked.labels):
+                raise refusal(422, "unusable", "query, prompts and labels differ in length")
+            scores = [
+                Score(_labelled(label, jobs.access.problems), _completion(query, prompt), rules, reward)
+                for query, prompt, label in zip(asked.query, asked.prompts, asked.labels, strict=True)
+            ]
+            return _json(_rewards(await jobs.outcomes(scores)))
+
+
+def _add_other_jobs(app: FastAPI, jobs: _Jobs) -> None:
     @app.post("/v1/certify")
     async def certify(request: Request) -> Response:
         """Make a theorem of a verified answer, and ask Lean's kernel about it."""
-        async with body(request, CertifyRequest) as asked:
-            job = Certify(problem(asked.problem), asked.completion, asked.rules, asked.kernel == "lean")
-            [outcome] = await outcomes([job])
+        async with jobs.body(request, CertifyRequest) as asked:
+            job = Certify(jobs.problem(asked.problem), asked.completion, asked.rules, asked.kernel == "lean")
+            [outcome] = await jobs.outcomes([job])
         return _json(_content(outcome))
 
     @app.post("/v1/report")
     async def report(request: Request) -> Response:
         """Make a page in HTML of completions and their proofs, as ``proof-r1 report`` does."""
-        async with body(request, PageRequest) as asked:
-            [outcome] = await outcomes([Page(problem(asked.problem), asked.completions, asked.rules)])
+        async with jobs.body(request, PageRequest) as asked:
+            [outcome] = await jobs.outcomes([Page(jobs.problem(asked.problem), asked.completions, asked.rules)])
         return Response(_content(outcome), media_type="text/html")
 
     @app.post("/v1/parse")
     async def parse(request: Request) -> Response:
         """Read a formula in any notation."""
-        async with body(request, ParseRequest) as asked:
-            [outcome] = await outcomes([Parse(asked.formula, asked.repair)])
+        async with jobs.body(request, ParseRequest) as asked:
+            [outcome] = await jobs.outcomes([Parse(asked.formula, asked.repair)])
         return _json(_content(outcome))
 
-    @app.post("/get_reward")
-    async def get_reward(request: Request, reward: RewardName = "sound", rules: RuleSystem = "train") -> Response:
-        """Reward rollouts, as OpenRLHF asks a remote reward model to."""
-        async with body(request, RewardRequest) as asked:
-            if not len(asked.query) == len(asked.prompts) == len(asked.labels):
-                raise refusal(422, "unusable", "query, prompts and labels differ in length")
-            jobs = [
-                Score(_labelled(label, access.problems), _completion(query, prompt), rules, reward)
-                for query, prompt, label in zip(asked.query, asked.prompts, asked.labels, strict=True)
-            ]
-            return _json(_rewards(await outcomes(jobs)))
 
+def _add_lookups(app: FastAPI, problems: Mapping[str, bytes]) -> None:
     @app.get("/v1/rules")
     async def listed_rules(rules: RuleSystem = "train") -> Response:
         """List the rules of a catalogue, with their schemata."""
@@ -189,23 +218,15 @@ def build(pool: Pool, access: Access) -> ASGIApp:
     @app.get("/v1/problems")
     async def listed_problems() -> Response:
         """List the ids of the problems that requests can name."""
-        return _json(msgspec.json.encode(ProblemsReply(tuple(access.problems))))
+        return _json(msgspec.json.encode(ProblemsReply(tuple(problems))))
 
     @app.get("/v1/problem")
     async def one_problem(id: str) -> Response:  # noqa: A002 (the word in the address)
         """Give a problem that requests can name, as its record."""
-        return _json(_named(id, access.problems))
+        return _json(_named(id, problems))
 
-    playground = (resource("web") / "playground.html").read_bytes()
 
-    @app.get("/", include_in_schema=False)
-    async def page() -> Response:
-        return Response(playground, media_type="text/html", headers=PAGE)
-
-    @app.get("/docs", include_in_schema=False)
-    async def reference() -> Response:
-        return Response(as_page(app.openapi()), media_type="text/html", headers=PAGE)
-
+def _add_state(app: FastAPI, pool: Pool, metrics: Metrics) -> None:
     @app.get("/healthz")
     async def healthz() -> Response:
         """Whether the service works."""
@@ -217,6 +238,20 @@ def build(pool: Pool, access: Access) -> ASGIApp:
         """Counts for Prometheus."""
         return Response(metrics.page(), media_type=MEDIA_TYPE)
 
+
+def _add_pages(app: FastAPI) -> None:
+    playground = (resource("web") / "playground.html").read_bytes()
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> Response:
+        return Response(playground, media_type="text/html", headers=PAGE)
+
+    @app.get("/docs", include_in_schema=False)
+    async def reference() -> Response:
+        return Response(as_page(app.openapi()), media_type="text/html", headers=PAGE)
+
+
+def _add_refusals(app: FastAPI) -> None:
     @app.exception_handler(RefusalError)
     async def refused(_: Request, error: RefusalError) -> Response:
         return _refusal(error.refused, error.headers)
@@ -231,8 +266,6 @@ def build(pool: Pool, access: Access) -> ASGIApp:
         codes: dict[int, Code] = {404: "not_found", 405: "not_allowed"}
         trouble = Trouble(codes.get(error.status_code, "bad_request"), str(error.detail))
         return _refusal(Refused(error.status_code, trouble), dict(error.headers or {}))
-
-    return _Gate(app, access, metrics)
 
 
 class _Application(FastAPI):
