@@ -6,6 +6,8 @@
 docs/bundle.md describes the format and the scope of the checks. --show also prints every formula beside the text that
 it formalises. --accept-unsupported accepts verdicts without evidence. Exit status: 0 all checks pass, 1 a check fails,
 2 the file is not a bundle, 3 the check exceeds the step limit (--steps). A message begins with its place, a JSON path.
+
+One file, so that it can be read and run without anything else.
 """
 
 from __future__ import annotations

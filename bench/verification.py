@@ -2,6 +2,8 @@
 
 All contestants of a comparison run in one call, each in a process of its own with empty caches, and take turns block by
 block. Times are CPU seconds; a ratio is that of the medians over the rounds.
+
+One module, because all measurements are made in one run.
 """
 
 from __future__ import annotations

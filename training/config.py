@@ -3,6 +3,8 @@
 In: a file, and overrides ``key.sub=value`` from the command line. Out: a frozen :class:`Config`. An unknown key, a key
 that is there twice, a value of a wrong type or out of range is a :class:`ConfigError` that says where. Defaults are the
 paper's.
+
+One module, so that all keys of a configuration stand in one place.
 """
 
 from __future__ import annotations

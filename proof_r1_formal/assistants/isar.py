@@ -6,6 +6,8 @@ term is a fact ``by (rule …)``, which applies one lemma to earlier facts, or a
 ``rule`` unifies, up to the names of bound variables and β and η, and does no more. So predicate variables of lemmas are
 always instantiated by name, and what a lemma is applied to has the form in which the lemma says it: where a line takes
 a formula apart, pairs of negations are taken off, and put back where one is put together (``evidence.lemmas``).
+
+One module, because every line of the calculus has one case here, and all cases share the names of facts.
 """
 
 from __future__ import annotations

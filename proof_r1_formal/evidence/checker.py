@@ -4,6 +4,8 @@ In: a proof, the premises, and the conclusion that it is said to prove. Out: whi
 :class:`ProofError` that says what does not follow. It searches for nothing, knows no solver and no rule of inference
 but those of ``evidence.term``, and takes time linear in the size of the proof. Formulas are compared up to the names of
 bound variables.
+
+One module, so that what a "yes" rests on can be read from top to bottom.
 """
 
 from __future__ import annotations

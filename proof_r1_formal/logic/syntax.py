@@ -10,6 +10,8 @@ function that defines it (``symbols``, ``alpha_normal``, …), which keeps its r
 
 Variables carry a sort. Sorts of predicates, functions and constants follow from their uses (``logic.signature``),
 unless a term names its own, as those do in the formulas of a problem with several sorts. Domains are non-empty.
+
+One module, because all nodes share one table and the way in which they are made.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ rule (A := ⊤ and B := the conclusion make it an implication elimination). So p
 must be a spine element (``rules.spine``) of a dependency of its own. Minor premises need only be entailed by the
 others, or stand in the spine of an anchored one. The conclusion must be equivalent to the instance's, as plain logic,
 never under the dependencies.
+
+One module, because every part of a search for an instance reads and spends the same state.
 """
 
 from __future__ import annotations

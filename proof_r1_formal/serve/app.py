@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from fastapi import FastAPI, Request, Response
@@ -21,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from proof_r1_formal.proof.rewards import RewardName, Scored
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
+from proof_r1_formal.serve.bodies import decoded
 from proof_r1_formal.serve.limits import RETRY, Limits, body_of, check_host, check_token
 from proof_r1_formal.serve.messages import (
     Certify,
@@ -123,14 +123,14 @@ class _Jobs:
     async def body(self, request: Request, kind: type[_T]) -> AsyncIterator[_T]:
         """What a request asks for."""
         async with body_of(request, self.access.limits) as content:
-            yield _decoded(content, kind)
+            yield decoded(content, kind)
 
     def problem(self, raw: msgspec.Raw | bytes) -> bytes:
         """The record of a problem that is given, or named."""
         text = bytes(raw)
         if not text.startswith(b'"'):
             return text
-        return _named(_decoded(text, str), self.access.problems)
+        return _named(decoded(text, str), self.access.problems)
 
     async def outcomes(self, jobs: Sequence[Job]) -> list[Outcome]:
         """What became of the jobs, in their order."""
@@ -310,52 +310,6 @@ class _Gate:
 
 
 # -- requests ---------------------------------------------------------------------------------------------------------
-
-
-def _decoded(content: bytes | bytearray, kind: type[_T]) -> _T:
-    try:
-        text = content.decode()  # msgspec does not look at what it leaves raw
-        try:
-            return msgspec.json.decode(content, type=kind)
-        except msgspec.ValidationError:
-            raise
-        except msgspec.DecodeError:  # it refuses escapes of half of a surrogate pair, which a completion may hold
-            return msgspec.convert(_tolerantly_decoded(text), kind)
-    except msgspec.ValidationError as error:
-        raise refusal(422, "bad_request", str(error)) from None
-    except (ValueError, RecursionError) as error:
-        raise refusal(400, "bad_request", f"the body is not JSON: {error}") from None
-
-
-def _tolerantly_decoded(text: str) -> object:
-    """The value of a body whose strings may hold halves of surrogate pairs; a problem is left raw.
-
-    Raises:
-        ValueError: it is not JSON, or an object has a key twice.
-    """
-    body = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_constant)
-    for part in _with_problems(body):
-        part["problem"] = msgspec.Raw(json.dumps(part["problem"]).encode("ascii"))
-    return body
-
-
-def _with_problems(body: object) -> Iterator[dict[str, object]]:
-    """The objects of a body that hold a problem: the body itself, or its items."""
-    if isinstance(body, dict):
-        items = body.get("items")
-        candidates = [body, *(items if isinstance(items, list) else [])]
-        yield from (part for part in candidates if isinstance(part, dict) and "problem" in part)
-
-
-def _without_repeats(members: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(members)
-    if len(found) < len(members):
-        raise ValueError(f"a key occurs twice in an object with the keys {', '.join(map(repr, found))}")
-    return found
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
 
 
 def _named(name: str, problems: Mapping[str, bytes]) -> bytes:

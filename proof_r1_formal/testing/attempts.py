@@ -5,6 +5,8 @@ model would have written. A *valid* attempt passes all four checks at every acti
 the catalogue over drawn formulas, with the premises that the schema requires, and two structures show that every
 conclusion is new. Examples shrink towards one short step over atoms.
 
+One module, because the strategies of steps, problems and proofs draw from each other.
+
 >>> from hypothesis import given
 >>> from proof_r1_formal.proof.verify import Verifier
 >>> verifier = Verifier()

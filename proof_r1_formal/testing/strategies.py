@@ -4,6 +4,8 @@ Needs only ``hypothesis`` beside the package. Formulas are closed, sorted as the
 convention of the grammars (no name is a variable here and a symbol there), so every one of them can be written and read
 back. Everything shrinks: towards plain names, few symbols, small domains, atoms.
 
+One module, because the strategies draw from each other.
+
 >>> from hypothesis import given
 >>> from proof_r1_formal.logic.model import evaluate
 >>> @given(signatures().flatmap(lambda s: st.tuples(formulas(s), structures(s))))

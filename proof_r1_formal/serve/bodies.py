@@ -1,0 +1,67 @@
+"""The body of a request, from JSON to a message.
+
+In: bytes and the type of the message. Out: the message, or a refusal that says what is wrong with the body.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import NoReturn, TypeVar
+
+import msgspec
+
+from proof_r1_formal.serve.messages import refusal
+
+_T = TypeVar("_T")
+
+
+def decoded(content: bytes | bytearray, kind: type[_T]) -> _T:
+    """The message in a body.
+
+    Raises:
+        RefusalError: the body is not JSON (400), or not such a message (422).
+    """
+    try:
+        text = content.decode()  # msgspec does not look at what it leaves raw
+        try:
+            return msgspec.json.decode(content, type=kind)
+        except msgspec.ValidationError:
+            raise
+        except msgspec.DecodeError:  # it refuses escapes of half of a surrogate pair, which a completion may hold
+            return msgspec.convert(_tolerantly_decoded(text), kind)
+    except msgspec.ValidationError as error:
+        raise refusal(422, "bad_request", str(error)) from None
+    except (ValueError, RecursionError) as error:
+        raise refusal(400, "bad_request", f"the body is not JSON: {error}") from None
+
+
+def _tolerantly_decoded(text: str) -> object:
+    """The value of a body whose strings may hold halves of surrogate pairs; a problem is left raw.
+
+    Raises:
+        ValueError: it is not JSON, or an object has a key twice.
+    """
+    body = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_constant)
+    for part in _with_problems(body):
+        part["problem"] = msgspec.Raw(json.dumps(part["problem"]).encode("ascii"))
+    return body
+
+
+def _with_problems(body: object) -> Iterator[dict[str, object]]:
+    """The objects of a body that hold a problem: the body itself, or its items."""
+    if isinstance(body, dict):
+        items = body.get("items")
+        candidates = [body, *(items if isinstance(items, list) else [])]
+        yield from (part for part in candidates if isinstance(part, dict) and "problem" in part)
+
+
+def _without_repeats(members: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(members)
+    if len(found) < len(members):
+        raise ValueError(f"a key occurs twice in an object with the keys {', '.join(map(repr, found))}")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
