@@ -164,15 +164,15 @@ class Found:
         preset: of the credit.
         edits: what is done to the honest rollout; empty if no attack earns more than it.
         gain: advantage over the honest rollout, summed over the tokens.
-        tried: how many different completions were tried, improvements left out.
-        improvements: how many were left out.
+        attacks: number of different completions, without improvements.
+        improvements: number of improvements, which are left out.
     """
 
     kind: Kind
     preset: PresetName
     edits: tuple[str, ...]
     gain: float
-    tried: int
+    attacks: int
     improvements: int
 
 
@@ -193,18 +193,18 @@ def search(kind: Kind, presets: Sequence[PresetName], *, pairs: int = 0, seed: i
         for name in presets
     }
     best: dict[PresetName, tuple[float, tuple[str, ...]]] = dict.fromkeys(presets, (0.0, ()))
-    tried = improvements = 0
+    attacks = improvements = 0
     for draft in _drafts(HONEST[kind], pairs, Random(f"{seed}/{kind}")):
         if improves(verified(draft.completion), honest):
             improvements += 1
             continue
-        tried += 1
+        attacks += 1
         for name in presets:
             for one, standard in zip(baselines[name], standards[name], strict=True):
                 more = earned(draft.completion, kind, settings[name], one) - standard
                 if more > best[name][0] + TOLERANCE:
                     best[name] = more, draft.edits
-    return tuple([Found(kind, name, found, more, tried, improvements) for name, (more, found) in best.items()])
+    return tuple([Found(kind, name, found, more, attacks, improvements) for name, (more, found) in best.items()])
 
 
 TOLERANCE = 1e-9
@@ -239,7 +239,7 @@ def table(results: Sequence[Sequence[Found]]) -> str:
     ]
     for found in results:
         cells = [f"{one.gain:+.2f}: {'; '.join(one.edits)}" if one.edits else "0" for one in found]
-        lines.append(f"| {found[0].kind} | {found[0].tried:,} | {' | '.join(cells)} |")
+        lines.append(f"| {found[0].kind} | {found[0].attacks:,} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -250,8 +250,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
     options = parser.parse_args()
     results = [search(kind, tuple(PRESETS), pairs=options.pairs, seed=options.seed) for kind in Kind]
-    tried, improvements = (sum(getattr(found[0], name) for found in results) for name in ("tried", "improvements"))
-    sys.stdout.write(f"{table(results)}\n\n{tried:,} attacks tried, {improvements:,} improvements left out\n")
+    attacks, improvements = (sum(getattr(found[0], name) for found in results) for name in ("attacks", "improvements"))
+    sys.stdout.write(f"{table(results)}\n\n{attacks:,} attacks, {improvements:,} improvements left out\n")
     return int(any(one.preset == "hardened" and one.edits for found in results for one in found))
 
 

@@ -208,7 +208,7 @@ def _reports(task: tuple[int, range]) -> list[TraceReport]:
     return _worker.reports(*task)
 
 
-class Asked:
+class RunningBackends:
     """Running backends; each worker has its own solvers.
 
     Args:
@@ -233,7 +233,7 @@ class Asked:
 
 
 @contextmanager
-def asked(work: Work, workers: int, *, engine: str = PROCESSES) -> Iterator[Asked]:
+def running_backends(work: Work, workers: int, *, engine: str = PROCESSES) -> Iterator[RunningBackends]:
     """Have workers do the work, as long as a ``with`` statement lasts.
 
     Args:
@@ -245,7 +245,7 @@ def asked(work: Work, workers: int, *, engine: str = PROCESSES) -> Iterator[Aske
     """
     alone = workers == 1 and engine == PROCESSES
     with worker_pool(workers, initializer=partial(_start, work), engine=engine) as pool:
-        yield Asked(pool, 1 if alone else CHUNK)
+        yield RunningBackends(pool, 1 if alone else CHUNK)
 
 
 # -- kept on disk -----------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from typing import TypeAlias, TypeVar
 
 import msgspec
 
-from proof_r1_formal.audit.backends import AnswerRecord, Backend, Outcome, Work, asked, kept, slug
+from proof_r1_formal.audit.backends import AnswerRecord, Backend, Outcome, Work, kept, running_backends, slug
 from proof_r1_formal.audit.disagreement import Disagreement, Pair, contradictory, disagreements_of, reproducer
 from proof_r1_formal.audit.local_check import Fault, LocalCheck, local_checks
 from proof_r1_formal.data.completions import Completion
@@ -129,9 +129,9 @@ def crosscheck(
     for name in ("answers", "reports", "disagreements"):
         check_folder(folder / name)
 
-    with asked(Work(backends, queries, completions, rules), workers, engine=engine) as pool:
+    with running_backends(Work(backends, queries, completions, rules), workers, engine=engine) as pool:
 
-        def told(items: Iterable[_T], what: str, total: int) -> Generator[_T]:
+        def with_progress(items: Iterable[_T], what: str, total: int) -> Generator[_T]:
             for done, item in enumerate(items, 1):
                 if progress is not None:
                     progress(what, done, total)
@@ -142,7 +142,7 @@ def crosscheck(
             answers = kept(
                 path, _header(backend, questioned), AnswerRecord, lambda done: pool.answers(index, range(done, total))
             )
-            return list(told(answers, f"local checks, {backend.name}", total))
+            return list(with_progress(answers, f"local checks, {backend.name}", total))
 
         def metrics_of(index: int, backend: Backend) -> dict[str, Metrics]:
             path, total = folder / "reports" / f"{slug(backend.name)}.jsonl", len(completions)
@@ -150,7 +150,7 @@ def crosscheck(
                 path, _header(backend, verified), TraceReport, lambda done: pool.reports(index, range(done, total))
             )
             metrics = {}
-            with closing(told(reports, f"all checks, {backend.name}", total)) as source:
+            with closing(with_progress(reports, f"all checks, {backend.name}", total)) as source:
                 for name, chosen in systems.items():
                     of_system = {c.problem_id: problems[c.problem_id] for c in chosen}
                     metrics[name] = evaluate_metrics(of_system, islice(source, len(chosen)), eligibility="reference")

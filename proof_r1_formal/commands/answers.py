@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from proof_r1_formal.commands.common import RuleSystem, fail, say
+from proof_r1_formal.commands.common import RuleSystem, fail, log
 from proof_r1_formal.decoding.guide import Feedback
 from proof_r1_formal.decoding.masks import require_llguidance
 from proof_r1_formal.models.agents import Agent
@@ -55,14 +55,14 @@ class AnswerForm:
             return Direct(names, sampling, constraint=Masks(names, self.constrain != "off", guidance)), key
         if guidance is not None:
             plain = not await continues_chats(model, sampling)
-            say(f"guided by continuing answers through {'/completions' if plain else '/chat/completions'}")
+            log(f"guided by continuing answers through {'/completions' if plain else '/chat/completions'}")
             return Guided(names, sampling, guidance.guide, plain), f"{key} {self.tries} {self.feedback}"
         assert self.constrain != "off"  # or there is nothing to be held to
         offer = await offered(model, self.constrain, sampling)
         if offer is None:
             if self.constrain != "auto":
                 fail(f"the endpoint does not keep to a {self.constrain}; use --constrain auto or off")
-            say("the endpoint keeps to no constraint that is known here: answers are not constrained")
+            log("the endpoint keeps to no constraint that is known here: answers are not constrained")
             return Direct(names, sampling), key
-        say(f"constrained by the field {offer.name} of the endpoint ({offer.kind})")
+        log(f"constrained by the field {offer.name} of the endpoint ({offer.kind})")
         return Direct(names, sampling, constraint=Offered(offer, names, sampling.thinking == "explicit")), key

@@ -26,9 +26,9 @@ from proof_r1_formal.commands.common import (
     check_outputs,
     engine,
     finish,
+    log,
     progress_bar,
     read_problem_file,
-    say,
     usable_completions,
     with_progress,
     write,
@@ -82,8 +82,8 @@ def soundness(
         found.merge(some)
     answered = AnswerFindings()
     chunks = AnswerHarness(catalogue(rules), solver=solver, seed=seed).run(answers, workers=workers)
-    for judged in with_progress(chunks, "trying answers", -(-answers // ANSWERS)):
-        answered.merge(judged)
+    for rechecked in with_progress(chunks, "trying answers", -(-answers // ANSWERS)):
+        answered.merge(rechecked)
     forged = AttackFindings()
     attempts = Attack(seed=seed).run(proofs, workers=workers)
     for attacked in with_progress(attempts, "trying proofs", -(-proofs // FORGERIES)):
@@ -99,17 +99,17 @@ def soundness(
         write_output(out, msgspec.json.format(msgspec.json.encode(report, order="deterministic"), indent=1) + b"\n")
         if failures:
             problems, completions = write_reproducers(out, failures)
-            say(f"to see a failure: proof-r1 show --problems {problems} --completions {completions} --id …")
-    totals = [sum(each.tried.values()) for each in (found, answered, forged)]
+            log(f"to see a failure: proof-r1 show --problems {problems} --completions {completions} --id …")
+    totals = [sum(each.examples.values()) for each in (found, answered, forged)]
     failed = len(failures) + len(forged.failures)
-    say("{} failures in {} steps, {} traces and {} proofs".format(failed, *totals))
+    log("{} failures in {} steps, {} traces and {} proofs".format(failed, *totals))
     if failed:
         raise typer.Exit(1)
 
 
 def _show_steps(found: Findings, title: str) -> None:
-    table = Table("what was tried", "examples", "accepted", title=title)
-    for kind, count in sorted(found.tried.items()):
+    table = Table("kind", "examples", "accepted", title=title)
+    for kind, count in sorted(found.examples.items()):
         table.add_row(Text(kind), str(count), str(found.accepted.get(kind, 0)))
     OUT.print(table)
     write(", ".join(f"{count} {outcome}" for outcome, count in sorted(found.outcomes.items())))
@@ -122,12 +122,12 @@ def _show_steps(found: Findings, title: str) -> None:
 
 
 def _show_answers(answered: AnswerFindings) -> None:
-    table = Table("what was tried", "traces", "verified", title="Answers")
-    for kind, count in sorted(answered.tried.items()):
+    table = Table("kind", "traces", "verified", title="Answers")
+    for kind, count in sorted(answered.examples.items()):
         table.add_row(Text(kind), str(count), str(answered.verified.get(kind, 0)))
     OUT.print(table)
-    judged = ", ".join(f"{count} {said}" for said, count in sorted(answered.judged.items()))
-    write(f"Z3 on the verified answers: {judged}")
+    results = ", ".join(f"{count} {result}" for result, count in sorted(answered.rechecked.items()))
+    write(f"Z3 on the verified answers: {results}")
     for failure in answered.failures[:SHOWN]:
         write(f"{failure.fault} ({failure.kind})")
         write(f"  {failure.completion}")
@@ -135,7 +135,7 @@ def _show_answers(answered: AnswerFindings) -> None:
 
 def _show_proofs(forged: AttackFindings) -> None:
     table = Table("last line", "proofs", "accepted", title="Forged proofs")
-    for kind, count in sorted(forged.tried.items()):
+    for kind, count in sorted(forged.examples.items()):
         table.add_row(Text(kind), str(count), str(forged.accepted.get(kind, 0)))
     OUT.print(table)
     write("accepted proofs: " + ", ".join(f"{outcome}: {count}" for outcome, count in sorted(forged.outcomes.items())))

@@ -85,13 +85,13 @@ def read_problem_file(path: Path, format_: Format) -> ProblemSet:
     """The problems of a file; prints a message about each unusable or odd one."""
     known = read_problems(path, format=format_)
     for rejected in known.rejected[:10]:
-        say(f"{path}: problem {rejected.id} is unusable: {'; '.join(rejected.reasons)}")
+        log(f"{path}: problem {rejected.id} is unusable: {'; '.join(rejected.reasons)}")
     if len(known.rejected) > 10:
-        say(f"{path}: … and {len(known.rejected) - 10} more unusable problems")
+        log(f"{path}: … and {len(known.rejected) - 10} more unusable problems")
     noted = [problem for problem in known.values() if problem.notes]
     if noted:
         have = counted(len(noted), "problem has", "problems have")
-        say(f"{path}: {have} notes; the first: {noted[0].id}: {noted[0].notes[0]}")
+        log(f"{path}: {have} notes; the first: {noted[0].id}: {noted[0].notes[0]}")
     if not known:
         fail(f"{path} contains no usable problem")
     return known
@@ -124,9 +124,9 @@ def distinct_completions(path: Path, known: ProblemSet, skipped: list[str]) -> I
 def finish(skipped: list[str]) -> None:
     """Report skipped lines, and end with status 1 if there are any."""
     for problem in skipped[:10]:
-        say(f"skipped: {problem}")
+        log(f"skipped: {problem}")
     if skipped:
-        say(f"{counted(len(skipped), 'line was', 'lines were')} skipped; everything else was checked")
+        log(f"{counted(len(skipped), 'line was', 'lines were')} skipped; everything else was checked")
         raise typer.Exit(1)
 
 
@@ -200,7 +200,7 @@ def resumable(file: LineFile) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         kept = f"; {counted(file.done, 'line')} kept: repeat the command to resume" if file.is_resumable else ""
-        say(f"interrupted{kept}")
+        log(f"interrupted{kept}")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -237,7 +237,7 @@ def write(text: str) -> None:
     OUT.file.write(f"{text}\n")
 
 
-def say(message: str) -> None:
+def log(message: str) -> None:
     """Print a message."""
     ERR.print(Text(message), soft_wrap=True)
 

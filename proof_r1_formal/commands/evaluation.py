@@ -29,8 +29,8 @@ from proof_r1_formal.commands.common import (
     engine,
     fail,
     finish,
+    log,
     read_problem_file,
-    say,
     usable_completions,
     with_progress,
 )
@@ -155,7 +155,7 @@ def evaluate(
     if diagnosis is not None:
         write_output(diagnosis, "".join(assessor.diagnosed).encode("ascii"))
     if plots is not None:
-        say(f"{counted(len(draw(results, plots)), 'picture')} written to {plots}")
+        log(f"{counted(len(draw(results, plots)), 'picture')} written to {plots}")
     finish(assessor.skipped)
 
 
@@ -225,10 +225,10 @@ class _Assessor:
         )
         if found.failures:
             have = counted(found.failures, "sample has", "samples have")
-            say(f"{completions}: {have} no completion and count in no score")
+            log(f"{completions}: {have} no completion and count in no score")
         if incomplete := found.metrics.overall.incomplete:
             have = counted(incomplete, "problem has", "problems have")
-            say(f"{completions}: {have} fewer than K = {found.metrics.samples} completions")
+            log(f"{completions}: {have} fewer than K = {found.metrics.samples} completions")
         return found
 
     def _diagnosed(self, key: Key, examined: Iterable[Examined]) -> Iterator[Examined]:
@@ -274,7 +274,7 @@ def best(
     write_completions(out, [read[problem_id, one.sample] for problem_id, one in chosen.items()])
     certified = sum(one.certified for one in chosen.values())
     silent = sum(one.answer is None for one in chosen.values())
-    say(
+    log(
         f"{counted(len(chosen), 'completion')} written to {out}: {certified} certified, "
         f"{len(chosen) - certified - silent} with the most frequent answer, {silent} without an answer"
     )

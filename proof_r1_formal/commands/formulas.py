@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 import typer
 
-from proof_r1_formal.commands.common import fail, say, write
+from proof_r1_formal.commands.common import fail, log, write
 from proof_r1_formal.data.english import parse_english, sentences
 from proof_r1_formal.data.wording import write_english
 from proof_r1_formal.logic.parse import parse_formula
@@ -42,7 +42,7 @@ def parse(
 def _write(read: Repaired, to: Literal[Notation, "english", "smtlib", "json"]) -> None:
     signature = Signature.infer([read.formula])
     for change in read.repairs:
-        say(f"repaired: {change}")
+        log(f"repaired: {change}")
     match to:
         case "english":
             write(write_english(read.formula))

@@ -27,8 +27,8 @@ from proof_r1_formal.commands.common import (
     check_outputs,
     counted,
     fail,
+    log,
     read_problem_file,
-    say,
 )
 from proof_r1_formal.data.completions import beside, write_completions
 from proof_r1_formal.data.failures import write_failures
@@ -176,7 +176,7 @@ def sample(
                         known, found, retrying, journal, described, settings, sampling, out, concurrency, workers
                     )
             if journal.replayed:
-                say(f"{counted(journal.replayed, 'stored reply was', 'stored replies were')} reused")
+                log(f"{counted(journal.replayed, 'stored reply was', 'stored replies were')} reused")
         _write(out, found)
 
     asyncio.run(work())
@@ -254,11 +254,11 @@ def _comparison(known: ProblemSet, before: list[TraceReport], after: list[TraceR
 def _write(out: Path, found: Samples) -> None:
     write_completions(out, found.completions)
     write_failures(beside(out, "failures"), found.failures)
-    say(f"{counted(len(found.completions), 'completion')} written to {out}")
+    log(f"{counted(len(found.completions), 'completion')} written to {out}")
     if found.failures:
         first = found.failures[0]
-        say(f"{len(found.failures)} failed; the first: {first.problem_id}, sample {first.sample}: {first.problem}")
-        say("repeat the command to retry them")
+        log(f"{len(found.failures)} failed; the first: {first.problem_id}, sample {first.sample}: {first.problem}")
+        log("repeat the command to retry them")
         raise typer.Exit(1)
 
 
@@ -295,7 +295,7 @@ async def open_model(
     if not _is_url(model):
         if os.sep not in model and name is None and not Path(model).exists():
             hint = f"--model https://HOST/v1 --name {model}"
-            say(f"{model} is read from the cache of transformers; for a model at an endpoint: {hint}")
+            log(f"{model} is read from the cache of transformers; for a model at an endpoint: {hint}")
         yield retrying(LocalModel(model, concurrency=concurrency))
         return
     fields, key = _object(extra), key_of(key_env)
@@ -346,4 +346,4 @@ def _progress(what: str, journal: Journal, total: int | None) -> Iterator[OnOutc
 
     with bar:
         yield on_outcome
-    say(f"{what}: {journal.tokens - before} tokens in {time.monotonic() - began:.0f} s, {speed()}")
+    log(f"{what}: {journal.tokens - before} tokens in {time.monotonic() - began:.0f} s, {speed()}")

@@ -23,8 +23,8 @@ from proof_r1_formal.commands.common import (
     counted,
     fail,
     finish,
+    log,
     read_problem_file,
-    say,
     usable_completions,
     with_progress,
 )
@@ -82,7 +82,7 @@ def report(
         fail("there is nothing to show: no completion can be used")
     html = page(settings.verifier(), known, traces, title=title, certificates=certificates, kernel=checked_by)
     write_output(out, html)
-    say(f"{counted(len(traces), 'trace')} written to {out} ({len(html) / 1e6:.1f} MB)")
+    log(f"{counted(len(traces), 'trace')} written to {out} ({len(html) / 1e6:.1f} MB)")
     finish(skipped)
 
 

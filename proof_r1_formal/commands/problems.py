@@ -25,9 +25,9 @@ from proof_r1_formal.commands.common import (
     counted,
     engine,
     fail,
+    log,
     progress_bar,
     resumable,
-    say,
     with_progress,
 )
 from proof_r1_formal.data import Format, read_problems
@@ -75,7 +75,7 @@ def translate(
     if check:
         OUT.print(_agreement(problems, solver))
     _say_rejected(file, found.rejected)
-    say(f"{counted(len(problems), 'problem')} written to {out}")
+    log(f"{counted(len(problems), 'problem')} written to {out}")
     if found.rejected:
         raise typer.Exit(1)
 
@@ -131,16 +131,16 @@ def generate(
         keys.append(structural_key(problem.options[0].formula, [premise.formula for premise in problem.premises]))
         last = int(problem.id.rpartition("/")[2])
 
-    told = (settings, n, with_proofs, evidence is not None)
+    run_settings = (settings, n, with_proofs, evidence is not None)
     statistics: dict[str, Statistics] = defaultdict(Statistics)
     with ExitStack() as files:
-        file = files.enter_context(LineFile.open(out, inputs=(), settings=told, read=remember))
+        file = files.enter_context(LineFile.open(out, inputs=(), settings=run_settings, read=remember))
         beside = None
         if evidence is not None:
-            beside = files.enter_context(LineFile.open(evidence, inputs=(), settings=told))
+            beside = files.enter_context(LineFile.open(evidence, inputs=(), settings=run_settings))
         files.enter_context(resumable(file))
         if file.done:
-            say(f"resuming after {counted(file.done, 'problem')}; the tables cover only the others")
+            log(f"resuming after {counted(file.done, 'problem')}; the tables cover only the others")
         start, todo = last + 1, n - file.done
         drawn = generate_problems(settings, start=start, seen=keys, workers=workers, engine=engine(ray))
         for generated in with_progress(islice(drawn, todo), "generating", todo):
@@ -153,7 +153,7 @@ def generate(
     for table in comparison({name: statistics[name] for name in (*STEPS, "all") if name in statistics}):
         OUT.print(to_rich(table))
     dropped = counted(last + 1 - start - todo, "duplicate was", "duplicates were")
-    say(f"{counted(n, 'problem')} written to {out}; {dropped} dropped")
+    log(f"{counted(n, 'problem')} written to {out}; {dropped} dropped")
 
 
 def _range(option: str, text: str | None) -> tuple[int, int] | None:
@@ -169,9 +169,9 @@ def _range(option: str, text: str | None) -> tuple[int, int] | None:
 
 def _say_rejected(file: Path, rejected: tuple[Rejected, ...]) -> None:
     for record in rejected[:_SHOWN]:
-        say(f"rejected: {file}, record {record.line} ({record.id}): {'; '.join(record.reasons)}")
+        log(f"rejected: {file}, record {record.line} ({record.id}): {'; '.join(record.reasons)}")
     if len(rejected) > _SHOWN:
-        say(f"… and {len(rejected) - _SHOWN} more rejected records")
+        log(f"… and {len(rejected) - _SHOWN} more rejected records")
 
 
 def _summary(found: ProblemSet) -> Table:
@@ -202,7 +202,7 @@ def _agreement(problems: list[Problem], solver_name: str) -> Table:
         total[label] += 1
         agree[label] += answer == problem.answer
         if answer != problem.answer:
-            say(f"wrong label: {problem.id} is labelled {label}; {solver.name} finds {_label(problem, answer)}")
+            log(f"wrong label: {problem.id} is labelled {label}; {solver.name} finds {_label(problem, answer)}")
     table = Table("label", "problems", "agree", "share", title=f"Labels and {solver.name}", title_justify="left")
     for label in (*sorted(total), "all"):
         count, right = (total.total(), agree.total()) if label == "all" else (total[label], agree[label])

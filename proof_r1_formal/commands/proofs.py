@@ -22,9 +22,9 @@ from proof_r1_formal.commands.common import (
     check_outputs,
     counted,
     fail,
+    log,
     read_problem_file,
     resumable,
-    say,
     with_progress,
 )
 from proof_r1_formal.data.completions import Completion, encode
@@ -118,13 +118,13 @@ def _written(
 
     with LineFile.open(out, inputs=(source,), settings=settings, read=remember) as file, resumable(file):
         if done:
-            say(f"resuming after {counted(len(done), 'completion')}; the table covers only the other problems")
+            log(f"resuming after {counted(len(done), 'completion')}; the table covers only the other problems")
         for problem, result in _results(known, prover, frozenset(done)):
             if isinstance(result, Proved):
                 text = completion(problem, result.steps, thinking=thinking)
                 file.append_line(encode(Completion(problem_id=problem.id, completion=text)))
             yield problem, result
-    say(f"{counted(file.done, 'completion')} written to {out}")
+    log(f"{counted(file.done, 'completion')} written to {out}")
 
 
 def _data(result: Result) -> dict[str, object]:
@@ -189,8 +189,8 @@ class _Tally:
     def finish(self) -> None:
         """Report unproved problems, and end with status 1 if there are any."""
         for problem in self._open[:_SHOWN]:
-            say(f"no proof of {problem}")
+            log(f"no proof of {problem}")
         if len(self._open) > _SHOWN:
-            say(f"… and {len(self._open) - _SHOWN} more")
+            log(f"… and {len(self._open) - _SHOWN} more")
         if self._open:
             raise typer.Exit(1)

@@ -21,9 +21,9 @@ from proof_r1_formal.commands.common import (
     count_lines,
     distinct_completions,
     finish,
+    log,
     progress_bar,
     read_problem_file,
-    say,
     with_progress,
 )
 from proof_r1_formal.commands.models import (
@@ -131,7 +131,7 @@ def review(
     write_output(files["tables.json"], to_json(tables))
     write_output(files["agreement.svg"], review_picture(found, reviewer).encode())
     silent = sum(isinstance(judgement, Unjudged) for judgement in judgements.values())
-    say(f"{len(judgements) - silent} of {len(judgements)} steps were judged; results are in {out}")
+    log(f"{len(judgements) - silent} of {len(judgements)} steps were judged; results are in {out}")
     finish(skipped)
     if silent:
         raise typer.Exit(1)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from proof_r1_formal.commands.common import FormatOption, fail, read_problem_file, say
+from proof_r1_formal.commands.common import FormatOption, fail, log, read_problem_file
 from proof_r1_formal.data.native import encoded
 
 CONNECTIONS = 1024
@@ -104,11 +104,11 @@ def serve(
                 bound = self.servers[0].sockets[0].getsockname()
                 url = f"http://{f'[{host}]' if ':' in host else host}:{bound[1]}"
                 pages = f"API: {url}/docs · health: {url}/healthz · metrics: {url}/metrics"
-                say(f"running on {url} (open it in a browser) · {pages}")
+                log(f"running on {url} (open it in a browser) · {pages}")
 
         async def shutdown(self, sockets: list[socket] | None = None) -> None:
             await super().shutdown(sockets)
-            say("stopped")
+            log("stopped")
 
     Server(config).run()
 

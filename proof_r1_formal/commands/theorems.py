@@ -36,8 +36,8 @@ from proof_r1_formal.commands.common import (
     counted,
     fail,
     finish,
+    log,
     read_problem_file,
-    say,
     usable_completions,
     with_progress,
     write,
@@ -119,7 +119,7 @@ def certify(
         write_bundle(bundle, verifier, selected, traces, kernels=accepted)
     by = [] if checked_by is None else [checked_by.version]
     by.append(f"schemata of {rules} accepted: {accepted_schemata(verifier.rules)}")
-    say(f"{', '.join(f'{word}: {count}' for word, count in sorted(answers.items()))} ({'; '.join(by)})")
+    log(f"{', '.join(f'{word}: {count}' for word, count in sorted(answers.items()))} ({'; '.join(by)})")
     finish(skipped)
     if rejected:
         raise typer.Exit(1)
@@ -195,7 +195,7 @@ def trace_theories() -> None:
     flaws = dojo.compare(traced, read_manifest(manifest_path()))
     for flaw in flaws:
         write(f"{flaw.theorem}: {flaw.problem}")
-    say(f"{counted(len(traced), 'theorem')} traced; {counted(len(flaws), 'difference')} from the manifest")
+    log(f"{counted(len(traced), 'theorem')} traced; {counted(len(flaws), 'difference')} from the manifest")
     if flaws:
         raise typer.Exit(1)
 

@@ -29,9 +29,9 @@ from proof_r1_formal.commands.common import (
     engine,
     fail,
     finish,
+    log,
     read_problem_file,
     resumable,
-    say,
     usable_completions,
     with_progress,
 )
@@ -76,7 +76,7 @@ def verify(
         usable = usable_completions(completions, known, skipped)
         done = sum(1 for _ in zip(range(file.done), usable, strict=False))
         if done:
-            say(f"resuming after {counted(done, 'report')}")
+            log(f"resuming after {counted(done, 'report')}")
         began = monotonic()
         reports: Iterator[tuple[TraceReport, bytes]]
         if workers == 1 and ray is None:
@@ -89,13 +89,13 @@ def verify(
             summary.add(report)
     speed = f"{(file.done - done) / max(monotonic() - began, 1e-3):.0f} ({counted(workers, 'worker')})"
     rows = [*summary.rows(), ("traces per second", speed), ("reports", f"{out}")]
-    say("\n".join([f"{name:<18}  {value}" for name, value in rows]))
+    log("\n".join([f"{name:<18}  {value}" for name, value in rows]))
     if not is_stream(out) and STANDARD_STREAM not in (problems, completions):
         given = ["-p", str(problems), "-c", str(completions)]
         given += [] if format == "auto" else ["--format", format]
         given += [] if rules == "train" else ["--rules", rules]
         command = ["proof-r1", "report", *given, "--reports", str(out), "-o", "report.html"]
-        say(f"next: {shlex.join(command)}")
+        log(f"next: {shlex.join(command)}")
     finish(skipped)
 
 

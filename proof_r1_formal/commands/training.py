@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from proof_r1_formal.commands.common import ERR, counted, fail, say, write
+from proof_r1_formal.commands.common import ERR, counted, fail, log, write
 
 if TYPE_CHECKING:
     from training.config import Config
@@ -103,9 +103,9 @@ def train(
         with _stopping_gently() as stopping:
             finished = train(settings, display, stopping=stopping)
     if finished.model is None:
-        say(f"stopped after step {finished.step}; repeat the command to resume")
+        log(f"stopped after step {finished.step}; repeat the command to resume")
         raise typer.Exit(INTERRUPTED)
-    say(f"{counted(finished.step, 'step')}; the model is in {finished.model}")
+    log(f"{counted(finished.step, 'step')}; the model is in {finished.model}")
 
 
 def _show_for_ray(config: Config) -> None:
@@ -135,7 +135,7 @@ def _submit(config: Config, address: str, *, wait: bool) -> None:
     job = submit(config, address)
     write(job)
     if not wait:
-        say(f"submitted; proof-r1 train --engine openrlhf --address {address} --stop {job} stops it")
+        log(f"submitted; proof-r1 train --engine openrlhf --address {address} --stop {job} stops it")
         return
     try:
         follow(job, address, sys.stdout.write)
@@ -150,7 +150,7 @@ def _stop(job: str, address: str | None) -> None:
     if address is None:
         fail("--stop requires the --address of the cluster")
     stop(job, address)
-    say(f"{job}: stop requested; the same run resumes from its latest checkpoint")
+    log(f"{job}: stop requested; the same run resumes from its latest checkpoint")
 
 
 NEEDED: Mapping[str, tuple[str, ...]] = {
@@ -183,7 +183,7 @@ def _stopping_gently() -> Iterator[Callable[[], bool]]:
         if asked:
             raise KeyboardInterrupt
         asked = True
-        # not say(): the signal may interrupt a write to the same stream, which is not reentrant
+        # not log(): the signal may interrupt a write to the same stream, which is not reentrant
         os.write(STDERR, b"stopping after this step; interrupt again to stop at once\n")
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -137,11 +137,11 @@ class Draft:
         from proof_r1_formal.data.english import sentences
 
         value = record.get(key)
-        told = sentences(value) if isinstance(value, str) else ()
-        if not told:
+        found = sentences(value) if isinstance(value, str) else ()
+        if not found:
             self.reject(f"{key!r} must be a text of sentences; it is {describe_member(record, key)}")
         premises = []
-        for count, text in enumerate(told, 1):
+        for count, text in enumerate(found, 1):
             formula = self.sentence(f"premise h{count}", text)
             if formula is not None:
                 premises.append(Premise(f"h{count}", formula, show(formula), text))

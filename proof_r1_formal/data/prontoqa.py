@@ -48,13 +48,13 @@ def _proofs(
 ) -> tuple[tuple[ReferenceStep, ...], ...]:
     if "explanation" not in record or answer is None:
         return ()
-    told = record.get("explanation")
-    if not isinstance(told, list) or not all(isinstance(sentence, str) for sentence in told):
+    explanation = record.get("explanation")
+    if not isinstance(explanation, list) or not all(isinstance(sentence, str) for sentence in explanation):
         draft.note(
             f"'explanation' is left out: it must be an array of texts; it is {describe_member(record, 'explanation')}"
         )
         return ()
-    thoughts = [draft.sentence(f"sentence {n} of the explanation", str(text)) for n, text in enumerate(told, 1)]
+    thoughts = [draft.sentence(f"sentence {n} of the explanation", str(text)) for n, text in enumerate(explanation, 1)]
     steps = _steps([thought for thought in thoughts if thought is not None], premises)
     if steps is None:
         draft.note("'explanation' is left out: it does not derive each sentence from two before it")

@@ -60,7 +60,7 @@ def double(formula: Formula) -> int | None:
     return _truth(formula, {}, single=False) if _visits(formula) <= MAX_VISITS else None
 
 
-def told_apart(first: Formula, second: Formula) -> bool:
+def fingerprints_differ(first: Formula, second: Formula) -> bool:
     """Whether a structure tells two closed formulas apart; those of two elements are tried last."""
     if single(first) != single(second):
         return True

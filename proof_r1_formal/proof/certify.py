@@ -62,7 +62,7 @@ class Certification:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class CheckedCertification:
     """A certification with a kernel's judgements on its theorems.
 
     Attributes:
@@ -102,7 +102,7 @@ def certify_many(
     problems: Mapping[str, Problem],
     completions: Iterable[Completion],
     kernel: LeanKernel | IsabelleKernel | None,
-) -> Iterator[tuple[Completion, Judged]]:
+) -> Iterator[tuple[Completion, CheckedCertification]]:
     """Certify completions, and yield each with the judgements of the kernel, in the order of the input.
 
     Args:
@@ -125,7 +125,7 @@ def certify_many(
             case None:
                 judged = [{} for _ in certified]
         for completion, certification, judgements in zip(chunk, certified, judged, strict=True):
-            yield completion, Judged(certification, judgements)
+            yield completion, CheckedCertification(certification, judgements)
 
 
 def _by_lean(kernel: LeanKernel, certificates: Sequence[AnyCertificate | None]) -> list[dict[str, Judgement]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from proof_r1_formal.logic.fingerprint import single, told_apart
+from proof_r1_formal.logic.fingerprint import fingerprints_differ, single
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
 from proof_r1_formal.proof.report import Code, Finding
@@ -51,7 +51,7 @@ class AdmittedConclusions:
             self._by_fingerprint.setdefault(single(admitted), []).append((name, admitted))
         self._waiting.clear()
         for name, admitted in self._by_fingerprint.get(single(formula), ()):
-            if not told_apart(formula, admitted):
+            if not fingerprints_differ(formula, admitted):
                 yield name, admitted
 
 

@@ -30,7 +30,7 @@ from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.metrics_tables import metrics_tables
 from proof_r1_formal.metrics.tables import to_json
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES, Trace
-from proof_r1_formal.proof.certify import Judged, certify_many
+from proof_r1_formal.proof.certify import CheckedCertification, certify_many
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, StepReport, TraceReport
 from proof_r1_formal.proof.step import UNRULED, UNSUPPORTED, VERIFIED
 from proof_r1_formal.proof.verify import Verifier
@@ -310,7 +310,7 @@ def _steps(verifier: Verifier, problem: Problem, trace: Trace, report: TraceRepo
             if step.id is not None:
                 admitted[step.id] = action.formula
         formula = None if action.formula is None else show(action.formula)
-        yield StepView(report=_told(step), formula=formula, proof=proof, repairs=repairs)
+        yield StepView(report=_step_data(step), formula=formula, proof=proof, repairs=repairs)
 
 
 def _repairs(
@@ -330,10 +330,10 @@ def _repairs(
     )
 
 
-def _told(step: StepReport) -> dict[str, object]:
+def _step_data(step: StepReport) -> dict[str, object]:
     """The report without what is empty, and without the span, as the completion is in pieces."""
-    told: dict[str, object] = msgspec.to_builtins(step)
-    return {name: value for name, value in told.items() if name != "span" and value not in (None, (), [])}
+    data: dict[str, object] = msgspec.to_builtins(step)
+    return {name: value for name, value in data.items() if name != "span" and value not in (None, (), [])}
 
 
 def _proof(verifier: Verifier, given: Sequence[tuple[str, Formula]], conclusion: Formula) -> tuple[Row, ...]:
@@ -355,7 +355,7 @@ def _open(verifier: Verifier, problem: Problem, report: TraceReport) -> tuple[Mo
     return None
 
 
-def _theorem(completion: Completion, found: Judged, kernel: LeanKernel | None) -> TheoremView | None:
+def _theorem(completion: Completion, found: CheckedCertification, kernel: LeanKernel | None) -> TheoremView | None:
     certificate = found.certification.certificate
     if certificate is None:
         return None

@@ -25,7 +25,7 @@ from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.proof.action import count_actions
 from proof_r1_formal.proof.batch import Settings
-from proof_r1_formal.proof.certify import Judged, certify_many
+from proof_r1_formal.proof.certify import CheckedCertification, certify_many
 from proof_r1_formal.proof.report import encode
 from proof_r1_formal.proof.rewards import score
 from proof_r1_formal.proof.verify import Verifier
@@ -135,13 +135,13 @@ def _verifier(rules: RuleSystem, evaluation: bool, atomic: bool) -> Verifier:
     return Settings(rules=rules, evaluation=evaluation, atomic=atomic).verifier()
 
 
-def _certified(problem: Problem, judged: Judged, kernel: LeanKernel | None) -> CertifyReply:
-    found = judged.certification
+def _certified(problem: Problem, checked: CheckedCertification, kernel: LeanKernel | None) -> CertifyReply:
+    found = checked.certification
     certificate = found.certificate
     if certificate is None:
         return CertifyReply(found.report, found.reason, None, None, None)
     isabelle = isar_theory(certificate, file_stem(problem.id, 0))
-    judgement = None if kernel is None else Judgement(kernel.version, judged.is_theorem, tuple(judged.faults()))
+    judgement = None if kernel is None else Judgement(kernel.version, checked.is_theorem, tuple(checked.faults()))
     return CertifyReply(found.report, "", lean_file(certificate.theorems(), problem.id), isabelle, judgement)
 
 

@@ -82,7 +82,7 @@ class IsabelleSolver:
         program: the Isabelle executable.
         batch: the most queries per command.
         startup: seconds to start the server, and again to start HOL, which Isabelle builds first where it must.
-        patience: seconds that a command has beyond those of its queries.
+        grace_period: seconds that a command has beyond those of its queries.
 
     Raises:
         SolverError: Isabelle or the package isabelle-client is not installed.
@@ -95,7 +95,7 @@ class IsabelleSolver:
         program: str = "isabelle",
         batch: int = 32,
         startup: float = 900.0,
-        patience: float = 60.0,
+        grace_period: float = 60.0,
     ) -> None:
         if shutil.which(program) is None:
             problem = f"there is no program {program!r} on PATH; get Isabelle at https://isabelle.in.tum.de"
@@ -109,7 +109,7 @@ class IsabelleSolver:
         self._program = program
         self._batch = batch
         self._startup = startup
-        self._patience = patience
+        self._grace_period = grace_period
         self._numbers = count(1)
         self._session: _Session | None = None
         self._lock = threading.RLock()
@@ -159,7 +159,7 @@ class IsabelleSolver:
                 (self._program, "version"),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=self._patience,
+                timeout=self._grace_period,
                 check=True,
             )
         except (OSError, subprocess.SubprocessError) as error:
@@ -219,7 +219,7 @@ class IsabelleSolver:
                 (Path(folder) / f"{name}.thy").write_text(method.theory(query, name), encoding="ascii")
             theories = {"session_id": session.id, "theories": names, "master_dir": folder}
             limits = {"watchdog_timeout": method.seconds}
-            seconds = method.seconds * len(queries) + self._patience
+            seconds = method.seconds * len(queries) + self._grace_period
             try:
                 body = session.server.ask("use_theories", {**theories, **limits}, seconds=seconds)
                 nodes = UseTheoriesResults.model_validate(body).nodes
@@ -241,13 +241,13 @@ class IsabelleSolver:
     def _purge(self, session: _Session, theories: Mapping[str, object]) -> None:
         """Make the session forget theories, so that it does not grow; a session that does not is given up."""
         try:
-            session.server.ask("purge_theories", theories, seconds=self._patience)
+            session.server.ask("purge_theories", theories, seconds=self._grace_period)
         except (SolverError, TimeoutError):
             self.close()
 
     def _running(self) -> _Session:
         if self._session is None:
-            server = IsabelleServer(self._program, startup=self._startup, patience=self._patience)
+            server = IsabelleServer(self._program, startup=self._startup, grace_period=self._grace_period)
             try:
                 self._session = _Session(server, _start_hol(server, self._startup))
             except BaseException:

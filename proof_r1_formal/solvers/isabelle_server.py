@@ -60,13 +60,13 @@ class IsabelleServer:
     Args:
         program: the Isabelle executable.
         startup: seconds in which the server must say where it is.
-        patience: seconds that it has to shut down before it is killed.
+        grace_period: seconds that it has to shut down before it is killed.
 
     Raises:
         SolverError: it cannot be started.
     """
 
-    def __init__(self, program: str, *, startup: float, patience: float) -> None:
+    def __init__(self, program: str, *, startup: float, grace_period: float) -> None:
         command = ("/bin/sh", "-c", _GUARD, "sh", program, "server", "-n", f"proof_r1_{uuid4().hex}")
         try:
             process = subprocess.Popen(
@@ -83,7 +83,7 @@ class IsabelleServer:
         except BaseException:
             _kill(process)
             raise
-        self._finalizer = weakref.finalize(self, _shut_down, os.getpid(), self._client, process, patience)
+        self._finalizer = weakref.finalize(self, _shut_down, os.getpid(), self._client, process, grace_period)
 
     def ask(self, command: str, arguments: Mapping[str, object], *, seconds: float) -> object:
         """The body of the final reply to a command.
@@ -135,15 +135,15 @@ def _first_line(stream: IO[bytes], deadline: float) -> str:
     return line.decode("utf-8", "replace").partition("\n")[0]
 
 
-def _shut_down(owner: int, client: IsabelleClient, process: subprocess.Popen[bytes], patience: float) -> None:
+def _shut_down(owner: int, client: IsabelleClient, process: subprocess.Popen[bytes], grace_period: float) -> None:
     if os.getpid() != owner:  # a fork inherits the object, but not the server
         return
     with suppress(SolverError, TimeoutError):  # it may be gone, or past listening
-        _ask(client, "shutdown", patience)
+        _ask(client, "shutdown", grace_period)
     assert process.stdin is not None
     process.stdin.close()
     try:
-        process.wait(patience)
+        process.wait(grace_period)
     except subprocess.TimeoutExpired:
         _kill(process)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from proof_r1_formal.logic.fingerprint import false_everywhere, fingerprint_price, told_apart, true_everywhere
+from proof_r1_formal.logic.fingerprint import false_everywhere, fingerprint_price, fingerprints_differ, true_everywhere
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.logic.transform import regrouped
@@ -66,7 +66,7 @@ class Oracle:
         if spent is not None:
             return spent
         self.charge(fingerprint_price(first) + fingerprint_price(second))
-        return _NO if told_apart(first, second) else self.entails((), Iff(first, second))
+        return _NO if fingerprints_differ(first, second) else self.entails((), Iff(first, second))
 
     def valid(self, formula: Formula) -> Answer:
         """Is the formula a tautology? A refutation may come without a model."""

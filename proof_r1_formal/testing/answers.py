@@ -69,25 +69,25 @@ class AnswerFindings(msgspec.Struct):
     """The results of some traces.
 
     Attributes:
-        tried: traces, by kind.
+        examples: traces, by kind.
         verified: of those, traces whose answer is verified.
-        judged: what Z3 says about verified answers: confirmed, or unknown.
+        rechecked: verified answers by the result of Z3: confirmed, or unknown.
         reasons: why the others are not verified, by code; an answer may have several.
         failures: traces on which the library is wrong.
     """
 
-    tried: dict[str, int] = {}
+    examples: dict[str, int] = {}
     verified: dict[str, int] = {}
-    judged: dict[str, int] = {}
+    rechecked: dict[str, int] = {}
     reasons: dict[str, int] = {}
     failures: list[AnswerFailure] = []
 
     def merge(self, other: AnswerFindings) -> None:
         """Add the results of other traces."""
         for mine, theirs in (
-            (self.tried, other.tried),
+            (self.examples, other.examples),
             (self.verified, other.verified),
-            (self.judged, other.judged),
+            (self.rechecked, other.rechecked),
             (self.reasons, other.reasons),
         ):
             for name, count in theirs.items():
@@ -145,13 +145,13 @@ def _report(verifier: Verifier, drawn: DrawnTrace) -> TraceReport | None:
 
 
 def _judge(drawn: DrawnTrace, report: TraceReport, findings: AnswerFindings) -> None:
-    _count(findings.tried, drawn.kind)
+    _count(findings.examples, drawn.kind)
     faults = list(_contradictions(report))
     if report.verified:
         _count(findings.verified, drawn.kind)
         refuted, unknown = _questions(drawn.problem, report)
         faults += refuted
-        _count(findings.judged, "unknown" if unknown else "confirmed" if not refuted else "refuted")
+        _count(findings.rechecked, "unknown" if unknown else "confirmed" if not refuted else "refuted")
     else:
         codes = {finding.code for finding in report.findings}
         for code in codes:

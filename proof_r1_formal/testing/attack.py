@@ -80,21 +80,21 @@ class Findings(msgspec.Struct):
     """The results of some forgeries.
 
     Attributes:
-        tried: forgeries, by the kind of the last line.
+        examples: forgeries, by the kind of the last line.
         accepted: of those, accepted ones.
         outcomes: of the accepted ones: entailed, refuted or undecided by Z3; agreed with or refused by the second
             checker; skipped by it, because the proof applies a theorem.
         failures: accepted proofs that are wrong.
     """
 
-    tried: dict[str, int] = {}
+    examples: dict[str, int] = {}
     accepted: dict[str, int] = {}
     outcomes: dict[str, int] = {}
     failures: list[Failure] = []
 
     def merge(self, other: Findings) -> None:
         """Add the results of other forgeries."""
-        pairs = ((self.tried, other.tried), (self.accepted, other.accepted), (self.outcomes, other.outcomes))
+        pairs = ((self.examples, other.examples), (self.accepted, other.accepted), (self.outcomes, other.outcomes))
         for mine, theirs in pairs:
             for name, count in theirs.items():
                 mine[name] = mine.get(name, 0) + count
@@ -138,7 +138,7 @@ def _drawn(forger: Forger) -> Iterator[Forgery]:
 
 def _try(forgery: Forgery, findings: Findings) -> None:
     kind = type(forgery.proof[-1]).__name__
-    _count(findings.tried, kind)
+    _count(findings.examples, kind)
     try:
         used = check(*forgery)
     except ProofError:

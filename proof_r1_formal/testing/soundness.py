@@ -90,7 +90,7 @@ class Findings(msgspec.Struct):
     """The results of some examples.
 
     Attributes:
-        tried: examples, by kind.
+        examples: number of examples, by kind.
         accepted: of those, steps that RuleCheck accepted.
         outcomes: entailed, refuted or unknown; how many of those have checked evidence.
         non_instances: entailed non-instances that were rejected, by rule.
@@ -98,7 +98,7 @@ class Findings(msgspec.Struct):
         failures: see :class:`Failure`.
     """
 
-    tried: dict[str, int] = {}
+    examples: dict[str, int] = {}
     accepted: dict[str, int] = {}
     outcomes: dict[str, int] = {}
     non_instances: dict[str, int] = {}
@@ -108,7 +108,7 @@ class Findings(msgspec.Struct):
     def merge(self, other: Findings) -> None:
         """Add the results of other examples."""
         for mine, theirs in (
-            (self.tried, other.tried),
+            (self.examples, other.examples),
             (self.accepted, other.accepted),
             (self.outcomes, other.outcomes),
             (self.non_instances, other.non_instances),
@@ -213,7 +213,7 @@ class _Chunk:
         query = Query(step.dependencies, step.conclusion)
         if isinstance(checked_signature(query), Unknown):  # symbols of two sorts
             return
-        _count(findings.tried, kind)
+        _count(findings.examples, kind)
         confirmed = confirm(query, self._solver.decide(query))
         _count(findings.outcomes, _outcome(confirmed.answer))
         if confirmed.checked:

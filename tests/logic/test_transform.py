@@ -15,8 +15,8 @@ from proof_r1_formal.logic.fingerprint import (
     EVERYWHERE,
     double,
     false_everywhere,
+    fingerprints_differ,
     single,
-    told_apart,
     true_everywhere,
 )
 from proof_r1_formal.logic.model import Structure, evaluate
@@ -204,7 +204,7 @@ def test_show_renames_what_the_convention_cannot_say() -> None:
 
 @given(FORMULAS, FORMULAS)
 def test_different_fingerprints_are_different_meanings(first: Formula, second: Formula) -> None:
-    if told_apart(first, second):
+    if fingerprints_differ(first, second):
         assert get_solver("z3").decide(Query((), Iff(first, second))) != Entailed()
     assert single(And(first, second)) == single(first) & single(second)
     assert single(Not(first)) == EVERYWHERE ^ single(first)
@@ -214,14 +214,14 @@ def test_different_fingerprints_are_different_meanings(first: Formula, second: F
     assert other is not None
     assert double(And(first, second)) == one & other
     assert double(Not(first)) == EVERYWHERE ^ one
-    assert told_apart(first, second) == ((single(first), one) != (single(second), other))
+    assert fingerprints_differ(first, second) == ((single(first), one) != (single(second), other))
 
 
 @given(FORMULAS)
 def test_a_valid_formula_is_true_everywhere(formula: Formula) -> None:
     assert true_everywhere(Or(formula, Not(formula)))
     assert false_everywhere(And(formula, Not(formula)))
-    assert not told_apart(nnf(formula), formula)
+    assert not fingerprints_differ(nnf(formula), formula)
 
 
 def test_large_formulas_are_evaluated_in_one_element_only() -> None:
@@ -230,8 +230,8 @@ def test_large_formulas_are_evaluated_in_one_element_only() -> None:
         assert double(parse_formula(text)) is None
     many = parse_formula("forall a b c d e f g. P(a)")
     assert single(many) == single(parse_formula("P(c)"))
-    assert told_apart(many, parse_formula("Q(c)"))
-    assert not told_apart(many, parse_formula("∀x P(x)"))
+    assert fingerprints_differ(many, parse_formula("Q(c)"))
+    assert not fingerprints_differ(many, parse_formula("∀x P(x)"))
 
 
 # -- signature and names ----------------------------------------------------------------------------------------------

@@ -270,10 +270,10 @@ def double(tmp_path: Path) -> Iterator[Double]:
 
 
 def solver_of(
-    double: Double, *, seconds: float = 20.0, patience: float = 20.0, startup: float = 20.0, batch: int = 32
+    double: Double, *, seconds: float = 20.0, grace_period: float = 20.0, startup: float = 20.0, batch: int = 32
 ) -> IsabelleSolver:
     limits = Limits(seconds=seconds)
-    return IsabelleSolver(limits, program=str(double.program), patience=patience, startup=startup, batch=batch)
+    return IsabelleSolver(limits, program=str(double.program), grace_period=grace_period, startup=startup, batch=batch)
 
 
 # -- verdicts ---------------------------------------------------------------------------------------------------------
@@ -467,7 +467,7 @@ def test_a_server_that_stalls_is_given_up_and_its_task_ends_with_the_connection(
     with solver_of(double) as solver:
         assert solver.decide(PROVED) == Entailed()
     double.reactions = {"use_theories": [stalling] * 2}
-    with solver_of(double, seconds=0.5, patience=0.5) as solver:
+    with solver_of(double, seconds=0.5, grace_period=0.5) as solver:
         assert solver.decide(PROVED) == TIMEOUT
     assert double.cancelled.wait(PATIENCE)
     assert "cancel" not in double.commands()
@@ -477,7 +477,7 @@ def test_a_server_that_stalls_is_given_up_and_its_task_ends_with_the_connection(
 def test_a_server_that_does_not_greet(double: Double) -> None:
     double.reactions = {"connect": [stall, stall]}
     problem = "HOL did not start within 1 s; try `isabelle build -b HOL`"
-    with solver_of(double, startup=1, patience=0.1) as solver, pytest.raises(SolverError, match=problem):
+    with solver_of(double, startup=1, grace_period=0.1) as solver, pytest.raises(SolverError, match=problem):
         solver.decide(PROVED)
 
 
@@ -490,7 +490,7 @@ def test_hol_that_does_not_start_in_time(double: Double) -> None:
 
 def test_a_session_that_does_not_forget_is_given_up(double: Double) -> None:
     double.reactions = {"purge_theories": [stall, saying('ERROR "no"')]}
-    with solver_of(double, patience=0.3) as solver:
+    with solver_of(double, grace_period=0.3) as solver:
         assert [solver.decide(PROVED) for _ in range(3)] == [Entailed()] * 3
     assert double.started == 3
 
@@ -581,7 +581,7 @@ def test_a_server_that_does_not_go_is_killed(double: Double, tmp_path: Path) -> 
     hold = "import fcntl, sys, threading; fcntl.flock(open(sys.argv[1], 'w'), fcntl.LOCK_EX); "
     hold += "print(sys.argv[2], flush=True); threading.Event().wait()"
     double.install(f"exec '{sys.executable}' -c \"{hold}\" '{lock}' '{double.info}'")
-    with solver_of(double, patience=0.3) as solver:
+    with solver_of(double, grace_period=0.3) as solver:
         assert solver.decide(PROVED) == Entailed()
     with lock.open() as mine:
         fcntl.flock(mine, fcntl.LOCK_EX)
@@ -792,7 +792,7 @@ def test_isabelle_rejects_what_an_oracle_or_an_axiom_made(isabelle: IsabelleSolv
     }
     for name, text in theories.items():
         (tmp_path / f"{name}.thy").write_text(text)
-    server = IsabelleServer("isabelle", startup=900, patience=60)
+    server = IsabelleServer("isabelle", startup=900, grace_period=60)
     try:
         session = server.ask("session_start", {"session": "HOL"}, seconds=900)
         assert isinstance(session, dict)

@@ -33,11 +33,11 @@ def test_z3_confirms_every_verified_answer() -> None:
     for some in AnswerHarness(FOLIO, seed=5).run(3 * CHUNK):
         found.merge(some)
     assert found.failures == []
-    assert found.judged.keys() <= {"confirmed", "unknown"}
-    assert found.judged["confirmed"] > 80
-    assert found.judged.get("unknown", 0) < 10
-    assert found.tried.keys() == found.verified.keys() == {"honest", "corrupted", "adversarial"}
-    assert found.verified["honest"] > 0.8 * found.tried["honest"]
+    assert found.rechecked.keys() <= {"confirmed", "unknown"}
+    assert found.rechecked["confirmed"] > 80
+    assert found.rechecked.get("unknown", 0) < 10
+    assert found.examples.keys() == found.verified.keys() == {"honest", "corrupted", "adversarial"}
+    assert found.verified["honest"] > 0.8 * found.examples["honest"]
     assert min(found.verified.values()) > 5
     assert found.reasons.keys() >= {
         Code.NO_BINDING,

@@ -109,7 +109,7 @@ def total(findings: Any) -> Findings:
 def test_nothing_is_found_where_nothing_is_planted() -> None:
     found = total(Attack(seed=3).run(3 * CHUNK))
     assert found.failures == []
-    assert sum(found.tried.values()) == 3 * CHUNK
+    assert sum(found.examples.values()) == 3 * CHUNK
     assert {kind.__name__ for kind in get_args(Line)} <= found.accepted.keys()
     accepted = sum(found.accepted.values())
     assert accepted > 400

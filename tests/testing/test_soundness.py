@@ -137,7 +137,7 @@ def test_a_loose_rule_check_is_found(check: RuleCheck) -> None:
 def test_nothing_is_found_where_nothing_is_planted() -> None:
     found, problems = total(Harness(FOLIO, seed=5).run(500))
     assert problems == {}
-    assert found.tried.keys() == {"instance", "near miss", "random step", "entailed, no instance"}
+    assert found.examples.keys() == {"instance", "near miss", "random step", "entailed, no instance"}
     assert found.accepted["instance"] > 100
     assert found.accepted["near miss"] > 3
     assert "entailed, no instance" not in found.accepted

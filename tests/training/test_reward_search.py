@@ -33,7 +33,7 @@ def test_the_table_of_the_document_is_true() -> None:
 @pytest.mark.parametrize("kind", Kind)
 def test_no_edit_of_an_honest_rollout_pays_under_hardened(kind: Kind) -> None:
     assert (found(kind)["hardened"].gain, found(kind)["hardened"].edits) == (0.0, ())
-    assert found(kind)["hardened"].tried > 200
+    assert found(kind)["hardened"].attacks > 200
 
 
 def test_the_search_finds_attacks_on_paper_and_shared() -> None:

@@ -61,7 +61,7 @@ class Display:
         """A run starts, or goes on."""
         self._task = self._progress.add_task(method, completed=done, total=total, numbers="")
 
-    def say(self, message: str) -> None:
+    def log(self, message: str) -> None:
         """A line."""
         self._console.print(Text(message), soft_wrap=True)
 
@@ -69,11 +69,11 @@ class Display:
         """A record."""
         line = summary(record)
         if isinstance(record, EvaluationRecord):
-            self.say(line)
+            self.log(line)
         elif self._console.is_terminal:
             self._progress.update(self._task, completed=record.step, numbers=line)
         else:
-            self.say(line)
+            self.log(line)
 
 
 def summary(record: Record) -> str:

@@ -98,7 +98,7 @@ def training_problems(config: Config, display: Display) -> list[Problem]:
 
 def log_left_out(left_out: Counter[str], where: str, display: Display) -> None:
     for reason, count in left_out.items():
-        display.say(f"{where}: {count} problem{'' if count == 1 else 's'} left out: {reason}")
+        display.log(f"{where}: {count} problem{'' if count == 1 else 's'} left out: {reason}")
 
 
 # -- prompts ----------------------------------------------------------------------------------------------------------

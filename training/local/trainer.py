@@ -206,7 +206,7 @@ class _Run:
         assert latest is not None  # the state is from there
         checkpoint.restore(latest, self.policy, self.optimiser)
         self.learner.baselines = state.baselines
-        self.display.say(f"going on after step {state.step}")
+        self.display.log(f"resuming after step {state.step}")
 
     def _steps(self) -> int:
         """How many steps there are; problems that are put back make it more, up to the configured number."""

@@ -123,10 +123,10 @@ def main() -> int:
     try:
         run(read_config(given.config, given.changes), display)
     except ProofR1Error as error:
-        display.say(str(error))
+        display.log(str(error))
         return 2
     except KeyboardInterrupt:
-        display.say("stopped; the same command resumes from the latest checkpoint")
+        display.log("stopped; the same command resumes from the latest checkpoint")
         return INTERRUPTED
     return 0
 

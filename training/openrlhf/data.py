@@ -184,4 +184,4 @@ def _write(path: Path, rows: Iterable[msgspec.Struct]) -> None:
 def _tell(left_out: Counter[str], display: Display) -> None:
     for reason, count in left_out.items():
         if count:
-            display.say(f"{count} left out: {reason}")
+            display.log(f"{count} left out: {reason}")

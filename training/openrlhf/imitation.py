@@ -39,7 +39,7 @@ def start(config: Config, file: Path, display: Display, *, cpu: bool) -> None:
 
     prepared = prepare(config, display)
     if config.data.evaluation:
-        display.say("this engine scores nothing while it imitates: proof-r1 train --evaluate scores what comes out")
+        display.log("this engine scores nothing while it imitates: proof-r1 train --evaluate scores what comes out")
     flags = imitation(config, prepared.model, prepared.steps)
     launch = ["torch.distributed.run", "--standalone", "--nproc-per-node", str(config.cluster.gpus)]
     ended = subprocess.run(
