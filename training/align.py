@@ -1,11 +1,11 @@
-"""From actions to tokens: which tokens an action's text lies in, and what each token gets of its advantage.
+"""Alignment of actions with tokens: the tokens of each action, and the advantage of each token.
 
 In: the tokens of a completion and the spans of its actions in characters. Out: an :class:`Alignment`, the matrix
 
     M[j, t] = 1[token j belongs to action t] / |tokens of t|
 
-in a form that costs one number per token. A token belongs to the action that covers it; one across a boundary belongs
-to the action that has most of its bytes, of two that have equally many to the first.
+stored as one number per token. A token belongs to the action that covers it. A token across a boundary belongs to the
+action that has most of its bytes, or to the first of two with equally many.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Alignment:
         return tuple([size > 0 for size in self.sizes])
 
     def project(self, advantages: Sequence[float]) -> tuple[float, ...]:
-        """The advantage of each token, M A: an action's advantage is shared by its tokens, other tokens have none."""
+        """The advantage of each token, M A: the tokens of an action share its advantage, other tokens have 0."""
         shares = [a / size if size else 0.0 for a, size in zip(advantages, self.sizes, strict=True)]
         shares.append(0.0)  # that of NOBODY, the last one
         return tuple([shares[owner] for owner in self.owners])
@@ -48,9 +48,9 @@ def align(completion: TokenText, spans: Sequence[tuple[int, int]], *, limit: int
     """Find the tokens of each action.
 
     Args:
-        completion: its text is the one in which the spans are.
+        completion: its text contains the spans.
         spans: character offsets [start, end) of each action, in order; they do not overlap.
-        limit: number of tokens that are trained on, all if None; an action that has none of them is unmapped.
+        limit: number of trained tokens, all if None; an action without one of them is unmapped.
     """
     ends = completion.ends[:limit]
     owners = [NOBODY] * len(ends)

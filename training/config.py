@@ -1,7 +1,7 @@
-"""The whole configuration of a training run, read from YAML: typed, checked, and nothing in it that no engine uses.
+"""The configuration of a training run, read from YAML: typed and checked. An engine uses each key.
 
-In: a file, and overrides ``key.sub=value`` from the command line. Out: a frozen :class:`Config`. An unknown key, a key
-that is there twice, a value of a wrong type or out of range is a :class:`ConfigError` that says where. Defaults are the
+In: a file, and overrides ``key.sub=value`` from the command line. Out: a frozen :class:`Config`. An unknown or repeated
+key, or a value of the wrong type or out of range, raises a :class:`ConfigError` with the place. Defaults are the
 paper's.
 
 One module, so that all keys of a configuration stand in one place.
@@ -53,7 +53,7 @@ class Lora(_Section, frozen=True):
 
     Attributes:
         rank, alpha, dropout: r, α, and the dropout before the adapters.
-        targets: names of the linear layers that get one.
+        targets: names of the linear layers with an adapter.
     """
 
     rank: Count = 8
@@ -74,8 +74,9 @@ class Scratch(_Section, frozen=True):
     """A small model with random weights and a byte-level tokenizer trained on the prompts, for runs without downloads.
 
     Attributes:
-        vocabulary: at most so many tokens.
-        layers, heads, width, hidden: blocks, attention heads, size of embeddings and of the layer inside of a block.
+        vocabulary: maximum number of tokens.
+        layers, heads, width, hidden: number of blocks and attention heads, size of embeddings and of the hidden layer
+            of a block.
     """
 
     vocabulary: Annotated[int, msgspec.Meta(ge=300)] = 1024
@@ -94,13 +95,13 @@ class Model(_Section, frozen=True):
 
     Attributes:
         path: folder or name of a pretrained model with its tokenizer; or
-        scratch: what model to make.
-        warm_up: folder of a LoRA adapter that is merged into the model first; what comes out is the reference policy.
+        scratch: the model to create.
+        warm_up: folder of a LoRA adapter that is merged into the model first; the result is the reference policy.
         lora: the adapters to train; null to train all weights.
-        dtype: of the forward pass, and of weights that are not trained; those that are stay in float32.
-        device: where it runs; ``auto`` is a GPU if there is one.
-        threads: of PyTorch on a CPU; its own choice if null. More than there are idle cores is slower than one.
-        gradient_checkpointing: whether activations are computed twice to save memory.
+        dtype: of the forward pass and of frozen weights; trained weights are float32.
+        device: of the model; ``auto`` is a GPU if there is one.
+        threads: of PyTorch on a CPU; PyTorch's default if null. More threads than idle cores are slower than one.
+        gradient_checkpointing: whether to recompute activations to save memory.
     """
 
     path: Text | None = None
@@ -127,15 +128,15 @@ class Data(_Section, frozen=True):
 
     Attributes:
         train, evaluation: files of problems, see ``docs/formats.md``.
-        demonstrations: files of completions that ``sft`` learns from; the problems' reference proofs if there are none.
-        checked: whether demonstrations that fail any check are left out (and counted).
-        prompt: the whole contract and the problem, or (``short``) the problem's formulas only, answered without
-            thoughts: for small models that only ever see this one task. ``paper`` is ``full`` with the problem in the
-            format of the paper's user message.
-        rules: the catalogue that prompts show and the verifier uses.
-        thinking: whether the prompt asks for ``<think>`` or leaves thinking to the model's own format.
-        uncertain: whether problems whose answer is Uncertain are trained on; binding that is never entailed.
-        epochs: at most so many passes over the problems.
+        demonstrations: files of completions for ``sft``; without any, the problems' reference proofs.
+        checked: whether to leave out (and count) demonstrations that fail a check.
+        prompt: ``full`` is the contract and the problem. ``short`` is the problem's formulas only, answered without
+            thoughts, for small models trained on this task alone. ``paper`` is ``full`` with the problem in the format
+            of the paper's user message.
+        rules: the rule catalogue of prompts and verifier.
+        thinking: whether the prompt asks for ``<think>``, or the model thinks in its own format.
+        uncertain: whether to train on problems whose answer is Uncertain; binding that answer is never entailed.
+        epochs: maximum number of passes over the problems.
     """
 
     train: Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
@@ -155,16 +156,16 @@ class Rollout(_Section, frozen=True):
     Attributes:
         samples: K, completions per problem.
         temperature, top_p: of sampling.
-        logprob_temperature: what logits are divided by in the loss: the temperature of ``sampling``, as in VERL, or 1.
+        logprob_temperature: divisor of logits in the loss: the temperature of ``sampling``, as in VERL, or 1.
         max_prompt_tokens: problems with a longer prompt are left out and counted.
-        max_response_tokens: completions are cut there.
-        retries: how many more times in an epoch a problem is put back on the list if no rollout had the right answer.
-        parallel: completions that are sampled at once, at most; in evaluation, too.
-        workers: processes that verify.
-        timeout: seconds after which the verification of a completion is given up: a last resort, as verification
-            counts its own steps.
-        constrain: whether a grammar rules out the tokens that would break the contract, in rollouts, never in
-            evaluation. Log-probabilities stay those of the policy without the grammar.
+        max_response_tokens: length at which completions are truncated.
+        retries: number of further attempts in an epoch at a problem without a right rollout.
+        parallel: maximum number of completions sampled at once, also in evaluation.
+        workers: number of processes that verify.
+        timeout: seconds after which the verification of a completion is aborted, as a last resort: verification has its
+            own budget of steps.
+        constrain: whether a grammar excludes tokens that would break the contract, in rollouts only. Log-probabilities
+            stay those of the policy without the grammar.
     """
 
     samples: Annotated[int, msgspec.Meta(ge=2)] = 8
@@ -181,7 +182,7 @@ class Rollout(_Section, frozen=True):
 
     @property
     def learning_temperature(self) -> float:
-        """What logits are divided by in the loss."""
+        """The divisor of logits in the loss."""
         return self.temperature if self.logprob_temperature == "sampling" else 1.0
 
 
@@ -204,12 +205,12 @@ class LossSettings(_Section, frozen=True):
 
 
 class Batch(_Section, frozen=True):
-    """How many of what go together.
+    """Sizes of batches.
 
     Attributes:
         problems: per step; under ``sft`` demonstrations.
         mini: problems per update of the weights.
-        micro: completions per forward pass; gradients add up until a mini-batch is whole.
+        micro: completions per forward pass; gradients of a mini-batch are accumulated.
         epochs: passes over the rollouts of a step.
     """
 
@@ -227,12 +228,12 @@ class Optimiser(_Section, frozen=True):
     """AdamW.
 
     Attributes:
-        steps: at most so many steps; training ends with them or with ``data.epochs``, whichever is first.
+        steps: maximum number of steps; training ends after them or after ``data.epochs``, whichever is first.
         learning_rate: after the warm-up.
-        warm_up_steps: over which the rate rises from 0.
+        warm_up_steps: number of steps in which the rate rises from 0.
         decay: of the rate after that.
         betas, weight_decay: as in AdamW.
-        max_gradient_norm: gradients are clipped to it.
+        max_gradient_norm: limit to which gradients are clipped.
     """
 
     steps: Count = 1098
@@ -249,10 +250,10 @@ class Evaluation(_Section, frozen=True):
 
     Attributes:
         every: steps between evaluations; 0 for one at the end only.
-        at_start: whether there is one before the first step.
-        problems: at most so many problems, the first ones; all if null.
+        at_start: whether to evaluate before the first step.
+        problems: maximum number of problems, the first ones; all if null.
         samples: completions per problem.
-        temperature, top_p: of sampling; temperature 0 takes the likeliest token.
+        temperature, top_p: of sampling; temperature 0 takes the most probable token.
         seed: of sampling, the same for every evaluation.
     """
 
@@ -266,11 +267,11 @@ class Evaluation(_Section, frozen=True):
 
 
 class Checkpoint(_Section, frozen=True):
-    """Checkpoints: what a later run resumes from.
+    """Checkpoints, from which a later run resumes.
 
     Attributes:
         every: steps between checkpoints; 0 for one at the end only.
-        keep: how many of the latest ones stay.
+        keep: number of the latest ones to keep.
         resume: whether a run resumes from the latest checkpoint in its folder.
     """
 
@@ -280,17 +281,17 @@ class Checkpoint(_Section, frozen=True):
 
 
 class Cluster(_Section, frozen=True):
-    """On which GPUs the engine ``openrlhf`` runs; the local engine has one device and leaves this aside.
+    """The GPUs of the engine ``openrlhf``; the local engine ignores this section.
 
     Attributes:
         nodes, gpus: machines, and GPUs of each, that have a copy of the policy.
-        engines: that sample.
+        engines: number of engines that sample.
         tensor_parallel: GPUs of each of them.
-        together: whether policy and engines take turns on the same GPUs; otherwise engines have their own.
-        gpu_memory: GiB of each GPU; an update that is known to need more is refused.
-        memory: share of it that an engine takes.
+        together: whether policy and engines use the same GPUs in turn; otherwise engines have their own.
+        gpu_memory: GiB of each GPU; a run whose updates need more is rejected.
+        memory: share of it for an engine.
         attention: of the policy.
-        packing: whether sequences are laid end to end without padding; only with flash attention.
+        packing: whether to concatenate sequences without padding; requires flash attention.
     """
 
     nodes: Count = 1
@@ -316,7 +317,7 @@ class Cluster(_Section, frozen=True):
 
     @property
     def devices(self) -> int:
-        """GPUs that policy and engines take."""
+        """The number of GPUs of policy and engines."""
         return self.ranks + (0 if self.together else self.engines * self.tensor_parallel)
 
 
@@ -326,9 +327,9 @@ class Config(_Section, frozen=True):
     Attributes:
         method: see ``training.methods``.
         credit: the name of a preset, or a section with the preset and its constants.
-        seed: of everything drawn at random in training.
+        seed: of all random choices of training.
         output: folder for checkpoints, logs and rollouts.
-        tensorboard: whether curves are written for TensorBoard, too.
+        tensorboard: whether to write curves for TensorBoard, too.
     """
 
     method: Literal["sft", "grpo", "prosfi", "expert_iteration", "proof_r1", "no_verification", "no_closure"]
@@ -358,7 +359,7 @@ def read_config(path: Path | str, overrides: Sequence[str] = ()) -> Config:
         overrides: each ``key=value`` or ``key.sub=value``, the value in YAML; later ones win.
 
     Raises:
-        ConfigError: the file cannot be read or used, or an override cannot.
+        ConfigError: the file cannot be read, or the file or an override is invalid.
     """
     path = Path(path)
     try:
@@ -383,7 +384,7 @@ def with_overrides(config: Config, overrides: Sequence[str]) -> Config:
     """The configuration with some values changed.
 
     Args:
-        config: as it is.
+        config: to change.
         overrides: see :func:`read_config`.
 
     Raises:
@@ -400,7 +401,7 @@ def with_overrides(config: Config, overrides: Sequence[str]) -> Config:
 
 
 def write_config(config: Config) -> str:
-    """The configuration as YAML, every key of it; it reads back equal."""
+    """The configuration as YAML with every key. Reading it gives an equal configuration."""
     return yaml.safe_dump(msgspec.to_builtins(config), sort_keys=False, allow_unicode=True)
 
 

@@ -1,7 +1,7 @@
-"""What the actions of a rollout earn: settings, baselines of rules, and the formulas that all presets share.
+"""Credit of the actions of a rollout: settings, baselines of rules, and the formulas that all presets share.
 
-``training.presets`` computes from them, for every action t of every rollout k of a problem, a verification term and an
-outcome term, whose sum is the action's advantage. ``docs/training.md`` gives the formulas and the reasons.
+For every action t of every rollout k of a problem, ``training.presets`` computes a verification term and an outcome
+term from them. Their sum is the action's advantage. ``docs/training.md`` explains the formulas.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class CreditSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
         unsolved_weight: w of a group without a right rollout (``hardened``: without a proved one); 1 elsewhere.
         no_positive_weight: factor of the negative verification terms of a group that has no positive one; ``hardened``
             does not use it.
-        baseline_start, baseline_decay: where the moving average of a rule's signals starts, how much of it is kept.
+        baseline_start, baseline_decay: initial value and decay of the moving average of a rule's signals.
         baseline_min, baseline_max: b_min and b_max.
-        uncertain: when binding the answer Uncertain has signal 1: if it is ``entailed``, which it never is, or if the
-            answer is ``verified`` by two countermodels. The paper leaves problems with this answer out.
+        uncertain: condition under which binding the answer Uncertain has signal 1: ``entailed`` (never true), or
+            ``verified`` by two countermodels. The paper leaves out problems with this answer.
     """
 
     preset: PresetName = "paper"
@@ -63,7 +63,7 @@ class CreditSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
 
 @dataclass(frozen=True, slots=True)
 class Baselines:
-    """For each rule the moving average of the signals that its actions had in the batches so far.
+    """For each rule, the moving average of the signals of its actions in earlier batches.
 
     Attributes:
         averages: rule -> average; its keys are the rules of the catalogue and ``INVALID_RULE``, for all other names.
@@ -86,7 +86,7 @@ class Baselines:
         return min(max(self.averages[self.bucket(rule)], settings.baseline_min), settings.baseline_max)
 
     def after(self, reports: Iterable[TraceReport], settings: CreditSettings) -> Baselines:
-        """The baselines once a batch has been credited: each moves towards the mean signal of its rule's actions."""
+        """The baselines after a batch: each moves towards the mean signal of its rule's actions."""
         signals: defaultdict[str, list[float]] = defaultdict(list)
         for report in reports:
             for step in report.actions:
@@ -101,11 +101,11 @@ class Baselines:
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """What the actions of one rollout earn.
+    """The credit of the actions of one rollout.
 
     Attributes:
         verification, outcome: the two terms of each action's advantage, weights included.
-        units: what the rollout adds to the number by which the loss of its mini-batch is divided.
+        units: of the rollout in the divisor of the loss of its mini-batch.
     """
 
     verification: tuple[float, ...]
@@ -119,12 +119,12 @@ class Credit:
 
 
 def is_eligible(report: TraceReport) -> bool:
-    """Whether a rollout keeps the contract: its summary is read, and every action is well formed."""
+    """Whether a rollout keeps the contract: its summary parses, and every action is well formed."""
     return report.parsed and all(step.schema for step in report.actions)
 
 
 def with_uncertain(report: TraceReport, settings: CreditSettings) -> TraceReport:
-    """The report to be credited: a binding of a verified answer Uncertain passes all checks, if the settings say so."""
+    """The report for credit. Under ``uncertain: verified``, binding a verified answer Uncertain passes all checks."""
     if settings.uncertain == "entailed" or report.uncertain != "verified" or not report.verified:
         return report
     *steps, last = report.actions  # a verified answer has a terminal action
@@ -146,7 +146,7 @@ def is_flawless(report: TraceReport) -> bool:
 
 
 def group_relative(rewards: Sequence[float], epsilon: float) -> tuple[float, ...]:
-    """How far each reward is from their mean, in (population) standard deviations; 0 for all if they agree."""
+    """The distance of each reward from the mean, in population standard deviations; all 0 if the rewards are equal."""
     if len(set(rewards)) < 2:
         return (0.0,) * len(rewards)
     center = mean(rewards)
@@ -166,7 +166,7 @@ def used_closure(report: TraceReport) -> tuple[bool, ...]:
 
 
 def padding(report: TraceReport) -> int:
-    """How many entailed actions are not in the used closure: the answer would be as well proved without them."""
+    """The number of entailed actions outside the used closure: the answer is proved without them."""
     inside = used_closure(report)
     return sum([step.schema and step.semantic and not used for step, used in zip(report.actions, inside, strict=True)])
 
@@ -183,5 +183,5 @@ def verification_term(step: StepReport, baselines: Baselines, settings: CreditSe
 
 
 def mean(values: Sequence[float]) -> float:
-    """The mean, from an exact sum, so that the order of the rollouts does not show."""
+    """The mean, from an exact sum, so the order of the rollouts has no effect."""
     return fsum(values) / len(values)

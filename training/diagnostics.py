@@ -1,7 +1,7 @@
 """The figures of the method: logs of runs to numbers, and those to PNG.
 
-In: the folders of runs, grouped under labels (a method and its seeds, say). Out: panels, which hold the numbers that a
-figure shows, and files. Whatever is shown is computed by a pure function here; drawing only draws.
+In: the folders of runs, grouped under labels (for example a method with its seeds). Out: panels with the numbers of a
+figure, and files. Pure functions compute all numbers.
 
 ``python -m training.diagnostics --out FOLDER LABEL=RUN[,RUN…] …`` writes the figures of any runs.
 """
@@ -27,10 +27,10 @@ from training.gradients import Block
 Curve: TypeAlias = Mapping[int, float]
 """Step -> value."""
 Signal: TypeAlias = tuple[str, float]
-"""The rule that an action declares, and the signal that it had."""
+"""The declared rule and the signal of an action."""
 
 WINDOW = 10
-"""Over how many steps noisy curves are smoothed."""
+"""Number of steps over which noisy curves are smoothed."""
 SIGNALS = ("0.0", "0.1", "0.3", "1.0")
 SIGNAL_COLOURS = ("#b2182b", "#ef8a62", "#fddbc7", "#2166ac")
 
@@ -40,7 +40,7 @@ SIGNAL_COLOURS = ("#b2182b", "#ef8a62", "#fddbc7", "#2166ac")
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A line and how far the values around it lie: means and (population) standard deviations by step."""
+    """A curve with its spread: means and population standard deviations by step."""
 
     steps: tuple[int, ...]
     means: tuple[float, ...]
@@ -130,7 +130,7 @@ def signal_panels(runs: Runs, *, window: int = WINDOW) -> tuple[Panel, ...]:
 
 
 def drift_panels(runs: Runs, *, window: int = WINDOW) -> tuple[Panel, ...]:
-    """How far the policy goes: length of responses, distance from the reference policy, entropy."""
+    """Drift of the policy: length of responses, distance from the reference policy, entropy."""
     shown: tuple[tuple[str, str, Callable[[StepRecord], float]], ...] = (
         ("response length", "tokens", lambda r: r.tokens),
         ("KL to the reference policy", "nats per response", lambda r: r.kl),
@@ -156,12 +156,12 @@ def _over_steps(runs: Runs, value: Callable[[StepRecord], float], window: int) -
 
 @dataclass(frozen=True, slots=True)
 class Centring:
-    """How far signals are from mean zero, once a value is taken off that was estimated on other problems.
+    """The error of a baseline of signals that was estimated on other problems.
 
     Attributes:
         actions: how many.
-        by_global: where the value is the mean of all signals.
-        by_rule: where it is the mean of the rule's signals.
+        by_global: error of one baseline, the mean of all signals.
+        by_rule: error of one baseline per rule, the mean of the rule's signals.
     """
 
     actions: int
@@ -170,11 +170,11 @@ class Centring:
 
 
 def centring(groups: Sequence[Sequence[Signal]], *, folds: int = 5) -> dict[str, Centring]:
-    """The cross-validated error of either value, for each rule and (``all``) over all rules.
+    """The cross-validated error of both baselines, for each rule and (``all``) over all rules.
 
-    Problems are dealt into folds. What is left of a rule's mean signal in a fold, once the value from the other folds
-    is taken off, is the error there; errors are averaged as squares, weighted by actions. A rule that the other folds
-    do not have gets the global value.
+    Problems are split into folds. The error of a rule in a fold is its mean signal there minus the baseline from the
+    other folds. Squared errors are averaged, weighted by actions. A rule that is absent from the other folds gets the
+    global baseline.
 
     Args:
         groups: the actions of each problem's rollouts.
@@ -217,7 +217,7 @@ GRADIENTS: Mapping[Quantity, str] = {
     "outcome_to_total": "closure and sum (degrees)",
     "ratio": "length, closure / verification",
 }
-"""What is shown of the gradients of the two terms."""
+"""The quantities of the gradients of the two terms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,8 @@ def _quantity(block: Block, quantity: Quantity) -> float | None:
 
 
 def acute(blocks: Sequence[Block]) -> tuple[int, int]:
-    """In how many blocks both terms pull the same way, and of how many in which both pull at all."""
+    """The number of blocks in which the gradients of both terms form an acute angle, and of those in which both are
+    nonzero."""
     return sum([block.acute for block in blocks]), sum([block.angle is not None for block in blocks])
 
 
@@ -328,7 +329,7 @@ def _figure(panels: int) -> Figure:
 
 
 def draw_runs(runs: Runs, folder: Path, *, window: int = WINDOW) -> tuple[Path, ...]:
-    """Write all figures that logs alone give; returns the files."""
+    """Write all figures that require only logs. Returns the files."""
     folder.mkdir(parents=True, exist_ok=True)
     figures = {
         "scores": score_panels(runs),

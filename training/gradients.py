@@ -1,10 +1,10 @@
 """The angles between the gradients of the two terms of the credit, block by block.
 
-In: a causal language model and rollouts that it has sampled, with both terms of each token's advantage. Out: a
-:class:`Block` for every layer and module, for ``training.diagnostics`` to show.
+In: a causal language model and its rollouts, with both terms of each token's advantage. Out: a :class:`Block` for every
+layer and module, for ``training.diagnostics``.
 
-At the policy that sampled the rollouts every ratio is 1 and nothing is clipped, so the gradient of the loss is linear
-in the advantages: that of the weighted sum of the terms is the sum of theirs, and two backward passes tell all three.
+For the policy that sampled the rollouts every ratio is 1 and nothing is clipped, so the gradient of the loss is linear
+in the advantages. Two backward passes give the gradients of both terms, and their sum that of the loss.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Place: TypeAlias = tuple[int | None, str]
 
 @dataclass(frozen=True, slots=True)
 class CreditedRollout:
-    """A rollout, and what each of its tokens earns by either term, weights included.
+    """A rollout with the two terms of each token's advantage, weights included.
 
     Attributes:
         example: prompt and completion.
@@ -54,7 +54,7 @@ class Block:
     """The gradients of the two terms at the parameters of one module of one layer.
 
     Attributes:
-        layer: from 0; None for what is in no layer (embeddings, the last norm, the output).
+        layer: from 0; None outside the layers (embeddings, the last norm, the output).
         module: its name, as ``self_attn.q_proj``.
         verification, outcome: lengths of the gradients.
         product: their scalar product.
@@ -88,12 +88,12 @@ class Block:
 
     @property
     def ratio(self) -> float | None:
-        """How long the outcome's gradient is next to that of the verification; None without the latter."""
+        """Length of the outcome's gradient divided by that of the verification's; None if the latter is zero."""
         return self.outcome / self.verification if self.verification else None
 
     @property
     def acute(self) -> bool:
-        """Whether a small step along either gradient also raises what the other one raises."""
+        """Whether a small step along either gradient also improves the other term."""
         return self.product > 0.0
 
 
@@ -124,7 +124,7 @@ def blocks(
     """The gradients of the two terms at each block that is trained.
 
     Args:
-        model: the policy that sampled the rollouts; it is left as it is.
+        model: the policy that sampled the rollouts; it is not changed.
         rollouts: the rollouts of a mini-batch.
         divisor: N_B of the mini-batch; it changes lengths, not angles.
         micro: rollouts per forward pass.

@@ -1,11 +1,10 @@
-"""The losses: log-probabilities and token advantages to one number whose gradient an optimiser follows.
+"""The losses: log-probabilities and token advantages to a scalar loss.
 
 In: tensors of one micro-batch, rollouts by tokens, and the divisors of the whole mini-batch. Out: :class:`Loss`. Every
-loss is a sum over tokens divided by a number *from outside*, so the losses of the micro-batches, on however many
-machines, add up to the loss of the mini-batch, and so do their gradients; nothing is averaged twice. Positions where
-the mask is false (prompt, padding) count for nothing, whatever stands there.
+loss is a sum over tokens, divided by an *argument*. So the losses and gradients of micro-batches, on any number of
+machines, add up to those of the mini-batch. Positions where the mask is false (prompt, padding) have no effect.
 
-Give log-probabilities in float32 at least: a ratio of probabilities in bfloat16 is noise.
+Log-probabilities must be at least float32: in bfloat16, ratios of probabilities are too inexact.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from training.config import LossSettings
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """The loss of a micro-batch, and what it is made of, for the log.
+    """The loss of a micro-batch, with its parts for the log.
 
     Attributes:
-        value: what to call ``backward`` on.
-        policy: the surrogate's share of it, detached.
-        kl: the sum over tokens of the k3 estimator, detached, not multiplied by anything.
-        clipped: number of tokens with an advantage at which clipping stops the gradient.
+        value: the loss; call ``backward`` on it.
+        policy: the surrogate's part, detached.
+        kl: the sum over tokens of the k3 estimator, detached, without a weight.
+        clipped: number of tokens with an advantage whose gradient is clipped to 0.
     """
 
     value: Tensor
@@ -54,7 +53,7 @@ def policy_loss(
         k3      = exp(q - p) - (q - p) - 1     for log-probabilities p of the policy and q of the reference
 
     Args:
-        log_probs: of the tokens under the policy that is trained, rollouts × tokens; the only one with a gradient.
+        log_probs: of the tokens under the trained policy, rollouts × tokens; the only argument with a gradient.
         old_log_probs: under the policy that sampled them.
         reference_log_probs: under the reference policy.
         advantages: A_kj.

@@ -1,6 +1,6 @@
 """An adapter merged into its model: ``python -m training.merge --model FOLDER --adapter FOLDER --out FOLDER``.
 
-Out: a model as ``transformers`` and inference servers read it, with the tokenizer that the adapter was trained with.
+Out: a model for ``transformers`` and inference servers, with the tokenizer of the adapter.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def write_merged(model: Model, start: Path | str, folder: Path) -> None:
     Args:
         model: names the adapter, and the type of the weights.
         start: folder of the model without it.
-        folder: where to; it is there whole or not at all.
+        folder: of the result; it appears completely or not at all.
 
     Raises:
         ModelError: there is no such model or adapter.

@@ -1,8 +1,8 @@
-"""The methods that are compared, and what the tokens of a batch earn under each.
+"""The training methods, and the credit of the tokens of a batch under each.
 
 In: a method and the verified rollouts of a batch, problem by problem. Out: for each rollout the advantages of its
-tokens, and what it adds to the number by which the loss of its mini-batch is divided. Methods share everything else:
-prompts, data, warm-up, the loss and evaluation.
+tokens, and its units in the divisor of the loss of its mini-batch. All methods share prompts, data, warm-up, loss and
+evaluation.
 
 | method | learns from |
 |---|---|
@@ -10,7 +10,7 @@ prompts, data, warm-up, the loss and evaluation.
 | ``grpo`` | the answer: one reward per rollout, relative to its group, on every token |
 | ``prosfi`` | the answer, whether it is verified, and whether all steps are entailed, likewise |
 | ``expert_iteration`` | its own rollouts that pass all checks, with advantage 1 on every token of them |
-| ``proof_r1`` | per action: its verdicts, and the answer if the answer rests on it |
+| ``proof_r1`` | per action: its verdicts, and the answer if the answer depends on it |
 | ``no_verification`` | ``proof_r1`` without the verdicts |
 | ``no_closure`` | ``proof_r1`` with the answer credited to all actions |
 """
@@ -34,7 +34,7 @@ from training.presets import PRESETS, Group
 
 @dataclass(frozen=True, slots=True)
 class Imitation:
-    """Cross-entropy on trajectories that were verified; there are no rollouts."""
+    """Cross-entropy on verified trajectories, without rollouts."""
 
     name: str
 
@@ -44,7 +44,7 @@ class WholeTrajectory:
     """One reward per rollout; its distance from the group's mean is the advantage of every token.
 
     Attributes:
-        relative: whether the mean of the group is taken off, and the rest divided by the standard deviation.
+        relative: whether to subtract the mean of the group and divide by the standard deviation.
     """
 
     name: str
@@ -57,8 +57,8 @@ class PerAction:
     """An advantage per action, see ``training.presets``.
 
     Attributes:
-        verification: whether the verdicts on an action count.
-        closure: whether the outcome counts inside of the closure only.
+        verification: whether an action earns a verification term.
+        closure: whether only actions of the closure earn the outcome term.
     """
 
     name: str
@@ -96,12 +96,12 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """A completion once it is verified: the report, and where its actions are in its tokens.
+    """A verified completion: the report, and the tokens of its actions.
 
     Attributes:
         report: on the completion.
-        alignment: of its actions and tokens; of its whole text where it has no action and the preset credits the text.
-        verified: False if verification itself failed, so that the report says nothing of the completion.
+        alignment: of actions with tokens; of the whole text if there is no action and the preset credits the text.
+        verified: False if verification itself failed, so the report is meaningless.
     """
 
     report: TraceReport
@@ -119,13 +119,13 @@ def rollout_of(
 ) -> Rollout:
     """The rollout of a completion and of the report on its text.
 
-    Of a completion without actions, the whole text is credited if the preset says so.
+    If there is no action, some presets credit the whole text.
 
     Args:
         report: on ``completion.text``.
         completion: the tokens.
-        settings: name the preset.
-        limit: number of tokens that are trained on; all if None.
+        settings: with the name of the preset.
+        limit: number of trained tokens; all if None.
         verified: whether the completion could be verified.
     """
     report = with_uncertain(report, settings)
@@ -137,12 +137,13 @@ def rollout_of(
 
 @dataclass(frozen=True, slots=True)
 class TokenCredit:
-    """What a rollout earns.
+    """The credit of a rollout.
 
     Attributes:
         advantages: one per token of the completion.
-        units: what the rollout adds to the loss's divisor: its mapped actions, or 1 where a rollout is credited whole.
-        actions: the terms behind it, if actions have their own.
+        units: of the rollout in the divisor of the loss: its mapped actions, or 1 if the rollout is credited as a
+            whole.
+        actions: the credit of the actions, under a method with credit per action.
     """
 
     advantages: tuple[float, ...]
@@ -152,7 +153,7 @@ class TokenCredit:
 
 @dataclass(frozen=True, slots=True)
 class BatchCredit:
-    """What the rollouts of a batch earn, group by group, and the baselines for the next batch."""
+    """The credit of the rollouts of a batch, group by group, and the baselines for the next batch."""
 
     groups: tuple[tuple[TokenCredit, ...], ...]
     baselines: Baselines
@@ -163,17 +164,17 @@ def credit_batch(
 ) -> BatchCredit:
     """The credit of every token of a batch.
 
-    Problems whose premises contradict each other earn nothing and move no baseline, as anything follows there; nor do
-    rollouts that could not be verified, with which no other rollout of their group is compared.
+    Problems with contradictory premises earn nothing and do not change baselines, because such premises entail
+    everything. The same holds for rollouts that could not be verified; they do not count in their group.
 
     Args:
-        method: which of them.
+        method: one of ``METHODS``.
         groups: the rollouts of each problem.
-        baselines: those that the batches before have left.
+        baselines: after the earlier batches.
         settings: the constants.
 
     Raises:
-        ProofR1Error: the method learns from no rollouts.
+        ProofR1Error: the method does not learn from rollouts.
     """
     compared = [[] if _contradictory(group) else [one for one in group if one.verified] for group in groups]
     credited, after = _credit(method, compared, baselines, settings)
@@ -208,7 +209,7 @@ def _credit(
 
 
 def divisor(credits_: Iterable[TokenCredit]) -> int:
-    """N_B: by what the loss of the mini-batch of these rollouts is divided; at least 1."""
+    """N_B: the divisor of the loss of the mini-batch of these rollouts; at least 1."""
     return max(1, sum([credit.units for credit in credits_]))
 
 

@@ -1,10 +1,11 @@
-"""What each token of a completion says, in bytes, and the text that they make.
+"""The bytes of each token of a completion, and the text of these bytes.
 
 In: a tokenizer as the JSON that the ``tokenizers`` library writes, and token ids. Out: a :class:`TokenText`. Its text
-is *made of* the bytes of its tokens, so a place in the text is a place in the tokens: exactly, also where a token ends
-inside a character, and whatever ids were sampled (they need not be those that encoding the text would give).
+consists of the bytes of its tokens, so every place in the text is an exact place in the tokens. This also holds if a
+token ends inside a character, and for ids that encoding the text would not give.
 
-Byte-level BPE, SentencePiece (with byte fallback or without) and word-level tokenizers are read; others are refused.
+Byte-level BPE, SentencePiece (with or without byte fallback) and word-level tokenizers are supported; others are
+rejected.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from proof_r1_formal import ProofR1Error
 
 
 class TokenizerError(ProofR1Error):
-    """A tokenizer of which nothing here knows what its tokens say, or an id that it does not have."""
+    """A tokenizer whose tokens cannot be decoded, or an unknown token id."""
 
 
 # -- a completion -----------------------------------------------------------------------------------------------------
@@ -34,7 +35,7 @@ class TokenText:
     """A completion as tokens and as text.
 
     Attributes:
-        pieces: the bytes of each token; none for a token that says nothing (end of text, padding).
+        pieces: the bytes of each token; empty for a token without text (end of text, padding).
     """
 
     pieces: tuple[bytes, ...]
@@ -124,13 +125,13 @@ _Step: TypeAlias = Callable[[str], str | bytes]
 
 
 class TokenPieces:
-    """What each token of a vocabulary says.
+    """The bytes of each token of a vocabulary.
 
     Args:
         tokenizer: the tokenizer as JSON: the text of ``tokenizer.json``, or ``backend_tokenizer.to_str()``.
 
     Raises:
-        TokenizerError: it is not such JSON, or has a decoder that is not known.
+        TokenizerError: it is not such JSON, or has an unknown decoder.
     """
 
     def __init__(self, tokenizer: str | bytes) -> None:
@@ -146,7 +147,7 @@ class TokenPieces:
         self._known = {token.id: b"" for token in read.added_tokens if token.special}
 
     def read(self, ids: Sequence[int]) -> TokenText:
-        """The completion of those ids.
+        """The completion with these token ids.
 
         Raises:
             TokenizerError: the vocabulary has no token of an id.

@@ -1,17 +1,17 @@
-"""The named presets of credit: a group of verified rollouts to what every action of each of them earns.
+"""The named presets of credit: a group of verified rollouts to the credit of every action.
 
 In: a :class:`Group`, the rollouts of one problem with the baselines and the constants. Out: a
 :class:`~training.credit.Credit` for each rollout. ``PRESETS`` holds the presets by name.
 
-* ``paper``: each action earns its own verification term, and those of the declared closure the outcome's, if the
-  rollout is eligible.
+* ``paper``: each action earns its own verification term. If the rollout is eligible, actions of the declared closure
+  also earn the outcome term.
 * ``shared``: the inferences of the used closure share one unit of both terms, and a rollout that breaks the contract or
   selects no option counts as wrong.
 * ``hardened``: a rollout has a total for each term, which its actions divide. The outcome R^o is 1 if the right answer
   is verified.
 
-Under ``hardened`` the sum of a rollout's advantages depends on nothing but its standing and that of the others, so no
-edit of a rollout earns more unless it raises the standing. ``docs/training.md`` gives the formulas.
+Under ``hardened`` the sum of a rollout's advantages depends only on the standings of the group's rollouts, so an edit
+of a rollout earns more only if it raises its standing. ``docs/training.md`` gives the formulas.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ from training.credit import (
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The rollouts of one problem, and what their credit depends on.
+    """The rollouts of one problem, with the inputs of their credit.
 
     Attributes:
         reports: on the rollouts.
         mapped: for each rollout, which of its actions have tokens; one flag for the whole text where the rollout has
             no action and the preset credits the text.
-        baselines: from the batches before this one.
+        baselines: after the earlier batches.
         settings: the constants.
         verification: whether actions earn a verification term; without it, only the outcome counts.
-        closure: whether the outcome is credited inside of the closure only.
+        closure: whether only actions of the closure earn the outcome term.
     """
 
     reports: Sequence[TraceReport]
@@ -85,7 +85,7 @@ class Preset(Protocol):
         """Whether the whole text of a rollout without actions is credited as if it were one action."""
 
     def credit(self, group: Group) -> tuple[Credit, ...]:
-        """What the actions of each rollout earn."""
+        """The credit of the actions of each rollout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The used closure bears the credit, its inferences share one unit, and who breaks the contract is wrong."""
+    """Credit along the used closure, whose inferences share one unit. A rollout that breaks the contract is wrong."""
 
     credits_text: bool = True
 
@@ -150,7 +150,7 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Hardened:
-    """A rollout earns by its standing; the verdicts on its actions only divide that among them."""
+    """Credit by the standing of a rollout; the verdicts on its actions only divide it among them."""
 
     credits_text: bool = True
 
@@ -192,14 +192,14 @@ def paper_weight(group: Group) -> float:
 
 
 def eligible_outcomes(reports: Sequence[TraceReport], settings: CreditSettings) -> tuple[float, ...]:
-    """Â^o of each rollout of the paper's; 0 for those that are not eligible, and for all if the eligible ones agree."""
+    """The paper's Â^o of each rollout: 0 if it is not eligible; all 0 if the eligible ones have equal rewards."""
     rewards = [float(is_solved(report)) for report in reports if is_eligible(report)]
     relative = iter(group_relative(rewards, settings.epsilon))
     return tuple([next(relative) if is_eligible(report) else 0.0 for report in reports])
 
 
 def scaled(terms: Sequence[Sequence[float]], group: Group) -> list[list[float]]:
-    """The terms, the negative ones scaled down so that a group does not learn only what to avoid."""
+    """The terms, with the negative ones scaled down so they do not outweigh the positive ones."""
     counted = [term for row, flags in zip(terms, group.mapped, strict=True) for term in compress(row, flags)]
     positive = fsum([term for term in counted if term > 0.0])
     negative = -fsum([term for term in counted if term < 0.0])
@@ -223,7 +223,7 @@ UNPROVED = 0.1
 
 
 def standing(report: TraceReport) -> float:
-    """What a rollout is worth as a whole, on the scale of signals.
+    """The standing s_k of a whole rollout, on the scale of signals.
 
     Returns:
         0.0 if it breaks the contract or has no action, 0.1 if its answer is not right or not verified, 0.3 if an action
@@ -241,13 +241,13 @@ def _divided(
 ) -> Credit:
     """Two totals, divided among the actions that have tokens; the parts of each add up to the total.
 
-    Actions that the answer does not rest on bear what is negative of their own term. Those that it rests on share the
-    remainder in equal parts, plus or minus how far their own term is from the mean of theirs.
+    Actions outside the used closure get the negative part of their own term. Those inside share the remainder in equal
+    parts, plus or minus how far their own term is from the mean of theirs.
 
     Args:
         verification, outcome: the totals.
         terms: of the actions, each on its own.
-        inside: which of them the answer rests on.
+        inside: which of them are in the used closure.
         mapped: which of them have tokens.
     """
     bearing = [i and m for i, m in zip(inside, mapped, strict=True)]

@@ -1,11 +1,11 @@
-"""A search for rewards that are not deserved: edits of honest rollouts, by the real verifier and the real credit.
+"""A search for undeserved rewards: edits of honest rollouts, with the real verifier and credit.
 
-In: presets of credit. Out: for each kind of honest rollout the edit that earns most, and how much more than the honest
-rollout it earns. All single edits are tried, then pairs drawn from a seed. ``python -m training.reward_search`` prints
-the table of ``docs/training.md``. ``--pairs N`` tries more. The exit status is 1 if an edit pays under ``hardened``.
+In: presets of credit. Out: for each kind of honest rollout the best edit, and its gain over the honest rollout. The
+search covers all single edits, then pairs drawn from a seed. ``python -m training.reward_search`` prints the table of
+``docs/training.md``. ``--pairs N`` sets the number of pairs. The exit status is 1 if an edit pays under ``hardened``.
 
-An edit that makes a rollout what it was not (a proof of the right answer, a proof by the rules, a completion that keeps
-the contract) is an improvement and no attack. Everything else that earns more than the honest rollout is one.
+An edit is an improvement, not an attack, if its rollout newly proves the right answer, proves it by the rules, or keeps
+the contract. Every other edit that earns more than the honest rollout is an attack.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PROBLEM = Problem(
     three_way_options(parse_formula("clever(ann)")),
     "h_goal_true",
 )
-"""The problem of all rollouts here."""
+"""The problem of all rollouts of this module."""
 
 
 # -- honest rollouts --------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ GROUP = (*[Kind.RIGHT] * 3, *[Kind.WRONG] * 4, Kind.CUT)
 
 
 def place_of(kind: Kind) -> int:
-    """Where in the group a rollout of a kind stands: in place of one that is right, or of one that is not."""
+    """The place of a rollout of a kind in the group: that of a right or of a wrong rollout."""
     return GROUP.index(Kind.RIGHT if kind in (Kind.RIGHT, Kind.MISNAMED) else Kind.WRONG)
 
 
@@ -124,7 +124,7 @@ def uneven(settings: CreditSettings) -> Baselines:
 
 
 def earned(completion: str, kind: Kind, settings: CreditSettings, baselines: Baselines) -> float:
-    """What a completion earns in all, in the group and in place of an honest rollout of the kind."""
+    """The total credit of a completion in the group, in place of an honest rollout of the kind."""
     completions = [HONEST[one].completion for one in GROUP]
     place = place_of(kind)
     completions[place] = completion
@@ -141,7 +141,7 @@ def gain(completion: str, kind: Kind, settings: CreditSettings, baselines: Basel
 
 
 def improves(report: TraceReport, honest: TraceReport) -> bool:
-    """Whether a rollout is what the honest one is not: a proof, a proof by the rules, or within the contract."""
+    """Whether a rollout is an improvement: a new proof, a new proof by the rules, or newly within the contract."""
     return any(new and not old for new, old in zip(_achieved(report), _achieved(honest), strict=True))
 
 
@@ -157,12 +157,12 @@ def _achieved(report: TraceReport) -> tuple[bool, bool, bool]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The attack that earns most of those that were tried.
+    """The best attack that was found.
 
     Attributes:
         kind: of the honest rollout.
         preset: of the credit.
-        edits: what is done to the honest rollout; empty if no attack earns more than it.
+        edits: of the honest rollout; empty if no attack earns more.
         gain: advantage over the honest rollout, summed over the tokens.
         attacks: number of different completions, without improvements.
         improvements: number of improvements, which are left out.
@@ -182,7 +182,7 @@ def search(kind: Kind, presets: Sequence[PresetName], *, pairs: int = 0, seed: i
     Args:
         kind: of the honest rollout that is edited.
         presets: of the credit.
-        pairs: how many pairs of edits are drawn beside all single edits.
+        pairs: number of pairs of edits, in addition to all single edits.
         seed: of the draw.
     """
     honest = verified(HONEST[kind].completion)
@@ -208,7 +208,7 @@ def search(kind: Kind, presets: Sequence[PresetName], *, pairs: int = 0, seed: i
 
 
 TOLERANCE = 1e-9
-"""What sums of floats may be off by."""
+"""Tolerance of sums of floats."""
 
 
 def _drafts(honest: Draft, pairs: int, random: Random) -> Iterator[Draft]:
@@ -244,7 +244,7 @@ def table(results: Sequence[Sequence[Found]]) -> str:
 
 
 def main() -> int:
-    """Print the table and how much was tried; 1 if an attack pays under ``hardened``."""
+    """Print the table and the number of attacks. Returns 1 if an attack pays under ``hardened``."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--pairs", type=int, default=0, help="pairs of edits to draw for each kind of rollout")
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
