@@ -365,12 +365,12 @@ def test_soundness_finds_nothing_and_says_what_it_tried(tmp_path: Path) -> None:
     assert "0 failures in" in result.stderr
     found = json.loads(out.read_text(encoding="utf-8"))
     assert found["findings"]["failures"] == []
-    assert sum(found["findings"]["tried"].values()) > 50
+    assert sum(found["findings"]["examples"].values()) > 50
     assert found["answers"]["failures"] == []
-    assert sum(found["answers"]["tried"].values()) == 40
-    assert found["answers"]["judged"].keys() == {"confirmed"}
+    assert sum(found["answers"]["examples"].values()) == 40
+    assert found["answers"]["rechecked"].keys() == {"confirmed"}
     assert found["proofs"]["failures"] == []
-    assert sum(found["proofs"]["tried"].values()) == 40
+    assert sum(found["proofs"]["examples"].values()) == 40
 
 
 def test_parse_reads_and_writes_english() -> None:
