@@ -7,10 +7,11 @@ not known here: local models and endpoints share this.
 from __future__ import annotations
 
 import re
+from copy import copy
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from proof_r1_formal.proof.action import read_action
+from proof_r1_formal.proof.action import Action, read_action
 from proof_r1_formal.proof.report import NOTES, Finding, StepReport
 from proof_r1_formal.proof.session import VerifierSession
 
@@ -88,6 +89,7 @@ class Watch:
     """Follows a text and verifies its steps.
 
     Attributes:
+        accepted: number of steps that stay and do not fail.
         start: the character behind the last step that stays; that behind ``<summary>[`` before the first, None before
             the text has come there.
     """
@@ -95,15 +97,32 @@ class Watch:
     def __init__(self, guide: Guide) -> None:
         self.guide = guide
         self.start: int | None = None
-        self._failed = self._kept = 0
+        self.accepted = self._failed = 0
+        self._kept: list[Action] = []
         self._closing = END
+        self._there = [self]  # whose steps the session has; all forks share it
+
+    def fork(self) -> Watch:
+        """A copy that follows another text from here on; both use the same session."""
+        new = copy(self)
+        new._kept = self._kept[:]
+        return new
+
+    def resume(self) -> None:
+        """Let the session have the steps of this text, where a fork used it; the verifier remembers its verdicts."""
+        there, self._there[0] = self._there[0], self
+        if there is not self:
+            for _ in there._kept:
+                self.guide.session.pop()
+            self.guide.session.extend(self._kept)
 
     def opened(self, text: str) -> bool:
         """Whether the summary's array has begun. One in thoughts is a draft as soon as the thoughts end behind it."""
         if self.start is not None and text.find("</think>", self.start) >= 0:
-            for _ in range(self._kept):
+            self.resume()
+            for _ in self._kept:
                 self.guide.session.pop()
-            self.start, self._failed, self._kept = None, 0, 0
+            self.start, self.accepted, self._failed, self._kept = None, 0, 0, []
         if self.start is None and (found := _OPENING.match(text, _summary(text))) is not None:
             self.start = found.end()
             self._closing = f"\n```\n{END}" if found[1] else END
@@ -124,10 +143,13 @@ class Watch:
         action = read_action(text, begin)
         if action is None:
             return None
+        self.resume()
         guide, end = self.guide, action.span[1]
         step = guide.session.push(action)
-        if guide.accepts(step) or (self._failed >= guide.tries and guide.keep):
-            self._failed, self._kept, self.start = 0, self._kept + 1, end
+        accepted = guide.accepts(step)
+        if accepted or (self._failed >= guide.tries and guide.keep):
+            self._failed, self.accepted, self.start = 0, self.accepted + accepted, end
+            self._kept.append(action)
             verified = step.terminal and guide.session.report().verified
             return Kept(f"{text[:end]}\n]{self._closing}" if verified else None)  # nothing else may follow
         findings = (step.findings or guide.session.report().findings) if step.terminal else step.findings

@@ -5,6 +5,7 @@ In: a tokenizer, then a grammar and the tokens of a text as they come. Out: whic
 
 from __future__ import annotations
 
+from copy import copy
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,12 @@ class Mask:
         if self._matcher.is_error():
             raise GrammarError(f"the grammar cannot be used: {self._matcher.get_error()}")
         self._bits = llguidance.numpy.allocate_token_bitmask(1, tokens.vocab_size)
+
+    def fork(self) -> Mask:
+        """A copy that goes on by itself."""
+        new = copy(self)
+        new._matcher, new._bits = self._matcher.deep_copy(), self._bits.copy()
+        return new
 
     def allowed(self, width: int) -> NDArray[np.bool_]:
         """Whether each of the first tokens may come next."""

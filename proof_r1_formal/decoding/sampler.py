@@ -7,11 +7,16 @@ numbers of its own, so what one draws does not depend on the others.
 A step that is taken back stays in the cache of keys and values: its places are masked, and the next token takes the
 position of its first. So going back costs no pass through what stays. If the model is to know why the step failed,
 the step stays in sight, with a remark behind it that no one sampled; neither is part of the completion.
+
+A beam of B continues each of B partial answers B times, by one step. The B best of these go on: those with the most
+steps that the guide accepts, of equals the likeliest. A branch whose step fails too often ends. A beam of 1 is a
+single answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -36,7 +41,8 @@ class DecodingRequest:
         grammar: in the Lark dialect of ``llguidance``; any text if None.
         guide: verifies steps; none are verified if None.
         seed: of its random numbers.
-        budget: tokens that may be sampled, those of steps that are taken back among them.
+        budget: tokens that may be sampled, those of steps that are taken back and of dropped branches among them.
+        beam: number of partial answers that go on after each step; more than 1 requires a guide.
     """
 
     prompt: Sequence[int]
@@ -44,6 +50,7 @@ class DecodingRequest:
     guide: Guide | None
     seed: int
     budget: int
+    beam: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +59,10 @@ class Decoded:
 
     Attributes:
         text: of what stayed.
-        tokens: that were sampled, those of steps that were taken back among them.
+        tokens: that were sampled, those of steps that were taken back and of dropped branches among them.
         whole: whether it ended by itself; otherwise the budget was spent, or it was given up.
         read: tokens of remarks, which the model read.
-        trials: the steps that were taken back, in order.
+        trials: the steps that were taken back, in any branch, in order.
     """
 
     text: str
@@ -96,41 +103,90 @@ class Decoder:
 
         Raises:
             GrammarError: a grammar is not one.
-            DecodingError: the model's outputs are not numbers.
+            DecodingError: the model's outputs are not numbers, or a beam has no guide.
         """
         import torch
 
         if not requests:
             return []
-        rows = [_Row(self, request, temperature, top_p) for request in requests]
+        beams = [_Beam(one) for one in asked]
         with torch.inference_mode():
-            batch = _Batch(self.model, rows)
-            while batch.rows:
-                logits = batch.logits()
-                for row, its in zip(batch.rows, logits, strict=True):
-                    row.step(its)
-                batch.leave()
-        return [row.decoded() for row in rows]
+            batch = _Batch(self.model, [beam.start(self, temperature, top_p) for beam in beams])
+            while rows := [row for beam in beams for row in beam.turn()]:
+                batch.arrange(rows)
+                for row, its in zip(rows, batch.logits(), strict=True):
+                    if not row.waits and not row.beam.over:
+                        row.step(its)
+        return [beam.decoded() for beam in beams]
 
 
-@dataclass(slots=True)
+class _Beam:
+    """The partial answers to one prompt, and what all of them took."""
+
+    def __init__(self, asked: Asked) -> None:
+        if asked.beam > 1 and asked.guide is None:
+            raise DecodingError(f"a beam of {asked.beam} has no guide; add one, or use a beam of 1")
+        self.asked = asked
+        self.rows: list[_Row] = []
+        self.ended: list[_Row] = []
+        self.answer: _Row | None = None  # that is verified
+        self.spent = self.read = 0
+        self.trials: list[Trial] = []
+
+    def start(self, decoder: Decoder, temperature: float, top_p: float) -> _Row:
+        """The empty answer."""
+        self.rows = [_Row(decoder, self, temperature, top_p)]
+        return self.rows[0]
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is sampled."""
+        return self.answer is not None or self.spent >= self.asked.budget
+
+    def turn(self) -> list[_Row]:
+        """The rows that go on; if each has a further step, copies of the best."""
+        self.ended += [row for row in self.rows if row.over]
+        self.rows = [row for row in self.rows if not row.over]
+        if self.over:
+            return []
+        if all([row.waits for row in self.rows]):
+            distinct: dict[str, _Row] = {}
+            for row in sorted(self.rows, key=_Row.merit, reverse=True):
+                distinct.setdefault(row.steps, row)
+            best, times = list(distinct.values())[: self.asked.beam], range(self.asked.beam)
+            self.rows = [row.fork() if time else row for row in best for time in times]
+            for row in self.rows:
+                row.waits = False
+        return self.rows
+
+    def decoded(self) -> Decoded:
+        """What came out: the verified answer, or else the best."""
+        best = self.answer or max([*self.ended, *self.rows], key=lambda row: (row.whole, row.merit()))
+        if best.watch is not None:
+            best.watch.resume()
+        text = best.text
+        before, end, _ = text.partition(END) if best.mask is None else (text, "", "")
+        return Decoded(before + end, self.spent, self.read, best.whole, tuple(self.trials))
+
+
+@dataclass(slots=True, eq=False)
 class _Row:
-    """A completion that is being sampled."""
+    """An answer that is being sampled."""
 
     decoder: Decoder
-    request: DecodingRequest
+    beam: _Beam
     temperature: float
     top_p: float
     ids: list[int] = field(default_factory=list)  # of the completion
+    logs: list[float] = field(default_factory=list)  # of their probabilities, in a beam of several
     shown: list[int] = field(default_factory=list)  # what the model sees behind the prompt
     slots: list[int] = field(default_factory=list)  # of the last token of the prompt and of ``shown`` in the cache
     remark: list[int] = field(default_factory=list)  # tokens that come next, whatever the model wants
-    read: int = 0
     dropped: list[int] = field(default_factory=list)  # places that are to be masked before the next pass
-    spent: int = 0
+    waits: bool = True  # for the others of the beam
+    place: int = 0  # in the batch
     over: bool = False
     whole: bool = False
-    trials: list[Trial] = field(default_factory=list)
     data: bytes = b""
     good: int = 0  # tokens up to the beginning of the summary, or up to the end of the last step that stays
     watch: Watch | None = field(init=False)
@@ -138,26 +194,48 @@ class _Row:
     mask: Mask | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self.watch = None if self.request.guide is None else Watch(self.request.guide)
-        self.random = np.random.default_rng(self.request.seed)
-        grammar = self.request.grammar
+        asked = self.beam.asked
+        self.watch = None if asked.guide is None else Watch(asked.guide)
+        self.random = np.random.default_rng(asked.seed)
+        grammar = asked.grammar
         self.mask = None if grammar is None else Mask(self.decoder.tokens, grammar)
+
+    def fork(self) -> _Row:
+        """A copy with other random numbers."""
+        new = copy(self)
+        new.ids, new.logs, new.shown, new.slots = self.ids[:], self.logs[:], self.shown[:], self.slots[:]
+        new.remark, new.dropped = self.remark[:], self.dropped[:]
+        (new.random,) = self.random.spawn(1)
+        new.mask = self.mask and self.mask.fork()
+        new.watch = self.watch and self.watch.fork()
+        return new
+
+    def merit(self) -> tuple[int, float]:
+        """Of two, the higher is better."""
+        return self.watch.accepted if self.watch is not None else 0, sum(self.logs)
 
     @property
     def text(self) -> str:
         return self.data.decode("utf-8", errors="replace")
 
+    @property
+    def steps(self) -> str:
+        """The text up to the end of the last step that stays."""
+        return self.text if self.watch is None else self.text[: self.watch.start]
+
     def step(self, logits: NDArray[np.float32]) -> None:
         """Draw a token and see what it comes to; or take the next of a remark."""
         if self.remark:
             self.shown.append(self.remark.pop(0))
-            self.read += 1
+            self.beam.read += 1
             return
         token = self._draw(logits)
-        self.spent += 1
+        self.beam.spent += 1
         if token in self.decoder.stops:
             self.over = self.whole = True
             return
+        if self.beam.asked.beam > 1:
+            self.logs.append(float(logits[token] - logits.max() - np.log(np.exp(logits - logits.max()).sum())))
         self.ids.append(token)
         self.shown.append(token)
         piece = self.decoder.tokens.decode_bytes([token])
@@ -170,7 +248,7 @@ class _Row:
             return
         if END.encode() in self.data if self.mask is None else self.mask.complete:
             self.over = self.whole = True
-        elif self.spent >= self.request.budget:
+        elif self.beam.over:
             self.over = True
 
     def _draw(self, logits: NDArray[np.float32]) -> int:
@@ -189,10 +267,11 @@ class _Row:
         while finished and not self.over and (seen := watch.look(self.text)) is not None:
             match seen:
                 case Kept(answer):
-                    self.good = len(self.ids)
+                    self.good, self.waits = len(self.ids), True
                     if answer is not None:
                         self.data = answer.encode()
                         self.over = self.whole = True
+                        self.beam.answer = self
                 case TakenBack():
                     self._take_back(seen, watch)
                     self.over = seen.over
@@ -200,10 +279,11 @@ class _Row:
 
     def _take_back(self, step: TakenBack, watch: Watch) -> None:
         count = len(self.ids) - self.good
-        self.trials.append(Trial(self.text[step.begin :], count, tuple([finding.code for finding in step.findings])))
+        codes = tuple([finding.code for finding in step.findings])
+        self.beam.trials.append(Trial(self.text[step.begin :], count, codes))
         if self.mask is not None:
             self.mask.take_back(count)
-        del self.ids[self.good :]
+        del self.ids[self.good :], self.logs[self.good :]
         self.data = self.decoder.tokens.decode_bytes(self.ids)
         if watch.guide.feedback == "none":
             self.dropped += self.slots[self.good :]
@@ -211,12 +291,6 @@ class _Row:
         else:  # a step starts with what the last token of the one before it may have written already
             text = step.remark + self.text[watch.start :]
             self.remark = list(self.decoder.tokenizer.encode(text, add_special_tokens=False))
-
-    def decoded(self) -> Decoded:
-        """What came out."""
-        text = self.text
-        before, end, _ = text.partition(END) if self.mask is None else (text, "", "")
-        return Decoded(before + end, self.spent, self.read, self.whole, tuple(self.trials))
 
 
 class _Batch:
@@ -226,18 +300,20 @@ class _Batch:
         import torch
         from transformers import DynamicCache
 
-        self.model, self.rows = model, list(rows)
+        self.model = model
         self.cache = DynamicCache(config=model.config)
-        width = max(len(row.request.prompt) for row in rows) - 1
+        width = max(len(row.beam.asked.prompt) for row in rows) - 1
         self.mask = torch.zeros((len(rows), width), dtype=torch.long)
         ids = torch.zeros((len(rows), width), dtype=torch.long)
         for number, row in enumerate(rows):
-            prefix = row.request.prompt[:-1]
+            row.place = number
+            prefix = row.beam.asked.prompt[:-1]
             if prefix:
                 ids[number, -len(prefix) :] = torch.tensor(prefix)
                 self.mask[number, -len(prefix) :] = 1
         if width:
             self._pass(ids, (self.mask.cumsum(-1) - 1).clamp(min=0))
+        self.rows = rows
 
     def logits(self) -> NDArray[np.float32]:
         """Of the next token of each row."""
@@ -250,9 +326,10 @@ class _Batch:
         self.mask = torch.cat([self.mask, self.mask.new_ones(len(self.rows), 1)], dim=1)
         last, places = [], []
         for row in self.rows:
-            last.append(row.shown[-1] if row.shown else row.request.prompt[-1])
-            places.append(len(row.request.prompt) + len(row.shown) - 1)
-            row.slots.append(slot)
+            prompt = row.beam.asked.prompt
+            last.append(row.shown[-1] if row.shown else prompt[-1])
+            places.append(len(prompt) + len(row.shown) - 1)
+            (row.dropped if row.waits else row.slots).append(slot)
         logits = self._pass(torch.tensor(last)[:, None], torch.tensor(places)[:, None])
         found: NDArray[np.float32] = logits[:, -1].float().cpu().numpy()
         return found
@@ -268,19 +345,18 @@ class _Batch:
         ).logits
         return logits
 
-    def leave(self) -> None:
-        """Let those that are over leave."""
+    def arrange(self, rows: Sequence[_Row]) -> None:
+        """Let these go on, each from its place, which may be that of several."""
         import torch
 
-        stay = [number for number, row in enumerate(self.rows) if not row.over]
-        if len(stay) == len(self.rows):
-            return
-        if not stay:
-            self.rows = []
-            return
-        kept = torch.tensor(stay, dtype=torch.long)
-        self.cache.batch_select_indices(kept.to(self.model.device))
-        self.mask, self.rows = self.mask[kept], [self.rows[number] for number in stay]
+        places = [row.place for row in rows]
+        if places != list(range(len(self.rows))):
+            kept = torch.tensor(places, dtype=torch.long)
+            self.cache.batch_select_indices(kept.to(self.model.device))
+            self.mask = self.mask[kept]
+        for number, row in enumerate(rows):
+            row.place = number
+        self.rows = rows
 
 
 def draw(logits: NDArray[np.float32], chance: float, temperature: float, top_p: float) -> int:

@@ -5,7 +5,8 @@ trained with short prompts, and writes a table and a figure. It goes on where it
 
 *Free* and *constrained* are the first completion of a problem. *Best of K* draws completions until one is
 rule-verified or the budget is spent, and takes the best by the verifier, which does not know the reference answer.
-*Guided* does the same with completions in which failing steps are taken back; their tokens count.
+*Guided* does the same with completions in which failing steps are taken back; their tokens count. *Guided, finding*
+shows the model each failing step with the reason. *Beam* continues several partial answers after each step.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from statistics import fmean, stdev
 from typing import Literal, TypeAlias, get_args
 
 import msgspec
+import numpy as np
 import torch
 from rich.console import Console
 
 from proof_r1_formal import TRAIN, Problem, TraceReport, Verifier, VerifierSession, evaluate_metrics, read_problems
 from proof_r1_formal.decoding.grammar import completion_grammar
-from proof_r1_formal.decoding.guide import Guide
-from proof_r1_formal.decoding.sampler import Decoder, DecodingRequest
+from proof_r1_formal.decoding.guide import Feedback, Guide
+from proof_r1_formal.decoding.sampler import Asked, Decoder
 from proof_r1_formal.metrics.measures import Estimate, Measure
 from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_markdown
 from proof_r1_formal.models.prompts import short_question
@@ -33,7 +35,10 @@ from training.config import Model
 from training.local.model import load_policy
 
 Encode: TypeAlias = Callable[[str], list[int]]
-Kind: TypeAlias = Literal["free", "constrained", "guided"]
+Kind: TypeAlias = Literal["free", "constrained", "guided", "finding", "beam"]
+FEEDBACK: dict[Kind, Feedback] = {"finding": "finding"}
+OTHERS: tuple[Kind, ...] = ("finding", "beam")
+"""Compared with guided decoding."""
 AT_ONCE = 64
 """Problems that are sampled together."""
 MAX_TOKENS = 320
@@ -42,12 +47,21 @@ MEASURES = (Measure.AVG, Measure.FVR, Measure.RVR, Measure.RULE_VERIFIED)
 
 
 class Drawn(msgspec.Struct, frozen=True):
-    """A completion, the tokens sampled for it, whether it ended by itself, and how many steps were taken back."""
+    """A completion.
+
+    Attributes:
+        text: of the completion.
+        tokens: that were sampled for it.
+        whole: whether it ended by itself.
+        taken_back: number of steps that were taken back.
+        read: tokens of the reasons that the model read.
+    """
 
     text: str
     tokens: int
     whole: bool
     taken_back: int
+    read: int
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -67,6 +81,7 @@ class Settings:
         budget: tokens per problem.
         tries: how often a failing step is sampled again before the completion is given up.
         steps: before the binding, at most.
+        beam: number of partial answers of the beam.
     """
 
     kind: Kind
@@ -74,6 +89,7 @@ class Settings:
     budget: int
     tries: int
     steps: int
+    beam: int
 
 
 # -- sampling ---------------------------------------------------------------------------------------------------------
@@ -97,9 +113,11 @@ class Arm:
         going = list(problems)
         turn = 0
         while going:
-            requests = [self._request(number, p, grammars.get(p.id), left[p.id], turn) for number, p in going]
-            for (_, problem), found in zip(going, self._decoder.sample(requests, temperature=1.0), strict=True):
-                drawn[problem.id].append(Drawn(found.text, found.tokens, found.whole, len(found.trials)))
+            asked = [self._asked(number, p, grammars.get(p.id), left[p.id], turn) for number, p in going]
+            for (_, problem), found in zip(going, self._decoder.sample(asked, temperature=1.0), strict=True):
+                drawn[problem.id].append(
+                    Drawn(found.text, found.tokens, found.whole, len(found.trials), found.read)
+                )
                 left[problem.id] -= found.tokens
             going = [
                 (number, p)
@@ -114,11 +132,13 @@ class Arm:
 
     def _request(self, number: int, problem: Problem, grammar: str | None, left: int, turn: int) -> DecodingRequest:
         guide = None
-        if self._settings.kind == "guided":
-            guide = Guide(VerifierSession(problem, self._verifier), tries=self._settings.tries, keep=False)
+        if self._settings.kind not in ("free", "constrained"):
+            session, feedback = VerifierSession(problem, self._verifier), FEEDBACK.get(self._settings.kind, "none")
+            guide = Guide(session, tries=self._settings.tries, keep=False, feedback=feedback)
         budget = left if guide is not None else min(left, MAX_TOKENS)
         seed = (self._settings.seed * 100_000 + number) * 1_000 + turn
-        return DecodingRequest(self._encode(short_question(problem)), grammar, guide, seed, budget)
+        beam = self._settings.beam if self._settings.kind == "beam" else 1
+        return Asked(self._encode(short_question(problem)), grammar, guide, seed, budget, beam)
 
 
 # -- scores -----------------------------------------------------------------------------------------------------------
@@ -129,8 +149,10 @@ class Score:
     """What one way of decoding came to with one seed."""
 
     measures: dict[Measure, float]
+    solved: tuple[bool, ...]  # whether the answer to each problem is right and rule-verified
     schema: float
     tokens: float
+    read: float
 
 
 def within(line: Line, budget: int) -> tuple[Drawn, ...]:
@@ -162,8 +184,24 @@ def score(problems: dict[str, Problem], lines: Sequence[Line], verifier: Verifie
     reports = [best(problems[name], drawn, verifier) for name, drawn in kept.items()]
     scores = evaluate_metrics(problems, reports).overall.scores
     valid = [report.parsed and all(step.schema for step in report.actions) for report in reports]
+    solved = [report.rule_verified and report.answer_correct is True for report in reports]
     tokens = [sum(one.tokens for one in drawn) for drawn in kept.values()]
-    return Score({measure: scores[measure].value for measure in MEASURES}, fmean(valid), fmean(tokens))
+    read = [sum(one.read for one in drawn) for drawn in kept.values()]
+    measures = {measure: scores[measure].value for measure in MEASURES}
+    return Score(measures, tuple(solved), fmean(valid), fmean(tokens), fmean(read))
+
+
+def gain(ours: Sequence[Score], theirs: Sequence[Score]) -> tuple[float, float, float]:
+    """By what share more problems are right and rule-verified, and the ends of the 95 % interval.
+
+    Args:
+        ours, theirs: scores of the same seeds on the same problems. The percentile bootstrap draws both.
+    """
+    more = np.array([s.solved for s in ours], dtype=float) - np.array([s.solved for s in theirs], dtype=float)
+    random, (seeds, problems) = np.random.default_rng(0), more.shape
+    places = [np.ix_(random.integers(seeds, size=seeds), random.integers(problems, size=problems)) for _ in range(2000)]
+    low, high = np.quantile([more[place].mean() for place in places], [0.025, 0.975])
+    return float(more.mean()), float(low), float(high)
 
 
 def estimate(values: Sequence[float]) -> Estimate:
@@ -178,8 +216,10 @@ def table(rows: dict[str, list[Score]]) -> Table:
     shown: list[tuple[Cell, ...]] = []
     for name, scores in rows.items():
         values = [[s.schema for s in scores], *[[s.measures[m] for s in scores] for m in MEASURES]]
-        shown.append((name, *map(estimate, values), estimate([s.tokens for s in scores])))
-    return Table("Decoding", (*header, Column("tokens per problem", Style.LENGTH)), tuple(shown))
+        lengths = [[s.tokens for s in scores], [s.read for s in scores]]
+        shown.append((name, *map(estimate, [*values, *lengths])))
+    counted = [Column(f"{what} per problem", Style.LENGTH) for what in ("tokens", "tokens of reasons")]
+    return Table("Decoding", (*header, *counted), tuple(shown))
 
 
 def plot(curves: dict[str, dict[int, list[float]]], path: Path) -> None:
@@ -231,6 +271,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--tries", type=int, default=4, help="of a step that fails (default 4)")
     parser.add_argument("--steps", type=int, default=10, help="before the binding, at most (default 10)")
+    parser.add_argument("--beam", type=int, default=2, help="partial answers of the beam (default 2)")
     given = parser.parse_args()
     console = Console(stderr=True)
     torch.set_num_threads(1)
@@ -243,7 +284,7 @@ def main() -> None:
     for kind in get_args(Kind):
         lines[kind] = []
         for seed in given.seeds:
-            settings = Settings(kind, seed, max(given.budgets), given.tries, given.steps)
+            settings = Settings(kind, seed, max(given.budgets), given.tries, given.steps, given.beam)
             arm = Arm(decoder, policy.tokenizer.encode, verifier, settings)
             path = given.out / f"{kind}-{seed}.jsonl"
             inputs = (given.problems, given.model / "model.safetensors")
@@ -260,8 +301,16 @@ def main() -> None:
         f"free, best of K, {budget} tokens": scores("free", budget),
         f"constrained, best of K, {budget} tokens": scores("constrained", budget),
         f"guided, {budget} tokens": scores("guided", budget),
+        f"guided, finding, {budget} tokens": scores("finding", budget),
+        f"guided, beam of {given.beam}, {budget} tokens": scores("beam", budget),
     }
-    kinds: dict[str, Kind] = {"free, best of K": "free", "constrained, best of K": "constrained", "guided": "guided"}
+    kinds: dict[str, Kind] = {
+        "free, best of K": "free",
+        "constrained, best of K": "constrained",
+        "guided": "guided",
+        "guided, finding": "finding",
+        f"guided, beam of {given.beam}": "beam",
+    }
     curves = {
         name: {most: [s.measures[Measure.RULE_VERIFIED] for s in scores(kind, most)] for most in given.budgets}
         for name, kind in kinds.items()
@@ -271,6 +320,11 @@ def main() -> None:
     plot(curves, given.report / "budget.png")
     for name, points in curves.items():
         console.print(f"{name}: { ({most: round(100 * fmean(values), 1) for most, values in points.items()}) }")
+    for kind in OTHERS:
+        for most in given.budgets:
+            ours = scores(kind, most)
+            found = [round(100 * value, 1) for value in gain(ours, scores("guided", most))]
+            console.print(f"{kind} - guided, {most} tokens: {found}, tokens read {fmean([s.read for s in ours]):.1f}")
 
 
 if __name__ == "__main__":
