@@ -12,7 +12,7 @@ from proof_r1_formal.models.agents import Agent
 from proof_r1_formal.models.agents.direct import Direct
 from proof_r1_formal.models.agents.guided import Guided, continues_chats
 from proof_r1_formal.models.chat import Model, Sampling
-from proof_r1_formal.models.constrain import Constrain, Guidance, Masks, Offered, offered
+from proof_r1_formal.models.constrain import Constrain, Guidance, Masks, Offer, Offered, offered
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.rules.catalogue import catalogue
 
@@ -31,6 +31,7 @@ class AnswerForm:
     solver: str
     tries: int
     feedback: Feedback
+    beam: int
     local: bool
 
     def check(self, method: Method, *, plain: bool) -> None:
@@ -39,8 +40,10 @@ class AnswerForm:
             fail("--constrain requires --method direct or guided, without --prompts and --repair")
         if self.local and self.constrain == "json":
             fail("--constrain json is for endpoints; use --constrain grammar for a model in a folder")
-        if not self.local and self.guided and self.constrain in ("json", "grammar"):
-            fail("an endpoint can constrain whole answers only; leave out --constrain with --method guided")
+        if not self.local and self.guided and self.constrain == "json":
+            fail("JSON cannot begin in the middle of an answer; use --constrain auto or grammar with --method guided")
+        if self.beam > 1 and not (self.local and self.guided):
+            fail("--beam requires --method guided and a model in a folder")
         if self.local:
             require_llguidance()
 
@@ -50,19 +53,30 @@ class AnswerForm:
         guidance = None
         if self.guided:
             verifier = Settings(solver=self.solver, rules=self.rules, evaluation=False).verifier()
-            guidance, key = Guidance(verifier, self.tries, self.feedback), f"guided {self.rules} {self.solver}"
+            guidance = Guidance(verifier, self.tries, self.feedback, self.beam)
+            key = f"guided {self.rules} {self.solver}"
         if self.local:
             return Direct(names, sampling, constraint=Masks(names, self.constrain != "off", guidance)), key
-        if guidance is not None:
+        plain = False
+        if self.guided:
             plain = not await continues_chats(model, sampling)
             log(f"guided by continuing answers through {'/completions' if plain else '/chat/completions'}")
-            return Guided(names, sampling, guidance.guide, plain), f"{key} {self.tries} {self.feedback}"
-        assert self.constrain != "off"  # or there is nothing to be held to
-        offer = await offered(model, self.constrain, sampling)
+        offer = await self._offer(model, sampling, plain)
+        if guidance is not None:
+            return Guided(names, sampling, guidance.guide, plain, offer), f"{key} {self.tries} {self.feedback}"
         if offer is None:
-            if self.constrain != "auto":
-                fail(f"the endpoint does not keep to a {self.constrain}; use --constrain auto or off")
-            log("the endpoint keeps to no constraint that is known here: answers are not constrained")
             return Direct(names, sampling), key
-        log(f"constrained by the field {offer.name} of the endpoint ({offer.kind})")
         return Direct(names, sampling, constraint=Offered(offer, names, sampling.thinking == "explicit")), key
+
+    async def _offer(self, model: Model, sampling: Sampling, plain: bool) -> Offer | None:
+        """The constraint that an endpoint keeps to, if one is wanted and there is one; says which."""
+        if self.constrain == "off":
+            return None
+        offer = await offered(model, "grammar" if self.guided else self.constrain, sampling, plain=plain)
+        if offer is not None:
+            log(f"constrained by the field {offer.name} of the endpoint ({offer.kind})")
+        elif self.constrain == "auto":
+            log("the endpoint keeps to no constraint that is known here: answers are not constrained")
+        else:
+            fail(f"the endpoint does not keep to a {self.constrain}; use --constrain auto or off")
+        return offer

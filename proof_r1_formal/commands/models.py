@@ -96,6 +96,9 @@ def sample(
     feedback: Annotated[
         Feedback, typer.Option("--feedback", help="What the model sees of a step that failed (guided).")
     ] = "none",
+    beam: Annotated[
+        int, typer.Option("--beam", min=1, help="Partial answers kept after each step (guided, model in a folder).")
+    ] = 1,
     rules: RulesOption = "train",
     thinking: Annotated[
         Thinking, typer.Option("--thinking", help="What makes the model think: the prompt, or its own training.")
@@ -140,7 +143,7 @@ def sample(
     settings = Settings(solver=solver, rules=rules)
     settings.verifier()  # report a wrong setting before any cost arises
     constrain = constrain or ("auto" if method == "guided" else "off")
-    form = AnswerForm(constrain, method == "guided", rules, solver, tries, feedback, local=not _is_url(model))
+    form = AnswerForm(constrain, method == "guided", rules, solver, tries, feedback, beam, local=not _is_url(model))
     if method == "guided" or constrain != "off":
         form.check(method, plain=prompts == "default" and not repair)
         agent = None

@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
@@ -50,6 +51,9 @@ _AS_TRAINED = '%llguidance {"no_forcing": true}'
 """Otherwise a mask allows one token where the text is determined, often not the one that the model learned."""
 _LATIN_THEN_HEX = re.compile("([\x80-\xff])(?=[0-9A-Fa-f])")
 """xgrammar 0.2.8 reads both in one text as one character (¬c as U+0ACC), so the text is divided there."""
+After: TypeAlias = Literal["", "<summary>"] | int
+"""Where the rest of an answer begins: at its start, behind ``<summary>``, or behind so many steps; 0: behind ``[``."""
+_END = '"\\n"? "]</summary>"'
 
 
 class GrammarError(ProofR1Error):
@@ -79,15 +83,25 @@ class CompletionGrammar:
         lines += [f"{name}: {body}" for name, body in others]
         return "\n".join([*lines, *([r"free[lazy]: /(.|\n)*<summary>/"] if thoughts else [])]) + "\n"
 
-    def to_gbnf(self, *, thoughts: bool = False) -> str:
+    def to_gbnf(self, *, thoughts: bool = False, after: After = "") -> str:
         """The grammar in GBNF, for ``llama.cpp``, ``xgrammar`` and what is built on them.
 
         Args:
             thoughts: whether ``<think>…</think>`` may stand before ``<summary>``, with no "<" inside.
+            after: where it begins.
+
+        Raises:
+            GrammarError: there are more steps than the grammar has.
         """
-        start, *others = self.rules.items()
-        free = r'("<think>" [^<]* "</think>" "\n"{0,2})? ' if thoughts else ""
-        lines = [f"root ::= {free}{_literal('<summary>')} {start[1]}", *(f"{name} ::= {body}" for name, body in others)]
+        (_, start), *others = self.rules.items()
+        if after == "":
+            free = r'("<think>" [^<]* "</think>" "\n"{0,2})? ' if thoughts else ""
+            start = f"{free}{_literal('<summary>')} {start}"
+        elif after != "<summary>":
+            if f"rest{after}" not in self.rules:
+                raise GrammarError(f"there are {after} steps, but the grammar has a lower limit")
+            start = " ".join([f'"," {_space(1)}' if after else _space(), f"rest{after}", _END])
+        lines = [f"root ::= {start}", *(f"{name} ::= {body}" for name, body in others)]
         return _LATIN_THEN_HEX.sub(r'\1" "', "\n".join(lines)) + "\n"
 
     def to_json_schema(self) -> dict[str, object]:
@@ -122,7 +136,7 @@ def completion_grammar(problem: Problem, rules: Catalogue = TRAIN, *, steps: int
     names = _step_names(problem, steps)
     premises = [premise.id for premise in problem.premises]
     inferences = [rule.name for rule in rules.rules if rule.name != GOAL_BINDING]
-    found: dict[str, str] = {"answer": f'"[" {_space()} rest0 {_space()} "]</summary>"'}
+    found: dict[str, str] = {"answer": f'"[" {_space()} rest0 {_END}'}
     for number in range(steps + 1):
         known = [f"id{number - 1}", _quoted(names[number - 1])] if number else list(map(_quoted, premises))
         found[f"id{number}"] = " | ".join(known)

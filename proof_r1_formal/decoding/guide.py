@@ -102,6 +102,11 @@ class Watch:
         self._closing = END
         self._there = [self]  # whose steps the session has; all forks share it
 
+    @property
+    def kept(self) -> tuple[Action, ...]:
+        """The steps that stay."""
+        return tuple(self._kept)
+
     def fork(self) -> Watch:
         """A copy that follows another text from here on; both use the same session."""
         new = copy(self)

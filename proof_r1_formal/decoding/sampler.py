@@ -149,7 +149,7 @@ class _Beam:
         self.rows = [row for row in self.rows if not row.over]
         if self.over:
             return []
-        if all([row.waits for row in self.rows]):
+        if all(row.waits for row in self.rows):
             distinct: dict[str, _Row] = {}
             for row in sorted(self.rows, key=_Row.merit, reverse=True):
                 distinct.setdefault(row.steps, row)

@@ -37,6 +37,7 @@ class Form:
         plain: whether an endpoint gets one text (``/completions``) instead of messages.
         grammar: of the reply of a model in a folder, in the dialect of ``llguidance``; any text if None.
         guide: makes the verifier of the steps of one reply (models in a folder); steps are not verified if None.
+        beam: number of partial replies continued after each step (models in a folder).
     """
 
     key: str
@@ -44,6 +45,7 @@ class Form:
     plain: bool = False
     grammar: str | None = None
     guide: Callable[[], Guide] | None = None
+    beam: int = 1
 
 
 @dataclass(frozen=True, slots=True)

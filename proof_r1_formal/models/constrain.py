@@ -43,11 +43,16 @@ class Constraint(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """How steps are verified while they are written; see :class:`~proof_r1_formal.decoding.guide.Guide`."""
+    """How steps are verified while they are written; see :class:`~proof_r1_formal.decoding.guide.Guide`.
+
+    Attributes:
+        beam: see :class:`~proof_r1_formal.decoding.sampler.Asked`.
+    """
 
     judge: Judge
     tries: int = 4
     feedback: Feedback = "none"
+    beam: int = 1
 
     def guide(self, problem: Problem) -> Guide:
         """What verifies the steps of one completion.
@@ -78,18 +83,24 @@ class Masks:
     def form(self, problem: Problem) -> Form:
         """See :class:`Constraint`."""
         key = ["grammar"] if self.constrained else []
-        grammar = _grammar(problem, self.rules).to_llguidance(thoughts=True) if self.constrained else None
+        grammar = grammar_of(problem, self.rules).to_llguidance(thoughts=True) if self.constrained else None
         if (guidance := self.guidance) is None:
             return Form(" ".join(key), grammar=grammar)
         key += ["guided", str(guidance.tries), guidance.feedback]
-        return Form(" ".join(key), grammar=grammar, guide=lambda: guidance.guide(problem))
+        key += ["beam", str(guidance.beam)] if guidance.beam > 1 else []
+        return Form(" ".join(key), grammar=grammar, guide=lambda: guidance.guide(problem), beam=guidance.beam)
 
     def completion(self, text: str) -> str:
         """See :class:`Constraint`."""
         return text
 
 
-def _grammar(problem: Problem, rules: Catalogue) -> CompletionGrammar:
+def grammar_of(problem: Problem, rules: Catalogue) -> CompletionGrammar:
+    """See :func:`~proof_r1_formal.decoding.grammar.completion_grammar`.
+
+    Raises:
+        CallError: there is none.
+    """
     try:
         return completion_grammar(problem, rules)
     except ProofR1Error as error:
@@ -143,7 +154,7 @@ class Offered:
 
     def form(self, problem: Problem) -> Form:
         """See :class:`Constraint`."""
-        grammar = _grammar(problem, self.rules)
+        grammar = grammar_of(problem, self.rules)
         what: str | Mapping[str, object] = grammar.to_gbnf(thoughts=True)
         if self.offer.kind == "json":
             texts = {"thoughts": {"type": "string"}} if self.thoughts else {}
@@ -185,7 +196,9 @@ def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-async def offered(model: Model, wanted: Literal["auto", "json", "grammar"], sampling: Sampling) -> Offer | None:
+async def offered(
+    model: Model, wanted: Literal["auto", "json", "grammar"], sampling: Sampling, *, plain: bool = False
+) -> Offer | None:
     """The first constraint that a model keeps to, if there is one.
 
     Each is tried by a short call that no journal has.
@@ -194,19 +207,21 @@ async def offered(model: Model, wanted: Literal["auto", "json", "grammar"], samp
         model: behind an endpoint.
         wanted: which constraints are tried.
         sampling: of replies.
+        plain: whether the endpoint gets one text in place of messages.
 
     Raises:
         ModelError: the model cannot be used.
     """
     for offer in OFFERS:
-        if wanted in ("auto", offer.kind) and await _keeps(model, offer, sampling):
+        if wanted in ("auto", offer.kind) and await _keeps(model, offer, sampling, plain):
             return offer
     return None
 
 
-async def _keeps(model: Model, offer: Offer, sampling: Sampling) -> bool:
+async def _keeps(model: Model, offer: Offer, sampling: Sampling, plain: bool) -> bool:
     schema = _object({"word": {"enum": [_WORD]}})
-    form = Form("", fields={offer.name: offer.value(schema if offer.kind == "json" else f'root ::= "{_WORD}"\n')})
+    value = offer.value(schema if offer.kind == "json" else f'root ::= "{_WORD}"\n')
+    form = Form("", fields={offer.name: value}, plain=plain)
     tokens = min(sampling.max_tokens, _PROBE_TOKENS)
     try:
         reply = await model.reply(_PROBE, replace(sampling, max_tokens=tokens, form=form))

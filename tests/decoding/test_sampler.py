@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.decoding.grammar import GrammarError, completion_grammar
 from proof_r1_formal.decoding.guide import REPLACED, Guide
 from proof_r1_formal.decoding.masks import DecodingError
-from proof_r1_formal.decoding.sampler import Decoder, DecodingRequest, draw
+from proof_r1_formal.decoding.sampler import Asked, Decoded, Decoder, draw
+from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.proof.report import StepReport
 from proof_r1_formal.proof.session import VerifierSession
 from proof_r1_formal.proof.verify import Verifier
 from tests.decoding.conftest import EXAMPLES
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 pytest.importorskip("llguidance", reason="llguidance is not installed (the extra [decoding])")
 VERIFIER = Verifier()
@@ -23,9 +33,9 @@ PROMPT = (5, 6, 7)
 
 
 def asked(
-    case: Problem, seed: int, *, guide: Guide | None = None, budget: int = 600, steps: int = 6
-) -> DecodingRequest:
-    return DecodingRequest(PROMPT, completion_grammar(case, steps=steps).to_llguidance(), guide, seed, budget)
+    case: Problem, seed: int, *, guide: Guide | None = None, budget: int = 600, steps: int = 6, beam: int = 1
+) -> Asked:
+    return Asked(PROMPT, completion_grammar(case, steps=steps).to_llguidance(), guide, seed, budget, beam)
 
 
 class Refusing(Guide):
@@ -95,7 +105,8 @@ def test_the_others_of_a_batch_change_nothing(decoder: Decoder) -> None:
     def wanted() -> list[DecodingRequest]:
         guides = [Guide(VerifierSession(case, VERIFIER), tries=2) if n % 2 else None for n, case in enumerate(KNOWN)]
         pairs = zip(KNOWN, guides, strict=True)
-        return [asked(case, n, guide=guide, budget=300) for n, (case, guide) in enumerate(pairs)][:4]
+        beams = [1 + (guide is not None and n > 2) for n, guide in enumerate(guides)]
+        return [asked(c, n, guide=g, budget=300, beam=beams[n]) for n, (c, g) in enumerate(pairs)][:6]
 
     together = decoder.sample(wanted(), temperature=1.0)
     alone = [decoder.sample([one], temperature=1.0)[0] for one in wanted()]
@@ -113,6 +124,138 @@ def test_steps_that_stay_are_verified_and_trials_say_why(decoder: Decoder) -> No
         assert all(trial.findings and trial.tokens > 0 for trial in one.trials)
         if one.whole:
             assert guide.session.report().verified
+
+
+# -- beams ------------------------------------------------------------------------------------------------------------
+
+
+@given(
+    case=st.sampled_from(KNOWN),
+    seed=st.integers(0, 1 << 30),
+    beam=st.integers(1, 3),
+    budget=st.integers(1, 250),
+    keep=st.booleans(),
+)
+@settings(max_examples=15)
+def test_a_beam_keeps_within_its_budget(
+    case: Problem, seed: int, beam: int, budget: int, keep: bool, decoder: Decoder
+) -> None:
+    guide = Guide(VerifierSession(case, VERIFIER), tries=2, keep=keep)
+    one = decoder.sample([asked(case, seed, guide=guide, budget=budget, steps=2, beam=beam)], temperature=1.0)[0]
+    assert one.tokens <= budget
+    if one.whole:
+        assert VERIFIER.verify(case, one.text) == guide.session.report()
+    if not keep:
+        assert one.whole == guide.session.report().verified
+        assert all(guide.accepts(step) for step in guide.session.state.steps)
+
+
+def test_without_chance_a_beam_writes_what_a_single_answer_is(decoder: Decoder) -> None:
+    """All branches are alike, so each step costs as many times the tokens as there are places, and one goes on."""
+    ended = 0
+    for case in KNOWN[:3]:
+        guides = [Refusing(VerifierSession(case, VERIFIER), tries=1) for _ in range(2)]
+        (single,) = decoder.sample([asked(case, 0, guide=guides[0], steps=3)], temperature=0.0)
+        (found,) = decoder.sample([asked(case, 0, guide=guides[1], budget=3000, steps=3, beam=3)], temperature=0.0)
+        if single.whole:
+            ended += 1
+            assert found.text == single.text
+            assert found.tokens == 3 * single.tokens
+            assert sorted(map(repr, found.trials)) == sorted(map(repr, 3 * single.trials))
+    assert ended
+
+
+def test_a_beam_without_a_guide_is_refused(decoder: Decoder) -> None:
+    with pytest.raises(DecodingError, match="a beam of 2 has no guide"):
+        decoder.sample([asked(KNOWN[0], 0, beam=2)], temperature=1.0)
+
+
+def step(name: str, premise: str, conclusion: str, rule: str = "CONJUNCTION_ELIMINATION") -> str:
+    return f'{{"id": "{name}", "dependencies": ["{premise}"], "conclusion": "{conclusion}", "rule": "{rule}"}}, '
+
+
+WORDS = {
+    "open": "<summary>[",
+    "P": step("s1", "h1", "P(a)"),
+    "Q": step("s1", "h1", "Q(a)"),
+    "then P": step("s2", "h1", "P(a)"),
+    "then Q": step("s2", "h1", "Q(a)"),
+    "then R": step("s2", "h1", "R(a)"),
+    "bind Q": step("h_goal_true", "s1", "Q(a)", "GOAL_BINDING"),
+}
+"""Tokens that are whole steps. All are accepted, "bind Q" only behind "Q"."""
+
+
+class Table:
+    """A model that knows how likely each word is after each word, and keeps what it is asked.
+
+    Attributes:
+        batches: the last word of each row, call by call.
+    """
+
+    generation_config = None
+
+    def __init__(self, decoder: Decoder, after: dict[str, dict[str, float]]) -> None:
+        self.tokenizer = deepcopy(decoder.tokenizer)
+        self.tokenizer.add_tokens(list(WORDS.values()))
+        self.ids = {name: self.tokenizer.convert_tokens_to_ids(text) for name, text in WORDS.items()}
+        self.config = deepcopy(decoder.model.config)
+        self.config.vocab_size = len(self.tokenizer)
+        self.device, self.after = decoder.model.device, after
+        self.batches: list[list[str]] = []
+
+    def __call__(self, input_ids: Any, **_: object) -> SimpleNamespace:
+        names = {number: name for name, number in self.ids.items()}
+        self.batches.append([names.get(row[-1], "prompt") for row in input_ids.tolist()])
+        import torch
+
+        logits = np.full((len(input_ids), 1, len(self.tokenizer)), -30.0, dtype=np.float32)
+        for row, name in zip(logits, self.batches[-1], strict=True):
+            for word, chance in self.after[name].items():
+                row[0, self.ids[word]] = np.log(chance)
+        return SimpleNamespace(logits=torch.from_numpy(logits))
+
+
+def drawn(table: Table, seed: int, *, beam: int, budget: int) -> Decoded:
+    premise = Premise("h1", parse_formula("P(a) ∧ Q(a) ∧ R(a)"))
+    case = Problem("1", (premise,), three_way_options(parse_formula("Q(a)")))
+    guide = Guide(VerifierSession(case, VERIFIER), tries=1, keep=False)
+    decoder = Decoder(cast("PreTrainedModel", table), table.tokenizer)
+    (found,) = decoder.sample([Asked(PROMPT[:1], None, guide, seed, budget, beam)], temperature=1.0)
+    return found
+
+
+def test_a_beam_keeps_the_step_that_leads_to_the_goal(decoder: Decoder) -> None:
+    """P is likelier than Q, but only Q leads to the goal. A single answer that starts with P comes to nothing."""
+    table = Table(
+        decoder, {"prompt": {"open": 1}, "open": {"P": 0.6, "Q": 0.4}, "P": {"bind Q": 1}, "Q": {"bind Q": 1}}
+    )
+    single = [drawn(table, seed, beam=1, budget=9) for seed in range(20)]
+    assert {(one.whole, one.tokens, len(one.trials)) for one in single} == {(False, 4, 2), (True, 3, 0)}
+    both = 0
+    for seed in range(20):
+        table.batches.clear()
+        found = drawn(table, seed, beam=2, budget=9)
+        if table.batches[2] == ["P", "P", "Q", "Q"]:  # what stays is continued twice, the likelier one first
+            both += 1
+            assert table.batches == [["prompt"] * 2, ["open"] * 2, ["P", "P", "Q", "Q"]]
+            assert (found.whole, found.tokens, len(found.trials)) == (True, 7, 2)  # of four, the last is not drawn
+            assert found.text.startswith(WORDS["open"] + WORDS["Q"])
+    assert both
+
+
+def test_the_likeliest_partial_answers_go_on(decoder: Decoder) -> None:
+    """P then R has probability 0.36, P then Q 0.24, Q then P 0.4. Two go on, but nothing goes on twice."""
+    first: dict[str, dict[str, float]] = {"prompt": {"open": 1}, "open": {"P": 0.6, "Q": 0.4}}
+    table = Table(decoder, {**first, "P": {"then R": 0.6, "then Q": 0.4}, "Q": {"then P": 1}})
+    seen = set()
+    for seed in range(40):
+        table.batches.clear()
+        with pytest.raises(KeyError):  # nothing is said of a third step
+            drawn(table, seed, beam=2, budget=99)
+        if table.batches[2] == ["P", "P", "Q", "Q"]:
+            seen.add(tuple(table.batches[3]))
+    assert seen == {("then P", "then P", "then R", "then R"), ("then P", "then P", "then Q", "then Q")}
 
 
 def test_what_is_no_grammar_is_refused(decoder: Decoder) -> None:

@@ -7,14 +7,18 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from proof_r1_formal import Completion, Problem, Verifier, read_completions, read_problems
 from proof_r1_formal.cli import app
+from proof_r1_formal.decoding.grammar import After, completion_grammar
+from proof_r1_formal.decoding.masks import Mask
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.generate import completion
+from proof_r1_formal.models.constrain import OFFERS, Offer
 from proof_r1_formal.models.prompts import question
 from tests.models.scripted import Act, Body, Handler, Script, saying
 
@@ -63,7 +67,8 @@ def asked_of(body: Body) -> tuple[Problem, str]:
 
 
 def is_probe(body: Body) -> bool:
-    return bool(body["max_tokens"] == 1)
+    said = body["prompt"] if "prompt" in body else body["messages"][-1]["content"] + body["messages"][0]["content"]
+    return bool(body["max_tokens"] == 1) or "Say hello." in said
 
 
 def cut(text: str, body: Body) -> str:
@@ -163,8 +168,9 @@ def test_a_run_that_is_stopped_goes_on_in_the_middle_of_an_answer(
 
     def act(body: Body) -> Act:
         nonlocal calls
-        calls += 1
-        return (lambda handler: handler.send(401, "{}")) if calls == 6 else writing(model)(body)
+        calls += not is_probe(body)
+        refused = calls == 5 and not is_probe(body)
+        return (lambda handler: handler.send(401, "{}")) if refused else writing(model)(body)
 
     script = Script(act)
     url, out = follow(script), tmp_path / "c.jsonl"
@@ -172,9 +178,85 @@ def test_a_run_that_is_stopped_goes_on_in_the_middle_of_an_answer(
     result = sample(problems, url, out, "--concurrency", "1")
     assert result.exit_code == 0, result.output
     assert "4 stored replies were reused" in result.output
-    assert len(script.asked) == len(whole.asked) + 2  # a probe, and the call that was refused
+    answers = [[body for body in of.asked if not is_probe(body)] for of in (script, whole)]
+    assert len(answers[0]) == len(answers[1]) + 1  # the call that was refused
     expected = {name: one.completion for name, one in read(tmp_path / "whole.jsonl").items()}
     assert {name: one.completion for name, one in read(out).items()} == expected
+
+
+# -- grammars ---------------------------------------------------------------------------------------------------------
+
+
+def taking(offer: Offer, act: Callable[[Body], Act]) -> Callable[[Body], Act]:
+    """A server that takes a grammar in one field."""
+    return lambda body: saying("proof-r1") if is_probe(body) and offer.name in body else act(body)
+
+
+@pytest.mark.parametrize("feedback", ["none", "finding"])
+@pytest.mark.parametrize("offer", OFFERS[:3], ids=lambda offer: str(offer.name))
+def test_each_call_has_the_rest_of_the_grammar(
+    offer: Offer, feedback: str, problems: Path, follow: Follow, tmp_path: Path
+) -> None:
+    script = Script(taking(offer, writing(Erring(2))))
+    result = sample(problems, follow(script), tmp_path / "c.jsonl", "--feedback", feedback)
+    assert result.exit_code == 0, result.output
+    assert f"constrained by the field {offer.name} of the endpoint (grammar)" in result.output
+    places = set()
+    for body in script.asked:
+        if not is_probe(body):
+            problem, there = asked_of(body)
+            stays = REJECTED.sub("", there)
+            after: After = stays.count('"rule": ')
+            if not stays.endswith(("}", "[")):
+                after = "<summary>" if stays else ""
+            places.add(after)
+            assert body[offer.name] == offer.value(completion_grammar(problem).to_gbnf(thoughts=True, after=after))
+    assert {"", "<summary>", 0, 1} <= places
+    for name, one in read(tmp_path / "c.jsonl").items():
+        assert Verifier(evaluation=False).verify(KNOWN[name], one.completion).rule_verified
+
+
+def test_a_server_that_knows_nothing_but_its_grammar(problems: Path, follow: Follow, tmp_path: Path) -> None:
+    llguidance = pytest.importorskip("llguidance", reason="llguidance is not installed (the extra [decoding])")
+    from llguidance.gbnf_to_lark import gbnf_to_lark
+
+    tokens = llguidance.LLTokenizer("byte")
+
+    def act(body: Body) -> Act:
+        """Draw a step, each byte as likely as any other that the grammar allows."""
+        if is_probe(body):
+            return saying("three")
+        mask, random, text = Mask(tokens, gbnf_to_lark(body["grammar"])), Random(repr(body["messages"])), b""
+        while not mask.complete and not text.endswith(body["stop"][0].encode()):
+            token = random.choice(mask.allowed(tokens.vocab_size).nonzero()[0].tolist())
+            mask.add(token)
+            text += tokens.decode_bytes([token])
+        return saying(cut(text.decode(), body))
+
+    script = Script(taking(OFFERS[1], act))
+    result = sample(problems, follow(script), tmp_path / "c.jsonl", "--tries", "1")
+    assert result.exit_code == 0, result.output
+    ended = 0
+    for name, one in read(tmp_path / "c.jsonl").items():
+        report = Verifier(evaluation=False).verify(KNOWN[name], one.completion)
+        if one.completion.endswith("</summary>"):
+            ended += 1
+            assert report.parsed, one.completion
+            assert all(step.schema for step in report.actions), one.completion
+    assert ended
+
+
+def test_a_server_without_grammars_ends_a_command_that_asks_for_one(
+    problems: Path, follow: Follow, tmp_path: Path
+) -> None:
+    for constrain, offered in (("grammar", OFFERS[3]), ("json", OFFERS[0])):
+        script = Script(taking(offered, writing(Erring(0))))
+        result = sample(problems, follow(script), tmp_path / "c.jsonl", "--constrain", constrain)
+        assert isinstance(result.exception, ProofR1Error), result.output
+        assert all(map(is_probe, script.asked))
+    script = Script(taking(OFFERS[0], writing(Erring(0))))
+    assert sample(problems, follow(script), tmp_path / "c.jsonl", "--constrain", "off").exit_code == 0
+    assert not any(offer.name in body for body in script.asked for offer in OFFERS)
 
 
 # -- hostile models ---------------------------------------------------------------------------------------------------

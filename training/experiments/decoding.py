@@ -115,9 +115,7 @@ class Arm:
         while going:
             asked = [self._asked(number, p, grammars.get(p.id), left[p.id], turn) for number, p in going]
             for (_, problem), found in zip(going, self._decoder.sample(asked, temperature=1.0), strict=True):
-                drawn[problem.id].append(
-                    Drawn(found.text, found.tokens, found.whole, len(found.trials), found.read)
-                )
+                drawn[problem.id].append(Drawn(found.text, found.tokens, found.whole, len(found.trials), found.read))
                 left[problem.id] -= found.tokens
             going = [
                 (number, p)

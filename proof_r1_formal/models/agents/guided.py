@@ -3,18 +3,21 @@
 Each call continues the answer as far as it stays and ends with the step. It is the last message of the chat, which
 vLLM and SGLang continue if asked to (``continue_final_message``), llama.cpp and Ollama without being asked; or, where
 that is refused, all messages and the answer are one text (``/completions``), as for a model without a chat template.
+If the endpoint takes a grammar, each call has one that begins where the answer ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.decoding.grammar import STEPS, After, CompletionGrammar
 from proof_r1_formal.decoding.guide import END, SUMMARY, Guide, Kept, TakenBack, Watch, in_summary
 from proof_r1_formal.models.chat import CallError, Form, Message, Model, ModelError, Reply, Sampling
+from proof_r1_formal.models.constrain import Offer, grammar_of
 from proof_r1_formal.models.prompts import PromptSet, messages
-from proof_r1_formal.rules.schema import Catalogue
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 
 _CONTINUE: dict[str, object] = {"continue_final_message": True, "add_generation_prompt": False}
 _PROBE: tuple[Message, ...] = (
@@ -41,6 +44,7 @@ class Guided:
         sampling: of the replies; ``max_tokens`` is what a whole completion may take, steps taken back included.
         guide: what verifies the steps of one completion.
         plain: whether the endpoint gets one text in place of messages.
+        offer: the field that takes a grammar, if there is one.
         prompts: in which format problems are written.
     """
 
@@ -48,17 +52,20 @@ class Guided:
     sampling: Sampling
     guide: Callable[[Problem], Guide]
     plain: bool = False
+    offer: Offer | None = None
     prompts: PromptSet = "default"
 
     async def solve(self, problem: Problem, model: Model) -> str:
         """See :class:`~proof_r1_formal.models.agents.Agent`."""
         chat = messages(problem, rules=self.rules, thinking=self.sampling.thinking, prompts=self.prompts)
         watch = Watch(self.guide(problem))
+        grammar = None if self.offer is None else grammar_of(problem, self.rules)
         text = shown = ""  # what stays, and what the model is shown of the answer
         left = self.sampling.max_tokens
         while left > 0:
             stop = "}" if in_summary(text) else SUMMARY
-            reply = await model.reply([*chat, *self._answer(shown)], self._sampling(shown, stop, left))
+            held = {} if grammar is None else self._held(grammar, text, watch)
+            reply = await model.reply([*chat, *self._answer(shown)], self._sampling(shown, stop, left, held))
             left -= _spent(reply)
             written, over = _written(reply, stop)
             text, shown = text + written, shown + written
@@ -73,6 +80,8 @@ class Guided:
                         text, over = text[: watch.start], seen.over
                         shown = text if watch.guide.feedback == "none" else shown
                         break
+            if grammar is not None and watch.kept and watch.kept[-1].rule == GOAL_BINDING:  # which is the last step
+                text = f"{text[: watch.start]}\n]{END}"
             if over or END in text:
                 break
         before, end, _ = text.partition(END)
@@ -81,9 +90,20 @@ class Guided:
     def _answer(self, shown: str) -> list[Message]:
         return [{"role": "assistant", "content": shown}] if shown or self.plain else []
 
-    def _sampling(self, shown: str, stop: str, left: int) -> Sampling:
-        fields = {"stop": [stop], **(_CONTINUE if shown and not self.plain else {})}
-        return replace(self.sampling, max_tokens=left, form=Form(f"until {stop}", fields=fields, plain=self.plain))
+    def _held(self, grammar: CompletionGrammar, text: str, watch: Watch) -> Mapping[str, object]:
+        """What holds the next step to the grammar; nothing if the answer is not in it."""
+        after: After = min(len(watch.kept), STEPS)
+        if watch.start != len(text):
+            if text and not text.endswith(SUMMARY):
+                return {}
+            after = "<summary>" if text else ""
+        assert self.offer is not None  # or there is no grammar
+        return {self.offer.name: self.offer.value(grammar.to_gbnf(thoughts=True, after=after))}
+
+    def _sampling(self, shown: str, stop: str, left: int, held: Mapping[str, object]) -> Sampling:
+        fields = {"stop": [stop], **held, **(_CONTINUE if shown and not self.plain else {})}
+        key = " ".join([f"until {stop}", *held])
+        return replace(self.sampling, max_tokens=left, form=Form(key, fields=fields, plain=self.plain))
 
 
 def _written(reply: Reply, stop: str) -> tuple[str, bool]:
