@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.decoding import sampler
 from proof_r1_formal.decoding.grammar import GrammarError, completion_grammar
-from proof_r1_formal.decoding.guide import REPLACED, Guide
+from proof_r1_formal.decoding.guide import REPLACED, Feedback, Guide
 from proof_r1_formal.decoding.masks import DecodingError
 from proof_r1_formal.decoding.sampler import Asked, Decoded, Decoder, draw
 from proof_r1_formal.logic.parse import parse_formula
@@ -163,6 +165,31 @@ def test_without_chance_a_beam_writes_what_a_single_answer_is(decoder: Decoder) 
             assert found.tokens == 3 * single.tokens
             assert sorted(map(repr, found.trials)) == sorted(map(repr, 3 * single.trials))
     assert ended
+
+
+@pytest.mark.parametrize("feedback", ["none", "finding"])
+def test_each_branch_sees_its_own_answer(feedback: Feedback, decoder: Decoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The logits of each row are those of a pass, without a cache, through its prompt and what it shows."""
+    import torch
+
+    compared, waited, cached = 0, 0, sampler._Batch.logits
+
+    def checked(batch: sampler._Batch) -> NDArray[np.float32]:
+        nonlocal compared, waited
+        found = cached(batch)
+        for row, logits in zip(batch.rows, found, strict=True):
+            if not row.waits:
+                ids = torch.tensor([[*row.beam.asked.prompt, *row.shown]])
+                np.testing.assert_allclose(logits, decoder.model(input_ids=ids).logits[0, -1].numpy(), atol=1e-4)
+            compared, waited = compared + 1, waited + row.waits
+        return found
+
+    monkeypatch.setattr(sampler._Batch, "logits", checked)
+    guides = [Guide(VerifierSession(case, VERIFIER), tries=1, feedback=feedback) for case in KNOWN[:2]]
+    pairs = zip(KNOWN, guides, strict=False)
+    decoder.sample([asked(c, n, guide=g, budget=500, beam=2) for n, (c, g) in enumerate(pairs)], temperature=1.0)
+    assert compared > 400
+    assert waited
 
 
 def test_a_beam_without_a_guide_is_refused(decoder: Decoder) -> None:
