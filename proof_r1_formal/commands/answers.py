@@ -42,8 +42,6 @@ class AnswerForm:
             fail("--constrain json is for endpoints; use --constrain grammar for a model in a folder")
         if not self.local and self.guided and self.constrain == "json":
             fail("JSON cannot begin in the middle of an answer; use --constrain auto or grammar with --method guided")
-        if self.beam > 1 and not (self.local and self.guided):
-            fail("--beam requires --method guided and a model in a folder")
         if self.local:
             require_llguidance()
 

@@ -137,6 +137,8 @@ def sample(
         fail(f"{out}: replies are stored beside the completions, so this must be a regular file")
     if prompts != "default" and (method != "direct" or repair):
         fail(f"--prompts {prompts} requires --method direct without --repair")
+    if beam > 1 and (method != "guided" or _is_url(model)):
+        fail("--beam requires --method guided and a model in a folder")
     check_outputs(out, *[beside(out, what) for what in ("calls", "failures", "first")], inputs=(problems,))
     known = read_problem_file(problems, format)
     sampling = Sampling(temperature, top_p, max_tokens, thinking)

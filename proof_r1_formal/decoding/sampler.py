@@ -109,7 +109,7 @@ class Decoder:
 
         if not requests:
             return []
-        beams = [_Beam(one) for one in asked]
+        beams = [_Beam(request) for request in requests]
         with torch.inference_mode():
             batch = _Batch(self.model, [beam.start(self, temperature, top_p) for beam in beams])
             while rows := [row for beam in beams for row in beam.turn()]:
@@ -123,10 +123,10 @@ class Decoder:
 class _Beam:
     """The partial answers to one prompt, and what all of them took."""
 
-    def __init__(self, asked: Asked) -> None:
-        if asked.beam > 1 and asked.guide is None:
-            raise DecodingError(f"a beam of {asked.beam} has no guide; add one, or use a beam of 1")
-        self.asked = asked
+    def __init__(self, request: DecodingRequest) -> None:
+        if request.beam > 1 and request.guide is None:
+            raise DecodingError(f"a beam of {request.beam} has no guide; add one, or use a beam of 1")
+        self.request = request
         self.rows: list[_Row] = []
         self.ended: list[_Row] = []
         self.answer: _Row | None = None  # that is verified
@@ -141,7 +141,7 @@ class _Beam:
     @property
     def over(self) -> bool:
         """Whether nothing more is sampled."""
-        return self.answer is not None or self.spent >= self.asked.budget
+        return self.answer is not None or self.spent >= self.request.budget
 
     def turn(self) -> list[_Row]:
         """The rows that go on; if each has a further step, copies of the best."""
@@ -153,7 +153,7 @@ class _Beam:
             distinct: dict[str, _Row] = {}
             for row in sorted(self.rows, key=_Row.merit, reverse=True):
                 distinct.setdefault(row.steps, row)
-            best, times = list(distinct.values())[: self.asked.beam], range(self.asked.beam)
+            best, times = list(distinct.values())[: self.request.beam], range(self.request.beam)
             self.rows = [row.fork() if time else row for row in best for time in times]
             for row in self.rows:
                 row.waits = False
@@ -194,10 +194,10 @@ class _Row:
     mask: Mask | None = field(init=False)
 
     def __post_init__(self) -> None:
-        asked = self.beam.asked
-        self.watch = None if asked.guide is None else Watch(asked.guide)
-        self.random = np.random.default_rng(asked.seed)
-        grammar = asked.grammar
+        request = self.beam.request
+        self.watch = None if request.guide is None else Watch(request.guide)
+        self.random = np.random.default_rng(request.seed)
+        grammar = request.grammar
         self.mask = None if grammar is None else Mask(self.decoder.tokens, grammar)
 
     def fork(self) -> _Row:
@@ -234,7 +234,7 @@ class _Row:
         if token in self.decoder.stops:
             self.over = self.whole = True
             return
-        if self.beam.asked.beam > 1:
+        if self.beam.request.beam > 1:
             self.logs.append(float(logits[token] - logits.max() - np.log(np.exp(logits - logits.max()).sum())))
         self.ids.append(token)
         self.shown.append(token)
@@ -302,12 +302,12 @@ class _Batch:
 
         self.model = model
         self.cache = DynamicCache(config=model.config)
-        width = max(len(row.beam.asked.prompt) for row in rows) - 1
+        width = max(len(row.beam.request.prompt) for row in rows) - 1
         self.mask = torch.zeros((len(rows), width), dtype=torch.long)
         ids = torch.zeros((len(rows), width), dtype=torch.long)
         for number, row in enumerate(rows):
             row.place = number
-            prefix = row.beam.asked.prompt[:-1]
+            prefix = row.beam.request.prompt[:-1]
             if prefix:
                 ids[number, -len(prefix) :] = torch.tensor(prefix)
                 self.mask[number, -len(prefix) :] = 1
@@ -326,7 +326,7 @@ class _Batch:
         self.mask = torch.cat([self.mask, self.mask.new_ones(len(self.rows), 1)], dim=1)
         last, places = [], []
         for row in self.rows:
-            prompt = row.beam.asked.prompt
+            prompt = row.beam.request.prompt
             last.append(row.shown[-1] if row.shown else prompt[-1])
             places.append(len(prompt) + len(row.shown) - 1)
             (row.dropped if row.waits else row.slots).append(slot)

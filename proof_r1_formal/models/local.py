@@ -125,7 +125,7 @@ class LocalModel:
             assert form is not None  # one that has none is written by the other method
             guide = None if form.guide is None else form.guide()
             budget, seed = one.sampling.max_tokens, one.sampling.seed
-            wanted.append(sampler.Asked(ids, form.grammar, guide, seed, budget, form.beam))
+            wanted.append(sampler.DecodingRequest(ids, form.grammar, guide, seed, budget, form.beam))
         how = batch[0].sampling
         found = self._decoder.sample(wanted, temperature=how.temperature, top_p=how.top_p)
         ended = time.time()

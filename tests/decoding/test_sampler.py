@@ -18,7 +18,7 @@ from proof_r1_formal.decoding import sampler
 from proof_r1_formal.decoding.grammar import GrammarError, completion_grammar
 from proof_r1_formal.decoding.guide import REPLACED, Feedback, Guide
 from proof_r1_formal.decoding.masks import DecodingError
-from proof_r1_formal.decoding.sampler import Asked, Decoded, Decoder, draw
+from proof_r1_formal.decoding.sampler import Decoded, Decoder, DecodingRequest, draw
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.proof.report import StepReport
 from proof_r1_formal.proof.session import VerifierSession
@@ -36,8 +36,8 @@ PROMPT = (5, 6, 7)
 
 def asked(
     case: Problem, seed: int, *, guide: Guide | None = None, budget: int = 600, steps: int = 6, beam: int = 1
-) -> Asked:
-    return Asked(PROMPT, completion_grammar(case, steps=steps).to_llguidance(), guide, seed, budget, beam)
+) -> DecodingRequest:
+    return DecodingRequest(PROMPT, completion_grammar(case, steps=steps).to_llguidance(), guide, seed, budget, beam)
 
 
 class Refusing(Guide):
@@ -179,7 +179,7 @@ def test_each_branch_sees_its_own_answer(feedback: Feedback, decoder: Decoder, m
         found = cached(batch)
         for row, logits in zip(batch.rows, found, strict=True):
             if not row.waits:
-                ids = torch.tensor([[*row.beam.asked.prompt, *row.shown]])
+                ids = torch.tensor([[*row.beam.request.prompt, *row.shown]])
                 np.testing.assert_allclose(logits, decoder.model(input_ids=ids).logits[0, -1].numpy(), atol=1e-4)
             compared, waited = compared + 1, waited + row.waits
         return found
@@ -248,7 +248,7 @@ def drawn(table: Table, seed: int, *, beam: int, budget: int) -> Decoded:
     case = Problem("1", (premise,), three_way_options(parse_formula("Q(a)")))
     guide = Guide(VerifierSession(case, VERIFIER), tries=1, keep=False)
     decoder = Decoder(cast("PreTrainedModel", table), table.tokenizer)
-    (found,) = decoder.sample([Asked(PROMPT[:1], None, guide, seed, budget, beam)], temperature=1.0)
+    (found,) = decoder.sample([DecodingRequest(PROMPT[:1], None, guide, seed, budget, beam)], temperature=1.0)
     return found
 
 

@@ -144,6 +144,8 @@ def test_a_problem_without_a_grammar_fails_alone(follow: Follow, tmp_path: Path)
         ("--constrain", "auto", "--repair"),
         ("--constrain", "auto", "--method", "logic-agent"),
         ("--method", "guided", "--prompts", "paper"),
+        ("--method", "guided", "--beam", "2"),
+        ("--beam", "2"),
     ],
 )
 def test_options_that_do_not_go_together_cost_nothing(

@@ -79,11 +79,11 @@ def test_answers_keep_to_the_form(beginner: Path, tmp_path: Path) -> None:
     assert not any(report.parsed for report in free)
 
 
-@pytest.mark.parametrize("feedback", ["none", "finding"])
-def test_a_guided_run_that_is_killed_goes_on_exactly(feedback: str, beginner: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("feedback", "beam"), [("none", "1"), ("finding", "1"), ("none", "2")])
+def test_a_guided_run_that_is_killed_goes_on_exactly(feedback: str, beam: str, beginner: Path, tmp_path: Path) -> None:
     """The journal is cut in the middle of a line, as a kill leaves it; then others are answered together."""
     out = tmp_path / "c.jsonl"
-    arguments = ("--method", "guided", "--tries", "2", "--feedback", feedback)
+    arguments = ("--method", "guided", "--tries", "2", "--feedback", feedback, "--beam", beam)
     result = sample(beginner, out, *arguments, "--concurrency", "6")
     assert result.exit_code == 0, result.output
     first, journal = read(out), tmp_path / "c.calls.jsonl"

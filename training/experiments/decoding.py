@@ -26,7 +26,7 @@ from rich.console import Console
 from proof_r1_formal import TRAIN, Problem, TraceReport, Verifier, VerifierSession, evaluate_metrics, read_problems
 from proof_r1_formal.decoding.grammar import completion_grammar
 from proof_r1_formal.decoding.guide import Feedback, Guide
-from proof_r1_formal.decoding.sampler import Asked, Decoder
+from proof_r1_formal.decoding.sampler import Decoder, DecodingRequest
 from proof_r1_formal.metrics.measures import Estimate, Measure
 from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_markdown
 from proof_r1_formal.models.prompts import short_question
@@ -113,8 +113,8 @@ class Arm:
         going = list(problems)
         turn = 0
         while going:
-            asked = [self._asked(number, p, grammars.get(p.id), left[p.id], turn) for number, p in going]
-            for (_, problem), found in zip(going, self._decoder.sample(asked, temperature=1.0), strict=True):
+            requests = [self._request(number, p, grammars.get(p.id), left[p.id], turn) for number, p in going]
+            for (_, problem), found in zip(going, self._decoder.sample(requests, temperature=1.0), strict=True):
                 drawn[problem.id].append(Drawn(found.text, found.tokens, found.whole, len(found.trials), found.read))
                 left[problem.id] -= found.tokens
             going = [
@@ -136,7 +136,7 @@ class Arm:
         budget = left if guide is not None else min(left, MAX_TOKENS)
         seed = (self._settings.seed * 100_000 + number) * 1_000 + turn
         beam = self._settings.beam if self._settings.kind == "beam" else 1
-        return Asked(self._encode(short_question(problem)), grammar, guide, seed, budget, beam)
+        return DecodingRequest(self._encode(short_question(problem)), grammar, guide, seed, budget, beam)
 
 
 # -- scores -----------------------------------------------------------------------------------------------------------
