@@ -67,7 +67,7 @@ class AnswerForm:
         return Direct(names, sampling, constraint=Offered(offer, names, sampling.thinking == "explicit")), key
 
     async def _offer(self, model: Model, sampling: Sampling, plain: bool) -> Offer | None:
-        """The constraint that an endpoint keeps to, if one is wanted and there is one; says which."""
+        """The constraint that is used with an endpoint, if any; the command names it."""
         if self.constrain == "off":
             return None
         offer = await offered(model, "grammar" if self.guided else self.constrain, sampling, plain=plain)

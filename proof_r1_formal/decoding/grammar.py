@@ -52,7 +52,7 @@ _AS_TRAINED = '%llguidance {"no_forcing": true}'
 _LATIN_THEN_HEX = re.compile("([\x80-\xff])(?=[0-9A-Fa-f])")
 """xgrammar 0.2.8 reads both in one text as one character (¬c as U+0ACC), so the text is divided there."""
 After: TypeAlias = Literal["", "<summary>"] | int
-"""What is written of an answer: nothing, all up to ``<summary>``, or all up to so many steps; 0: up to ``[``."""
+"""How much of an answer exists: nothing, the text up to ``<summary>``, or that up to a number of steps (0: ``[``)."""
 _END = '"\\n"? "]</summary>"'
 
 
@@ -88,8 +88,8 @@ class CompletionGrammar:
 
         Args:
             thoughts: whether ``<think>…</think>`` may stand before ``<summary>``, with no "<" inside.
-            after: where it begins: "" for the start of an answer, or ``<summary>``, behind which it begins, or a number of
-                steps, behind the last of which it begins; 0 for ``[``.
+            after: where it begins: "" for the start of an answer, "<summary>" for the position behind it, or n for the
+                position behind step n (0: behind ``[``).
 
         Raises:
             GrammarError: there are more steps than the grammar has.

@@ -100,7 +100,7 @@ class Watch:
         self.accepted = self._failed = 0
         self._kept: list[Action] = []
         self._closing = END
-        self._there = [self]  # whose steps the session has; all forks share it
+        self._there = [self]  # the watch whose steps are in the session; all forks share this list
 
     @property
     def kept(self) -> tuple[Action, ...]:
@@ -108,13 +108,13 @@ class Watch:
         return tuple(self._kept)
 
     def fork(self) -> Watch:
-        """A copy that follows another text from here on; both use the same session."""
+        """A copy for another continuation of the text; both use the same session."""
         new = copy(self)
         new._kept = self._kept[:]
         return new
 
     def resume(self) -> None:
-        """Let the session have the steps of this text, where a fork used it; the verifier remembers its verdicts."""
+        """Put the steps of this text into the session if a fork used it; the verifier has their verdicts cached."""
         there, self._there[0] = self._there[0], self
         if there is not self:
             for _ in there._kept:

@@ -70,7 +70,7 @@ class Mask:
         self._bits = llguidance.numpy.allocate_token_bitmask(1, tokens.vocab_size)
 
     def fork(self) -> Mask:
-        """A copy that goes on by itself."""
+        """An independent copy."""
         new = copy(self)
         new._matcher, new._bits = self._matcher.deep_copy(), self._bits.copy()
         return new

@@ -8,9 +8,9 @@ A step that is taken back stays in the cache of keys and values: its places are 
 position of its first. So going back costs no pass through what stays. If the model is to know why the step failed,
 the step stays in sight, with a remark behind it that no one sampled; neither is part of the completion.
 
-A beam of B continues each of B partial answers B times, by one step. The B best of these go on: those with the most
-steps that the guide accepts, of equals the likeliest. A branch whose step fails too often ends. A beam of 1 is a
-single answer.
+A beam of B keeps at most B partial answers and continues each of them B times, by one step. It keeps the B best of the
+results, each text once: those with the most steps that the guide accepts, and of equals the likeliest. A branch whose
+step fails too often ends. A beam of 1 samples a single answer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class DecodingRequest:
         guide: verifies steps; none are verified if None.
         seed: of its random numbers.
         budget: tokens that may be sampled, those of steps that are taken back and of dropped branches among them.
-        beam: number of partial answers that go on after each step; more than 1 requires a guide.
+        beam: number of partial answers that are kept after each step; more than 1 requires a guide.
     """
 
     prompt: Sequence[int]
@@ -121,7 +121,7 @@ class Decoder:
 
 
 class _Beam:
-    """The partial answers to one prompt, and what all of them took."""
+    """The partial answers to one prompt, and their cost."""
 
     def __init__(self, request: DecodingRequest) -> None:
         if request.beam > 1 and request.guide is None:
@@ -144,7 +144,7 @@ class _Beam:
         return self.answer is not None or self.spent >= self.request.budget
 
     def turn(self) -> list[_Row]:
-        """The rows that go on; if each has a further step, copies of the best."""
+        """The rows to sample next; if each has finished a step, the best of them and their copies."""
         self.ended += [row for row in self.rows if row.over]
         self.rows = [row for row in self.rows if not row.over]
         if self.over:
@@ -160,7 +160,7 @@ class _Beam:
         return self.rows
 
     def decoded(self) -> Decoded:
-        """What came out: the verified answer, or else the best."""
+        """The verified answer, or else the best."""
         best = self.answer or max([*self.ended, *self.rows], key=lambda row: (row.whole, row.merit()))
         if best.watch is not None:
             best.watch.resume()
@@ -178,7 +178,7 @@ class _Row:
     temperature: float
     top_p: float
     ids: list[int] = field(default_factory=list)  # of the completion
-    logs: list[float] = field(default_factory=list)  # of their probabilities, in a beam of several
+    logs: list[float] = field(default_factory=list)  # log-probabilities of ``ids``, if the beam is wider than 1
     shown: list[int] = field(default_factory=list)  # what the model sees behind the prompt
     slots: list[int] = field(default_factory=list)  # of the last token of the prompt and of ``shown`` in the cache
     remark: list[int] = field(default_factory=list)  # tokens that come next, whatever the model wants
@@ -211,7 +211,7 @@ class _Row:
         return new
 
     def merit(self) -> tuple[int, float]:
-        """Of two, the higher is better."""
+        """The order of partial answers: the accepted steps, then the log-probability."""
         return self.watch.accepted if self.watch is not None else 0, sum(self.logs)
 
     @property
@@ -346,7 +346,7 @@ class _Batch:
         return logits
 
     def arrange(self, rows: Sequence[_Row]) -> None:
-        """Let these go on, each from its place, which may be that of several."""
+        """Replace the rows; each new row takes the keys and values at its place, and several may share a place."""
         import torch
 
         places = [row.place for row in rows]

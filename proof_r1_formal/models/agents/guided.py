@@ -3,7 +3,7 @@
 Each call continues the answer as far as it stays and ends with the step. It is the last message of the chat, which
 vLLM and SGLang continue if asked to (``continue_final_message``), llama.cpp and Ollama without being asked; or, where
 that is refused, all messages and the answer are one text (``/completions``), as for a model without a chat template.
-If the endpoint takes a grammar, each call has one that begins where the answer ends.
+If the endpoint takes a grammar, each call has one that begins at the end of the answer so far.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Guided:
         return [{"role": "assistant", "content": shown}] if shown or self.plain else []
 
     def _held(self, grammar: CompletionGrammar, text: str, watch: Watch) -> Mapping[str, object]:
-        """What holds the next step to the grammar; nothing if the answer is not in it."""
+        """The field that constrains the next step; none if the text so far is not in the grammar."""
         after: After = min(len(watch.kept), STEPS)
         if watch.start != len(text):
             if text and not text.endswith(SUMMARY):
