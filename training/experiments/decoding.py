@@ -36,6 +36,13 @@ from training.local.model import load_policy
 
 Encode: TypeAlias = Callable[[str], list[int]]
 Kind: TypeAlias = Literal["free", "constrained", "guided", "finding", "beam"]
+NAMES: dict[Kind, str] = {
+    "free": "free, best of K",
+    "constrained": "constrained, best of K",
+    "guided": "guided",
+    "finding": "guided, finding",
+    "beam": "guided, beam",
+}
 FEEDBACK: dict[Kind, Feedback] = {"finding": "finding"}
 OTHERS: tuple[Kind, ...] = ("finding", "beam")
 """Compared with guided decoding."""
@@ -257,6 +264,36 @@ def batched_from(problems: Sequence[tuple[int, Problem]], done: int) -> Iterator
         yield rest[start : start + AT_ONCE]
 
 
+def report(
+    scores: Callable[[Kind, int | None], list[Score]], budgets: Sequence[int], folder: Path, console: Console
+) -> None:
+    """Write the table and the figure, and show what the figure has.
+
+    Args:
+        scores: the scores of each seed, within a budget or of first completions.
+        budgets: in rising order; the table has the last but one.
+        folder: where to.
+        console: where the numbers are shown.
+    """
+    budget = budgets[-2:][0]
+    rows = {f"{kind}, one completion": scores(kind, None) for kind in get_args(Kind)[:2]}
+    rows |= {f"{name}, {budget} tokens": scores(kind, budget) for kind, name in NAMES.items()}
+    curves = {
+        name: {most: [s.measures[Measure.RULE_VERIFIED] for s in scores(kind, most)] for most in budgets}
+        for kind, name in NAMES.items()
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    write_output(folder / "decoding.md", f"{to_markdown(table(rows))}\n".encode())
+    plot(curves, folder / "budget.png")
+    for name, points in curves.items():
+        console.print(f"{name}: { ({most: round(100 * fmean(values), 1) for most, values in points.items()}) }")
+    for kind in OTHERS:
+        for most in budgets:
+            ours = scores(kind, most)
+            found = [round(100 * value, 1) for value in gain(ours, scores("guided", most))]
+            console.print(f"{kind} - guided, {most} tokens: {found}, tokens read {fmean([s.read for s in ours]):.1f}")
+
+
 def main() -> None:
     """Do the experiment."""
     parser = ArgumentParser(prog="python -m training.experiments.decoding", description="Compare ways of decoding.")
@@ -288,41 +325,11 @@ def main() -> None:
             inputs = (given.problems, given.model / "model.safetensors")
             lines[kind].append(lines_of(arm, problems, path, inputs, settings))
             console.print(f"{kind}, seed {seed}: done", highlight=False)
-    budget = sorted(given.budgets)[-2] if len(given.budgets) > 1 else given.budgets[0]
 
     def scores(kind: Kind, most: int | None) -> list[Score]:
         return [score(by_id, one, verifier, most) for one in lines[kind]]
 
-    rows = {
-        "free, one completion": scores("free", None),
-        "constrained, one completion": scores("constrained", None),
-        f"free, best of K, {budget} tokens": scores("free", budget),
-        f"constrained, best of K, {budget} tokens": scores("constrained", budget),
-        f"guided, {budget} tokens": scores("guided", budget),
-        f"guided, finding, {budget} tokens": scores("finding", budget),
-        f"guided, beam of {given.beam}, {budget} tokens": scores("beam", budget),
-    }
-    kinds: dict[str, Kind] = {
-        "free, best of K": "free",
-        "constrained, best of K": "constrained",
-        "guided": "guided",
-        "guided, finding": "finding",
-        f"guided, beam of {given.beam}": "beam",
-    }
-    curves = {
-        name: {most: [s.measures[Measure.RULE_VERIFIED] for s in scores(kind, most)] for most in given.budgets}
-        for name, kind in kinds.items()
-    }
-    given.report.mkdir(parents=True, exist_ok=True)
-    write_output(given.report / "decoding.md", f"{to_markdown(table(rows))}\n".encode())
-    plot(curves, given.report / "budget.png")
-    for name, points in curves.items():
-        console.print(f"{name}: { ({most: round(100 * fmean(values), 1) for most, values in points.items()}) }")
-    for kind in OTHERS:
-        for most in given.budgets:
-            ours = scores(kind, most)
-            found = [round(100 * value, 1) for value in gain(ours, scores("guided", most))]
-            console.print(f"{kind} - guided, {most} tokens: {found}, tokens read {fmean([s.read for s in ours]):.1f}")
+    report(scores, sorted(given.budgets), given.report, console)
 
 
 if __name__ == "__main__":
