@@ -292,6 +292,7 @@ class Cluster(_Section, frozen=True):
         memory: share of it for an engine.
         attention: of the policy.
         packing: whether to concatenate sequences without padding; requires flash attention.
+        flags: further flags of OpenRLHF, without dashes, and their values: ``ds.zero_stage: 3``.
     """
 
     nodes: Count = 1
@@ -303,6 +304,7 @@ class Cluster(_Section, frozen=True):
     memory: Portion = 0.5
     attention: Literal["flash_attention_2", "sdpa"] = "flash_attention_2"
     packing: bool = True
+    flags: dict[str, bool | int | float | str] = {}
 
     def __post_init__(self) -> None:
         if self.together and self.nodes * self.gpus != self.engines * self.tensor_parallel:

@@ -49,6 +49,14 @@ def test_the_parts_are_those_of_the_shape(model: str) -> None:
     assert imitation.weights == found.weights / 2  # without a reference
 
 
+def test_zero_3_divides_the_weights_and_offloading_takes_the_averages_away(model: str) -> None:
+    plain = memory(read_config(PAPER, [model]))
+    flags = memory(read_config(PAPER, [model, "cluster.flags={ds.zero_stage: 3, ds.adam_offload: true}"]))
+    assert plain is not None
+    assert flags is not None
+    assert (flags.weights, flags.states) == (plain.weights / 4, plain.states * 2 / 14)
+
+
 def test_a_model_that_is_not_here_has_no_known_memory() -> None:
     assert check_memory(read_config(PAPER, ["model.path=/nowhere"])) is None
 

@@ -12,6 +12,13 @@ from pathlib import Path
 
 from training.config import Config, ConfigError
 
+FREE = frozenset({"ds.zero_stage", "logger.wandb.run_name"})
+"""The flags below that ``cluster.flags`` may replace."""
+UNKNOWN_TO_THE_LOSS = {
+    "train.dynamic_batch_enable": "the loss counts micro-batches of batch.micro",
+    "algo.dynamic_filtering_enable": "groups that agree still move the baselines",
+}
+"""Flags that would change what is learned, and how."""
 SCHEDULERS = {"constant": "constant_with_warmup", "linear": "linear", "cosine": "cosine"}
 """``optimiser.decay`` -> the name of ``transformers``."""
 
@@ -156,7 +163,7 @@ def reinforcement(config: Config, model: Path | str, steps: int, *, cpu: bool) -
         **_optimiser(config, steps, prefix="actor."),
         "actor.gradient_checkpointing_enable": config.model.gradient_checkpointing,
     }
-    return list(_words(flags))
+    return list(_words(_with_further(flags, config)))
 
 
 def imitation(config: Config, model: Path | str, steps: int) -> list[str]:
@@ -184,7 +191,17 @@ def imitation(config: Config, model: Path | str, steps: int) -> list[str]:
         "ckpt.save_steps": (config.checkpoint.every or steps) * updates_per_step(config),
         **_optimiser(config, steps, prefix=""),
     }
-    return list(_words(flags))
+    return list(_words(_with_further(flags, config)))
+
+
+def _with_further(flags: dict[str, object], config: Config) -> dict[str, object]:
+    """The flags with those of ``cluster.flags``, none of which may contradict the rest of the configuration."""
+    for name in config.cluster.flags:
+        if name in flags and name not in FREE:
+            raise ConfigError("cluster.flags", f"--{name} follows from the other keys of the configuration; set those")
+        if reason := UNKNOWN_TO_THE_LOSS.get(name):
+            raise ConfigError("cluster.flags", f"--{name} is not possible here: {reason}")
+    return flags | config.cluster.flags
 
 
 def _shared(config: Config, place: Place) -> dict[str, object]:

@@ -18,8 +18,10 @@ BLOCK = 34
 """Bytes of the activations of a block, by token and width, in 16-bit arithmetic without attention scores (Korthikanti
 et al. 2022, "Reducing Activation Recomputation in Large Transformer Models", equation 1)."""
 LOGIT = 2 + 4 + 4
-STATE = 2 + 3 * 4
-"""Bytes of a trained weight's gradient, copy in float32 and two averages; ranks divide them among themselves."""
+GRADIENT = 2
+"""Bytes of a trained weight's gradient; ranks divide them among themselves, as they do the next."""
+STATE = GRADIENT + 3 * 4
+"""The same with a copy in float32 and two averages, which ``ds.adam_offload`` keeps elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +67,13 @@ def memory(config: Config) -> Memory | None:
     tokens = config.batch.micro * (config.rollout.max_prompt_tokens + config.rollout.max_response_tokens)
     width, blocks = text.hidden_size, text.num_hidden_layers
     kept = 2 * blocks + BLOCK if config.model.gradient_checkpointing else BLOCK * blocks
+    flags, ranks = config.cluster.flags, config.cluster.ranks
     return Memory(
-        weights=2.0 * parameters * (1 if config.method == "sft" else 2),
-        states=STATE * trained / config.cluster.ranks,
+        weights=2.0
+        * parameters
+        * (1 if config.method == "sft" else 2)
+        / (ranks if flags.get("ds.zero_stage") == 3 else 1),
+        states=(GRADIENT if flags.get("ds.adam_offload") else STATE) * trained / ranks,
         activations=float(tokens * width * kept),
         logits=float(tokens * text.vocab_size * LOGIT),
     )

@@ -49,6 +49,32 @@ def test_openrlhf_reads_the_paper_as_it_is(parse: Parse) -> None:
     assert told.critic.model_name_or_path is None
 
 
+@pytest.mark.parametrize("method", ["proof_r1", "sft"])
+def test_openrlhf_reads_further_flags(method: str, parse: Parse, read: Callable[..., Config]) -> None:
+    flags = "{ds.zero_stage: 3, ds.adam_offload: true, logger.wandb.key: env, logger.wandb.project: proofs}"
+    given = command(read(f"cluster.flags={flags}", method=method))
+    assert given.count("--ds.zero_stage") == 1
+    if method == "proof_r1":
+        told = parse(given)
+        assert (told.ds.zero_stage, told.ds.adam_offload) == (3, True)
+        assert (told.logger.wandb.key, told.logger.wandb.project) == ("env", "proofs")
+
+
+@pytest.mark.parametrize(
+    ("flag", "problem"),
+    [
+        ("rollout.batch_size: 3", "--rollout.batch_size follows from the other keys"),
+        ("algo.kl.init_coef: 1.0", "--algo.kl.init_coef follows from the other keys"),
+        ("train.dynamic_batch_enable: true", "--train.dynamic_batch_enable is not possible here: the loss counts"),
+    ],
+)
+def test_a_flag_that_contradicts_the_configuration_is_refused(
+    flag: str, problem: str, read: Callable[..., Config]
+) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        command(read(f"cluster.flags={{{flag}}}"))
+
+
 @pytest.mark.parametrize("changes", [[], ["method=sft", "batch.micro=2"]])
 def test_the_commands_of_the_guide_are_not_refused(changes: list[str]) -> None:
     config = read_config(CONFIGS / "paper.yaml", [*changes, "model.device=cuda"])
