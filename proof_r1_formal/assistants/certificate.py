@@ -1,8 +1,8 @@
-"""Certificates of answers: what a proof assistant's kernel can check without this package.
+"""Certificates of answers, which a proof assistant's kernel can check without this package.
 
-A :class:`Certificate` says that the premises entail an answer: the steps of its closure, each with the proof term of
-its entailment, become one theorem. An :class:`OpenCertificate` says that they entail neither a goal nor its negation.
-Both hold models, which show that the premises do not contradict each other.
+A :class:`Certificate` states that the premises entail an answer: the steps of its closure, each with the proof term of
+its entailment, become one theorem. An :class:`OpenCertificate` states that they entail neither a goal nor its negation.
+Both contain models, which show that the premises are consistent.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ ANSWER, CONSISTENT, GOAL_FAILS, NEGATION_FAILS = "answer", "consistent", "goal_f
 """Names of theorems."""
 
 MAX_STEPS = 300
-"""How many steps a certificate may have; Lean's time grows with the square of what is nested."""
+"""Maximum number of steps of a certificate; Lean's time grows with the square of the nesting."""
 
 MAX_NAME = 100
-"""How many characters of a problem's id a file's name may have; a hash stands for the rest."""
+"""Maximum number of characters of a problem's id in a file name; a hash replaces the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class CertifiedStep:
         id: of the action.
         dependencies: ids of premises and earlier steps, as declared.
         formula: the conclusion.
-        proof: that the dependencies, numbered from 0, entail it.
+        proof: of the conclusion from the dependencies, numbered from 0.
     """
 
     id: str
@@ -52,12 +52,12 @@ class CertifiedStep:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """That premises entail an answer.
+    """The statement that premises entail an answer, with its proof.
 
     Attributes:
         premises: all premises of the problem, by id.
         goal: the formula of the selected option.
-        steps: in order; the last one says the goal.
+        steps: in order; the last one concludes the goal.
         model: of the premises.
     """
 
@@ -118,11 +118,11 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class OpenCertificate:
-    """That premises leave a goal open.
+    """The statement that premises entail neither a goal nor its negation, with models.
 
     Attributes:
         premises: of the problem, by id.
-        goal: what they neither entail nor refute.
+        goal: the open formula.
         model_of_negation, model_of_goal: models of the premises in which the goal is false and true.
     """
 
@@ -132,7 +132,7 @@ class OpenCertificate:
     model_of_goal: Structure
 
     def theorems(self) -> dict[str, LeanTheorem]:
-        """The theorems by name, as far as the models are small enough: neither goal nor negation is entailed."""
+        """The theorems by name that neither the goal nor its negation is entailed, if the models are small enough."""
         return _refutations(self)
 
     def refuted(self) -> dict[str, tuple[Formula, Structure]]:
@@ -150,11 +150,11 @@ def _refutations(certificate: AnyCertificate) -> dict[str, LeanTheorem]:
 
 
 def lean_file(theorems: Mapping[str, LeanTheorem], about: str) -> str:
-    """A Lean file that states and proves the theorems, for a person to open beside ``theories/lean``.
+    """A Lean file that states and proves the theorems; it imports the theory in ``theories/lean``.
 
     Args:
         theorems: by name.
-        about: what they are about; shown in a comment, in plain ASCII.
+        about: title in a comment, in plain ASCII.
     """
     shown = "".join(takewhile(lambda c: c != "\n", ascii(about)))
     comment = f"-- {shown[1:-1]}".replace("-/", "- /")

@@ -1,6 +1,6 @@
-"""Answers whose evidence Lean's kernel accepts, many at a time.
+"""Evidence of answers, checked by Lean's kernel in batches.
 
-In: queries with answers that carry evidence. Out: what the kernel says of each, remembered. A proof becomes the theorem
+In: queries with answers and evidence. Out: the kernel's judgements, which are cached. A proof becomes the theorem
 that the dependencies entail the conclusion; a countermodel the theorem that they do not, if it is small enough.
 """
 
@@ -23,10 +23,10 @@ _REMEMBERED = 1 << 14
 
 
 class KernelEvidence:
-    """Asks a kernel about answers, and remembers what it said.
+    """Checks the evidence of answers with a kernel, and caches the judgements.
 
     Args:
-        kernel: which checks.
+        kernel: that checks.
     """
 
     def __init__(self, kernel: LeanKernel) -> None:
@@ -34,7 +34,7 @@ class KernelEvidence:
         self._known: OrderedDict[LeanTheorem, Judgement] = OrderedDict()
 
     def prepare(self, answers: Iterable[tuple[Query, Answer]]) -> None:
-        """Have the kernel check all the answers together, so that asking for each is quick."""
+        """Check all the answers in one batch; :meth:`judge` then uses the cache."""
         theorems = dict.fromkeys(theorem_of(query, answer) for query, answer in answers)
         new = [theorem for theorem in theorems if theorem is not None and theorem not in self._known]
         for theorem, judgement in zip(new, self._kernel.check(new), strict=True):
@@ -43,7 +43,7 @@ class KernelEvidence:
             self._known[theorem] = judgement
 
     def judge(self, query: Query, answer: Answer) -> Judgement | None:
-        """What the kernel says; None if the answer has no evidence that can become a theorem."""
+        """The kernel's judgement; None if the answer has no evidence that can become a theorem."""
         theorem = theorem_of(query, answer)
         if theorem is None:
             return None

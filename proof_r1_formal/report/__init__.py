@@ -1,1 +1,1 @@
-"""Verified traces for readers: an HTML page, and a bundle of evidence that one small program re-checks."""
+"""Reports of verified traces: an HTML page, and a bundle of evidence that one small program rechecks."""

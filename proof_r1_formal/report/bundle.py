@@ -1,8 +1,8 @@
-"""Bundles: verdicts with all their evidence in one JSON file, for those who trust none of this package.
+"""Bundles: verdicts with all their evidence in one JSON file, for a check without this package.
 
 In: a verifier, problems, and completions with their reports. Out: plain JSON values, or a file of them, which
-``check_bundle.py`` checks again with Python's standard library alone; ``docs/bundle.md`` describes the format.
-Equal inputs give equal bytes.
+``check_bundle.py`` rechecks with Python's standard library alone; ``docs/bundle.md`` describes the format. Equal inputs
+give equal bytes.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def write_bundle(
     *,
     kernels: Kernels | None = None,
 ) -> None:
-    """Write a bundle; the file appears whole or not at all.
+    """Write a bundle; the file appears completely or not at all.
 
     Args:
-        path: where to; a file that is there is replaced.
+        path: of the file; an existing file is replaced.
         verifier, problems, traces, kernels: see :func:`bundle`.
 
     Raises:
@@ -88,17 +88,16 @@ def bundle(
     *,
     kernels: Kernels | None = None,
 ) -> dict[str, Json]:
-    """Put verdicts, their evidence and their evaluation together.
+    """Build a bundle of verdicts, their evidence and their evaluation.
 
     Args:
         verifier: gives the evidence; the reports are its own, or those of one with the same settings.
-        problems: all that count in the evaluation, by id.
+        problems: of the evaluation, by id.
         traces: completions of those problems, each with its report; no two of the same sample of a problem.
-        kernels: what :func:`~proof_r1_formal.proof.certify.certify_many` found, if it was asked.
+        kernels: judgements of :func:`~proof_r1_formal.proof.certify.certify_many`, if any.
 
     Raises:
-        ProofR1Error: a trace is of no problem or of a sample that is there already, or the verifier is one that does
-            not check evidence.
+        ProofR1Error: a trace has an unknown problem or a repeated sample, or the verifier does not check evidence.
     """
     if verifier.evidence == "none":
         raise ProofR1Error("a bundle holds evidence, and this verifier asks for none; use evidence='checked'")

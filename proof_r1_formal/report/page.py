@@ -2,9 +2,9 @@
 
 In: problems, completions with their reports, and a verifier that gives the evidence again. Out: a page that needs no
 network. Its style and its program are ``web/report.html`` in the package, which ``make web`` builds from the sources in
-``web/``. Here the data is put into it, so that no text from a model can end the element that holds it: an index, which
-the page reads when it opens, as JSON in which no ``<`` is left, and one element for every ``CHUNK`` traces, read when
-one of them is looked at, as compressed JSON. ``web/src/data.ts`` says the same of both as the structures here.
+``web/``. This module adds the data in a form that no text of a model can break out of: an index as JSON without ``<``,
+which the page reads when it opens, and one element of compressed JSON for every ``CHUNK`` traces, which it reads on
+demand. ``web/src/data.ts`` declares the same structures.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from proof_r1_formal.solvers.base import Entailed, Refuted
 from proof_r1_formal.version import __version__
 
 CHUNK = 50
-"""How many traces one element holds."""
+"""Number of traces in an element."""
 CERTIFICATES = 200
-"""How many traces get their certificate unless told otherwise: it is many times as long as the trace."""
+"""Default number of certificates: one is many times as long as its trace."""
 
 CANDIDATES = 64
-"""How many premises and actions are tried as the missing dependency of a step."""
+"""Maximum number of premises and actions that are tried as the missing dependency of a step."""
 
 _INDEX, _TRACES = b"<!-- index -->", b"<!-- traces -->"
 """Where the data belongs: before the program, and behind it."""
@@ -83,11 +83,11 @@ class ProblemView(msgspec.Struct, omit_defaults=True):
 
 
 class TraceRow(msgspec.Struct, omit_defaults=True):
-    """What the list of traces needs of one.
+    """The entry of a trace in the list.
 
     Attributes:
         problem: its place in the list of problems.
-        steps: a digit for each action: its signal as 0 to 3, and 4 more if the answer rests on it.
+        steps: a digit for each action: its signal as 0 to 3, plus 4 if it is in the closure.
         verified, rule_verified: whether the answer is, as in ``TraceReport``.
         codes, rules: of its findings and actions, without repeats.
     """
@@ -109,7 +109,7 @@ class StepView(msgspec.Struct, omit_defaults=True):
 
     Attributes:
         report: of the verifier.
-        formula: that was read.
+        formula: the parsed conclusion.
         proof: of its entailment, if there is one.
         repairs: premises and accepted actions, each of which would make a refuted step follow as a further dependency.
     """
@@ -130,13 +130,13 @@ class TheoremView(msgspec.Struct, omit_defaults=True):
 
 
 class TraceView(msgspec.Struct, omit_defaults=True):
-    """What the page shows of one trace.
+    """The data of one trace.
 
     Attributes:
-        segments: the completion in pieces, each with the number of its action; -1 for what is none.
-        open: models of the premises in which the goal is false, and true, if they leave it open.
+        segments: the completion in pieces, each with the number of its action, or -1.
+        open: for an open goal, models of the premises in which the goal is false, and true.
         faults: why the answer is not verified, or not rule-verified, one sentence each.
-        no_certificate: why it has no certificate; empty if it has, or if none was made.
+        no_certificate: reason for a missing certificate; empty if it has one, or if none was requested.
     """
 
     segments: list[tuple[str, int]]
@@ -166,12 +166,11 @@ def page(
         problems: by id; those without a trace count in the tables only.
         traces: completions, each with its report.
         title: of the page.
-        certificates: how many of the traces whose answer is verified get their certificate, the first ones.
-        kernel: checks those certificates, if it is given.
+        certificates: maximum number of certificates, for the first verified answers.
+        kernel: checks the certificates; unchecked if None.
 
     Raises:
-        DataError: a report is not of its completion, or was made under other rules or by another solver than the
-            verifier's.
+        DataError: a report does not belong to its completion, or was made with other rules or another solver.
         ProofR1Error: the page has not been built.
     """
     traces = list(traces)

@@ -1,4 +1,4 @@
-"""All that evaluation says about one set of completions, counted in one pass.
+"""The assessment of one set of completions, computed in one pass.
 
 In: problems, and :class:`~proof_r1_formal.study.verdicts.Examined` completions as they come. Out: an
 :class:`Assessment`, plain data, for tables and pictures.
@@ -61,7 +61,7 @@ class StepScores:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What responses cost, on average over those that say so; the spread is that over responses.
+    """Mean costs of responses, over those that state them; the spread is over responses.
 
     Attributes:
         tokens: that the model wrote.
@@ -82,7 +82,7 @@ class Assessment:
         metrics: of all completions.
         rule_groups: the scores of steps by their own rule.
         diagnosis: of the outputs that take part in the scores.
-        chosen: how good the choice by evidence is, over problems with outputs that take part in the scores.
+        chosen: accuracy of the selection by evidence, over problems with outputs that take part in the scores.
         costs: of the responses.
         failures: samples for which the model gave no completion; they are in no score.
     """
@@ -115,10 +115,10 @@ def assess(
         problems: by id.
         examined: in any order.
         lengths: characters of each completion; looked up as it passes.
-        costs: of the responses that say what they cost.
-        failures: samples for which the model is said to have given no completion.
-        rules: by which the completions were verified.
-        seen: the rules that training had.
+        costs: of the responses that state them.
+        failures: samples without a completion.
+        rules: of the verification.
+        seen: the rules used in training.
         eligibility, contract, resamples, seed: see :func:`~proof_r1_formal.metrics.evaluation.evaluate_metrics`.
     """
     whole = Evaluation(problems, lengths=lengths, eligibility=eligibility, contract=contract)

@@ -1,4 +1,4 @@
-"""A study: which completions of which systems on which problems are to be evaluated beside each other.
+"""A study: the systems, problems and completions of a comparison.
 
 In: a TOML file. Out: a :class:`Study`, checked, its paths as they are to be opened. Such a file is ::
 
@@ -63,12 +63,12 @@ class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is compared.
+    """The systems and datasets of a comparison.
 
     Attributes:
         datasets: by name.
         systems: in the order in which they are shown.
-        seen: name of the catalogue of rules that training had.
+        seen: name of the rule catalogue used in training.
     """
 
     datasets: Annotated[dict[str, Dataset], msgspec.Meta(min_length=1)]

@@ -1,4 +1,4 @@
-"""What goes wrong: the rules that steps might have named, and where traces first fail.
+"""Diagnosis of errors: the rules of which steps are instances, and the first errors of traces.
 
 In: a verifier, a problem, a completion and the report on it. Out: a :class:`Misnamed` for every step that is entailed
 but not a verified instance of its declared rule, and the first step that does not pass all checks; a
@@ -30,7 +30,7 @@ from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Rule
 from proof_r1_formal.solvers.base import Entailed
 
 EXAMPLES = 3
-"""How many examples of a kind of error are kept."""
+"""Number of examples for each kind of error."""
 _RULE_CODES = frozenset(
     {
         Code.RULE_UNTRUSTED_DEPENDENCY,
@@ -59,7 +59,7 @@ class Alternative:
 
 
 class Remedy(StrEnum):
-    """What would have made the step pass."""
+    """The change that would make a step pass its rule check."""
 
     DEPENDENCIES_VERIFIED = "its own rule, if its dependencies were verified"
     FEWER_DEPENDENCIES = "its own rule with fewer dependencies"
@@ -78,7 +78,7 @@ class Misnamed:
         alternatives: rules that would have passed, in the catalogue's order.
         actual: the one of them that the step most likely means: its own, or else the one that needs most of the
             dependencies; None if there is none.
-        remedy: what would have made it pass.
+        remedy: the change that would make it pass.
     """
 
     action: int
@@ -90,7 +90,7 @@ class Misnamed:
 
 
 def misnamed_steps(verifier: Verifier, problem: Problem, completion: str, report: TraceReport) -> tuple[Misnamed, ...]:
-    """The entailed steps whose rule check failed, each with what would have passed.
+    """The entailed steps whose rule check failed, each with the alternatives that would pass.
 
     Args:
         verifier: that has made the report.
@@ -210,7 +210,7 @@ class Example:
 
 @dataclass(slots=True)
 class Diagnosis:
-    """What went wrong in many completions.
+    """Counts of errors of many completions.
 
     Attributes:
         outputs: how many there are.

@@ -2,7 +2,7 @@
 
 In: reports on completions, and a model. Out: a stratified sample of steps, a :class:`Judgement` of each, and how far
 both agree. The reviewer sees what a step depends on and what it concludes: not the verdict, the rule, the problem or
-the other steps. That it is uncertain about a step on which there is a verdict counts as disagreement.
+the other steps. An uncertain judgement on a step with a verdict counts as disagreement.
 
 Strata are what the verifier says of a step, and the difficulty of its problem. The sample has as many steps of each as
 possible, so rare verdicts are judged, too; the *weighted* agreement counts every judged step for as many as it stands
@@ -34,7 +34,7 @@ from proof_r1_formal.proof.report import StepReport, TraceReport
 
 
 class Verdict(StrEnum):
-    """What a reviewer says of a step."""
+    """A reviewer's verdict on a step."""
 
     VALID = "valid"
     INVALID = "invalid"
@@ -42,7 +42,7 @@ class Verdict(StrEnum):
 
 
 class Level(StrEnum):
-    """What the verifier says of a step."""
+    """The verifier's result for a step."""
 
     RULE_VERIFIED = "entailed, an instance of its rule"
     ENTAILED = "entailed only"
@@ -87,7 +87,7 @@ class Reviewed:
 
     @property
     def name(self) -> str:
-        """What tells it from other steps."""
+        """A unique name of the step."""
         return f"{self.problem_id}, sample {self.sample}, step {self.action + 1}"
 
 
@@ -166,14 +166,14 @@ def _name(step: Reviewed) -> str:
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What a reviewer says of a step, and why."""
+    """A reviewer's verdict on a step, with the reason."""
 
     verdict: Verdict
     reason: str
 
 
 class Unjudged(msgspec.Struct, frozen=True):
-    """That a reviewer says nothing of a step, and why: the call failed, or the reply holds no judgement."""
+    """The reason for a missing judgement: the call failed, or the reply contains none."""
 
     problem: str
 
@@ -190,7 +190,7 @@ interpretation as the reason, and "uncertain" if you cannot tell."""
 
 
 def review_chat(step: Reviewed) -> list[Message]:
-    """What the reviewer is shown of a step."""
+    """The chat that shows a step to the reviewer."""
     given = "\n".join(f"- {formula}" for formula in step.dependencies) or "(nothing)"
     return [
         {"role": "system", "content": _INSTRUCTIONS},
@@ -217,7 +217,7 @@ async def review(
 ) -> dict[Reviewed, Judgement | Unjudged]:
     """Have a model judge steps.
 
-    A call that failed is made again the next time; a reply that holds no judgement is in the journal, and stays.
+    The next run repeats failed calls, but not replies without a judgement, which are in the journal.
 
     Args:
         steps: each is shown alone.

@@ -1,4 +1,4 @@
-"""Best of K by evidence: of several answers to a problem, take one that is certified.
+"""Best of K by evidence: select a certified one of several answers to a problem.
 
 In: the candidates of a problem, none of which knows the right answer. Out: the one that is chosen. Where the premises
 have a model no two certified answers contradict each other, so any will do, and the one with the least proof is taken.
@@ -32,7 +32,7 @@ class Candidate:
 
 
 def best(candidates: Sequence[Candidate]) -> Candidate:
-    """The candidate that evidence speaks for; among equals the first sample.
+    """The candidate selected by evidence; among equals the first sample.
 
     Args:
         candidates: at least one.
@@ -59,7 +59,7 @@ def most_frequent(candidates: Sequence[Candidate]) -> Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """How good the choice is over many problems, beside what it is to be compared with.
+    """Accuracy of the selection over many problems, with the baselines of comparison.
 
     Attributes:
         certified: problems with a certified candidate / problems.
@@ -79,7 +79,7 @@ class Chosen:
 
 
 class Selection:
-    """Collects candidates, and says how good the choices are."""
+    """Collects candidates, and computes the accuracy of the selection."""
 
     def __init__(self) -> None:
         self._candidates: defaultdict[str, list[Candidate]] = defaultdict(list)

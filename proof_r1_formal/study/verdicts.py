@@ -1,4 +1,4 @@
-"""Completions to what evaluation counts: reports, what else steps are instances of, whether answers are certified.
+"""Completions to the data of evaluation: reports, alternative rules of steps, and certification of answers.
 
 In: problems and completions. Out: an :class:`Examined` per completion, in their order, the same whatever the number of
 workers. Everything about one completion is found in one process, so that it shares what the verifier remembers.
@@ -27,7 +27,7 @@ CHUNK = 16
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What there is to know about a completion.
+    """The results for a completion.
 
     Attributes:
         report: the verdicts.
@@ -40,7 +40,7 @@ class Examined:
     certified: bool
 
     def candidate(self) -> Candidate:
-        """What the choice among the samples of a problem is made by."""
+        """The candidate for the selection among the samples of a problem."""
         steps = sum(step.in_closure for step in self.report.actions)
         return Candidate(self.report.sample, self.report.answer, self.certified, steps)
 
@@ -65,11 +65,11 @@ def examine_many(
     workers: int = 1,
     engine: str = PROCESSES,
 ) -> Iterator[Examined]:
-    """Examine completions as they come; one result for each, in their order.
+    """Examine completions, and yield one result for each, in the order of the input.
 
     Args:
         problems: by id; every completion is of one of them.
-        completions: any iterable; it is read only a little ahead of the results.
+        completions: any iterable; it is read a bounded number of completions ahead of the results.
         settings: how to verify.
         workers, engine: who does it, see :func:`proof_r1_formal.workers.ordered_map`.
 

@@ -1,9 +1,9 @@
-"""Pools of workers: functions that run in other processes, here or on a Ray cluster, whatever happens to a worker.
+"""Pools of workers: functions that run in other processes, on this machine or on a Ray cluster.
 
 In: a function of a module and tasks. Out: a future per task, or the results in the order of the tasks. A task that
-fails raises its exception here. A task that takes too long, or whose worker dies over it repeatedly, costs itself only
-(:class:`TaskTimeoutError`, :class:`WorkerDiedError`): its worker is replaced, and the other tasks are done. A worker
-that has grown beyond its memory limit is replaced between two tasks.
+fails raises its exception here. A task that takes too long, or during which workers die repeatedly, fails
+(:class:`TaskTimeoutError`, :class:`WorkerDiedError`). Its worker is replaced, and other tasks are not affected. A
+worker beyond its memory limit is replaced between two tasks.
 
 The *engine* says where the workers are: ``processes`` are children of this process
 (:mod:`~proof_r1_formal.workers.processes`); ``ray`` and ``ray:ADDRESS`` are actors of a Ray cluster
@@ -55,7 +55,7 @@ def ordered_map(
     initializer: Initializer | None = None,
     engine: str = PROCESSES,
 ) -> Iterator[_Result]:
-    """The results of a function in the order of the tasks, from a pool of its own; see :func:`worker_pool`.
+    """The results of a function in the order of the tasks, from a temporary pool; see :func:`worker_pool`.
 
     Raises:
         ProofR1Error: see :func:`worker_pool` and :meth:`WorkerPool.map`; at once for a wrong count or engine.
@@ -82,7 +82,7 @@ def _check(count: int, engine: str) -> None:
 def worker_pool(
     count: int, *, initializer: Initializer | None = None, engine: str = PROCESSES, limits: Limits | None = None
 ) -> Iterator[WorkerPool]:
-    """A pool that lasts as long as a ``with`` statement. What is unfinished at its end is cancelled.
+    """A pool for a ``with`` statement. At its end, unfinished tasks are cancelled.
 
     Args:
         count: number of workers. One process without limits is this process, which runs a task when it is submitted.

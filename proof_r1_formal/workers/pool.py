@@ -1,9 +1,9 @@
 """The scheduler of a worker pool: tasks in, futures out, under an event loop.
 
 Tasks wait in one queue. A worker runs one task at a time; it is sent the next one early if more wait than the other
-workers could begin. A task that takes too long ends its worker and fails. If a worker dies, the task that it ran is
-tried again, as the worker may have been killed from outside; a task that was only sent early goes back to the head of
-the queue. A worker that died is replaced, also an idle one, and so is one that has grown too large, between two tasks.
+workers could begin. A task that takes too long fails, and its worker is ended. If a worker dies, its running task is
+retried, because the worker may have been killed from outside; a task that was only sent early returns to the head of
+the queue. A dead worker is replaced, even an idle one. A worker that has grown too large is replaced between two tasks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from proof_r1_formal.workers.protocol import (
 LOG = logging.getLogger(__name__)
 
 SENT = 2
-"""The most tasks that a worker has been sent: the one that it runs, and the next."""
+"""Maximum number of tasks sent to a worker: the running one, and the next."""
 PAUSE = 1.0
 """Seconds between attempts to start a worker that does not start."""
 
@@ -60,7 +60,7 @@ class _Member:
 
 @dataclass(slots=True)
 class Counts:
-    """What happened, for metrics.
+    """Counts for metrics.
 
     Attributes:
         tasks: sent to workers.
@@ -95,12 +95,12 @@ class Pool:
 
     @property
     def waiting(self) -> int:
-        """How many tasks wait for a worker."""
+        """The number of tasks that wait for a worker."""
         return len(self._queue)
 
     @property
     def workers(self) -> list[Worker]:
-        """The workers that have started and, as far as is known, are alive."""
+        """The number of started workers that are not known to be dead."""
         return [member.worker for member in self._members]
 
     async def start(self) -> None:

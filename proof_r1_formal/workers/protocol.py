@@ -1,4 +1,4 @@
-"""What a worker pool is, for those who use one, and for its parts: scheduler, backends, workers."""
+"""The interfaces of a worker pool and of its parts: scheduler, backends, workers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TaskTimeoutError(WorkerError):
 
 
 class WorkerDiedError(WorkerError):
-    """Worker after worker died while it ran a task."""
+    """Every worker that ran a task died."""
 
 
 class NoWorkerError(WorkerError):
@@ -32,16 +32,16 @@ class NoWorkerError(WorkerError):
 
 
 class LostWorkerError(Exception):
-    """A worker died, or cannot be talked to."""
+    """A worker died, or does not respond."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What tasks and workers may take.
+    """Limits of tasks and workers.
 
     Attributes:
-        timeout: seconds of wall-clock time per task, counted from when its worker begins it; unlimited if None.
-        memory: MiB of its own that a worker may hold between two tasks; unlimited if None.
+        timeout: seconds of wall-clock time per task, from its start in the worker; unlimited if None.
+        memory: MiB of private memory of a worker between two tasks; unlimited if None.
     """
 
     timeout: float | None = None
@@ -50,7 +50,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a worker says when it has run a task.
+    """A worker's reply to a task.
 
     Attributes:
         value: the result, or an exception.
@@ -85,10 +85,10 @@ class Worker(Protocol):
 
 
 class Backend(Protocol):
-    """Where workers come from.
+    """Starts workers.
 
     Attributes:
-        attempts: how often a task is tried if its worker dies.
+        attempts: maximum number of attempts of a task whose worker dies.
         startup: seconds that a worker may take to start; unlimited if None.
     """
 
@@ -117,7 +117,7 @@ class WorkerPool(Protocol):
         """
 
     def map(self, function: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterator[_Result]:
-        """The results of a function in the order of the tasks, which may be endless: few are taken ahead.
+        """The results of a function in the order of the tasks, which may be infinite: few are taken ahead.
 
         Raises:
             WorkerError: in the turn of a task that could not be done; and what the function raises.
