@@ -1,1 +1,1 @@
-"""Audits of solvers: whether they give the same answers to the same questions."""
+"""Audits of solvers: comparison of their answers to the same questions."""

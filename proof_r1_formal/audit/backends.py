@@ -1,4 +1,4 @@
-"""Backends that answer the same questions: each alone, over many processes, with what they said kept on disk.
+"""Backends that answer the same questions, each separately, in several processes, with their answers stored on disk.
 
 In: backends by name, queries, completions. Out: an :class:`AnswerRecord` per backend and query, and a report per
 backend and completion, in order. A file grows line by line; an interrupted run resumes after its last complete line.
@@ -35,11 +35,11 @@ from proof_r1_formal.solvers.confirm import confirm
 from proof_r1_formal.workers import PROCESSES, WorkerPool, worker_pool
 
 LIMITS = Limits(seconds=5.0)
-"""What a query may cost: the solvers' own budgets of steps, and at most five seconds."""
+"""Budget of a query: the solvers' default budgets of steps, and at most five seconds."""
 ISABELLE_LIMITS = Limits(seconds=60.0)
-"""What a query may cost Isabelle: each command takes seconds, and ``blast`` and Nitpick have limits of their own."""
+"""Budget of a query for Isabelle: each command takes seconds, and ``blast`` and Nitpick have their own limits."""
 CHUNK = 16
-"""How many questions a process is given at a time."""
+"""Number of questions that a process gets at a time."""
 
 _T = TypeVar("_T")
 
@@ -69,7 +69,7 @@ class Backend:
             limits: of a query; ``LIMITS`` if None, and for Isabelle its own and ``ISABELLE_LIMITS``.
 
         Raises:
-            SolverError: there is no such solver here.
+            SolverError: the solver is unknown or not installed.
         """
         make = partial(get_solver, name, limits or (None if name == "isabelle" else LIMITS))
         version = make().name
@@ -136,7 +136,7 @@ class AnswerRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 def ask(solver: Solver, query: Query) -> AnswerRecord:
-    """What a solver says about a query, its evidence checked."""
+    """The answer of a solver to a query, with checked evidence."""
     confirmed = confirm(query, solver.decide(query))
     match confirmed.answer:
         case Entailed():
@@ -154,7 +154,7 @@ def ask(solver: Solver, query: Query) -> AnswerRecord:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """All that is to be asked; processes are given numbers only.
+    """All queries and completions; processes get only their numbers.
 
     Attributes:
         queries: distinct.
@@ -213,7 +213,7 @@ class RunningBackends:
 
     Args:
         pool: its workers have started with the work.
-        chunk: how many questions one is given at a time.
+        chunk: number of questions that a worker gets at a time.
     """
 
     def __init__(self, pool: WorkerPool, chunk: int) -> None:
@@ -221,11 +221,11 @@ class RunningBackends:
         self._chunk = chunk
 
     def answers(self, backend: int, numbers: range) -> Iterator[AnswerRecord]:
-        """What a backend says about the queries of those numbers, in order."""
+        """The answers of a backend to the queries with these numbers, in order."""
         return chain.from_iterable(self._pool.map(_answers, self._tasks(backend, numbers)))
 
     def reports(self, backend: int, numbers: range) -> Iterator[TraceReport]:
-        """The reports on the completions of those numbers, every check done by one backend, in order."""
+        """The reports of a backend, which does all checks, on the completions with these numbers, in order."""
         return chain.from_iterable(self._pool.map(_reports, self._tasks(backend, numbers)))
 
     def _tasks(self, backend: int, numbers: range) -> Iterator[tuple[int, range]]:
@@ -234,14 +234,14 @@ class RunningBackends:
 
 @contextmanager
 def running_backends(work: Work, workers: int, *, engine: str = PROCESSES) -> Iterator[RunningBackends]:
-    """Have workers do the work, as long as a ``with`` statement lasts.
+    """Run workers for a ``with`` statement.
 
     Args:
-        work: what there is to do.
+        work: the queries and completions.
         workers, engine: see :func:`proof_r1_formal.workers.worker_pool`.
 
     Raises:
-        ProofR1Error: there are no such workers.
+        ProofR1Error: the workers cannot start.
     """
     alone = workers == 1 and engine == PROCESSES
     with worker_pool(workers, initializer=partial(_start, work), engine=engine) as pool:
@@ -252,7 +252,7 @@ def running_backends(work: Work, workers: int, *, engine: str = PROCESSES) -> It
 
 
 def kept(path: Path, header: dict[str, str], type_: type[_T], rest: Callable[[int], Iterator[_T]]) -> Iterator[_T]:
-    """The items of a file, and then those that are still missing, each written before it is passed on.
+    """The items of a file, then the missing ones, each written before it is yielded.
 
     Args:
         path: the file; JSON, one item per line below the header.

@@ -1,8 +1,8 @@
 """The audit of backends: every action's local check, and all checks of every completion, on each of them.
 
 In: problems, completions by system, backends, a folder. Out: an :class:`Audit`, plain data, which ``audit.audit_files``
-shows; and in the folder everything that it was counted from. Distinct queries are asked once per backend; an
-interrupted run goes on; the same files come out whatever the number of processes.
+shows; and in the folder everything that it was counted from. Each backend gets distinct queries once. An interrupted
+run resumes. The number of processes does not affect the files.
 
 The folder holds ``queries.jsonl`` (one query per line), ``answers/`` (a file per backend: a header, then its answer to
 each query, countermodels included), ``steps.jsonl`` (one action per line), ``reports/`` (a file per backend: a header,
@@ -44,7 +44,7 @@ from proof_r1_formal.workers import PROCESSES
 _T = TypeVar("_T")
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Told of every piece of work done: what is going on, how much of it is done, how much there is."""
+"""A callback for progress: the current work, the finished part of it, and the total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,20 +101,20 @@ def crosscheck(
     engine: str = PROCESSES,
     progress: Progress | None = None,
 ) -> Audit:
-    """Ask all backends the same questions, and compare what they say.
+    """Ask all backends the same questions, and compare their answers.
 
     Args:
         problems: by id.
         systems: the completions of each file or model, by its name.
         backends: at least two.
-        folder: where answers and results are kept; made if it is not there.
+        folder: for answers and results; it is created if it is missing.
         rules: name of the rule catalogue.
-        workers, engine: who asks them, see :func:`proof_r1_formal.workers.worker_pool`.
+        workers, engine: see :func:`proof_r1_formal.workers.worker_pool`.
         progress: called in this process, the first time after all others have been started.
 
     Raises:
-        ProofR1Error: there are fewer than two backends or no such workers, two backends have one name, a completion
-            names a problem that is not there, or a worker died.
+        ProofR1Error: there are fewer than two backends, two backends have one name, the workers cannot start, a
+            completion names an unknown problem, or a worker died.
         CatalogueError: the catalogue is unknown, or has a schema without a theorem.
         DataError: the folder cannot be used.
     """

@@ -1,6 +1,6 @@
 """The answer of a problem by a solver, to compare with its label.
 
-In: a problem and a solver. Out: the id of the option that follows from the premises, or why none is the answer.
+In: a problem and a solver. Out: the id of the option that the premises entail, or the reason why there is none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from proof_r1_formal.solvers.base import Entailed, Refuted, Solver
 CONTRADICTORY = "premises contradictory"
 """The premises entail everything, so no option is the answer."""
 UNDECIDED = "undecided"
-"""The solver could not tell."""
+"""The solver did not decide."""
 
 
 def answer_by(solver: Solver, problem: Problem) -> str:

@@ -34,7 +34,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LocalCheck:
-    """What an action asks.
+    """The question of an action.
 
     Attributes:
         id: of the action, as written; None if it has none.
@@ -46,9 +46,9 @@ class LocalCheck:
 
 
 def local_checks(problem: Problem, completion: str) -> tuple[LocalCheck, ...]:
-    """The local check of each action of a completion, in order; no text makes this raise.
+    """The local check of each action of a completion, in order. Any text is accepted.
 
-    Of several formulas under one id the first is the one that later actions mean.
+    If several actions have one id, later actions refer to the first.
     """
     problem, symbols = with_sorts(problem)
     known: dict[str, Formula] = {premise.id: premise.formula for premise in problem.premises}

@@ -1,4 +1,4 @@
-"""A query made smaller, as long as it keeps a property: the reproducer of a disagreement.
+"""Minimization of a query that has a property, for the reproducer of a disagreement.
 
 In: a query that has the property. Out: one that has it too, and of which no single step below makes a smaller one that
 has it: leaving out a dependency, putting ⊤, ⊥ or a part of it in place of a subformula, a constant in place of a bound
@@ -32,11 +32,11 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import constants, instantiate, rename
 
 MAX_TRIES = 5_000
-"""The most queries that are tried; beyond that the smallest one so far is the result."""
+"""Maximum number of tested queries; the result is then the smallest one so far."""
 
 
 def shrink(query: Query, keeps: Callable[[Query], bool], *, tries: int = MAX_TRIES) -> Query:
-    """The query, made smaller while it keeps a property.
+    """A smaller query with the same property.
 
     Args:
         query: has the property.

@@ -5,7 +5,7 @@ names the invalid line. The checker performs no search, uses no solver and only 
 ``evidence.term``, and takes time linear in the size of the proof. Formulas are compared up to the names of bound
 variables.
 
-It is one module, so everything that a "yes" depends on can be read from top to bottom.
+One module, so that everything that a "yes" depends on can be read from top to bottom.
 """
 
 from __future__ import annotations

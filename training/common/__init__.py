@@ -1,1 +1,1 @@
-"""What both engines share: prompts and their order, verification, records, evaluation, and where a run starts."""
+"""Shared parts of both engines: prompts and their order, verification, records, evaluation, the initial model."""

@@ -1,4 +1,4 @@
-"""What a run says to people: a bar with rates and the time left on a terminal, a line per step elsewhere."""
+"""Progress of a run: a bar with rates and the remaining time on a terminal, a line per step elsewhere."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class _Rate(ProgressColumn):
 
 
 class Display:
-    """Shows records as they come; to be used in a ``with`` statement.
+    """Shows records. Use it in a ``with`` statement.
 
     Args:
-        console: to which.
+        console: to print to.
     """
 
     def __init__(self, console: Console) -> None:
@@ -58,7 +58,7 @@ class Display:
         self._progress.stop()
 
     def start(self, method: str, *, done: int, total: int) -> None:
-        """A run starts, or goes on."""
+        """Show that a run starts or resumes."""
         self._task = self._progress.add_task(method, completed=done, total=total, numbers="")
 
     def log(self, message: str) -> None:
@@ -77,7 +77,7 @@ class Display:
 
 
 def summary(record: Record) -> str:
-    """The most telling numbers of a record."""
+    """The main numbers of a record."""
     match record:
         case EvaluationRecord():
             names = ("Avg", "Pass", "FVR", "RVR", "Right and verified", "RGD")

@@ -1,4 +1,4 @@
-"""Scores of a policy, whichever engine sampled: verified completions of the evaluation problems to a record."""
+"""Scores of a policy, for both engines: verified completions of the evaluation problems to a record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from training.common.verification import Checked
 
 
 def write_answers(path: Path, completions: Iterable[Completion]) -> None:
-    """Keep the completions of an evaluation."""
+    """Store the completions of an evaluation."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_completions(path, sorted(completions, key=lambda one: (one.problem_id, one.sample)))
 
@@ -27,13 +27,13 @@ def evaluation_record(
     samples: int,
     seconds: float,
 ) -> EvaluationRecord:
-    """The record of an evaluation, whichever engine made it.
+    """The record of an evaluation of either engine.
 
     Args:
-        problems: that were asked, by id.
+        problems: of the evaluation, by id.
         checked: their completions.
-        lengths: of these in tokens, by problem and sample.
-        step, samples, seconds: see there.
+        lengths: of the completions in tokens, by problem and sample.
+        step, samples, seconds: see :class:`~training.common.logs.EvaluationRecord`.
     """
     reports = [one.report for one in checked]
     scores = evaluate_metrics(problems, reports, lengths=lengths, length_unit="tokens").overall.scores

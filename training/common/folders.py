@@ -1,4 +1,4 @@
-"""Folders that are written whole or not at all."""
+"""Folders that appear completely or not at all."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 
 def write_folder(folder: Path, write: Callable[[Path], object]) -> None:
-    """Have a folder written whole or not at all.
+    """Write a folder, which appears completely or not at all.
 
     Args:
-        folder: its name; one that is there is replaced.
-        write: given an empty folder, fills it.
+        folder: path; an existing folder is replaced.
+        write: fills an empty folder.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     new = folder.parent / f".{folder.name}.new"

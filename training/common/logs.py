@@ -1,9 +1,9 @@
-"""What happened, as data: one JSON object per line in ``log.jsonl``, the same numbers for TensorBoard.
+"""The log of a run: one JSON object per line in ``log.jsonl``, and the same numbers for TensorBoard.
 
 A line is a :class:`StepRecord`, an :class:`ImitationRecord` or an :class:`EvaluationRecord`; its ``kind`` says which.
-:func:`read_log` reads them back. Their attributes are documented here, and nowhere else.
+:func:`read_log` reads them back. Their attributes are documented here.
 
-A run that resumes from a checkpoint cuts off what was written after it, so that every step is logged once.
+A run that resumes from a checkpoint truncates the log to it, so every step is logged once.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from proof_r1_formal import ProofR1Error
 
 
 class Seconds(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the wall-clock time of a step went.
+    """Wall-clock seconds of the parts of a step.
 
     Attributes:
         rollout: sampling.
         reference: log-probabilities under the reference policy, and before the first update if there are several.
-        verification: waiting for reports after that; most are there by then.
+        verification: waiting for the remaining reports.
         update: passes forward and back, and the optimiser.
-        total: all of it, with what is between (data, credit, files).
+        total: of the step, with all other work (data, credit, files).
     """
 
     rollout: float = 0.0
@@ -53,9 +53,9 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", tag_fiel
         signals: share of actions with signal 0.0, 0.1, 0.3 and 1.0.
         fvr, rvr: as in evaluation, over the rollouts.
         actions, closure: mean number of actions, and of those in the closure.
-        padding: mean number of entailed actions on which no checked proof of the answer rests; 0 in older logs.
+        padding: mean number of entailed actions outside the used closure; 0 in older logs.
         mapped, unmapped: number of actions with tokens, and without.
-        units: N_B, by which the loss would be divided if all were one mini-batch.
+        units: N_B, the divisor of the loss if all rollouts were one mini-batch.
         positive, negative: sums of the positive and of the negative advantages of all tokens.
         silent: share of problems whose rollouts get no advantage at all.
         failed: problems without a right rollout; put_back: those of them that come again.
@@ -67,12 +67,12 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", tag_fiel
         clip_fraction: share of tokens with an advantage at which clipping stops the gradient.
         gradient_norm: mean over the updates, before clipping.
         baselines: of the rules, after the step.
-        seconds: where the time went.
+        seconds: wall-clock time of its parts.
         verification_seconds: processor time of verification, in other processes.
         verification_share: that, divided by ``seconds.total``.
         memory: most GiB of GPU memory used so far; 0 on a CPU.
-        vllm_kl: how much likelier, in nats per token, completions are to the engine that sampled than to the policy; 0
-            where the policy itself samples.
+        vllm_kl: mean log-probability of sampled tokens under the engine minus that under the policy, in nats per token;
+            0 if the policy itself samples.
     """
 
     step: int
@@ -123,8 +123,8 @@ class ImitationRecord(msgspec.Struct, frozen=True, kw_only=True, tag="imitation"
 
     Attributes:
         step, epoch, learning_rate: as above.
-        demonstrations: how many were learned from.
-        left_out: how many were not, as a check failed or they are too long.
+        demonstrations: number of demonstrations of the step.
+        left_out: number of demonstrations that failed a check or are too long.
         tokens: of their completions.
         loss: mean over those tokens, in nats.
         gradient_norm: mean over the updates, before clipping.
@@ -200,12 +200,12 @@ def read_log(path: Path) -> Iterator[Record]:
 
 
 class Log:
-    """Writes records; to be used in a ``with`` statement.
+    """Writes records. Use it in a ``with`` statement.
 
     Args:
         folder: of the run.
-        size: bytes of the log that stay.
-        step: the last step that stays.
+        size: number of bytes of the log to keep.
+        step: the last step to keep.
         tensorboard: whether TensorBoard's files are written, too.
     """
 

@@ -1,7 +1,7 @@
-"""In which order items are taken: a new order for each pass, and items that are put back come again at its end.
+"""The order of items: a new order for each pass; items that are put back come again at its end.
 
-Where a run is in its data is a :class:`Position`, plain data that a checkpoint holds. With the same seed, the same
-positions lead to the same items.
+A :class:`Position` in the data is plain data, stored in checkpoints. With the same seed, equal positions lead to equal
+items.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _T = TypeVar("_T")
 
 
 class Position(msgspec.Struct, frozen=True):
-    """How far a run has come.
+    """The position of a run in its data.
 
     Attributes:
         epoch: the pass, from 0.
-        taken: how many items of this pass were taken, those that were put back not counted.
-        again: items that wait for another try.
-        tries: item -> how often it was put back in this pass.
+        taken: number of items taken in this pass, without those that were put back.
+        again: items that wait for another attempt.
+        tries: item -> number of times that it was put back in this pass.
     """
 
     epoch: int = 0
@@ -37,10 +37,10 @@ class Order:
     """The order of items 0 … count - 1.
 
     Attributes:
-        count: how many items there are.
+        count: number of items.
         seed: of the orders.
         epochs: passes over all items.
-        retries: how often an item can be put back in each pass.
+        retries: maximum number of times that an item can be put back in each pass.
     """
 
     count: int
@@ -49,7 +49,7 @@ class Order:
     retries: int = 0
 
     def take(self, position: Position, number: int) -> tuple[tuple[int, ...], Position]:
-        """The next items; fewer where they end, and across the end of a pass where another follows."""
+        """The next items, also across the end of a pass; fewer at the end of the last pass."""
         items: list[int] = []
         while len(items) < number:
             missing = number - len(items)
@@ -68,7 +68,8 @@ class Order:
         return tuple(items), position
 
     def put_back(self, position: Position, items: tuple[int, ...]) -> Position:
-        """The position once these items, just taken, shall come again; those that had all their tries do not."""
+        """The position after putting back these items, which were just taken. Items without remaining attempts are
+        dropped."""
         allowed = [item for item in items if position.tries.get(item, 0) < self.retries]
         tries = position.tries | {item: position.tries.get(item, 0) + 1 for item in allowed}
         return msgspec.structs.replace(position, again=(*position.again, *allowed), tries=tries)

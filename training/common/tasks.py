@@ -1,4 +1,4 @@
-"""What a run is about: files of problems to prompts in tokens, and demonstrations.
+"""Tasks of a run: files of problems to prompts in tokens, and demonstrations.
 
 In: the ``data`` section of a configuration. Out: :class:`Tasks`, and how many problems were left out for what reason.
 """
@@ -29,7 +29,7 @@ from training.common.display import Display
 from training.config import Config, Data
 
 SAMPLE = 5000
-"""Of so many problems the tokenizer of a model from scratch is made."""
+"""Number of problems for the tokenizer of a model from scratch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
-    """A task, and an answer that can be learned from."""
+    """A task, and an answer to learn from."""
 
     task: Task
     answer: str
@@ -50,7 +50,7 @@ class Demonstration:
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """Tasks in the order of their files, and how many problems are none, by reason."""
+    """Tasks in the order of their files, and the number of other problems by reason."""
 
     tasks: tuple[Task, ...]
     left_out: Counter[str]
@@ -75,7 +75,7 @@ def read_files(paths: Sequence[str]) -> dict[str, Problem]:
 
 
 def trainable(problems: Sequence[Problem], data: Data) -> tuple[list[Problem], Counter[str]]:
-    """The problems that can be trained on; the others are counted by reason."""
+    """The problems for training; the others are counted by reason."""
     kept: list[Problem] = []
     left_out: Counter[str] = Counter()
     for problem in problems:
@@ -90,7 +90,7 @@ def trainable(problems: Sequence[Problem], data: Data) -> tuple[list[Problem], C
 
 
 def training_problems(config: Config, display: Display) -> list[Problem]:
-    """The problems that may be trained on."""
+    """The problems for training."""
     problems, left_out = trainable(list(read_files(config.data.train).values()), config.data)
     log_left_out(left_out, "training", display)
     return problems
@@ -105,7 +105,7 @@ def log_left_out(left_out: Counter[str], where: str, display: Display) -> None:
 
 
 def prompt_text(problem: Problem, data: Data, render: Callable[[Sequence[Message]], str]) -> str:
-    """The text after which the model writes.
+    """The text that the model continues.
 
     Args:
         problem: what is asked.
@@ -138,12 +138,12 @@ def make_tasks(
 
 
 def chat_of(tokenizer: PreTrainedTokenizerFast, data: Data) -> Callable[[Sequence[Message]], str]:
-    """What makes one text of a chat for the model of this tokenizer."""
+    """The function from a chat to one text, for the model of this tokenizer."""
     return lambda chat: chat_prompt(tokenizer, chat, thinking=data.thinking)
 
 
 def sample_texts(problems: Sequence[Problem], data: Data) -> Iterator[str]:
-    """Prompts and answers, to make a tokenizer of."""
+    """Prompts and answers for training a tokenizer."""
     for problem in problems[:SAMPLE]:
         prompt = prompt_text(problem, data, lambda chat: "\n\n".join([m["content"] for m in chat]) + "\n\n")
         answers = [answer_text(problem, number, data, prompt) for number in range(len(problem.proofs))]
@@ -154,7 +154,7 @@ def sample_texts(problems: Sequence[Problem], data: Data) -> Iterator[str]:
 
 
 def answer_text(problem: Problem, number: int, data: Data, prompt: str) -> str:
-    """The answer that gives a reference proof.
+    """The answer with a reference proof.
 
     Args:
         problem: what is asked.
@@ -177,7 +177,7 @@ def _juxtaposed(step: ReferenceStep) -> ReferenceStep:
 
 
 def demonstrations(tasks: Sequence[Task], tokenizer: PreTrainedTokenizerFast, config: Config) -> list[Demonstration]:
-    """What ``sft`` learns from: the completions of files, or else the reference proofs of the problems.
+    """The demonstrations of ``sft``: the completions of files, or else the reference proofs of the problems.
 
     Raises:
         ProofR1Error: a file of completions cannot be read, or there is no demonstration.

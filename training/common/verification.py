@@ -1,8 +1,8 @@
-"""Verification beside sampling and training: worker processes check completions while this one keeps the device busy.
+"""Verification during sampling and training: worker processes check completions while this process uses the device.
 
-In: problems and completions, one at a time. Out: for each a future of :class:`Checked`. A completion that makes its
-process fail, die or hang costs itself: its report says that it has no action and no answer. Reports depend on problems
-and completions only, not on the workers.
+In: problems and completions, one at a time. Out: for each a future of :class:`Checked`. If a completion makes its
+process fail, die or hang, its report has no action and no answer. Reports depend on problems and completions only, not
+on the workers.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _Answer: TypeAlias = tuple[TraceReport, float] | str
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A report, and what it took.
+    """A report, with its processor time.
 
     Attributes:
         report: on the completion.
         seconds: of processor time.
-        failure: why there is no real report, if there is none.
+        failure: reason for a missing report, if it is missing.
     """
 
     report: TraceReport
@@ -40,15 +40,15 @@ class Checked:
 
 
 class Workers:
-    """Processes that verify; to be used in a ``with`` statement.
+    """Processes that verify. Use it in a ``with`` statement.
 
     Args:
         settings: how to verify.
         count: number of processes.
-        timeout: seconds that one completion may take.
+        timeout: seconds for one completion.
 
     Raises:
-        ProofR1Error: with these settings nothing can be verified.
+        ProofR1Error: the settings are unusable.
     """
 
     def __init__(self, settings: Settings, *, count: int = 1, timeout: float = 60.0) -> None:
@@ -69,14 +69,14 @@ class Workers:
     def verify(
         self, problem: Problem, completion: str, sample: int = 0, *, evaluation: bool | None = None
     ) -> Future[Checked]:
-        """Have a completion checked.
+        """Verify a completion.
 
         Args:
             problem, completion, sample: see ``proof_r1_formal.Verifier``.
             evaluation: whether the chosen option is found as evaluation finds it; as the settings say if None.
 
         Returns:
-            The report; a SolverError if the solver is broken, for which the completion is not responsible.
+            A future of the report. It raises SolverError if the solver is broken.
         """
         evaluation = self._settings.evaluation if evaluation is None else evaluation
         checked: Future[Checked] = Future()

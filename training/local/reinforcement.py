@@ -37,7 +37,7 @@ class ReinforcementLearner:
         tasks: of which each item of the order is one.
         config: of the run.
         workers: verify.
-        folder: where rollouts are written to.
+        folder: of the rollouts.
     """
 
     def __init__(
@@ -71,13 +71,13 @@ class ReinforcementLearner:
 
         Args:
             step: its number, from 1.
-            items: which tasks.
+            items: numbers of the tasks.
             upcoming: those of the next step; nothing is done for them yet.
             epoch: the pass that they are from.
             rate: the learning rate, for the record.
 
         Returns:
-            What happened; and the items to be put back, as no rollout had the right answer.
+            The record of the step, and the items to put back because no rollout had the right answer.
         """
         del upcoming
         config, policy = self._config, self._policy

@@ -35,26 +35,26 @@ from training.methods import METHODS, Imitation
 
 
 class Learner(Protocol):
-    """What a step is."""
+    """The steps of a method."""
 
     baselines: dict[str, float]
 
     @property
     def order(self) -> Order:
-        """Of the items that steps are about."""
+        """The order of the items of steps."""
 
     def step(
         self, step: int, items: tuple[int, ...], upcoming: tuple[int, ...], *, epoch: int, rate: float
     ) -> tuple[StepRecord | ImitationRecord, tuple[int, ...]]:
-        """Make a step; returns what happened, and the items that shall come again."""
+        """Make a step. Returns its record, and the items to put back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a run ended.
+    """The end of a run.
 
     Attributes:
-        step: steps that are done.
+        step: number of finished steps.
         model: folder of the trained model; None if the run was asked to stop before its end.
     """
 
@@ -68,7 +68,7 @@ def train(config: Config, display: Display, *, stopping: Callable[[], bool] = la
     Args:
         config: of the run.
         display: logs progress.
-        stopping: asked after each step whether to write a checkpoint and stop.
+        stopping: called after each step; if true, the run writes a checkpoint and stops.
 
     Raises:
         ProofR1Error: what the configuration names cannot be used, or training diverged.
@@ -98,7 +98,7 @@ def train(config: Config, display: Display, *, stopping: Callable[[], bool] = la
 
 
 def evaluate(config: Config, display: Display) -> EvaluationRecord:
-    """Score the latest checkpoint of a run, or the model that it would start from.
+    """Score the latest checkpoint of a run, or its initial model.
 
     Args:
         config: of the run.
@@ -224,7 +224,7 @@ def _due(step: int, every: int) -> bool:
 
 
 def starting_state(config: Config) -> State:
-    """Where the run is: at its latest checkpoint, or at its start.
+    """The state of the latest checkpoint, or the initial state.
 
     Raises:
         ConfigError: its folder holds a run that shall not go on, or one with another configuration.
@@ -242,7 +242,7 @@ def starting_state(config: Config) -> State:
 
 
 def evaluation_tasks(policy: Policy, config: Config, display: Display) -> tuple[Task, ...]:
-    """What a policy is scored on."""
+    """The tasks of the evaluation."""
     problems = list(read_files(config.data.evaluation).values())[: config.evaluation.problems]
     return _tasks(problems, policy, config, display)
 

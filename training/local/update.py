@@ -1,6 +1,7 @@
 """Updates of the weights: the rollouts of a step, or demonstrations, to steps of the optimiser.
 
-In: token sequences and what their tokens earn. Out: changed weights, and an :class:`Update` that says how. Gradients of
+In: token sequences and the credit of their tokens. Out: changed weights, and an :class:`Update` with statistics.
+    Gradients of
 micro-batches add up to that of their mini-batch, whatever the size of a micro-batch.
 """
 
@@ -46,7 +47,7 @@ class Micro:
 
 
 def make_optimiser(policy: Policy, settings: Optimiser) -> torch.optim.AdamW:
-    """The optimiser of what is trained."""
+    """The optimiser of the trained weights."""
     betas = (settings.betas[0], settings.betas[1])
     return torch.optim.AdamW(
         policy.trained().values(), lr=settings.learning_rate, betas=betas, weight_decay=settings.weight_decay
@@ -111,7 +112,7 @@ def update(
         policy: is changed.
         optimiser: of it.
         minis: from :func:`prepare`.
-        groups: what the tokens of the same rollouts earn.
+        groups: credit of the tokens of the same rollouts.
         batch: sizes and number of passes.
         loss: the constants.
         max_gradient_norm: gradients are clipped to it.
@@ -177,7 +178,7 @@ def update(
 
 @dataclass(frozen=True, slots=True)
 class Imitated:
-    """What the updates of a step of imitation did; see ``logs.ImitationRecord``."""
+    """Statistics of the updates of a step of imitation; see ``logs.ImitationRecord``."""
 
     loss: float
     tokens: int
