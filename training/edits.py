@@ -81,10 +81,10 @@ def _drops(draft: Draft) -> Iterator[Draft]:
     for place, gone in enumerate(draft.steps):
         rest = (*draft.steps[:place], *draft.steps[place + 1 :])
         yield draft.edited(f"drop {gone.id}", rest)
-        yield draft.edited(f"drop {gone.id}, depend on what it depends on", [_without(step, gone) for step in rest])
+        yield draft.edited(f"drop {gone.id}, depend on what it depends on", [without(step, gone) for step in rest])
 
 
-def _without(step: ReferenceStep, gone: ReferenceStep) -> ReferenceStep:
+def without(step: ReferenceStep, gone: ReferenceStep) -> ReferenceStep:
     if gone.id not in step.dependencies:
         return step
     names = [name for name in step.dependencies if name != gone.id]

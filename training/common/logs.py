@@ -54,6 +54,8 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", tag_fiel
         fvr, rvr: as in evaluation, over the rollouts.
         actions, closure: mean number of actions, and of those in the closure.
         padding: mean number of entailed actions outside the used closure; 0 in older logs.
+        useless: mean number of those that pass all four checks; 0 in older logs.
+        leaps: share whose step to the answer is itself a wrong one (``training.credit.is_leap``); 0 in older logs.
         mapped, unmapped: number of actions with tokens, and without.
         units: N_B, the divisor of the loss if all rollouts were one mini-batch.
         positive, negative: sums of the positive and of the negative advantages of all tokens.
@@ -116,6 +118,8 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", tag_fiel
     memory: float
     vllm_kl: float = 0.0
     padding: float = 0.0
+    useless: float = 0.0
+    leaps: float = 0.0
 
 
 class ImitationRecord(msgspec.Struct, frozen=True, kw_only=True, tag="imitation", tag_field="kind"):

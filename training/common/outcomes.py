@@ -17,7 +17,7 @@ from proof_r1_formal import Problem, evaluate_metrics
 from proof_r1_formal.metrics.measures import Measure
 from training.common.logs import Seconds, StepRecord
 from training.common.verification import Checked
-from training.credit import is_eligible, padding
+from training.credit import is_eligible, is_leap, padding, useless
 from training.methods import BatchCredit, Imitation, Method, PerAction, Rollout, WholeTrajectory, divisor
 
 SIGNALS = (0.0, 0.1, 0.3, 1.0)
@@ -118,6 +118,8 @@ def step_record(
         actions=len(actions) / len(rollouts),
         closure=sum([action.in_closure for action in actions]) / len(rollouts),
         padding=sum([padding(report) for report in reports]) / len(rollouts),
+        useless=sum([useless(report) for report in reports]) / len(rollouts),
+        leaps=fmean(map(is_leap, reports)),
         mapped=sum([size > 0 for size in sizes]),
         unmapped=sum([size == 0 for size in sizes]),
         units=divisor(credits_),

@@ -2,7 +2,7 @@
 
 ``python -m training.experiments.longer`` goes on where it was stopped, at any moment: nothing that is done is done
 again. What it leaves in ``docs/experiments/longer`` (:mod:`training.experiments.records`) is all that its tables need;
-:mod:`training.experiments.longer_tables` makes them.
+:mod:`training.experiments.longer_tables` makes them. The study ``gaming`` is another configuration of it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from proof_r1_formal import ProofR1Error, read_problems
 from proof_r1_formal.metrics.measures import Measure
 from training.config import Config, with_overrides
 from training.experiments.longer_plan import HELD_OUT, VOCABULARY, Study, draws, read_study
-from training.experiments.problems import write_draws, write_reading, write_renamed
+from training.experiments.problems import write_draws, write_reading, write_renamed, write_useless
 from training.experiments.records import record_of, write_record
 from training.experiments.runs import evaluation_at_the_end, next_model, train_quietly
 
@@ -78,6 +78,10 @@ def warm_up(study: Study, paths: Paths, *, log: Log) -> Config:
     _train_once(short)
     config = _with_files(study.mixed, out / WARM_UP, paths["mixed"], paths["watched"])
     config = structs.replace(config, model=next_model(short))
+    if study.sizes.useless:
+        padded = paths["mixed"].with_name("padded.jsonl")
+        write_useless(read_problems(paths["mixed"]).values(), study.sizes.useless, padded)
+        config = structs.replace(config, data=structs.replace(config.data, demonstrations=(str(padded),)))
     _train_once(config)
     rvr = evaluation_at_the_end(config).scores[Measure.RVR].value
     log(f"warm-up: sampled RVR {rvr:.1%}")
@@ -90,8 +94,10 @@ def warm_up(study: Study, paths: Paths, *, log: Log) -> Config:
 def tuned_rate(study: Study, arm: str, start: Config, paths: Paths, *, log: Log) -> float:
     """The learning rate of the grid with the highest sampled RVR on the validation problems; of two equals the lower.
 
-    A rate at which training diverges is out.
+    A rate at which training diverges is out. A single rate is not tried.
     """
+    if len(study.tuning.rates) == 1:
+        return study.tuning.rates[0]
     found: dict[float, float] = {}
     for rate in study.tuning.rates:
         out = Path(study.output) / "tuning" / f"{arm}-{rate:g}"
@@ -149,7 +155,7 @@ def _record(study: Study, config: Config, arm: str, seed: int, paths: Paths, rec
 
 def main() -> None:
     """Do the study."""
-    parser = ArgumentParser(prog="python -m training.experiments.longer", description="The study of longer proofs.")
+    parser = ArgumentParser(prog="python -m training.experiments.longer", description="A study of arms.")
     parser.add_argument("--config", type=Path, default=Path("training/experiments/longer.yaml"))
     parser.add_argument("--records", type=Path, default=Path("docs/experiments/longer"), help="folder of the records")
     given = parser.parse_args()

@@ -40,6 +40,7 @@ class Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         mixed: proofs of one to six steps for its last stage.
         names: sets of names under which each proof of the warm-up is written.
         recitals: share of recitals among reading exercises.
+        useless: chance of a useless step before each step of the proofs of the warm-up's last stage.
         learning: problems that the arms learn from, each once.
         continued: proofs that continued SFT learns from, each once.
         short, longer, watched, validation: problems of the held-out files.
@@ -57,6 +58,7 @@ class Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     watched: int
     validation: int
     samples: int
+    useless: float = 0.0
 
 
 class Tuning(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

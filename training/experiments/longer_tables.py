@@ -47,21 +47,22 @@ class Score:
         return sum(over) / sum(under) if sum(under) else 0.0
 
 
-def _all(outputs: Outputs) -> list[int]:
+def per_answer(outputs: Outputs) -> list[int]:
+    """The number of answers to each problem."""
     return [outputs.samples] * len(outputs.right)
 
 
 RVR = Score("RVR (%)", Style.PERCENT, lambda o: (o.instances, o.instances_of))
-VERIFIED = Score("right and rule-verified (%)", Style.PERCENT, lambda o: (o.verified, _all(o)))
+VERIFIED = Score("right and rule-verified (%)", Style.PERCENT, lambda o: (o.verified, per_answer(o)))
 SCORES = (
-    Score("Avg (%)", Style.PERCENT, lambda o: (o.right, _all(o))),
+    Score("Avg (%)", Style.PERCENT, lambda o: (o.right, per_answer(o))),
     Score("FVR (%)", Style.PERCENT, lambda o: (o.entailed, o.entailed_of)),
     RVR,
     VERIFIED,
-    Score("parsed (%)", Style.PERCENT, lambda o: (o.parsed, _all(o))),
-    Score("actions", Style.LENGTH, lambda o: (o.actions, _all(o))),
-    Score("padding", Style.RATIO, lambda o: (o.padding, _all(o))),
-    Score("tokens", Style.LENGTH, lambda o: (o.tokens, _all(o))),
+    Score("parsed (%)", Style.PERCENT, lambda o: (o.parsed, per_answer(o))),
+    Score("actions", Style.LENGTH, lambda o: (o.actions, per_answer(o))),
+    Score("padding", Style.RATIO, lambda o: (o.padding, per_answer(o))),
+    Score("tokens", Style.LENGTH, lambda o: (o.tokens, per_answer(o))),
 )
 PRIMARY = (RVR, VERIFIED)
 """What the tests are about."""
@@ -73,15 +74,15 @@ Arms = Mapping[str, Sequence[Record]]
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
-def scores_table(title: str, arms: Arms, outputs: str) -> Table:
-    """Every score of every arm: means ± standard deviation over seeds."""
+def scores_table(title: str, arms: Arms, outputs: str, scores: Sequence[Score] = SCORES) -> Table:
+    """The scores of every arm: means ± standard deviation over seeds."""
 
     def row(arm: str, records: Sequence[Record]) -> tuple[Cell, ...]:
         of = [record.outputs[outputs] for record in records]
-        values = [[score.value(one) for one in of] for score in SCORES]
+        values = [[score.value(one) for one in of] for score in scores]
         return (arm, len(of), *map(estimate, [*values, [one.entropy for one in of]]))
 
-    columns = [Column(score.name, score.style) for score in SCORES]
+    columns = [Column(score.name, score.style) for score in scores]
     return Table(
         title,
         (Column("arm", Style.TEXT), Column("seeds", Style.COUNT), *columns, Column("entropy", Style.RATIO)),
@@ -190,7 +191,7 @@ CURVE_STYLES = {"rvr": Style.PERCENT, "entropy": Style.RATIO, "padding": Style.R
 
 def page(records: Sequence[Record]) -> str:
     """All tables in Markdown."""
-    return "\n".join(["# Tables of the study `longer`", "", *_sections(_arms(records))])
+    return "\n".join(["# Tables of the study `longer`", "", *_sections(by_arm(records))])
 
 
 def _sections(arms: Arms) -> Iterator[str]:
@@ -205,7 +206,8 @@ def _sections(arms: Arms) -> Iterator[str]:
         yield to_markdown(curve_table(f"{name} over the steps of training", arms, name, style))
 
 
-def _arms(records: Sequence[Record]) -> Arms:
+def by_arm(records: Sequence[Record]) -> Arms:
+    """The records of each arm; the warm-up first, then ours."""
     names = sorted({record.arm for record in records}, key=lambda arm: (arm != WARM_UP, arm != OURS, arm))
     return {name: sorted([one for one in records if one.arm == name], key=lambda record: record.seed) for name in names}
 

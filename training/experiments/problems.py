@@ -25,6 +25,7 @@ from proof_r1_formal.logic.transform import rename
 from proof_r1_formal.models.prompts import short_question
 from training.experiments.plan import HELD_OUT, SEEN, Draw
 from training.experiments.slips import sloppy
+from training.experiments.useless import with_useless_steps
 
 
 def write_draws(
@@ -170,6 +171,23 @@ def write_sloppy(problems: Iterable[Problem], rules: Catalogue, chance: float, p
     _write_answers(
         {
             problem.id: summary(sloppy(problem, problem.proofs[0], rules, chance, Random(f"sloppy {problem.id}")))
+            for problem in problems
+        },
+        path,
+    )
+
+
+def write_useless(problems: Iterable[Problem], chance: float, path: Path) -> None:
+    """Write a proof with useless steps for each problem, unless the file is there.
+
+    Args:
+        problems: with reference proofs.
+        chance: see :func:`~training.experiments.useless.with_useless_steps`.
+        path: of the file.
+    """
+    _write_answers(
+        {
+            problem.id: summary(with_useless_steps(problem, problem.proofs[0], chance, Random(f"useless {problem.id}")))
             for problem in problems
         },
         path,

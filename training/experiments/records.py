@@ -13,14 +13,15 @@ from statistics import fmean
 
 import msgspec
 
-from proof_r1_formal import Problem, ProofR1Error, read_problems
+from proof_r1_formal import Problem, ProofR1Error, Settings, Verifier, read_problems
 from proof_r1_formal.metrics.measures import Measure
 from proof_r1_formal.metrics.outcomes import output_row
 from training.common.logs import StepRecord, read_log
 from training.config import Config
-from training.credit import padding
+from training.credit import is_leap, padding, useless
 from training.experiments.longer_plan import Sizes
 from training.experiments.runs import Answer, answers, trained_policy
+from training.experiments.useless import droppable
 
 EVERY = 10
 """Steps that a point of a curve is the mean of."""
@@ -33,6 +34,9 @@ CURVES: Mapping[str, Callable[[StepRecord], float]] = {
     "kl": lambda r: r.kl,
     "actions": lambda r: r.actions,
     "padding": lambda r: r.padding,
+    "useless": lambda r: r.useless,
+    "leaps": lambda r: r.leaps,
+    "cut": lambda r: r.cut,
     "tokens": lambda r: r.tokens,
 }
 """The parts of a step's record that are kept; see :class:`training.common.logs.StepRecord`."""
@@ -50,6 +54,10 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
         instances, instances_of: of RVR.
         actions, padding: all actions; entailed ones on which no checked proof of the answer rests.
         tokens: of the completions.
+        useless: actions of ``padding`` that pass all four checks; empty in older records, like those below.
+        leaps: answers for which ``training.credit.is_leap`` is true.
+        droppable, droppable_of: steps that right answers can do without, used ones among them, and the number of these
+            answers, see :func:`training.experiments.useless.droppable`.
     """
 
     samples: int
@@ -64,6 +72,10 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
     actions: list[int]
     padding: list[int]
     tokens: list[int]
+    useless: list[int] = []
+    leaps: list[int] = []
+    droppable: list[int] = []
+    droppable_of: list[int] = []
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,13 +106,14 @@ def record_of(config: Config, sizes: Sizes, paths: Mapping[str, Path], *, arm: s
         arm, seed: see :class:`Record`.
     """
     policy, state = trained_policy(config)
+    atomic = Settings(rules=config.data.rules, atomic=True).verifier()
     problems = {name: list(read_problems(paths[name]).values()) for name in ("short", "longer")}
     outputs: dict[str, Outputs] = {}
 
     def score(name: str, chosen: Sequence[Problem], decoding: str, temperature: float, samples: int) -> None:
         file = Path(config.output) / "held-out" / f"{name}-{decoding}.jsonl"
         given = answers(policy, chosen, config, temperature, samples, file)
-        outputs[f"{name}/{decoding}"] = outputs_of(chosen, given, samples)
+        outputs[f"{name}/{decoding}"] = outputs_of(chosen, given, samples, atomic)
 
     for name, chosen in problems.items():
         score(name, chosen, "greedy", 0.0, 1)
@@ -115,8 +128,8 @@ def record_of(config: Config, sizes: Sizes, paths: Mapping[str, Path], *, arm: s
     )
 
 
-def outputs_of(problems: Sequence[Problem], given: Iterable[Answer], samples: int) -> Outputs:
-    """The sums of answers, of which each problem has so many."""
+def outputs_of(problems: Sequence[Problem], given: Iterable[Answer], samples: int, atomic: Verifier) -> Outputs:
+    """The sums of answers, of which each problem has so many; the verifier looks for steps that they can do without."""
     by_problem: dict[str, list[Answer]] = {problem.id: [] for problem in problems}
     for answer in given:
         by_problem[answer.problem.id].append(answer)
@@ -130,6 +143,7 @@ def outputs_of(problems: Sequence[Problem], given: Iterable[Answer], samples: in
     def total(count: Callable[[Answer], int]) -> list[int]:
         return [sum(map(count, of)) for of in by_problem.values()]
 
+    spare = [[n for a in of if (n := droppable(a.problem, a.report, atomic)) is not None] for of in by_problem.values()]
     everything = [one for of in by_problem.values() for one in of]
     return Outputs(
         samples=samples,
@@ -144,6 +158,10 @@ def outputs_of(problems: Sequence[Problem], given: Iterable[Answer], samples: in
         actions=total(lambda one: len(one.report.actions)),
         padding=total(lambda one: padding(one.report)),
         tokens=total(lambda one: one.tokens),
+        useless=total(lambda one: useless(one.report)),
+        leaps=total(lambda one: is_leap(one.report)),
+        droppable=[sum(found) for found in spare],
+        droppable_of=[len(found) for found in spare],
     )
 
 

@@ -45,10 +45,10 @@ def sloppy(problem: Problem, proof: Sequence[ReferenceStep], rules: Catalogue, c
                 skipped[step.id] = step.dependencies
             case _:
                 kept.append(_with_another(problem, step, kept, source))
-    return _numbered(kept)
+    return numbered(kept)
 
 
-def _numbered(proof: Sequence[ReferenceStep]) -> Proof:
+def numbered(proof: Sequence[ReferenceStep]) -> Proof:
     """The proof without gaps in its ids: only what is wrong with its steps is to be learned."""
     inner = [step.id for step in proof if step.rule != GOAL_BINDING]
     new = {old: f"s{number}" for number, old in enumerate(inner, 1)}
