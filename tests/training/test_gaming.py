@@ -11,7 +11,7 @@ from random import Random
 import msgspec
 import pytest
 
-from proof_r1_formal import Problem, ReferenceStep, Settings, TraceReport
+from proof_r1_formal import Completion, Problem, ReferenceStep, Settings, TraceReport
 from proof_r1_formal.data.completions import read_completions
 from proof_r1_formal.generate import generate_problems, summary
 from training.config import with_overrides
@@ -133,8 +133,8 @@ def test_demonstrated_useless_steps_pass_all_checks_and_are_all_that_is_added(pr
 def test_without_a_chance_no_step_is_added(problems: Sequence[Problem], tmp_path: Path) -> None:
     assert all(with_useless_steps(p, p.proofs[0], 0.0, Random(0)) == p.proofs[0] for p in problems)
     write_useless(problems, 0.0, tmp_path / "none.jsonl")
-    assert [line.completion for line in read_completions(tmp_path / "none.jsonl")] == [
-        summary(p.proofs[0]) for p in problems
+    assert list(read_completions(tmp_path / "none.jsonl")) == [
+        Completion(problem_id=p.id, completion=summary(p.proofs[0])) for p in problems
     ]
 
 

@@ -30,9 +30,10 @@ from training.experiments.records import EVERY, Record, read_records
 PADDED = "paper"
 """The arm that padding is expected under."""
 USELESS = Score("useless", Style.RATIO, lambda o: (o.useless, per_answer(o)))
+DROPPABLE = Score("droppable", Style.RATIO, lambda o: (o.droppable, o.droppable_of))
+"""Per answer that is proved in single steps; there are hardly any to longer problems."""
 SCORES = (
     USELESS,
-    Score("droppable", Style.RATIO, lambda o: (o.droppable, o.droppable_of)),
     Score("leaps (%)", Style.PERCENT, lambda o: (o.leaps, per_answer(o))),
     Score("actions", Style.RATIO, lambda o: (o.actions, per_answer(o))),
     Score("tokens", Style.LENGTH, lambda o: (o.tokens, per_answer(o))),
@@ -74,10 +75,11 @@ def page(records: Sequence[Record]) -> str:
 def _sections(arms: Arms) -> Iterator[str]:
     yield to_markdown(above_table(arms))
     for file, about in FILES.items():
+        shown = (*SCORES, DROPPABLE) if file == "short" else SCORES
         for decoding in ("sampled", "greedy"):
-            yield to_markdown(scores_table(f"{about}, {decoding}", arms, f"{file}/{decoding}", SCORES))
+            yield to_markdown(scores_table(f"{about}, {decoding}", arms, f"{file}/{decoding}", shown))
     for name, (title, unit, style) in CURVES.items():
-        yield to_markdown(curve_table(f"{title}, {unit}, over the steps of training", arms, name, style))
+        yield to_markdown(curve_table(f"{title} ({unit}) by step", arms, name, style))
 
 
 def panels(records: Sequence[Record]) -> tuple[Panel, ...]:
