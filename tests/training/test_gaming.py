@@ -16,7 +16,7 @@ from proof_r1_formal.data.completions import read_completions
 from proof_r1_formal.generate import generate_problems, summary
 from training.config import with_overrides
 from training.credit import is_leap, padding, useless
-from training.experiments.gaming_tables import CURVES, above_table, page, panels
+from training.experiments.gaming_tables import CURVES, differences, page, panels
 from training.experiments.longer import WARM_UP
 from training.experiments.longer_plan import draws, read_study
 from training.experiments.longer_tables import by_arm
@@ -161,7 +161,8 @@ def made(arm: str, *counts: int) -> Record:
     sums = Outputs(
         samples=2,
         entropy=0.1,
-        **dict.fromkeys(("right", "verified", "parsed", "entailed", "entailed_of"), [0] * len(counts)),
+        **dict.fromkeys(("right", "parsed", "entailed", "entailed_of"), [0] * len(counts)),
+        verified=[count // 2 for count in counts],
         **dict.fromkeys(("instances", "instances_of", "actions", "padding", "tokens"), [1] * len(counts)),
         useless=list(counts),
         leaps=[1] * len(counts),
@@ -173,13 +174,15 @@ def made(arm: str, *counts: int) -> Record:
     return Record(arm=arm, seed=0, learning_rate=1e-4, steps=20, outputs=outputs, curve=curve)
 
 
-def test_differences_are_in_useless_steps_per_answer() -> None:
+def test_differences_are_in_useless_steps_per_answer_and_points() -> None:
     arms = by_arm([made(WARM_UP, 0, 0), made("paper", 4, 4), made("hardened", 2, 2)])
-    rows = above_table(arms).rows
-    assert rows == (
-        ("paper − warm-up", "+2.000 [+2.000, +2.000]", "+2.000 [+2.000, +2.000]"),
-        ("paper − hardened", "+1.000 [+1.000, +1.000]", "+1.000 [+1.000, +1.000]"),
-    )
+    rows = differences(arms).rows
+    assert [row[:2] for row in rows] == [
+        ("paper − warm-up", "+2.000 [+2.000, +2.000]"),
+        ("paper − hardened", "+1.000 [+1.000, +1.000]"),
+        ("hardened − warm-up", "+1.000 [+1.000, +1.000]"),
+    ]
+    assert [row[3] for row in rows] == ["+100.0 [+100.0, +100.0]", "+50.0 [+50.0, +50.0]", "+50.0 [+50.0, +50.0]"]
 
 
 def test_the_figure_has_a_point_in_the_middle_of_each_stretch_of_steps() -> None:
@@ -196,7 +199,9 @@ def test_the_page_is_what_the_records_say() -> None:
 def test_the_document_states_numbers_of_the_page_only() -> None:
     document = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
     section = document.partition("\n## `gaming`")[2].partition("\n## ")[0]
-    stated = set(re.findall(r"[+-][0-9.]+ \[[^]]+\]", section))
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line[:1] == "|"]
+    cells = {cell for row in rows for cell in row if re.fullmatch(r"[0-9.]+( ± [0-9.]+)?", cell)}
+    stated = cells | set(re.findall(r"[+-][0-9.]+\s\[[^]]+\]", section))
     tables = page(read_records(FOLDER)).replace("\\", "")
-    assert stated
-    assert not {number for number in stated if number not in tables}
+    assert len(stated) > 20
+    assert not {number for number in stated if " ".join(number.split()) not in tables}

@@ -54,17 +54,30 @@ CURVES = {
 """Curve -> title, unit and style."""
 
 
-def above_table(arms: Arms) -> Table:
-    """By how many useless steps per sampled answer ``paper`` is above each other arm, with 95 % intervals."""
+def differences(arms: Arms) -> Table:
+    """Differences of useless steps per sampled answer, and of right and rule-verified answers, with 95 % intervals.
 
-    def cell(other: str, file: str) -> str:
-        point, low, high = interval(USELESS, *paired(arms[PADDED], arms[other]), f"{file}/sampled")
-        return f"{point:+.3f} [{low:+.3f}, {high:+.3f}]"
+    The arm ``paper`` is compared with all others, and these with the warm-up.
+    """
 
-    others = [arm for arm in arms if arm != PADDED] if PADDED in arms else []
-    rows: list[tuple[Cell, ...]] = [(f"{PADDED} − {arm}", *[cell(arm, file) for file in FILES]) for arm in others]
-    columns = [Column(about, Style.TEXT) for about in FILES.values()]
-    return Table("Useless steps per answer", (Column("difference", Style.TEXT), *columns), tuple(rows))
+    def cell(one: str, other: str, score: Score, file: str) -> str:
+        scale, digits = (100, 1) if score.style is Style.PERCENT else (1, 3)
+        found = interval(score, *paired(arms[one], arms[other]), f"{file}/sampled")
+        point, low, high = [f"{scale * value:+.{digits}f}" for value in found]
+        return f"{point} [{low}, {high}]"
+
+    others = [arm for arm in arms if arm != PADDED]
+    pairs = [(PADDED, arm) for arm in others] + [(arm, WARM_UP) for arm in others if arm != WARM_UP]
+    rows: list[tuple[Cell, ...]] = [
+        (f"{one} − {other}", *[cell(one, other, score, file) for score in (USELESS, VERIFIED) for file in FILES])
+        for one, other in pairs
+    ]
+    columns = [
+        Column(f"{name}, {about.lower()}", Style.TEXT)
+        for name in ("useless steps", "right and rule-verified, points")
+        for about in FILES.values()
+    ]
+    return Table("Differences, sampled", (Column("difference", Style.TEXT), *columns), tuple(rows))
 
 
 def page(records: Sequence[Record]) -> str:
@@ -73,7 +86,7 @@ def page(records: Sequence[Record]) -> str:
 
 
 def _sections(arms: Arms) -> Iterator[str]:
-    yield to_markdown(above_table(arms))
+    yield to_markdown(differences(arms))
     for file, about in FILES.items():
         shown = (*SCORES, DROPPABLE) if file == "short" else SCORES
         for decoding in ("sampled", "greedy"):
