@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Annotated, get_args
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from proof_r1_formal.assistants.lean import HINT, LeanKernel
-from proof_r1_formal.commands.common import OUT, RulesOption, RuleSystem, fail, write
+from proof_r1_formal.commands.common import OUT, RulesOption, RuleSystem, fail, new_table, write
 from proof_r1_formal.rules import display
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import Available, available_solvers, program_version
@@ -36,7 +35,7 @@ def rules(
 
 def doctor() -> None:
     """List the solvers and proof assistants, and what is missing."""
-    table = Table("kind", "name", "version", title=f"proof-r1-formal {__version__}", title_justify="left")
+    table = new_table(f"proof-r1-formal {__version__}", "kind", "name", "version")
     missing: list[str] = []
     lean = LeanKernel.find()
     kernels = [

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from proof_r1_formal.audit.audit_files import audit_tables, write_audit
@@ -27,6 +26,7 @@ from proof_r1_formal.commands.common import (
     engine,
     finish,
     log,
+    new_table,
     progress_bar,
     read_problem_file,
     usable_completions,
@@ -108,7 +108,7 @@ def soundness(
 
 
 def _show_steps(found: Findings, title: str) -> None:
-    table = Table("kind", "examples", "accepted", title=title)
+    table = new_table(title, "kind", "examples", "accepted")
     for kind, count in sorted(found.examples.items()):
         table.add_row(Text(kind), str(count), str(found.accepted.get(kind, 0)))
     OUT.print(table)
@@ -122,7 +122,7 @@ def _show_steps(found: Findings, title: str) -> None:
 
 
 def _show_answers(answered: AnswerFindings) -> None:
-    table = Table("kind", "traces", "verified", title="Answers")
+    table = new_table("Answers", "kind", "traces", "verified")
     for kind, count in sorted(answered.examples.items()):
         table.add_row(Text(kind), str(count), str(answered.verified.get(kind, 0)))
     OUT.print(table)
@@ -134,7 +134,7 @@ def _show_answers(answered: AnswerFindings) -> None:
 
 
 def _show_proofs(forged: AttackFindings) -> None:
-    table = Table("last line", "proofs", "accepted", title="Forged proofs")
+    table = new_table("Forged proofs", "last line", "proofs", "accepted")
     for kind, count in sorted(forged.examples.items()):
         table.add_row(Text(kind), str(count), str(forged.accepted.get(kind, 0)))
     OUT.print(table)

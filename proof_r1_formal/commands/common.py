@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from proof_r1_formal.data import Format, read_problems
@@ -230,6 +232,14 @@ def check_outputs(*outputs: Path | None, inputs: Iterable[Path | None]) -> None:
         if not is_stream(path) and any(path.resolve() == other.resolve() for other in wanted[:number]):
             fail(f"{path}: two outputs would go to this file; choose another for one of them")
     OUT.stderr = any(map(is_standard_output, wanted))
+
+
+def new_table(title: str, *columns: str) -> Table:
+    """An empty table in the style of all commands; long words are broken, never shortened."""
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    for column in columns:
+        table.add_column(column, overflow="fold", no_wrap=not table.columns)
+    return table
 
 
 def write(text: str) -> None:

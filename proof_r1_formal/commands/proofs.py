@@ -23,6 +23,7 @@ from proof_r1_formal.commands.common import (
     counted,
     fail,
     log,
+    new_table,
     read_problem_file,
     resumable,
     with_progress,
@@ -172,7 +173,7 @@ class _Tally:
 
     def table(self) -> Table:
         """The number of problems by result, and the lengths of proofs."""
-        table = Table("", "problems", "as labelled", title="Proofs", title_justify="left")
+        table = new_table("Proofs", "", "problems", "as labelled")
         for row, count in sorted(self._counts.items(), key=lambda item: item[0].startswith("given up")):
             labelled = f"{self._agreeing[row]} of {self._labelled[row]}" if self._labelled[row] else "–"
             table.add_row(Text(row), f"{count}", labelled)

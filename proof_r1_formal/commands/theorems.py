@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from proof_r1_formal.assistants import dojo, isabelle, lean
@@ -37,6 +36,7 @@ from proof_r1_formal.commands.common import (
     fail,
     finish,
     log,
+    new_table,
     read_problem_file,
     usable_completions,
     with_progress,
@@ -177,9 +177,7 @@ def check_theories(
     if write:
         write_output(manifest_path(), manifest_bytes(manifest))
     missing = unproved(FOLIO)
-    table = Table(title="Schemata as theorems", title_justify="left")
-    for heading in ("schema", *judged, "by the manifest"):
-        table.add_column(heading, overflow="fold")
+    table = new_table("Schemata as theorems", "schema", *judged, "by the manifest")
     for schema in [schema for rule in FOLIO.rules for schema in rule.schemata]:
         said = [Text(of[schema.name].reason or "accepted") for of in judged.values()]
         table.add_row(Text(schema.name), *said, Text(", ".join(accepted_by(schema, manifest)) or "another statement"))

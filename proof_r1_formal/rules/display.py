@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.box import SIMPLE_HEAD
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -13,7 +14,7 @@ from proof_r1_formal.rules.schema import Catalogue, Condition, Rule, Schema
 
 def rules(catalogue: Catalogue) -> Table:
     """The rules of a catalogue, one line each."""
-    table = Table("rule", "meaning", title=f"Rule catalogue {catalogue.name}", title_justify="left")
+    table = Table("rule", "meaning", title=f"Rule catalogue {catalogue.name}", title_justify="left", box=SIMPLE_HEAD)
     for rule in catalogue.rules:
         table.add_row(Text(rule.name), Text(rule.meaning))
     return table
