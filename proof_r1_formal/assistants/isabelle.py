@@ -25,7 +25,7 @@ THEORY = "Proof_R1"
 HINT = "https://isabelle.in.tum.de"
 SECONDS = 300.0
 SECONDS_EACH = 10.0
-"""The time limit of a build: for the sessions it rests on, and for each theory."""
+"""The time limit of a build: for the sessions that it imports, and for each theory."""
 _MAX_ERROR = 2_000  # characters
 
 
@@ -41,7 +41,7 @@ class IsabelleTheorem(NamedTuple):
 
 
 def theory_of(theorems: Mapping[str, IsabelleTheorem], name: str) -> str:
-    """The theory of some theorems; behind each a command that fails if it rests on an oracle or a new axiom.
+    """The theory of some theorems; after each, a command that fails if it depends on an oracle or a new axiom.
 
     Args:
         theorems: by name.

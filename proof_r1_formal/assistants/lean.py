@@ -319,5 +319,5 @@ def _judgement(number: int, first: int, last: int, messages: Sequence[_Message])
     axioms = tuple(sorted({axiom.strip() for axiom in (report[1] or "").split(",") if axiom.strip()}))
     foreign = sorted(set(axioms) - AXIOMS)
     if foreign:
-        return Judgement(False, f"it rests on {', '.join(foreign)}", axioms)
+        return Judgement(False, f"the proof depends on the axioms {', '.join(foreign)}", axioms)
     return Judgement(True, "", axioms)

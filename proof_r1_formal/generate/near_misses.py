@@ -35,7 +35,7 @@ class Flaw(StrEnum):
     LATER_DEPENDENCY = "a dependency is the step itself"
     NEGATED_CONCLUSION = "the negation of the conclusion"
     OTHER_RULE = "another rule of the catalogue"
-    SKIPPED_STEP = "what an earlier step rests on stands in its place"
+    SKIPPED_STEP = "the dependencies of an earlier step stand in its place"
     REPEATED_STEP = "a step once more, under another id"
     OTHER_OPTION = "the answer is bound under the id of an option with another formula"
 
@@ -114,7 +114,7 @@ def near_misses(
 
 
 def _fails_as_meant(report: TraceReport, index: int, failure: Failure) -> bool:
-    """Whether the action fails so, and every other passes or fails for what it rests on alone."""
+    """Whether the action fails so, and every other passes or fails only because of its dependencies."""
     action = report.actions[index]
     verdicts: Mapping[str, bool] = {
         "schema": action.schema,

@@ -64,7 +64,7 @@ def _complaint(report: TraceReport) -> Iterator[str]:
             yield f"- {step.id or f'element {number}'}: {_reasons(step)}"
             if step.countermodel is not None:
                 model = model_in_words(step.countermodel)
-                yield f"  It does not follow: what it rests on holds, and it does not, where {model}."
+                yield f"  It does not follow: its dependencies are true and its conclusion is false where {model}."
     if _chooses_nothing(report):
         yield "- No option is chosen at the end."
     yield ""

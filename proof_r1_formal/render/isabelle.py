@@ -53,7 +53,7 @@ _THEORY_NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9_]*[A-Za-z0-9])?")
 def query_theory(query: Query, name: str, *, proof: str = "by blast") -> str:
     r"""The theory whose lemma ``q`` says that the dependencies entail the conclusion, with a gate behind it.
 
-    The gate is an ML command that fails if the lemma rests on an oracle (as after ``sorry``) or the theory has an
+    The gate is an ML command that fails if the lemma depends on an oracle (as after ``sorry``) or the theory has an
     axiom of its own, and that otherwise writes :func:`proved`.
 
     Args:
@@ -145,7 +145,7 @@ def theory(name: str, *parts: str, imports: str = "Main") -> str:
 
 
 def gate(name: str, lemma: str, *, imports: str = "Main") -> str:
-    """The command that fails if the lemma rests on an oracle or the theory has an axiom of its own.
+    """The command that fails if the lemma depends on an oracle or the theory has an axiom of its own.
 
     Args:
         name: of the theory that it stands in.

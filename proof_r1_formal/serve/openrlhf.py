@@ -1,4 +1,4 @@
-"""What OpenRLHF says to a remote reward model: prompt and completion in one text, rewards in a shape of its own."""
+"""OpenRLHF's protocol for remote reward models: prompt and completion in one text, and its format of rewards."""
 
 from __future__ import annotations
 

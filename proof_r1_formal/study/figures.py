@@ -79,7 +79,7 @@ def step_shares(group: Group) -> dict[str, float]:
         "entailed, an instance of its rule": by_rules,
         "entailed only": verified - by_rules,
         "not entailed": group.steps[StepOutcome.NOT_ENTAILED],
-        "rests on what is not verified": group.steps[StepOutcome.UNTRUSTED_DEPENDENCY],
+        "depends on an unverified step": group.steps[StepOutcome.UNTRUSTED_DEPENDENCY],
     }
     total = sum(group.steps.values())
     counts["other"] = total - sum(counts.values())

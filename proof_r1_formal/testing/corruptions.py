@@ -49,7 +49,7 @@ class Corruption(StrEnum):
     WRONG_RULE = "another rule of the catalogue"
     UNKNOWN_RULE = "a rule that the catalogue does not have"
     NEGATED_CONCLUSION = "the negation of the conclusion"
-    CONVERSE = "the conclusion, or a premise the action rests on, with an implication turned round"
+    CONVERSE = "the conclusion, or a premise that the action depends on, with an implication turned round"
     WEAKENED_CONCLUSION = "the conclusion or something else"
     TAUTOLOGY = "the conclusion or its negation"
     REPEATED_CONCLUSION = "the action once more, under another id"

@@ -270,7 +270,7 @@ def formulas(
     variables: SearchStrategy[str] | None = None,
     free: tuple[Var, ...] = (),
 ) -> SearchStrategy[Formula]:
-    """Formulas, closed unless told otherwise.
+    """Formulas, by default closed.
 
     Args:
         signature: the symbols that may occur; a drawn one if None.

@@ -283,7 +283,11 @@ REPORT = message("information", "'t0' does not depend on any axioms", 5)
     [
         ([REPORT], 0, ""),
         ([message("information", "'t0' depends on axioms: [propext,\n Quot.sound]", 5)], 0, ""),
-        ([message("information", "'t0' depends on axioms: [propext, sorryAx]", 5)], 0, "it rests on sorryAx"),
+        (
+            [message("information", "'t0' depends on axioms: [propext, sorryAx]", 5)],
+            0,
+            "the proof depends on the axioms sorryAx",
+        ),
         ([], 0, "not exactly one report"),
         ([REPORT, REPORT], 0, "not exactly one report"),
         ([message("information", "'t0' does not depend on any axioms", 4)], 0, "not exactly one report"),

@@ -166,7 +166,7 @@ def test_repair_is_asked_where_there_are_faults_and_told_of_nothing_else(follow:
     complaint = first["messages"][3]["content"]
     assert first["messages"][2] == {"role": "assistant", "content": wrong}
     assert "s1: the dependencies do not entail the conclusion" in complaint
-    assert "It does not follow: what it rests on holds, and it does not, where Entity = {0" in complaint
+    assert "It does not follow: its dependencies are true and its conclusion is false where Entity = {0" in complaint
     for word in ("right", "wrong", "correct", "answer_correct"):
         assert word not in complaint
     after = {one.problem_id: one for one in read(out)}

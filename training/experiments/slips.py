@@ -17,7 +17,7 @@ Proof = tuple[ReferenceStep, ...]
 
 
 def sloppy(problem: Problem, proof: Sequence[ReferenceStep], rules: Catalogue, chance: float, source: Random) -> Proof:
-    """The proof with slips. The terminal step stays as it is, but for what it rests on.
+    """The proof with slips. The terminal step changes only in its dependencies.
 
     Args:
         problem: what is proved.

@@ -1,7 +1,7 @@
 """The process that controls a run: OpenRLHF's trainer, with our experiences, log, evaluation and state in checkpoints.
 
 In: the groups of actors. Out: in the run's folder what the local engine writes there, too: ``log.jsonl``, ``rollouts/``
-and ``evaluations/``. A run that goes on has its baselines from the checkpoint; what the log told after it is cut off.
+and ``evaluations/``. A run that goes on has its baselines from the checkpoint; the log after it is truncated.
 """
 
 from __future__ import annotations
@@ -84,39 +84,39 @@ class Controller(class_behind("openrlhf.trainer.ppo_trainer.PPOTrainer")):  # ty
         self, global_step: int, logs_dict: dict[str, float] | None = None, client_states: State | None = None
     ) -> None:
         """Tell of a step, score the policy and keep a checkpoint if it is time; see OpenRLHF for the arguments."""
-        told, settings = logs_dict or {}, self._config.evaluation
+        logged, settings = logs_dict or {}, self._config.evaluation
         last = global_step == self.strategy.steps
-        self._tell(global_step, told)
+        self._log_step(global_step, logged)
         if self.eval_dataloader is not None and (last or (settings.every and global_step % settings.every == 0)):
             self.evaluate(global_step)  # before the checkpoint, which ends the log for a run that resumes from it
         if last:
             self.args.ckpt.save_steps = 1  # there is one at the end
         ours = {"baselines": self.experience_maker.baselines, "log": self._log.size, "items": self.strategy.items}
-        super().save_logs_and_checkpoints(global_step, told, {**(client_states or {}), **ours})
+        super().save_logs_and_checkpoints(global_step, logged, {**(client_states or {}), **ours})
 
-    def _tell(self, step: int, told: Mapping[str, float]) -> None:
+    def _log_step(self, step: int, logged: Mapping[str, float]) -> None:
         config, maker = self._config, self.experience_maker
         made = maker.made
         assert made is not None  # there was a step
         write_rollouts(self._folder / "rollouts", step, made.groups, made.credit)
         update = Update(
-            loss=told["policy_loss"],
-            policy_loss=told["surrogate"],
+            loss=logged["policy_loss"],
+            policy_loss=logged["surrogate"],
             kl=made.kl,
             entropy=made.surprise,
-            clip_fraction=told["clip_fraction"],
-            gradient_norm=told["actor_grad_norm"],
+            clip_fraction=logged["clip_fraction"],
+            gradient_norm=logged["actor_grad_norm"],
         )
         seconds = Seconds(
-            rollout=told["timing/generation"],
-            reference=told["timing/make_experience"],
-            update=told["timing/ppo_train"] + told["timing/broadcast"],
-            total=told["timing/step_total"],
+            rollout=logged["timing/generation"],
+            reference=logged["timing/make_experience"],
+            update=logged["timing/ppo_train"] + logged["timing/broadcast"],
+            total=logged["timing/step_total"],
         )
         info = StepInfo(
             step=step,
             epoch=(step - 1) * config.batch.problems // self.strategy.items,
-            learning_rate=told["actor_lr"],
+            learning_rate=logged["actor_lr"],
             seconds=seconds,
             memory=0.0,  # of other processes
             vllm_kl=made.mismatch,
