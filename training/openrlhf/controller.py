@@ -86,7 +86,7 @@ class Controller(class_behind("openrlhf.trainer.ppo_trainer.PPOTrainer")):  # ty
         """Tell of a step, score the policy and keep a checkpoint if it is time; see OpenRLHF for the arguments."""
         logged, settings = logs_dict or {}, self._config.evaluation
         last = global_step == self.strategy.steps
-        self._log_step(global_step, logged)
+        self._write_step_record(global_step, logged)
         if self.eval_dataloader is not None and (last or (settings.every and global_step % settings.every == 0)):
             self.evaluate(global_step)  # before the checkpoint, which ends the log for a run that resumes from it
         if last:
@@ -94,7 +94,7 @@ class Controller(class_behind("openrlhf.trainer.ppo_trainer.PPOTrainer")):  # ty
         ours = {"baselines": self.experience_maker.baselines, "log": self._log.size, "items": self.strategy.items}
         super().save_logs_and_checkpoints(global_step, logged, {**(client_states or {}), **ours})
 
-    def _log_step(self, step: int, logged: Mapping[str, float]) -> None:
+    def _write_step_record(self, step: int, logged: Mapping[str, float]) -> None:
         config, maker = self._config, self.experience_maker
         made = maker.made
         assert made is not None  # there was a step
