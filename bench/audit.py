@@ -34,20 +34,19 @@ This page compares the solvers on the same completions. `make audit DATA=FOLDER`
 `proof-r1 crosscheck` does the same for your own completions, and keeps every answer and countermodel.
 
 The *local check* of an action asks whether the formulas of its declared dependencies entail its conclusion. They are
-the premises and the raw conclusions of earlier actions, admitted or not. So a backend's verdict on one action does not
+the premises and the conclusions of earlier actions, admitted or not. So a backend's verdict on one action does not
 change the question about another. UNSAT means entailed (dependencies and negated conclusion have no common model), SAT
 refuted. Other counts actions without a question (an unparsable formula, a duplicate id, a malformed element or summary,
-a missing dependency) and unknown answers. Percentages are of all actions.
-Backends with the same figures share a row, and rows of zeros are left out.
+a missing dependency) and unknown answers. Percentages are of all actions. Backends with the same figures share a row,
+and rows of zeros are left out, except under *UNSAT against SAT*.
 
-The *rates* are FVR and RVR (`metrics/evaluation.py`). One backend does the checks of entailment, rules and progress,
-and its own verdicts determine the admitted actions. No backend is asked about two formulas that a few fixed structures
-distinguish. The denominators leave out what the method's reference implementation leaves out (`--eligibility
-reference` of `proof-r1 evaluate`).
+The *rates* are FVR and RVR, with `--eligibility reference` ([Evaluation](evaluation.md#which-steps-count)). One backend
+does the checks of entailment, rules and progress, and its own verdicts determine the admitted actions. If two formulas
+differ in one of a few fixed structures, the package does not ask the backend whether they are equivalent.
 
-`golden` are the 450 reference proofs, `corrupted` 900 variants of them (wrong conclusions, dependencies, ids, fields
-and rules), `warm-up` 56 trajectories. All were used. Every query has the solvers' default budget of steps, and at most
-5 s.
+`golden` are the 450 reference proofs of ProverQA, `corrupted` 900 variants of them (wrong conclusions, dependencies,
+ids, fields and rules), `warm-up` 56 trajectories published with the method. Every query has the solvers' default
+budget of steps, and at most 5 s.
 """
 
 FOOT = """## Reading it
@@ -56,10 +55,9 @@ FOOT = """## Reading it
   below the table, reduced to a minimum, with the evidence of both sides.
 * With UNSAT, only `embedded` gives a checked proof term. With SAT, `embedded`, Z3 and cvc5 give checked countermodels.
   Programs that run as processes give no evidence: only `sat` or `unsat` is read from them.
-* yices-smt2 decides quantifier-free formulas only. Every query with a quantifier is *unknown: unsupported*, which
-  explains its larger column Other. An undecided action is not admitted and counts as not verified. Actions that depend
-  on it fail too and leave the denominators. So the rates of yices-smt2 measure the quantifier-free share of the data,
-  not the quality of the proofs.
+* yices-smt2 decides quantifier-free formulas only. Every query with a quantifier is *unknown: unsupported* and counts
+  as Other. An undecided action is not admitted, and actions that depend on it leave the denominators. So the rates of
+  yices-smt2 measure the quantifier-free share of the data, not the quality of the proofs.
 """
 
 
