@@ -7,6 +7,7 @@ from collections import defaultdict
 from proof_r1_formal.generate.openings import plain
 from proof_r1_formal.logic.fingerprint import single
 from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
 from proof_r1_formal.solvers.base import Entailed
 from proof_r1_formal.solvers.oracle import Oracle
 
@@ -17,7 +18,10 @@ class Classes:
     def __init__(self, oracle: Oracle) -> None:
         self._oracle = oracle
         self._numbers: dict[Formula, int] = {}
-        self._alike: dict[int, list[Formula]] = defaultdict(list)  # by fingerprint, one formula of each class
+        self._of_key: dict[SemanticKey, int] = {}
+        # by fingerprint, one formula of each class: with a semantic key, and without
+        self._keyed: defaultdict[int, list[Formula]] = defaultdict(list)
+        self._others: defaultdict[int, list[Formula]] = defaultdict(list)
 
     def of(self, formula: Formula) -> int:
         """The number of a closed formula."""
@@ -27,10 +31,16 @@ class Classes:
         return number
 
     def _find(self, formula: Formula) -> int:
-        alike = self._alike[single(formula)]
-        for other in alike:
+        key = semantic_key(formula)
+        if key is not None and key in self._of_key:
+            return self._of_key[key]
+        fingerprint = single(formula)
+        keyed, others = self._keyed[fingerprint], self._others[fingerprint]
+        for other in others if key is not None else (*others, *keyed):  # different keys tell formulas apart
             if isinstance(self._oracle.equivalent(formula, other), Entailed):
                 return self._numbers[other]
-        alike.append(formula)
+        (others if key is None else keyed).append(formula)
         self._numbers[formula] = number = len(self._numbers)
+        if key is not None:
+            self._of_key[key] = number
         return number

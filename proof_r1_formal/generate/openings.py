@@ -7,6 +7,8 @@ principal patterns, and wanted formulas with conclusions. An opening is a propos
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -84,6 +86,38 @@ def elements(formula: Formula, terms: Terms) -> tuple[Element, ...]:
     return tuple(found.values())
 
 
+class Spines:
+    """The spines of the known formulas, their elements by kind of formula."""
+
+    def __init__(self) -> None:
+        self._elements: list[dict[type[Formula] | None, list[Element]]] = []
+        self._having: defaultdict[type[Formula] | None, list[int]] = defaultdict(list)
+
+    def add(self, spine: Sequence[Element]) -> None:
+        """Add the spine of the next formula."""
+        kinds: dict[type[Formula] | None, list[Element]] = {None: list(spine)}
+        for element in spine:
+            kinds.setdefault(type(element.formula), []).append(element)
+        for kind in kinds:
+            self._having[kind].append(len(self._elements))
+        self._elements.append(kinds)
+
+    def of(self, number: int) -> Sequence[Element]:
+        """The spine of the formula of a number."""
+        return self._elements[number][None]
+
+    def of_kind(self, kind: type[Formula] | None, numbers: range) -> Iterator[tuple[int, Sequence[Element]]]:
+        """The elements that are formulas of a kind (None: of any), with the numbers of the formulas that have some.
+
+        Args:
+            kind: a class of formulas.
+            numbers: of the formulas that are asked about, consecutive.
+        """
+        having = self._having[kind]
+        for number in having[bisect_left(having, numbers.start) : bisect_left(having, numbers.stop)]:
+            yield number, self._elements[number][kind]
+
+
 class Schemata:
     """The schemata of a catalogue that infer: those that take known formulas apart, and those that build wanted ones.
 
@@ -123,14 +157,12 @@ class Schemata:
                     else:
                         yield Opening(rule, (), minor, principal, wanted)
 
-    def parting(
-        self, number: int, known: Sequence[tuple[Element, ...]], terms: Terms, spend: Callable[[], None]
-    ) -> Iterator[Opening]:
+    def parting(self, number: int, known: Spines, terms: Terms, spend: Callable[[], None]) -> Iterator[Opening]:
         """The openings with a known formula among those in which their principal premises are anchored.
 
         Args:
-            number: of that formula.
-            known: the spine of every known formula.
+            number: of that formula; those of the others are smaller.
+            known: the spines.
             terms: what variables may stand for.
             spend: called for each element that is tried.
         """
@@ -161,7 +193,7 @@ def _anchored(
     patterns: tuple[Formula, ...],
     place: int,
     number: int,
-    known: Sequence[tuple[Element, ...]],
+    known: Spines,
     spend: Callable[[], None],
     so_far: _Anchored | None = None,
 ) -> Iterator[_Anchored]:
@@ -172,12 +204,12 @@ def _anchored(
         yield so_far
         return
     pattern = patterns[position]
-    for candidate in (number,) if position == place else range(len(known)):
+    among = range(number, number + 1) if position == place else range(number + 1)
+    kind = None if isinstance(pattern, Atom) else type(pattern)  # a letter matches any formula
+    for candidate, spine in known.of_kind(kind, among):
         if candidate in so_far.numbers or (position < place and candidate == number):
             continue
-        for element in known[candidate]:
-            if not isinstance(pattern, Atom) and type(pattern) is not type(element.formula):
-                continue
+        for element in spine:
             spend()
             for substitution in matches(pattern, element.formula, so_far.substitution):
                 numbers = (*so_far.numbers, candidate)

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from proof_r1_formal.budget import Budget
 from proof_r1_formal.generate.classes import Classes
-from proof_r1_formal.generate.openings import Opening, Schemata, cases, elements, introducible
+from proof_r1_formal.generate.openings import Opening, Schemata, Spines, cases, elements, introducible
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import ground_terms
@@ -26,7 +26,6 @@ from proof_r1_formal.logic.syntax import And, Atom, Exists, ForAll, Formula, Imp
 from proof_r1_formal.logic.transform import conjuncts, instantiate, negate, subformulas
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.rules.check import QUESTION
-from proof_r1_formal.rules.spine import Element
 from proof_r1_formal.solvers.base import Entailed, Refuted
 from proof_r1_formal.solvers.confirm import confirm
 from proof_r1_formal.solvers.oracle import Oracle
@@ -101,7 +100,7 @@ class Search:
         self._classes = Classes(oracle)
         self._goals = {self._classes.of(goal) for goal in goals}
         self._formulas: list[Formula] = []
-        self._spines: list[tuple[Element, ...]] = []
+        self._spines = Spines()
         self._steps: list[int] = []  # for each known formula the steps of its proof, as bits
         self._inferences: dict[int, Inference] = {}
         self._known: dict[int, list[int]] = defaultdict(list)  # class -> the known formulas of it
@@ -162,7 +161,7 @@ class Search:
         number = len(self._formulas)
         spine = elements(formula, self._terms)
         self._formulas.append(formula)
-        self._spines.append(spine)
+        self._spines.add(spine)
         self._steps.append(steps)
         self._known[self._classes.of(formula)].append(number)
         for element in spine[:1] if self._stepwise and isinstance(formula, And) else spine:
@@ -179,7 +178,7 @@ class Search:
         )
 
     def _take_apart(self, number: int) -> None:
-        for opening in self._schemata.parting(number, self._spines[: number + 1], self._terms, self._budget.spend):
+        for opening in self._schemata.parting(number, self._spines, self._terms, self._budget.spend):
             if not self._is_known(opening.conclusion):
                 self._open(opening)
 
@@ -192,7 +191,7 @@ class Search:
 
     def _wake(self, number: int) -> None:
         """Look again at the openings that a new formula may be of use to."""
-        said = [element.formula for element in self._spines[number] if not element.antecedents]
+        said = [element.formula for element in self._spines.of(number) if not element.antecedents]
         signs = dict.fromkeys(sign for formula in said for sign in _signs(formula, known=True))
         woken = {id(opening): opening for sign in signs for opening in self._waiting.get(sign, ())}
         for opening in woken.values():
@@ -337,7 +336,8 @@ class Search:
         """What building schemata are tried for: what goals can be put together from, and stepwise what steps need."""
         pending = list(goals)
         if self._stepwise:
-            implications = [e.formula for spine in self._spines for e in spine if isinstance(e.formula, Implies)]
+            spines = self._spines.of_kind(Implies, range(len(self._formulas)))
+            implications = [e.formula for _, spine in spines for e in spine if isinstance(e.formula, Implies)]
             pending += [i.left for i in implications if isinstance(i.left, And | Xor)]
         seen: set[Formula] = set()
         while pending:
