@@ -237,7 +237,7 @@ def justified() -> list[Group]:
 _HEAD = """# Mutants
 
 `make mutants` (here: `python -m bench.mutation --processes {processes}`) plants one small fault at a time in the
-modules that are trusted, in a copy of the project, and runs the quick tests of that module until the first failure. It
+modules of the table below, in a copy of the project, and runs the quick tests of that module until the first failure. It
 writes this page, and fails unless every fault is noticed or listed below with the reason
 ([mutants.toml](mutants.toml)). `tests/test_mutants.py` plants the worst faults in every run of the tests.
 
@@ -247,8 +247,8 @@ a `case` or a statement is dropped, a loop never runs, or a function returns a c
 messages, annotations, decorators, assertions, the numbers of budgets and limits at the top of a module, and what
 constructors are given by keyword.
 
-Python {python}, pytest {pytest}, Hypothesis {hypothesis}. *No test ran*: the module, or the tests that use it, could
-not be imported.
+Python {python}, pytest {pytest}, Hypothesis {hypothesis}. *No end*: the tests exceeded 120 seconds. *No test ran*: the
+module, or the tests that use it, could not be imported. Both count as noticed.
 
 | module | faults | noticed by a test | no end | no test ran | not noticed | noticed |
 |---|---|---|---|---|---|---|
