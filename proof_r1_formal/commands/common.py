@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from proof_r1_formal.data import Format, read_problems
@@ -25,6 +23,7 @@ from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
+    from rich.table import Table
 
 OUT = Console(highlight=False)
 """Standard output, for results."""
@@ -236,6 +235,9 @@ def check_outputs(*outputs: Path | None, inputs: Iterable[Path | None]) -> None:
 
 def new_table(title: str, *columns: str) -> Table:
     """An empty table in the style of all commands; long words are broken, never shortened."""
+    from rich.box import SIMPLE_HEAD  # late, because most commands show no table
+    from rich.table import Table
+
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
     for column in columns:
         table.add_column(column, overflow="fold", no_wrap=not table.columns)
