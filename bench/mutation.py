@@ -237,8 +237,8 @@ def justified() -> list[Group]:
 _HEAD = """# Mutants
 
 `make mutants` (here: `python -m bench.mutation --processes {processes}`) plants one small fault at a time in the
-modules of the table below, in a copy of the project, and runs the quick tests of that module until the first failure. It
-writes this page, and fails unless every fault is noticed or listed below with the reason
+modules of the table below, in a copy of the project, and runs the quick tests of that module until the first failure.
+It writes this page, and fails unless every fault is noticed or listed below with the reason
 ([mutants.toml](mutants.toml)). `tests/test_mutants.py` plants the worst faults in every run of the tests.
 
 Faults of expressions: a condition is negated, an operator is replaced, an operand or keyword is dropped, or arguments
