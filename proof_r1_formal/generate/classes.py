@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 
 from proof_r1_formal.generate.openings import plain
 from proof_r1_formal.logic.fingerprint import single
@@ -11,12 +12,21 @@ from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
 from proof_r1_formal.solvers.base import Entailed
 from proof_r1_formal.solvers.oracle import Oracle
 
+SOLVER_STEPS = 8
+"""How many steps of a solver cost as much as one step of the search."""
+
 
 class Classes:
-    """Numbers for formulas. Formulas have the same number if the oracle finds them equivalent."""
+    """Numbers for formulas. Formulas have the same number if the oracle finds them equivalent.
 
-    def __init__(self, oracle: Oracle) -> None:
+    Args:
+        oracle: decides.
+        spend: called with the price of each answer, in steps of the search.
+    """
+
+    def __init__(self, oracle: Oracle, spend: Callable[[int], None]) -> None:
         self._oracle = oracle
+        self._spend = spend
         self._numbers: dict[Formula, int] = {}
         self._of_key: dict[SemanticKey, int] = {}
         # by fingerprint, one formula of each class: with a semantic key, and without
@@ -37,7 +47,9 @@ class Classes:
         fingerprint = single(formula)
         keyed, others = self._keyed[fingerprint], self._others[fingerprint]
         for other in others if key is not None else (*others, *keyed):  # different keys tell formulas apart
-            if isinstance(self._oracle.equivalent(formula, other), Entailed):
+            answer = self._oracle.equivalent(formula, other)
+            self._spend(answer.steps // SOLVER_STEPS)
+            if isinstance(answer, Entailed):
                 return self._numbers[other]
         (others if key is None else keyed).append(formula)
         self._numbers[formula] = number = len(self._numbers)

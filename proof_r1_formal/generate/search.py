@@ -16,7 +16,7 @@ from itertools import count, product
 from typing import TypeAlias
 
 from proof_r1_formal.budget import Budget
-from proof_r1_formal.generate.classes import Classes
+from proof_r1_formal.generate.classes import SOLVER_STEPS, Classes
 from proof_r1_formal.generate.openings import Opening, Schemata, Spines, cases, elements, introducible
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.query import Query
@@ -26,7 +26,7 @@ from proof_r1_formal.logic.syntax import And, Atom, Exists, ForAll, Formula, Imp
 from proof_r1_formal.logic.transform import conjuncts, instantiate, negate, subformulas
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.rules.check import QUESTION
-from proof_r1_formal.solvers.base import Entailed, Refuted
+from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
 from proof_r1_formal.solvers.confirm import confirm
 from proof_r1_formal.solvers.oracle import Oracle
 
@@ -97,7 +97,7 @@ class Search:
         self._stretched = stretched
         self._refused = refused
         self._terms = ground_terms((*premises, *goals))
-        self._classes = Classes(oracle)
+        self._classes = Classes(oracle, self._budget.spend)
         self._goals = {self._classes.of(goal) for goal in goals}
         self._formulas: list[Formula] = []
         self._spines = Spines()
@@ -312,20 +312,25 @@ class Search:
                 continue
             others = [number for number in range(len(self._formulas)) if number not in opening.principal]
             query = Query(tuple([self._formulas[number] for number in others]), need)
-            self._budget.spend(QUESTION)
-            used = confirm(query, self._oracle.entails(query.dependencies, need)).used
+            used = confirm(query, self._asked(query)).used
             fits = used is not None and len(used) + len(opening.principal) <= MAX_DEPENDENCIES
             if used is not None and fits and self._push(opening, [others[index] for index in sorted(used)]):
                 self._openings.remove(opening)
                 return True
         return False
 
+    def _asked(self, query: Query) -> Answer:
+        """The answer to a question, paid from the budget."""
+        self._budget.spend(QUESTION)
+        answer = self._oracle.entails(query.dependencies, query.conclusion)
+        self._budget.spend(answer.steps // SOLVER_STEPS)
+        return answer
+
     def _follows(self, formula: Formula) -> bool:
         for model in self._models:
             if _interprets(model, formula) and not evaluate(formula, model):
                 return False
-        self._budget.spend(QUESTION)
-        answer = self._oracle.entails(self._premises, formula)
+        answer = self._asked(Query(self._premises, formula))
         if isinstance(answer, Refuted) and answer.model is not None:
             self._models.append(answer.model)
         return isinstance(answer, Entailed)
