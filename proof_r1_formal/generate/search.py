@@ -67,7 +67,7 @@ class Search:
         schemata: of the rules that steps may use.
         oracle: says which formulas are equivalent.
         budget: of steps, shared with other searches for the same problem: 1 for each element or combination,
-            ``QUESTION`` for each question.
+            ``QUESTION`` for each question, and a share of what its answer cost the solver.
         stepwise: whether a ∧ or ⊕ that a step needs must be known, and not only its parts; and whether the parts of
             a known ∧ must be concluded before they are used.
         stretched: whether to ask the oracle where the parts of known formulas do not tell that a step's needs are met.

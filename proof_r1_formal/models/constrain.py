@@ -46,7 +46,7 @@ class Guidance:
     """How steps are verified while they are written; see :class:`~proof_r1_formal.decoding.guide.Guide`.
 
     Attributes:
-        beam: see :class:`~proof_r1_formal.decoding.sampler.Asked`.
+        beam: see :class:`~proof_r1_formal.decoding.sampler.DecodingRequest`.
     """
 
     judge: Judge

@@ -2,7 +2,7 @@
 
 In: a conclusion, the formulas it was derived from, and the conclusions admitted so far. Out: findings; none means
 progress. Equivalence, not spelling, decides, so a model earns nothing for A ∧ B, (A ∧ B) ∧ A, ¬¬A and so on. If the
-check requires that two formulas are *not* equivalent and the oracle does not know, there is no progress.
+oracle cannot decide whether two formulas are equivalent, the action makes no progress.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class Guided:
             if text and not text.endswith(SUMMARY):
                 return {}
             after = "<summary>" if text else ""
-        assert self.offer is not None  # or there is no grammar
+        assert self.offer is not None  # the grammar was made for it
         return {self.offer.name: self.offer.value(grammar.to_gbnf(thoughts=True, after=after))}
 
     def _sampling(self, shown: str, stop: str, left: int, held: Mapping[str, object]) -> Sampling:
