@@ -20,7 +20,8 @@ def test_equivalent_formulas_share_a_number() -> None:
 
 
 def test_a_class_is_charged_for_what_its_questions_cost() -> None:
-    oracle, spent = Oracle(get_solver("embedded"), tables=True), []
+    oracle = Oracle(get_solver("embedded"), tables=True)
+    spent: list[int] = []
     classes = Classes(oracle, spent.append)
     one, other = (parse_formula(f"∀x (P(x) ∧ {text})") for text in ("(Q(x) ∨ R(x))", "¬(¬Q(x) ∧ ¬R(x))"))
     assert classes.of(one) == classes.of(other)
@@ -33,7 +34,7 @@ def test_spines_are_found_by_kind_and_number() -> None:
     spines = Spines()
     p, q = parse_formula("P(a)"), parse_formula("Q(a)")
     rule = Implies(p, q)
-    spines.add([Element(both := conjunction([p, rule])), Element(p), Element(rule)])
+    spines.add([Element(both := conjunction((p, rule))), Element(p), Element(rule)])
     spines.add([Element(Not(q))])
     spines.add([Element(rule)])
     assert list(spines.of_kind(Implies, range(3))) == [(0, [Element(rule)]), (2, [Element(rule)])]

@@ -79,10 +79,9 @@ def trainable(problems: Sequence[Problem], data: Data) -> tuple[list[Problem], C
     kept: list[Problem] = []
     left_out: Counter[str] = Counter()
     for problem in problems:
-        answer = problem.option(problem.answer)
-        if answer is None:
+        if problem.option(problem.answer) is None:
             left_out["without an answer"] += 1
-        elif answer.label == "Uncertain" and not data.uncertain:
+        elif problem.is_uncertain and not data.uncertain:
             left_out["Uncertain"] += 1
         else:
             kept.append(problem)
@@ -97,8 +96,10 @@ def training_problems(config: Config, display: Display) -> list[Problem]:
 
 
 def log_left_out(left_out: Counter[str], where: str, display: Display) -> None:
+    """Log how many problems were left out for each reason."""
     for reason, count in left_out.items():
-        display.log(f"{where}: {count} problem{'' if count == 1 else 's'} left out: {reason}")
+        if count:
+            display.log(f"{where}: {count} problem{'' if count == 1 else 's'} left out: {reason}")
 
 
 # -- prompts ----------------------------------------------------------------------------------------------------------

@@ -26,10 +26,11 @@ from training.common.tasks import (
     Task,
     chat_of,
     demonstrations,
+    log_left_out,
     make_tasks,
     prompt_text,
     read_files,
-    trainable,
+    training_problems,
 )
 from training.common.tokenizer import load_tokenizer
 from training.common.verification import Workers
@@ -89,8 +90,7 @@ def prepare(config: Config, display: Display) -> Prepared:
         ProofR1Error: what the configuration names cannot be used.
     """
     place = Place(Path(config.output))
-    problems, left_out = trainable(list(read_files(config.data.train).values()), config.data)
-    _tell(left_out, display)
+    problems = training_problems(config, display)
     model = _model(config, problems).absolute()  # workers may be elsewhere
     tokenizer = load_tokenizer(model)
     tasks = _tasks(problems, tokenizer, config, display)
@@ -125,7 +125,7 @@ def _tasks(
     problems: Sequence[Problem], tokenizer: PreTrainedTokenizerFast, config: Config, display: Display
 ) -> tuple[Task, ...]:
     made = make_tasks(problems, tokenizer, config.data, max_prompt_tokens=config.rollout.max_prompt_tokens)
-    _tell(made.left_out, display)
+    log_left_out(made.left_out, "prompts", display)
     return made.tasks
 
 
@@ -149,7 +149,7 @@ def _short_enough(
     """The demonstrations that end within the tokens of a response; OpenRLHF would teach the others to break off."""
     longest = config.rollout.max_response_tokens - 1  # and the end
     short = [one for one in given if len(tokenizer.encode(one.answer, add_special_tokens=False)) <= longest]
-    _tell(Counter({"its demonstration is too long": len(given) - len(short)}), display)
+    log_left_out(Counter({"it is too long": len(given) - len(short)}), "demonstrations", display)
     return short
 
 
@@ -161,7 +161,7 @@ def _verified(given: Sequence[Demonstration], config: Config, display: Display) 
     with Workers(settings, count=config.rollout.workers, timeout=config.rollout.timeout) as workers:
         checks = [workers.verify(one.task.problem, one.answer) for one in given]
         good = [one for one, check in zip(given, checks, strict=True) if is_flawless(check.result().report)]
-    _tell(Counter({"a check of the demonstration fails": len(given) - len(good)}), display)
+    log_left_out(Counter({"a check fails": len(given) - len(good)}), "demonstrations", display)
     return good
 
 
@@ -179,9 +179,3 @@ def _demonstration(one: Demonstration, tokenizer: PreTrainedTokenizerFast, confi
 
 def _write(path: Path, rows: Iterable[msgspec.Struct]) -> None:
     path.write_bytes(b"".join([msgspec.json.encode(row) + b"\n" for row in rows]))
-
-
-def _tell(left_out: Counter[str], display: Display) -> None:
-    for reason, count in left_out.items():
-        if count:
-            display.log(f"{count} left out: {reason}")
