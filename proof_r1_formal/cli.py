@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "translate": ("problems", "Convert problems to the package's own format."),
     "generate": ("problems", "Generate problems with certified answers."),
     "prove": ("proofs", "Find short proofs of answers, or countermodels if Uncertain."),
+    "data": ("data", "Make the evaluation sets of the paper from files of its datasets."),
     "prompt": ("prompt", "Print the messages that ask a model to solve a problem."),
     "grammar": ("decoding", "Write the grammar of answers to one problem."),
     "sample": ("models", "Ask a model to solve problems."),
@@ -45,7 +46,7 @@ COMMANDS: Final = {
 
 GROUPS: Final = {
     "Verify": ("verify", "show", "evaluate", "report", "certify"),
-    "Data": ("parse", "translate", "generate", "prove"),
+    "Data": ("parse", "translate", "generate", "prove", "data"),
     "Models": ("prompt", "grammar", "sample", "best", "review", "train"),
     "Trust": ("soundness", "crosscheck", "theories", "rules", "doctor"),
     "Service": ("serve",),

@@ -52,6 +52,7 @@ NOT_RUN = {
     ("evaluation.md", "proof-r1 evaluate --study"): "tests/study/test_evaluation_commands.py runs a study",
     ("evaluation.md", "proof-r1 review"): "wants a model; tests/study/test_evaluation_commands.py has one",
     ("models.md", "pip install 'proof-r1-formal[models]'"): "wants an endpoint; tests/models has one",
+    ("paper.md", "proof-r1 data"): "wants the datasets; tests/study/test_paper_splits.py has them",
     ("training.md", "from proof_r1_formal import TRAIN"): "has no effect alone: tests/training/test_align.py calls it",
 }
 """Blocks that nothing can run: page and beginning -> why."""
