@@ -6,6 +6,7 @@ one clear paragraph on standard error; ``--debug`` shows where they come from.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -15,6 +16,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup, TyperOption
 
+from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.version import __version__
 
@@ -161,6 +163,7 @@ def _interrupt_again(ignored: Any) -> None:
 def main() -> None:
     """Run the command line."""
     sys.unraisablehook = _interrupt_again
+    gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal may lack characters of formulas

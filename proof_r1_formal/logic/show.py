@@ -61,6 +61,7 @@ _PLAIN_BINDER = re.compile(rf"{_NO_WORD}\w(?:\w|['’])*")
 
 @dataclass(frozen=True, slots=True)
 class _Symbols:
+    notation: Notation
     top: str
     bottom: str
     negation: str
@@ -73,10 +74,10 @@ class _Symbols:
 
 _UNICODE_BINARY: dict[type, str] = {And: "∧", Xor: "⊕", Or: "∨", Implies: "→", Iff: "↔"}
 _INFIX = {
-    "unicode": _Symbols("⊤", "⊥", "¬", "∀", "∃", "=", _UNICODE_BINARY),
-    "juxtaposed": _Symbols("⊤", "⊥", "¬", "∀", "∃", "=", _UNICODE_BINARY, juxtaposed=True),
+    "unicode": _Symbols("unicode", "⊤", "⊥", "¬", "∀", "∃", "=", _UNICODE_BINARY),
+    "juxtaposed": _Symbols("juxtaposed", "⊤", "⊥", "¬", "∀", "∃", "=", _UNICODE_BINARY, juxtaposed=True),
     "ascii": _Symbols(
-        "true", "false", "~", "all ", "exists ", "=", {And: "&", Xor: "^", Or: "|", Implies: "->", Iff: "<->"}
+        "ascii", "true", "false", "~", "all ", "exists ", "=", {And: "&", Xor: "^", Or: "|", Implies: "->", Iff: "<->"}
     ),
 }
 _PREFIX_WORDS: dict[type, str] = {And: "and", Xor: "xor", Or: "or", Implies: "->", Iff: "<->"}
@@ -118,24 +119,29 @@ def show_term(term: Term) -> str:
     match term:
         case Var(name, _):
             return _binder(name)
-        case App(function, ()):
-            return _name(function)
         case App(function, arguments):
-            return f"{_name(function)}({', '.join([show_term(a) for a in arguments])})"
+            return _applied(function, arguments)
     assert_never(term)
+
+
+def _applied(name: str, arguments: tuple[Term, ...]) -> str:
+    return f"{_name(name)}({', '.join([show_term(a) for a in arguments])})" if arguments else _name(name)
 
 
 def _infix(formula: Formula, symbols: _Symbols, strength: int, *, last: bool) -> str:
     """``last``: nothing of the same pair of parentheses follows, so that a quantifier may stand bare."""
+    known: str | None = None if formula.quantifiers else formula.memo.get(symbols.notation)
+    if known is not None:
+        return known if _STRENGTH.get(type(formula), _TIGHT) >= strength else f"({known})"
     match formula:
+        case Atom(predicate, arguments):
+            if symbols.juxtaposed and arguments:
+                return " ".join([_head(predicate, arguments), *[_argument(a) for a in arguments]])
+            return _applied(predicate, arguments)
         case Top():
             return symbols.top
         case Bottom():
             return symbols.bottom
-        case Atom(predicate, arguments):
-            if symbols.juxtaposed and arguments:
-                return " ".join([_head(predicate, arguments), *[_argument(a) for a in arguments]])
-            return show_term(App(predicate, arguments))
         case Eq(left, right):
             return f"{show_term(left)} {symbols.equality} {show_term(right)}"
         case Not(Eq() as body):

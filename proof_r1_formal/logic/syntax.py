@@ -90,16 +90,17 @@ def once(function: Callable[[_T], _R]) -> Callable[[_T], _R]:
 
     @wraps(function)
     def remembering(node: _T) -> _R:
-        found = node.memo.get(name, _UNKNOWN)
-        if found is _UNKNOWN:
+        try:
+            found = node.memo[name]
+        except KeyError:
             found = function(node)
             node.memo[name] = _ITSELF if found is node else found  # a node that held itself would not be freed at once
-        return node if found is _ITSELF else found  # type: ignore[return-value]
+        return node if found is _ITSELF else found  # type: ignore[no-any-return]
 
     return remembering
 
 
-_ITSELF, _UNKNOWN = object(), object()
+_ITSELF = object()
 
 
 def _setter(cls: type, name: str) -> Callable[[object, object], None]:

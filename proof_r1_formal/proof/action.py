@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from json import JSONDecodeError, JSONDecoder
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from proof_r1_formal.errors import ParseError
 from proof_r1_formal.logic.parse import parse_formula
@@ -28,6 +28,7 @@ MAX_NESTING = 64
 """The deepest nesting of arrays and objects in an element of the summary's array."""
 
 FIELDS = ("id", "dependencies", "conclusion", "rule")
+_FIELDS = frozenset(FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,13 +235,7 @@ def _action(span: tuple[int, int], value: Any) -> Action:
     if not isinstance(value, _Object):
         return Action(span, findings=(Finding(Code.NOT_AN_OBJECT, "the element is not a JSON object"),))
     fields = dict(reversed(value.pairs))  # of a repeated key, the first value
-    findings: list[Finding] = []
-    counts = Counter([key for key, _ in value.pairs])
-    findings += [Finding(Code.DUPLICATE_KEY, f"field {k!r} is there twice") for k in fields if counts[k] > 1]
-    findings += [Finding(Code.MISSING_FIELD, f"field {k!r} is missing") for k in FIELDS if k not in fields]
-    findings += [
-        Finding(Code.EXTRA_FIELD, f"field {k!r} is not one of {', '.join(FIELDS)}") for k in fields if k not in FIELDS
-    ]
+    findings = [] if len(value.pairs) == len(FIELDS) and fields.keys() == _FIELDS else _wrong_keys(value, fields)
     conclusion = _text(fields, "conclusion", findings)
     return Action(
         span=span,
@@ -253,16 +248,27 @@ def _action(span: tuple[int, int], value: Any) -> Action:
     )
 
 
+def _wrong_keys(value: _Object, fields: dict[str, Any]) -> list[Finding]:
+    """Keys that are there twice, are missing, or are no fields."""
+    counts = Counter([key for key, _ in value.pairs])
+    extra, listed = [key for key in fields if key not in _FIELDS], ", ".join(FIELDS)
+    return [
+        *[Finding(Code.DUPLICATE_KEY, f"field {key!r} is there twice") for key in fields if counts[key] > 1],
+        *[Finding(Code.MISSING_FIELD, f"field {key!r} is missing") for key in FIELDS if key not in fields],
+        *[Finding(Code.EXTRA_FIELD, f"field {key!r} is not one of {listed}") for key in extra],
+    ]
+
+
 def _text(fields: dict[str, Any], key: str, findings: list[Finding]) -> str | None:
     value = fields.get(key)
     if _is_text(value):
-        return str(value)
+        return value
     if key in fields:
         findings.append(Finding(Code.WRONG_TYPE, f"field {key!r} must be {_WANTED}"))
     return None
 
 
-def _is_text(value: object) -> bool:
+def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and value != "" and is_text(value)
 
 
@@ -272,13 +278,13 @@ _WANTED = "a non-empty string without halves of surrogate pairs"
 def _dependencies(fields: dict[str, Any], findings: list[Finding]) -> tuple[str, ...]:
     value = fields.get("dependencies", [])
     listed = value if isinstance(value, list) else []
-    names = tuple(dict.fromkeys(name for name in listed if _is_text(name)))
-    if not isinstance(value, list) or not all(map(_is_text, value)):
+    names = [name for name in listed if _is_text(name)]
+    if not isinstance(value, list) or len(names) < len(listed):
         findings.append(Finding(Code.WRONG_TYPE, f"field 'dependencies' must be a list, each item {_WANTED}"))
     if len(listed) > MAX_DEPENDENCIES:
         problem = f"{len(listed)} dependencies are listed; at most {MAX_DEPENDENCIES} are allowed"
         findings.append(Finding(Code.TOO_MANY_DEPENDENCIES, problem))
-    return names
+    return tuple(dict.fromkeys(names))
 
 
 def _formula(conclusion: str | None, findings: list[Finding]) -> Formula | None:

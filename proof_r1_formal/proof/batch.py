@@ -6,6 +6,7 @@ The number of workers does not affect reports: a verdict depends only on the pro
 
 from __future__ import annotations
 
+import gc
 import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.engines import PROCESSES
+from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION, PROCESSES
 from proof_r1_formal.errors import ProofR1Error, require_type
 from proof_r1_formal.proof.judge import EvidenceLevel
 from proof_r1_formal.proof.report import TraceReport, decode, encode
@@ -187,6 +188,7 @@ _worker: tuple[Verifier, Mapping[str, Problem]]
 
 def _start_worker(settings: Settings, problems: Mapping[str, Problem]) -> None:
     global _worker
+    gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
     _worker = (settings.verifier(), problems)
 
 

@@ -13,7 +13,7 @@ from proof_r1_formal.logic.fingerprint import fingerprints_differ, single
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
 from proof_r1_formal.proof.report import Code, Finding
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
+from proof_r1_formal.solvers.base import Entailed, Refuted, Unknown
 from proof_r1_formal.solvers.oracle import Oracle
 
 
@@ -72,30 +72,25 @@ def progress_findings(
         oracle: answers the questions of equivalence.
         exempt: id of a dependency that the conclusion may be equivalent to (a quantifier negation's principal premise).
     """
-    verdict = _judged(oracle.valid(conclusion), Code.TAUTOLOGY, "the conclusion is a tautology")
-    if verdict is not None:
-        return (verdict,)
+    answer = oracle.valid(conclusion)
+    if not isinstance(answer, Refuted):
+        return (_finding(answer, Code.TAUTOLOGY, "the conclusion is a tautology"),)
     for name, formula in dependencies.items():
         if name != exempt:
-            restates = f"the conclusion only restates its dependency {name}"
-            verdict = _judged(oracle.equivalent(conclusion, formula), Code.RESTATES_DEPENDENCY, restates, name)
-            if verdict is not None:
-                return (verdict,)
+            answer = oracle.equivalent(conclusion, formula)
+            if not isinstance(answer, Refuted):
+                restates = f"the conclusion only restates its dependency {name}"
+                return (_finding(answer, Code.RESTATES_DEPENDENCY, restates, name),)
     for name, formula in admitted.candidates(conclusion):
         if name != exempt:
-            repeats = f"the conclusion repeats that of {name}"
-            verdict = _judged(oracle.equivalent(conclusion, formula), Code.REPEATS_CONCLUSION, repeats, name)
-            if verdict is not None:
-                return (verdict,)
+            answer = oracle.equivalent(conclusion, formula)
+            if not isinstance(answer, Refuted):
+                return (_finding(answer, Code.REPEATS_CONCLUSION, f"the conclusion repeats that of {name}", name),)
     return ()
 
 
-def _judged(answer: Answer, code: Code, message: str, *names: str) -> Finding | None:
-    """A finding unless the answer is a clear no."""
-    match answer:
-        case Refuted():
-            return None
-        case Entailed():
-            return Finding(code, message, names)
-        case unknown:
-            return Finding(Code.PROGRESS_UNDECIDED, f"whether {message} stayed undecided ({unknown.reason})", names)
+def _finding(answer: Entailed | Unknown, code: Code, message: str, *names: str) -> Finding:
+    """What an answer other than a clear no says of the progress."""
+    if isinstance(answer, Entailed):
+        return Finding(code, message, names)
+    return Finding(Code.PROGRESS_UNDECIDED, f"whether {message} stayed undecided ({answer.reason})", names)
