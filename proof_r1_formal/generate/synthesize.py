@@ -28,7 +28,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
 
-BUDGET = 400_000
+BUDGET = 100_000
 """Default budget of a problem, in the units of ``generate.search.Budget``."""
 
 

@@ -95,7 +95,7 @@ def once(function: Callable[[_T], _R]) -> Callable[[_T], _R]:
         except KeyError:
             found = function(node)
             node.memo[name] = _ITSELF if found is node else found  # a node that held itself would not be freed at once
-        return node if found is _ITSELF else found  # type: ignore[no-any-return]
+        return node if found is _ITSELF else found  # type: ignore[return-value]
 
     return remembering
 
