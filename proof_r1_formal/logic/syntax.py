@@ -91,11 +91,14 @@ def once(function: Callable[[_T], _R]) -> Callable[[_T], _R]:
     @wraps(function)
     def remembering(node: _T) -> _R:
         try:
-            found = node.memo[name]
+            known = node.memo[name]
         except KeyError:
-            found = function(node)
-            node.memo[name] = _ITSELF if found is node else found  # a node that held itself would not be freed at once
-        return node if found is _ITSELF else found  # type: ignore[return-value]
+            pass
+        else:
+            return node if known is _ITSELF else known  # type: ignore[return-value]
+        found = function(node)
+        node.memo[name] = _ITSELF if found is node else found  # a node that held itself would not be freed at once
+        return found
 
     return remembering
 
