@@ -3,34 +3,38 @@
 In: the folders of runs, grouped under labels (for example a method with its seeds). Out: panels with the numbers of a
 figure, and files. Pure functions compute all numbers.
 
-``python -m training.diagnostics --out FOLDER LABEL=RUN[,RUN…] …`` writes the figures of any runs.
+``python -m training.diagnostics --out FOLDER LABEL=RUN[,RUN…] …`` writes the figures of any runs of either engine.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from math import fsum, sqrt
+from math import sqrt
 from pathlib import Path
-from statistics import fmean, pstdev
-from typing import Literal, TypeAlias
+from statistics import fmean, pstdev, stdev
+from typing import TypeAlias
 
+import msgspec
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from msgspec import structs
 
-from training.common.logs import EvaluationRecord, Record, StepRecord, read_log
-from training.gradients import Block
+from proof_r1_formal import Problem, read_problems
+from training.centring import Centring
+from training.common.logs import EvaluationRecord, Record, Score, StepRecord, read_log
+from training.config import read_config
+from training.gradients import GRADIENTS, Block, blocks, findings, gradient_grid
 
 Curve: TypeAlias = Mapping[int, float]
 """Step -> value."""
-Signal: TypeAlias = tuple[str, float]
-"""The declared rule and the signal of an action."""
-
 WINDOW = 10
 """Number of steps over which noisy curves are smoothed."""
+DECAY = 0.9
+"""Of the moving averages of length, distance and entropy."""
+T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+"""The 97.5 % quantiles of Student's distribution for 1, 2, … degrees of freedom; the last serves for more."""
 SIGNALS = ("0.0", "0.1", "0.3", "1.0")
 SIGNAL_COLOURS = ("#b2182b", "#ef8a62", "#fddbc7", "#2166ac")
 
@@ -40,11 +44,16 @@ SIGNAL_COLOURS = ("#b2182b", "#ef8a62", "#fddbc7", "#2166ac")
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A curve with its spread: means and population standard deviations by step."""
+    """A curve with its spread: by step the means, and what is shaded below and above them.
+
+    Attributes:
+        below, above: how far the shade reaches: a population standard deviation, or to the ends of an interval.
+    """
 
     steps: tuple[int, ...]
     means: tuple[float, ...]
-    deviations: tuple[float, ...]
+    below: tuple[float, ...]
+    above: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +89,55 @@ def band(curves: Sequence[Curve], *, window: int = 1) -> Band:
         ]
         for step in steps
     ]
-    return Band(tuple(steps), tuple(map(fmean, around)), tuple(map(pstdev, around)))
+    deviations = tuple(map(pstdev, around))
+    return Band(tuple(steps), tuple(map(fmean, around)), deviations, deviations)
 
 
-def score_curve(records: Iterable[Record], score: str) -> Curve:
-    """A score over the evaluations of a run."""
-    return {r.step: r.scores[score].value for r in records if isinstance(r, EvaluationRecord)}
+def moving(curves: Sequence[Curve], *, decay: float = DECAY) -> Band:
+    """The moving average of the mean of several runs, and the moving standard deviation around it.
+
+    Args:
+        curves: need not have the same steps.
+        decay: the weight of what was before; 0 leaves the mean as it is.
+    """
+    plain = band(curves)
+    means: list[float] = []
+    variances: list[float] = []
+    for value in plain.means:
+        off = value - means[-1] if means else 0.0
+        means.append(means[-1] + (1 - decay) * off if means else value)
+        variances.append(decay * (variances[-1] + (1 - decay) * off**2) if variances else 0.0)
+    deviations = tuple(map(sqrt, variances))
+    return Band(plain.steps, tuple(means), deviations, deviations)
+
+
+def score_band(logs: Sequence[Sequence[Record]], score: str) -> Band:
+    """A score over the evaluations of runs, with its 95 % interval.
+
+    The interval of several runs is Student's over the runs. That of a single run is its own, by bootstrap over the
+    problems; it is empty in a log without intervals.
+    """
+    found: dict[int, list[Score]] = {}
+    for record in [record for log in logs for record in log if isinstance(record, EvaluationRecord)]:
+        found.setdefault(record.step, []).append(record.scores[score])
+    steps = sorted(found)
+    reach = [_reach(found[step]) for step in steps]
+    return Band(
+        tuple(steps),
+        tuple([fmean([one.value for one in found[step]]) for step in steps]),
+        tuple([below for below, _ in reach]),
+        tuple([above for _, above in reach]),
+    )
+
+
+def _reach(scores: Sequence[Score]) -> tuple[float, float]:
+    """How far the interval reaches below and above the mean."""
+    if len(scores) > 1:
+        half = T[min(len(scores) - 1, len(T)) - 1] * stdev([one.value for one in scores]) / sqrt(len(scores))
+        mean = fmean([one.value for one in scores])
+        return min(half, mean), min(half, 1.0 - mean)  # it is a share
+    [one] = scores
+    return (0.0, 0.0) if one.interval is None else (one.value - one.interval[0], one.interval[1] - one.value)
 
 
 def step_curve(records: Iterable[Record], value: Callable[[StepRecord], float]) -> Curve:
@@ -98,14 +150,32 @@ Runs: TypeAlias = Mapping[str, Sequence[Sequence[Record]]]
 
 
 def score_panels(runs: Runs) -> tuple[Panel, ...]:
-    """Accuracy, FVR and RVR in evaluation."""
-    titles = {"Avg": "accuracy", "FVR": "FVR", "RVR": "RVR"}
+    """Accuracy, FVR and RVR in evaluation, with 95 % intervals."""
+    records = [record for logs in runs.values() for log in logs for record in log]
+    samples = max([record.samples for record in records if isinstance(record, EvaluationRecord)], default=1)
+    titles = {"Pass": f"Pass@{samples}", "Avg": f"Avg@{samples}", "FVR": "FVR", "RVR": "RVR"}
+    return tuple(
+        [
+            Panel(title, "share (95 % interval)", {label: score_band(logs, name) for label, logs in runs.items()})
+            for name, title in titles.items()
+        ]
+    )
+
+
+def baseline_panels(runs: Runs, *, window: int = WINDOW) -> tuple[Panel, ...]:
+    """For each label the error of one baseline of signals and of one per rule, over the steps."""
+    shown: dict[str, Callable[[StepRecord], float]] = {
+        "global": lambda r: r.error_global,
+        "rule": lambda r: r.error_by_rule,
+    }
     return tuple(
         [
             Panel(
-                title, "share", {label: band([score_curve(log, name) for log in logs]) for label, logs in runs.items()}
+                label,
+                "error of the baseline",
+                {name: band([step_curve(log, value) for log in logs], window=window) for name, value in shown.items()},
             )
-            for name, title in titles.items()
+            for label, logs in runs.items()
         ]
     )
 
@@ -129,14 +199,23 @@ def signal_panels(runs: Runs, *, window: int = WINDOW) -> tuple[Panel, ...]:
     )
 
 
-def drift_panels(runs: Runs, *, window: int = WINDOW) -> tuple[Panel, ...]:
-    """Drift of the policy: length of responses, distance from the reference policy, entropy."""
+def drift_panels(runs: Runs, *, decay: float = DECAY) -> tuple[Panel, ...]:
+    """Drift of the policy: length of responses, distance from the reference policy, entropy, as moving averages."""
     shown: tuple[tuple[str, str, Callable[[StepRecord], float]], ...] = (
         ("response length", "tokens", lambda r: r.tokens),
         ("KL to the reference policy", "nats per response", lambda r: r.kl),
         ("entropy", "nats per token", lambda r: r.entropy),
     )
-    return tuple([Panel(title, unit, _over_steps(runs, value, window)) for title, unit, value in shown])
+    return tuple(
+        [
+            Panel(
+                title,
+                unit,
+                {label: moving([step_curve(log, v) for log in logs], decay=decay) for label, logs in runs.items()},
+            )
+            for title, unit, v in shown
+        ]
+    )
 
 
 def time_panels(runs: Runs, *, window: int = WINDOW) -> tuple[Panel, ...]:
@@ -149,120 +228,6 @@ def time_panels(runs: Runs, *, window: int = WINDOW) -> tuple[Panel, ...]:
 
 def _over_steps(runs: Runs, value: Callable[[StepRecord], float], window: int) -> dict[str, Band]:
     return {label: band([step_curve(log, value) for log in logs], window=window) for label, logs in runs.items()}
-
-
-# -- centring ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Centring:
-    """The error of a baseline of signals that was estimated on other problems.
-
-    Attributes:
-        actions: how many.
-        by_global: error of one baseline, the mean of all signals.
-        by_rule: error of one baseline per rule, the mean of the rule's signals.
-    """
-
-    actions: int
-    by_global: float
-    by_rule: float
-
-
-def centring(groups: Sequence[Sequence[Signal]], *, folds: int = 5) -> dict[str, Centring]:
-    """The cross-validated error of both baselines, for each rule and (``all``) over all rules.
-
-    Problems are split into folds. The error of a rule in a fold is its mean signal there minus the baseline from the
-    other folds. Squared errors are averaged, weighted by actions. A rule that is absent from the other folds gets the
-    global baseline.
-
-    Args:
-        groups: the actions of each problem's rollouts.
-        folds: at least 2.
-    """
-    errors: dict[str, list[tuple[int, float, float]]] = defaultdict(list)
-    for fold in range(folds):
-        known = _by_rule(chain.from_iterable([g for i, g in enumerate(groups) if i % folds != fold]))
-        if not known:
-            continue
-        value = fmean(chain.from_iterable(known.values()))
-        for rule, signals in _by_rule(chain.from_iterable(groups[fold::folds])).items():
-            mean = fmean(signals)
-            own = fmean(known[rule]) if rule in known else value
-            errors[rule].append((len(signals), (mean - value) ** 2, (mean - own) ** 2))
-    found = {rule: _centring(parts) for rule, parts in sorted(errors.items())}
-    return {**found, "all": _centring(list(chain.from_iterable(errors.values())))}
-
-
-def _by_rule(signals: Iterable[Signal]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = defaultdict(list)
-    for rule, signal in signals:
-        found[rule].append(signal)
-    return found
-
-
-def _centring(parts: Sequence[tuple[int, float, float]]) -> Centring:
-    actions = sum([count for count, _, _ in parts])
-    by_global, by_rule = (sqrt(fsum([part[0] * part[i] for part in parts]) / max(1, actions)) for i in (1, 2))
-    return Centring(actions, by_global, by_rule)
-
-
-# -- gradients --------------------------------------------------------------------------------------------------------
-
-Quantity: TypeAlias = Literal["angle", "verification_to_total", "outcome_to_total", "ratio"]
-
-GRADIENTS: Mapping[Quantity, str] = {
-    "angle": "verification and closure (degrees)",
-    "verification_to_total": "verification and sum (degrees)",
-    "outcome_to_total": "closure and sum (degrees)",
-    "ratio": "length, closure / verification",
-}
-"""The quantities of the gradients of the two terms."""
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A number for each layer and module; None where there is none.
-
-    Attributes:
-        layers, modules: the rows and columns; "–" is the row of what is in no layer.
-        cells: row by row.
-    """
-
-    layers: tuple[str, ...]
-    modules: tuple[str, ...]
-    cells: tuple[tuple[float | None, ...], ...]
-
-
-def gradient_grid(blocks: Sequence[Block], quantity: Quantity) -> Grid:
-    """One quantity of all blocks, layer by module."""
-    layers = sorted({block.layer for block in blocks if block.layer is not None})
-    rows: list[int | None] = [*layers, *([None] if any(block.layer is None for block in blocks) else [])]
-    modules = list(dict.fromkeys([block.module for block in blocks]))
-    values = {(block.layer, block.module): _quantity(block, quantity) for block in blocks}
-    return Grid(
-        tuple(["–" if layer is None else str(layer) for layer in rows]),
-        tuple(modules),
-        tuple([tuple([values.get((layer, module)) for module in modules]) for layer in rows]),
-    )
-
-
-def _quantity(block: Block, quantity: Quantity) -> float | None:
-    match quantity:
-        case "angle":
-            return block.angle
-        case "verification_to_total":
-            return block.verification_to_total
-        case "outcome_to_total":
-            return block.outcome_to_total
-        case "ratio":
-            return block.ratio
-
-
-def acute(blocks: Sequence[Block]) -> tuple[int, int]:
-    """The number of blocks in which the gradients of both terms form an acute angle, and of those in which both are
-    nonzero."""
-    return sum([block.acute for block in blocks]), sum([block.angle is not None for block in blocks])
 
 
 # -- drawing ----------------------------------------------------------------------------------------------------------
@@ -286,8 +251,8 @@ def draw_panels(panels: Sequence[Panel], path: Path) -> None:
 
 def _draw_line(axes: Axes, label: str, line: Band) -> None:
     (drawn,) = axes.plot(line.steps, line.means, label=label)
-    low = [mean - deviation for mean, deviation in zip(line.means, line.deviations, strict=True)]
-    high = [mean + deviation for mean, deviation in zip(line.means, line.deviations, strict=True)]
+    low = [mean - below for mean, below in zip(line.means, line.below, strict=True)]
+    high = [mean + above for mean, above in zip(line.means, line.above, strict=True)]
     axes.fill_between(line.steps, low, high, color=drawn.get_color(), alpha=0.2, linewidth=0)
 
 
@@ -308,8 +273,9 @@ def draw_centring(errors: Mapping[str, Centring], path: Path) -> None:
 def draw_gradients(blocks: Sequence[Block], path: Path) -> None:
     """Write a figure of angles and lengths, layer by module."""
     figure = _figure(4)
-    together, pulling = acute(blocks)
-    figure.suptitle(f"gradients of the two terms: {together} of {pulling} blocks acute")
+    found = findings(blocks)
+    shown = [f"{name} {value:.4g}" for name, value in found.items() if value is not None]
+    figure.suptitle("gradients of the two terms: " + ", ".join(shown), fontsize="small", wrap=True)
     for axes, (quantity, title) in zip(figure.subplots(1, 4), GRADIENTS.items(), strict=True):
         grid = gradient_grid(blocks, quantity)
         cells = [[float("nan") if cell is None else cell for cell in row] for row in grid.cells]
@@ -334,7 +300,8 @@ def draw_runs(runs: Runs, folder: Path, *, window: int = WINDOW) -> tuple[Path, 
     figures = {
         "scores": score_panels(runs),
         "signals": signal_panels(runs, window=window),
-        "drift": drift_panels(runs, window=window),
+        "baselines": baseline_panels(runs, window=window),
+        "drift": drift_panels(runs),
         "time": time_panels(runs, window=window),
     }
     for name, panels in figures.items():
@@ -347,12 +314,30 @@ def main() -> None:
     parser = ArgumentParser(prog="python -m training.diagnostics", description="Draw the logs of runs.")
     parser.add_argument("runs", nargs="+", help="LABEL=RUN[,RUN…]: folders with a log.jsonl")
     parser.add_argument("--out", type=Path, required=True, help="folder for the figures")
+    parser.add_argument(
+        "--gradients", type=Path, metavar="PROBLEMS", help="also of the gradients that each trained policy has on these"
+    )
     given = parser.parse_args()
-    runs: dict[str, list[list[Record]]] = {}
+    folders: dict[str, list[Path]] = {}
     for argument in given.runs:
-        label, _, folders = argument.rpartition("=")
-        runs[label or folders] = [list(read_log(Path(folder) / "log.jsonl")) for folder in folders.split(",")]
-    draw_runs(runs, given.out)
+        label, _, listed = argument.rpartition("=")
+        folders[label or listed] = [Path(folder) for folder in listed.split(",")]
+    draw_runs({label: [list(read_log(run / "log.jsonl")) for run in of] for label, of in folders.items()}, given.out)
+    if given.gradients is not None:
+        _draw_run_gradients(folders, read_problems(given.gradients), given.out)
+
+
+def _draw_run_gradients(folders: Mapping[str, Sequence[Path]], problems: Mapping[str, Problem], out: Path) -> None:
+    """Write a figure and its numbers for the first run of each label, on rollouts of all the problems."""
+    from training.experiments.credited import sampled_batch
+
+    for number, (label, (run, *_)) in enumerate(folders.items()):
+        config = structs.replace(read_config(run / "config.yaml"), output=str(run))
+        batch = sampled_batch(config, list(problems.values()))
+        found = blocks(batch.policy.model, batch.rollouts, divisor=batch.divisor, micro=config.batch.micro)
+        draw_gradients(found, out / f"gradients-{number}.png")
+        numbers = {"label": label, **findings(found), "by block": found}
+        (out / f"gradients-{number}.json").write_bytes(msgspec.json.format(msgspec.json.encode(numbers), indent=1))
 
 
 if __name__ == "__main__":

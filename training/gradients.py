@@ -10,10 +10,10 @@ in the advantages. Two backward passes give the gradients of both terms, and the
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import acos, degrees, sqrt
-from typing import TypeAlias
+from math import acos, degrees, fsum, sqrt
+from typing import Literal, TypeAlias
 
 import torch
 from torch import Tensor
@@ -26,6 +26,8 @@ from training.methods import Rollout, TokenCredit
 
 Place: TypeAlias = tuple[int | None, str]
 """The layer of a block, None outside of the layers, and its module."""
+ALL = "all"
+"""Module of a block that joins several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +90,25 @@ class Block:
 
     @property
     def ratio(self) -> float | None:
-        """Length of the outcome's gradient divided by that of the verification's; None if the latter is zero."""
-        return self.outcome / self.verification if self.verification else None
+        """Length of the verification's gradient divided by that of the outcome's; None if the latter is zero."""
+        return self.verification / self.outcome if self.outcome else None
 
     @property
     def acute(self) -> bool:
         """Whether a small step along either gradient also improves the other term."""
         return self.product > 0.0
+
+
+def joined(blocks: Iterable[Block], layer: int | None = None, module: str = ALL) -> Block:
+    """Several blocks as one: the gradients at all their parameters, concatenated."""
+    known = list(blocks)
+    return Block(
+        layer,
+        module,
+        sqrt(fsum([block.verification**2 for block in known])),
+        sqrt(fsum([block.outcome**2 for block in known])),
+        fsum([block.product for block in known]),
+    )
 
 
 def _angle(product: float, one: float, other: float) -> float | None:
@@ -172,3 +186,91 @@ def _gradients(
             if gradient is not None:
                 total[name] += gradient
     return total
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+Quantity: TypeAlias = Literal["angle", "verification_to_total", "outcome_to_total", "ratio"]
+
+GRADIENTS: Mapping[Quantity, str] = {
+    "angle": "verification and closure (degrees)",
+    "verification_to_total": "verification and sum (degrees)",
+    "outcome_to_total": "closure and sum (degrees)",
+    "ratio": "length, verification / closure",
+}
+"""The quantities of the gradients of the two terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A number for each layer and module; None where there is none.
+
+    Attributes:
+        layers, modules: the rows and columns; "–" is the row of what is in no layer, "all" joins the gradients of a
+            row or column.
+        cells: row by row.
+    """
+
+    layers: tuple[str, ...]
+    modules: tuple[str, ...]
+    cells: tuple[tuple[float | None, ...], ...]
+
+
+def gradient_grid(blocks: Sequence[Block], quantity: Quantity) -> Grid:
+    """One quantity of all blocks, layer by module."""
+    layers = sorted({block.layer for block in blocks if block.layer is not None})
+    rows: list[int | None] = [*layers, *([None] if any(block.layer is None for block in blocks) else [])]
+    modules = list(dict.fromkeys([block.module for block in blocks]))
+    within = {
+        (row, column): [
+            block
+            for block in blocks
+            if (row == ALL or block.layer == row) and (column == ALL or block.module == column)
+        ]
+        for row in (*rows, ALL)
+        for column in (*modules, ALL)
+    }
+    return Grid(
+        (*["–" if layer is None else str(layer) for layer in rows], ALL),
+        (*modules, ALL),
+        tuple([tuple([_quantity(joined(within[row, c]), quantity) for c in (*modules, ALL)]) for row in (*rows, ALL)]),
+    )
+
+
+def _quantity(block: Block, quantity: Quantity) -> float | None:
+    match quantity:
+        case "angle":
+            return block.angle
+        case "verification_to_total":
+            return block.verification_to_total
+        case "outcome_to_total":
+            return block.outcome_to_total
+        case "ratio":
+            return block.ratio
+
+
+def findings(blocks: Sequence[Block]) -> dict[str, float | None]:
+    """What the gradients of the two terms say in all; angles in degrees.
+
+    *Acute* counts blocks with an angle below 90°. Blocks count where both gradients are nonzero. The early layers are
+    the first third of all.
+    """
+    both = [block for block in blocks if block.angle is not None]
+    layers = sorted({block.layer for block in blocks if block.layer is not None})
+    early = layers[: max(1, len(layers) // 3)]
+    whole = joined(blocks)
+    return {
+        "blocks": len(both),
+        "acute between the terms": sum([block.acute for block in both]),
+        "acute between verification and sum": _acute(both, "verification_to_total"),
+        "acute between closure and sum": _acute(both, "outcome_to_total"),
+        "length, verification / closure": whole.ratio,
+        "angle between the terms": whole.angle,
+        "angle between the terms, early layers": joined([b for b in blocks if b.layer in early]).angle,
+        "angle between the terms, last layer": joined([b for b in blocks if b.layer in layers[-1:]]).angle,
+    }
+
+
+def _acute(blocks: Sequence[Block], quantity: Quantity) -> int:
+    angles = [_quantity(block, quantity) for block in blocks]
+    return sum([angle is not None and angle < 90.0 for angle in angles])

@@ -229,7 +229,7 @@ def _outside(problem: Problem) -> str:
                     return f"no predicate of names and variables: {show(part)}"
                 for name in names:
                     if not _NAME.fullmatch(name) or name in bound or _FREE.fullmatch(name):
-                        return f"{name!r} in {show(part)} is no name, or a free variable"
+                        return f"{name!r} in {show(part)}: not a name, or a free variable"
             case _:
                 pass
     return ""

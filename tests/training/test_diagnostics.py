@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import sys
 from math import sqrt
 from pathlib import Path
 
@@ -10,25 +13,31 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel, Qwen2Config
 
-from training.common.logs import EvaluationRecord, Record, Score, Seconds, StepRecord
+from proof_r1_formal import ProofR1Error
+from tests.training.conftest import EXAMPLES
+from training.centring import Centring, centring
+from training.common.display import Display
+from training.common.logs import EvaluationRecord, Record, Score, Seconds, StepRecord, read_log
+from training.config import Config, read_config, write_config
 from training.diagnostics import (
     Band,
-    Centring,
-    acute,
     band,
-    centring,
+    baseline_panels,
     draw_centring,
     draw_gradients,
     draw_runs,
     drift_panels,
-    gradient_grid,
+    main,
+    moving,
+    score_band,
     score_panels,
     signal_panels,
     time_panels,
 )
 from training.experiments.engines import report
-from training.gradients import Block, CreditedRollout, blocks, place
+from training.gradients import Block, CreditedRollout, blocks, findings, gradient_grid, joined, place
 from training.local.forward import Example
+from training.local.trainer import train
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -45,7 +54,7 @@ def step(number: int, **values: object) -> StepRecord:
 
 
 def evaluation(number: int, avg: float, fvr: float, rvr: float) -> EvaluationRecord:
-    scores = {"Avg": Score(avg, None), "FVR": Score(fvr, None), "RVR": Score(rvr, None)}
+    scores = {"Avg": Score(avg, None), "Pass": Score(avg, None), "FVR": Score(fvr, None), "RVR": Score(rvr, None)}
     return EvaluationRecord(
         step=number, problems=1, samples=1, scores=scores, signal=0, actions=0, closure=0, broken=0, tokens=0, seconds=0
     )
@@ -55,17 +64,17 @@ def evaluation(number: int, avg: float, fvr: float, rvr: float) -> EvaluationRec
 
 
 def test_a_single_curve_is_its_own_band() -> None:
-    assert band([{1: 2.0, 3: 5.0}]) == Band((1, 3), (2.0, 5.0), (0.0, 0.0))
+    assert band([{1: 2.0, 3: 5.0}]) == Band((1, 3), (2.0, 5.0), (0.0, 0.0), (0.0, 0.0))
 
 
 def test_a_band_is_mean_and_deviation_over_runs() -> None:
-    assert band([{0: 1.0, 5: 2.0}, {0: 3.0}]) == Band((0, 5), (2.0, 2.0), (1.0, 0.0))
+    assert band([{0: 1.0, 5: 2.0}, {0: 3.0}]) == Band((0, 5), (2.0, 2.0), (1.0, 0.0), (1.0, 0.0))
 
 
 def test_a_band_is_mean_and_deviation_in_the_window_around_each_step() -> None:
     found = band([{1: 0.0, 2: 3.0, 3: 6.0, 4: 0.0}], window=3)
     assert found.means == (1.5, 3.0, 3.0, 3.0)
-    assert found.deviations == pytest.approx((1.5, sqrt(6), sqrt(6), 3.0))
+    assert found.below == found.above == pytest.approx((1.5, sqrt(6), sqrt(6), 3.0))
 
 
 def test_an_even_window_reaches_one_step_further_ahead() -> None:
@@ -73,7 +82,7 @@ def test_an_even_window_reaches_one_step_further_ahead() -> None:
 
 
 def test_there_is_no_band_of_nothing() -> None:
-    assert band([{}]) == Band((), (), ())
+    assert band([{}]) == Band((), (), (), ())
 
 
 def test_scores_are_those_of_evaluations_only() -> None:
@@ -81,10 +90,20 @@ def test_scores_are_those_of_evaluations_only() -> None:
         [evaluation(0, 0.5, 0.25, 0.125), step(1), evaluation(1, 1.0, 0.5, 0.25)],
         [evaluation(0, 0.0, 0.75, 0.375)],
     ]
-    accuracy, fvr, rvr = score_panels({"warm": logs})
-    assert accuracy.lines == {"warm": Band((0, 1), (0.25, 1.0), (0.25, 0.0))}
+    passed, accuracy, fvr, rvr = score_panels({"warm": logs})
+    assert passed.title == "Pass@1"
+    assert (accuracy.lines["warm"].steps, accuracy.lines["warm"].means) == ((0, 1), (0.25, 1.0))
     assert fvr.lines["warm"].means == (0.5, 0.5)
     assert rvr.lines["warm"].means == (0.25, 0.25)
+
+
+def test_the_interval_is_students_over_runs_and_the_logged_one_of_a_single_run() -> None:
+    one = msgspec.structs.replace(evaluation(0, 0.5, 0, 0), scores={"Avg": Score(0.5, None, (0.25, 0.625))})
+    assert score_band([[one]], "Avg") == Band((0,), (0.5,), (0.25,), (0.125,))
+    assert score_band([[evaluation(0, 0.5, 0, 0)]], "Avg").below == (0.0,)  # an older log has none
+    three = [[evaluation(0, avg, 0, 0)] for avg in (0.4, 0.5, 0.6)]
+    found = score_band(three, "Avg")
+    assert found.below == found.above == pytest.approx((4.303 * 0.1 / sqrt(3),))  # scipy.stats.t.ppf(0.975, 2) = 4.303
 
 
 def test_shares_of_signals_stay_shares() -> None:
@@ -102,12 +121,22 @@ def test_shares_of_signals_stay_shares() -> None:
     }
 
 
-def test_length_distance_and_entropy_are_smoothed() -> None:
+def test_length_distance_and_entropy_are_moving_averages() -> None:
     log = [step(n, tokens=10.0 * n, kl=n**2, entropy=1 / n) for n in (1, 2, 4)]
-    length, distance, entropy = drift_panels({"x": [log]}, window=3)
-    assert length.lines["x"] == Band((1, 2, 4), (15.0, 15.0, 40.0), (5.0, 5.0, 0.0))
-    assert distance.lines["x"].means == (2.5, 2.5, 16.0)
-    assert entropy.lines["x"].means == (0.75, 0.75, 0.25)
+    length, distance, entropy = drift_panels({"x": [log]}, decay=0.5)
+    assert length.lines["x"] == Band((1, 2, 4), (10.0, 15.0, 27.5), *[(0.0, 5.0, sqrt(12.5 + 625 / 4))] * 2)
+    assert distance.lines["x"].means == (1.0, 2.5, 9.25)
+    assert entropy.lines["x"].means == (1.0, 0.75, 0.5)
+
+
+def test_a_moving_average_without_memory_is_the_mean_of_the_runs() -> None:
+    assert moving([{1: 0.0, 2: 4.0}, {1: 2.0}], decay=0.0) == Band((1, 2), (1.0, 4.0), (0.0, 0.0), (0.0, 0.0))
+
+
+def test_the_errors_of_both_baselines_are_shown_over_the_steps() -> None:
+    log = [step(n, error_global=0.5, error_by_rule=0.25 * n) for n in (1, 2)]
+    (panel,) = baseline_panels({"x": [log]}, window=1)
+    assert {name: line.means for name, line in panel.lines.items()} == {"global": (0.5, 0.5), "rule": (0.25, 0.5)}
 
 
 def test_seconds_of_a_step_are_hours_of_a_hundred() -> None:
@@ -152,7 +181,7 @@ def test_nothing_is_centred_without_other_problems() -> None:
 
 def test_angles_of_known_gradients() -> None:
     right = Block(0, "q", 3.0, 4.0, 0.0)
-    assert (right.angle, right.total, right.ratio, right.acute) == (90.0, 5.0, 4 / 3, False)
+    assert (right.angle, right.total, right.ratio, right.acute) == (90.0, 5.0, 3 / 4, False)
     assert right.verification_to_total == pytest.approx(53.130102)
     assert right.outcome_to_total == pytest.approx(36.869898)
     along = Block(0, "q", 1.0, 2.0, 2.0)
@@ -160,16 +189,48 @@ def test_angles_of_known_gradients() -> None:
     against = Block(0, "q", 2.0, 2.0, -4.0)
     assert (against.angle, against.total, against.verification_to_total) == (180.0, 0.0, None)
     alone = Block(0, "q", 0.0, 2.0, 0.0)
-    assert (alone.angle, alone.ratio, alone.outcome_to_total) == (None, None, 0.0)
+    assert (alone.angle, alone.ratio, alone.outcome_to_total) == (None, 0.0, 0.0)
+    assert Block(0, "q", 2.0, 0.0, 0.0).ratio is None
+
+
+def test_joined_blocks_have_the_gradients_side_by_side() -> None:
+    found = joined([Block(0, "q", 3.0, 0.0, 0.0), Block(1, "k", 4.0, 2.0, -5.0)])
+    assert found == Block(None, "all", 5.0, 2.0, -5.0)
+    assert found.angle == pytest.approx(120.0)
+    assert joined([]) == Block(None, "all", 0.0, 0.0, 0.0)
+
+
+def test_the_findings_join_the_early_layers_and_count_angles_with_the_sum() -> None:
+    found = findings(
+        [
+            Block(0, "q", 1.0, 1.0, 0.0),
+            Block(1, "q", 1.0, 1.0, -0.5),
+            Block(2, "q", 3.0, 1.0, -2.0),
+            Block(2, "k", 0.0, 1.0, 0.0),
+            Block(None, "norm", 2.0, 2.0, 4.0),
+        ]
+    )
+    assert found == {
+        "blocks": 4,
+        "acute between the terms": 1,
+        "acute between verification and sum": 4,
+        "acute between closure and sum": 3,  # not where the other is three times as long
+        "length, verification / closure": pytest.approx(sqrt(15 / 8)),
+        "angle between the terms": pytest.approx(82.13, abs=0.01),
+        "angle between the terms, early layers": 90.0,
+        "angle between the terms, last layer": pytest.approx(118.13, abs=0.01),
+    }
 
 
 def test_blocks_are_laid_out_by_layer_and_module() -> None:
     found = [Block(None, "embed", 1, 1, 1), Block(1, "q", 1, 1, 0), Block(0, "q", 1, 1, -1), Block(0, "k", 0, 1, 0)]
     grid = gradient_grid(found, "angle")
-    assert grid.layers == ("0", "1", "–")
-    assert grid.modules == ("embed", "q", "k")
-    assert grid.cells == ((None, 180.0, None), (None, 90.0, None), (0.0, None, None))
-    assert acute(found) == (1, 3)
+    assert grid.layers == ("0", "1", "–", "all")
+    assert grid.modules == ("embed", "q", "k", "all")
+    assert [row[:3] for row in grid.cells[:3]] == [(None, 180.0, None), (None, 90.0, None), (0.0, None, None)]
+    assert grid.cells[0][3] == pytest.approx(135.0)  # layer 0: (1, 0) and (-1, 1)
+    assert grid.cells[3][1] == pytest.approx(120.0)
+    assert grid.cells[3][3] == pytest.approx(90.0)
 
 
 @pytest.mark.parametrize(
@@ -246,7 +307,7 @@ def test_terms_that_are_the_same_pull_the_same_way(model: PreTrainedModel) -> No
         for rollout in ROLLOUTS
     ]
     for block in blocks(model, same, divisor=1.0):
-        assert block.ratio == pytest.approx(2.0, rel=1e-4)
+        assert block.ratio == pytest.approx(0.5, rel=1e-4)
         assert block.angle == pytest.approx(0.0, abs=0.1)
 
 
@@ -260,7 +321,7 @@ def test_figures_are_files(tmp_path: Path, model: PreTrainedModel) -> None:
     draw_gradients(blocks(model, ROLLOUTS, divisor=1.0), tmp_path / "gradients.png")
     for path in (*written, tmp_path / "centring.png", tmp_path / "gradients.png"):
         assert path.read_bytes().startswith(PNG)
-    assert [path.stem for path in written] == ["scores", "signals", "drift", "time"]
+    assert [path.stem for path in written] == ["scores", "signals", "baselines", "drift", "time"]
 
 
 def test_two_engines_are_shown_side_by_side(tmp_path: Path) -> None:
@@ -275,3 +336,32 @@ def test_two_engines_are_shown_side_by_side(tmp_path: Path) -> None:
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")]
     assert [row[5:7] for row in rows] == [["RVR, local", "RVR, openrlhf"], ["0.300", "0.300"], ["0.550", "0.400"]]
     assert (tmp_path / "engines" / "engines.png").read_bytes().startswith(PNG)
+
+
+@pytest.mark.parametrize("lora", ["null", "{rank: 2, alpha: 4, targets: [q_proj, v_proj]}"])
+def test_the_figures_of_a_real_run_need_only_what_both_engines_leave(
+    config: Config, display: Display, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lora: str
+) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(write_config(config), encoding="utf-8")
+    train(read_config(file, [f"model.lora={lora}"]), display)
+    run, out = Path(config.output), tmp_path / "figures"
+    for name in ("checkpoints", "rollouts", "evaluations"):
+        shutil.rmtree(run / name)
+    arguments = ["diagnostics", "--out", str(out), f"tiny={run}", "--gradients", str(EXAMPLES)]
+    monkeypatch.setattr(sys, "argv", arguments)
+    main()
+    names = {"scores", "signals", "baselines", "drift", "time", "gradients-0"}
+    assert {path.stem for path in out.glob("*.png")} == names
+    found = json.loads((out / "gradients-0.json").read_bytes())
+    assert found["label"] == "tiny"
+    trained = {block["module"] for block in found["by block"]}
+    assert ("mlp.up_proj" in trained) is (lora == "null")
+    assert "self_attn.q_proj" in trained
+    records = list(read_log(run / "log.jsonl"))
+    assert all(r.error_by_rule <= 1.0 and r.error_global > 0.0 for r in records if isinstance(r, StepRecord))
+    intervals = [r.scores["Avg"].interval for r in records if isinstance(r, EvaluationRecord)]
+    assert all(interval is not None and 0.0 <= interval[0] <= interval[1] <= 1.0 for interval in intervals)
+    shutil.rmtree(run / "model")
+    with pytest.raises(ProofR1Error, match="there is no trained model; let the run end"):
+        main()

@@ -11,6 +11,9 @@ from proof_r1_formal.data.completions import write_completions
 from training.common.logs import EvaluationRecord, Score
 from training.common.verification import Checked
 
+RESAMPLES = 400
+"""Number of bootstrap resamples of the problems, for the intervals of scores."""
+
 
 def write_answers(path: Path, completions: Iterable[Completion]) -> None:
     """Store the completions of an evaluation."""
@@ -36,13 +39,14 @@ def evaluation_record(
         step, samples, seconds: see :class:`~training.common.logs.EvaluationRecord`.
     """
     reports = [one.report for one in checked]
-    scores = evaluate_metrics(problems, reports, lengths=lengths, length_unit="tokens").overall.scores
+    metrics = evaluate_metrics(problems, reports, lengths=lengths, length_unit="tokens", resamples=RESAMPLES)
+    scores = {str(name): Score(one.value, one.spread, one.interval) for name, one in metrics.overall.scores.items()}
     actions = [action for report in reports for action in report.actions]
     return EvaluationRecord(
         step=step,
         problems=len(problems),
         samples=samples,
-        scores={str(measure): Score(estimate.value, estimate.spread) for measure, estimate in scores.items()},
+        scores=scores,
         signal=fmean([action.signal for action in actions]) if actions else 0.0,
         actions=len(actions) / len(reports),
         closure=sum([action.in_closure for action in actions]) / len(reports),

@@ -55,6 +55,8 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", tag_fiel
         actions, closure: mean number of actions, and of those in the closure.
         padding: mean number of entailed actions outside the used closure; 0 in older logs.
         useless: mean number of those that pass all four checks; 0 in older logs.
+        error_global, error_by_rule: error of one baseline of signals, and of one per rule, cross-validated over the
+            problems of the step (``training.centring``); 0 in older logs.
         leaps: share whose step to the answer is itself a wrong one (``training.credit.is_leap``); 0 in older logs.
         mapped, unmapped: number of actions with tokens, and without.
         units: N_B, the divisor of the loss if all rollouts were one mini-batch.
@@ -120,6 +122,8 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", tag_fiel
     padding: float = 0.0
     useless: float = 0.0
     leaps: float = 0.0
+    error_global: float = 0.0
+    error_by_rule: float = 0.0
 
 
 class ImitationRecord(msgspec.Struct, frozen=True, kw_only=True, tag="imitation", tag_field="kind"):
@@ -149,10 +153,17 @@ class ImitationRecord(msgspec.Struct, frozen=True, kw_only=True, tag="imitation"
 
 
 class Score(msgspec.Struct, frozen=True):
-    """A score and its spread, see ``proof_r1_formal.evaluate_metrics``; None for a single sample."""
+    """A score, see ``proof_r1_formal.metrics.measures.Estimate``.
+
+    Attributes:
+        value: of the score.
+        spread: None for a single sample.
+        interval: of 95 %, by bootstrap over problems; None in older logs, and where too few draws define the score.
+    """
 
     value: float
     spread: float | None
+    interval: tuple[float, float] | None = None
 
 
 class EvaluationRecord(msgspec.Struct, frozen=True, kw_only=True, tag="evaluation", tag_field="kind"):

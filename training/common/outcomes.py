@@ -15,9 +15,10 @@ import msgspec
 
 from proof_r1_formal import Problem, evaluate_metrics
 from proof_r1_formal.metrics.measures import Measure
+from training.centring import Signal, centring
 from training.common.logs import Seconds, StepRecord
 from training.common.verification import Checked
-from training.credit import is_eligible, is_leap, padding, useless
+from training.credit import Baselines, is_eligible, is_leap, padding, useless
 from training.methods import BatchCredit, Imitation, Method, PerAction, Rollout, WholeTrajectory, divisor
 
 SIGNALS = (0.0, 0.1, 0.3, 1.0)
@@ -99,6 +100,7 @@ def step_record(
     sizes = [size for one in rollouts for size in one.rollout.alignment.sizes]
     scores = evaluate_metrics({one.problem.id: one.problem for one in rollouts}, reports).overall.scores
     verification = sum([one.checked.seconds for one in rollouts])
+    errors = centring([_signals(group, credit.baselines) for group in groups])["all"]
     return StepRecord(
         step=info.step,
         epoch=info.epoch,
@@ -120,6 +122,8 @@ def step_record(
         padding=sum([padding(report) for report in reports]) / len(rollouts),
         useless=sum([useless(report) for report in reports]) / len(rollouts),
         leaps=fmean(map(is_leap, reports)),
+        error_global=errors.by_global,
+        error_by_rule=errors.by_rule,
         mapped=sum([size > 0 for size in sizes]),
         unmapped=sum([size == 0 for size in sizes]),
         units=divisor(credits_),
@@ -144,6 +148,12 @@ def step_record(
         memory=info.memory,
         vllm_kl=info.vllm_kl,
     )
+
+
+def _signals(group: Sequence[ScoredRollout], baselines: Baselines) -> list[Signal]:
+    """The rule and the signal of every action."""
+    actions = [action for one in group for action in one.rollout.report.actions]
+    return [(baselines.bucket(action.declared_rule), action.signal) for action in actions]
 
 
 def _reward(method: Method, one: ScoredRollout) -> float:

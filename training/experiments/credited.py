@@ -11,18 +11,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from msgspec import structs
+from peft import load_peft_weights, set_peft_model_state_dict
+
 from proof_r1_formal import Completion, Problem, ProofR1Error, Settings, catalogue, read_completions
 from proof_r1_formal.data.completions import write_completions
+from training.centring import Signal
+from training.common.logs import StepRecord, read_log
 from training.common.order import chunks
+from training.common.start import starting_model
 from training.common.tasks import make_tasks
 from training.config import Config
 from training.credit import Baselines
-from training.diagnostics import Signal
-from training.experiments.runs import trained_policy
 from training.gradients import CreditedRollout
 from training.local.chance import generator_of, seed_of
 from training.local.forward import Example
-from training.local.model import Policy
+from training.local.model import Policy, load_policy
 from training.local.sampling import Sampling, sample
 from training.methods import METHODS, credit_batch, divisor, rollout_of
 
@@ -60,6 +64,32 @@ class SampledBatch:
     divisor: int
 
 
+def finished_policy(config: Config) -> Policy:
+    """The policy that a run of either engine has trained, from its folder ``model``.
+
+    Raises:
+        ProofR1Error: the run has not ended, or the model cannot be used.
+    """
+    folder = Path(config.output) / "model"
+    if not folder.is_dir():
+        raise ProofR1Error(f"{folder}: there is no trained model; let the run end")
+    if config.model.lora is None:
+        return load_policy(structs.replace(config.model, warm_up=None), folder, reference=False)
+    policy = load_policy(config.model, starting_model(config, []), reference=False)
+    assert policy.adapted is not None
+    set_peft_model_state_dict(policy.adapted, load_peft_weights(str(folder), device=str(policy.device)))
+    return policy
+
+
+def last_baselines(config: Config) -> Baselines:
+    """The baselines after the last step of a run; those before the first if it has none."""
+    records = read_log(Path(config.output) / "log.jsonl")
+    averages = [record.baselines for record in records if isinstance(record, StepRecord)][-1:]
+    if averages:
+        return Baselines(MappingProxyType(averages[0]))
+    return Baselines.start(catalogue(config.data.rules), config.credit)
+
+
 def sampled_batch(config: Config, problems: Sequence[Problem]) -> SampledBatch:
     """A mini-batch that the policy of a finished run samples, credited as ``proof_r1`` does.
 
@@ -67,10 +97,7 @@ def sampled_batch(config: Config, problems: Sequence[Problem]) -> SampledBatch:
         config: of the run; without baselines of its own, they are those before the first batch.
         problems: of the mini-batch.
     """
-    policy, state = trained_policy(config)
-    rollout, rules = config.rollout, catalogue(config.data.rules)
-    averages = MappingProxyType(state.baselines)
-    baselines = Baselines(averages) if averages else Baselines.start(rules, config.credit)
+    policy, baselines, rollout = finished_policy(config), last_baselines(config), config.rollout
     tasks = make_tasks(problems, policy.tokenizer, config.data, max_prompt_tokens=rollout.max_prompt_tokens).tasks
     sampling = Sampling(
         rollout.samples, rollout.temperature, rollout.top_p, rollout.max_response_tokens, rollout.parallel

@@ -15,9 +15,10 @@ from msgspec import structs
 from proof_r1_formal import read_problems
 from proof_r1_formal.metrics.measures import Estimate, Measure
 from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_markdown
+from training.centring import centring
 from training.common.logs import read_log
 from training.config import Config
-from training.diagnostics import Runs, centring, draw_centring, draw_gradients, draw_runs
+from training.diagnostics import Runs, draw_centring, draw_gradients, draw_runs
 from training.experiments.credited import sampled_batch, signals_of
 from training.experiments.plan import STUDIES, Experiment, StudyName
 from training.experiments.runs import DECODINGS, GROUPS, Scored, next_model, read_scores
