@@ -38,6 +38,7 @@ from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.measures import Measure
 from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_rich
 from proof_r1_formal.models.agents import Agent
+from proof_r1_formal.models.agents.command import CommandModel, Original
 from proof_r1_formal.models.agents.direct import Direct
 from proof_r1_formal.models.agents.graph_of_verification import GraphOfVerification
 from proof_r1_formal.models.agents.logic_agent import LogicAgent
@@ -71,7 +72,8 @@ PerMinuteOption = Annotated[
 ]
 AttemptsOption = Annotated[int, typer.Option("--attempts", min=1, help="Maximum number of attempts of a call.")]
 TimeoutOption = Annotated[
-    float, typer.Option("--timeout", min=0.001, help="Seconds without data after which a call fails.")
+    float,
+    typer.Option("--timeout", min=0.001, help="Seconds without data after which a call fails."),
 ]
 ExtraOption = Annotated[
     str | None,
@@ -81,8 +83,12 @@ ExtraOption = Annotated[
 
 def sample(
     problems: ProblemsOption,
-    model: ModelOption,
     out: Annotated[Path, typer.Option("-o", "--out", help="File of completions to write.", show_default=False)],
+    model: ModelOption = "",
+    command: Annotated[
+        str | None,
+        typer.Option("--command", help="Program to run for each sample, instead of a model.", show_default=False),
+    ] = None,
     k: Annotated[int, typer.Option("--k", min=1, help="Number of completions of each problem.")] = 3,
     method: Annotated[
         Method, typer.Option("--method", help="Ask once, guide each step, or run a baseline agent.")
@@ -148,6 +154,11 @@ def sample(
         fail(f"{out}: replies are stored beside the completions, so this must be a regular file")
     if prompts != "default" and (method != "direct" or repair):
         fail(f"--prompts {prompts} requires --method direct without --repair")
+    if bool(model) == bool(command):
+        fail("name a model with --model, or a program with --command, and not both")
+    if command and (method != "direct" or prompts != "default" or repair or constrain not in (None, "off")):
+        fail("--command requires --method direct, without --prompts, --repair and --constrain")
+    program = CommandModel(command, seconds=timeout) if command else None
     if beam > 1 and (method != "guided" or _is_url(model)):
         fail("--beam requires --method guided and a model in a folder")
     check_outputs(out, *[beside(out, what) for what in ("calls", "failures", "first")], inputs=(problems,))
@@ -157,7 +168,10 @@ def sample(
     settings.verifier()  # report a wrong setting before any cost arises
     constrain = constrain or ("auto" if method == "guided" else "off")
     form = AnswerForm(constrain, method == "guided", rules, solver, tries, feedback, beam, local=not _is_url(model))
-    if method == "guided" or constrain != "off":
+    agent: tuple[Agent, str] | None
+    if program is not None:
+        agent = Original(sampling), "command"
+    elif method == "guided" or constrain != "off":
         form.check(method, plain=prompts == "default" and not repair)
         agent = None
     else:
@@ -166,7 +180,7 @@ def sample(
     async def work() -> None:
         with Journal(beside(out, "calls")) as journal:
             async with open_model(
-                model,
+                program or model,
                 name=name,
                 key_env=key_env,
                 concurrency=concurrency,
@@ -280,7 +294,7 @@ def _write(out: Path, found: Samples) -> None:
 
 @asynccontextmanager
 async def open_model(
-    model: str,
+    model: str | CommandModel,
     *,
     name: str | None,
     key_env: str,
@@ -293,7 +307,7 @@ async def open_model(
     """The model of a command line.
 
     Args:
-        model: URL or folder.
+        model: URL or folder, or a program.
         name: at the endpoint; if None, the endpoint must have only one.
         key_env: environment variable with the key of the endpoint.
         concurrency: the most concurrent calls, or chats in one batch of a model in a folder.
@@ -308,6 +322,9 @@ async def open_model(
     def retrying(who: Model) -> RetryingModel:
         return RetryingModel(who, concurrency=concurrency, per_minute=per_minute, attempts=attempts)
 
+    if isinstance(model, CommandModel):
+        yield retrying(model)
+        return
     if not _is_url(model):
         if os.sep not in model and name is None and not Path(model).exists():
             hint = f"--model https://HOST/v1 --name {model}"

@@ -18,7 +18,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO
@@ -129,37 +129,16 @@ class ProcessSolver:
         if logic not in self._logics:
             return Unknown(Reason.UNSUPPORTED, f"{self._command[0]} does not decide {logic}")
         text = "(set-option :print-success false)\n" + script(query.assertions)
-        with tempfile.TemporaryFile() as source:  # a file, as a pipe that the program does not read would block us
-            source.write(text.encode("ascii"))
-            source.seek(0)
-            try:
-                process = subprocess.Popen(
-                    self._command,
-                    stdin=source,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    start_new_session=True,
-                )
-            except OSError as error:
-                raise SolverError(self.name, f"cannot be started: {error}") from error
-        return self._answer(process)
-
-    def _answer(self, process: subprocess.Popen[bytes]) -> Answer:
-        deadline = time.monotonic() + self._limits.seconds
-        with process:
-            assert process.stdout is not None
-            try:
-                output = _read(process.stdout, deadline)
-                if len(output) > MAX_OUTPUT:
-                    return Unknown(Reason.BROKEN, f"{self._command[0]} wrote more than {MAX_OUTPUT} bytes")
-                status = process.wait(max(0.0, deadline - time.monotonic()))
-            except (TimeoutError, subprocess.TimeoutExpired):
-                return Unknown(Reason.TIMEOUT, f"{self._command[0]} used its time")
-            finally:
-                _kill_group(process)
-        if status != 0:
-            return Unknown(Reason.BROKEN, f"{self._command[0]} ended with status {status}")
-        return self._verdict(output)
+        try:
+            process = start_program(self._command, text.encode("ascii"))
+        except OSError as error:
+            raise SolverError(self.name, f"cannot be started: {error}") from error
+        try:
+            return self._verdict(output_of(process, seconds=self._limits.seconds, most=MAX_OUTPUT))
+        except TimeoutError:
+            return Unknown(Reason.TIMEOUT, f"{self._command[0]} used its time")
+        except ProgramError as error:
+            return Unknown(Reason.BROKEN, f"{self._command[0]} {error}")
 
     def _verdict(self, output: bytes) -> Answer:
         match output.strip().decode("ascii", "replace"):  # of bytes, only ASCII's white space is stripped
@@ -177,8 +156,60 @@ class ProcessSolver:
                 return Unknown(Reason.BROKEN, f"{self._command[0]} wrote {other[:80]!r}, which is not a verdict")
 
 
-def _read(stream: IO[bytes], deadline: float) -> bytes:
-    """All that is written before the stream closes, or a little over ``MAX_OUTPUT`` bytes of it.
+class ProgramError(Exception):
+    """A program that wrote too much, or ended with an error."""
+
+
+def start_program(
+    command: Sequence[str], source: bytes, *, errors: int | None = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
+    """Start a program without a shell, as the leader of a process group.
+
+    Args:
+        command: its name or path, and its arguments.
+        source: its standard input.
+        errors: where its standard error goes; None for that of this process.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    with tempfile.TemporaryFile() as file:  # a file, as a pipe that the program does not read would block us
+        file.write(source)
+        file.seek(0)
+        return subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=errors, start_new_session=True)
+
+
+def output_of(process: subprocess.Popen[bytes], *, seconds: float, most: int) -> bytes:
+    """The standard output of a program that :func:`start_program` started; it and its process group are then killed.
+
+    Args:
+        process: the program.
+        seconds: that it may still take.
+        most: bytes that it may write.
+
+    Raises:
+        TimeoutError: it has not ended after that time.
+        ProgramError: it wrote more than that, or ended with another status than 0.
+    """
+    deadline = time.monotonic() + seconds
+    with process:
+        assert process.stdout is not None
+        try:
+            output = _read(process.stdout, deadline, most)
+            if len(output) > most:
+                raise ProgramError(f"wrote more than {most} bytes")
+            status = process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise TimeoutError from None
+        finally:
+            kill_group(process)
+    if status != 0:
+        raise ProgramError(f"ended with status {status}")
+    return output
+
+
+def _read(stream: IO[bytes], deadline: float, most: int) -> bytes:
+    """All that is written before the stream closes, or a little over ``most`` bytes of it.
 
     Raises:
         TimeoutError: the stream does not end before the deadline.
@@ -186,7 +217,7 @@ def _read(stream: IO[bytes], deadline: float) -> bytes:
     output = bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
-        while len(output) <= MAX_OUTPUT:
+        while len(output) <= most:
             if not selector.select(max(0.0, deadline - time.monotonic())):
                 raise TimeoutError
             chunk = os.read(stream.fileno(), 1 << 14)
@@ -196,7 +227,7 @@ def _read(stream: IO[bytes], deadline: float) -> bytes:
     return bytes(output)
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
+def kill_group(process: subprocess.Popen[bytes]) -> None:
     """End what is left of the program and of its children that stayed in its process group."""
     with suppress(ProcessLookupError, PermissionError):  # nobody is left; macOS says so with the latter
         os.killpg(process.pid, signal.SIGKILL)
