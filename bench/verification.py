@@ -36,6 +36,7 @@ from bench.kernel import certificates, kernel_evidence
 from bench.traces import ROLLOUTS, Sample, generated, golden_proofs, reference_traces, rollouts
 from proof_r1_formal import resources
 from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION
 from proof_r1_formal.logic import parse
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import Formula, Iff, Not
@@ -398,6 +399,7 @@ def main() -> None:
     parser.add_argument("--actions", type=int, default=1_000_000, help="actions of the memory measurement")
     parser.add_argument("--only", help="only this measurement; the others stay as they are in the file")
     options = parser.parse_args()
+    gc.set_threshold(ALLOCATIONS_PER_COLLECTION)  # for all contestants, as `proof-r1 verify` does
     traces = reference_traces(options.data)
     groups = rollouts(traces, seed=1)
     result: Json = {"machine": machine()}

@@ -53,17 +53,19 @@ class Signature:
             SignatureError: a predicate, or a function or constant, is used with two arities or with two sorts.
         """
         formulas = tuple(formulas)
-        if not all(symbols(formula).one_sort for formula in formulas):
-            builder = SignatureBuilder()
-            for formula in formulas:
-                builder.add(formula)
-            return builder.signature()
         predicates: dict[str, int] = {}
         functions: dict[str, int] = {}
         for formula in formulas:
-            for name, use in symbols(formula).uses:
-                arities = predicates if use[0] == "predicate" else functions
-                if arities.setdefault(name, use[1]) != use[1]:
+            found = symbols(formula)
+            if not found.one_sort:
+                builder = SignatureBuilder()
+                for each in formulas:
+                    builder.add(each)
+                return builder.signature()
+            for name, use in found.uses:
+                kind, arity = use
+                arities = predicates if kind == "predicate" else functions
+                if arities.setdefault(name, arity) != arity:
                     first = _kind(arities[name], predicate=arities is predicates)
                     raise SignatureError(name, _described(first, arities[name]), _described(*use))
         return Signature(

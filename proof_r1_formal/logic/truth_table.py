@@ -54,11 +54,6 @@ class Table:
         self._columns = COLUMNS[width]
         self._known: dict[Formula, int] = {}
 
-    @property
-    def formulas(self) -> int:
-        """How many different formulas it has the truth values of."""
-        return len(self.atoms) + len(self._known)
-
     def ground(self, formula: Formula) -> int:
         """The rows in which a formula without quantifiers is true.
 

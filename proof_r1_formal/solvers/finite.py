@@ -62,7 +62,6 @@ class Question:
         self._masks: list[int] = []
         try:
             self._grounding = Grounding(self._formulas)
-            self._known = {term for found in self._grounding.terms.values() for term in found}
             self._fill()
         except OutsideError as error:
             self._unknown = Unknown(Reason.UNSUPPORTED, f"not effectively propositional: {error}")
@@ -107,7 +106,8 @@ class Question:
 
     def knows_terms(self, formula: Formula) -> bool:
         """Whether the table instantiates by all ground terms of the formula."""
-        return self._known.issuperset(symbols(formula).ground_terms)
+        known = self._grounding.terms.values()
+        return all([any([term in found for found in known]) for term in symbols(formula).ground_terms])
 
     def entails(self, mask: int, *, without: Collection[int]) -> bool:
         """Whether the dependencies but for some entail a formula.

@@ -90,7 +90,7 @@ class TruthTable(Table):
     @property
     def looked_at(self) -> int:
         """How many ground formulas it has looked at, which is what it costs."""
-        return self.formulas + len(self._instances) + self._longer
+        return len(self.atoms) + len(self._known) + len(self._instances) + self._longer
 
     def assignment(self, models: int) -> Assignment:
         """The first of some assignments."""
