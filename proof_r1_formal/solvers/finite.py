@@ -106,8 +106,8 @@ class Question:
 
     def knows_terms(self, formula: Formula) -> bool:
         """Whether the table instantiates by all ground terms of the formula."""
-        known = self._grounding.terms.values()
-        return all([any([term in found for found in known]) for term in symbols(formula).ground_terms])
+        known = set[Term]().union(*self._grounding.terms.values())
+        return known.issuperset(symbols(formula).ground_terms)
 
     def entails(self, mask: int, *, without: Collection[int]) -> bool:
         """Whether the dependencies but for some entail a formula.

@@ -70,7 +70,7 @@ class Grounding:
         self._formulas = formulas
         self._taken: set[str] | None = None
         self._result_sorts: dict[str, str] = {}
-        if not all([symbols(formula).one_sort for formula, _ in formulas]):
+        if not all(symbols(formula).one_sort for formula, _ in formulas):
             types = Signature.infer([formula for formula, _ in formulas]).functions
             self._result_sorts = {name: type_.result for name, type_ in types.items()}
         pending = list(reversed(formulas))
