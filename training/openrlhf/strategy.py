@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
+from importlib import import_module
 
 from openrlhf.utils.deepspeed import DeepspeedStrategy
 
@@ -56,9 +57,8 @@ class CpuStrategy(Strategy):
 
     def setup_distributed(self, *args: object, **options: object) -> None:
         """Join the other ranks."""
-        import deepspeed.comm.torch as backend
-
-        backend.build_shm_op = lambda: None
+        backend = import_module("deepspeed.comm.torch")  # an import statement finds PyTorch behind that attribute
+        vars(backend)["build_shm_op"] = lambda: None
         super().setup_distributed(*args, **options)
 
     def get_ds_train_config(self, optim_dict: dict[str, object] | None = None, **options: object) -> dict[str, object]:
