@@ -60,7 +60,10 @@ def train(
         typer.Option("--stop", metavar="JOB", help="Stop a job on the cluster (openrlhf).", show_default=False),
     ] = None,
 ) -> None:
-    """Train a model by a method on problems. A stopped or killed run resumes from its latest checkpoint."""
+    """Train a model by a method on problems; requires a checkout.
+
+    A stopped or killed run resumes from its latest checkpoint.
+    """
     if engine == "local" and (address is not None or stop is not None):
         fail("--address and --stop are for jobs on a cluster: they require --engine openrlhf")
     _check_installation("local" if dry_run else engine)  # what is shown needs no OpenRLHF

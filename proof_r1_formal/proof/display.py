@@ -66,8 +66,8 @@ def _premises(problem: Problem, report: TraceReport) -> Table:
 
 
 def _actions(steps: Iterable[StepReport]) -> Table:
-    """One row per action; the four checks are, in order, schema, entailed, rule, progress."""
-    table = Table(title="Actions (checks: schema, entailed, rule, progress)", title_justify="left", box=SIMPLE_HEAD)
+    """One row per action; the four checks are, in order, schema, semantic, rule, progress."""
+    table = Table(title="Actions (checks: schema, semantic, rule, progress)", title_justify="left", box=SIMPLE_HEAD)
     table.add_column("id", no_wrap=True)
     table.add_column("from", max_width=12)
     table.add_column("conclusion", ratio=1)

@@ -15,7 +15,7 @@ def explain_trace(report: TraceReport) -> str:
 def explain_step(step: StepReport) -> str:
     """The verdicts on an action and the reasons for them."""
     name = step.id or "action without an id"
-    checks = {"schema": step.schema, "entailed": step.semantic, "rule": step.rule, "progress": step.progress}
+    checks = {"schema": step.schema, "semantic": step.semantic, "rule": step.rule, "progress": step.progress}
     verdicts = ", ".join([f"{check} {'yes' if passed else 'no'}" for check, passed in checks.items()])
     place = "in the closure" if step.in_closure else "outside the closure"
     reasons = [f"\n  {finding.code.value}: {finding.message}" for finding in step.findings]

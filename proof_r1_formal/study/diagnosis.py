@@ -61,8 +61,8 @@ class Alternative:
 class Remedy(StrEnum):
     """The change that would make a step pass its rule check."""
 
-    DEPENDENCIES_VERIFIED = "its own rule, if its dependencies were verified"
-    FEWER_DEPENDENCIES = "its own rule with fewer dependencies"
+    DEPENDENCIES_VERIFIED = "the declared rule with rule-verified dependencies"
+    FEWER_DEPENDENCIES = "the declared rule with fewer dependencies"
     ANOTHER_RULE = "another rule"
     SEVERAL_STEPS = "no single rule"
 
