@@ -193,12 +193,18 @@ def test_the_price_of_a_trace_does_not_depend_on_what_is_remembered() -> None:
 GROUP = ("∀x ∀y ∀z m(m(x, y), z) = m(x, m(y, z))", "∀x m(e, x) = x", "∀x m(i(x), x) = e")
 
 
-def test_a_trace_of_hard_questions_stops_within_its_budget() -> None:
+@pytest.mark.parametrize(
+    ("limit", "questions"), [(TRACE_STEPS // 4, 3), pytest.param(TRACE_STEPS, 12, marks=pytest.mark.long)]
+)
+def test_a_trace_of_hard_questions_stops_within_its_budget(
+    limit: int, questions: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proof_r1_formal.proof.session, "TRACE_STEPS", limit)
     case = problem(*GROUP)
-    depths = [f"{'f(' * depth}e{')' * depth}" for depth in range(12)]
+    depths = [f"{'f(' * depth}e{')' * depth}" for depth in range(questions)]
     hard = [(f"s{n}", ["h1", "h2", "h3"], f"∀x ∀y m(x, y) = m(y, x) ∨ P({t})", CE) for n, t in enumerate(depths)]
     question = QUICK + FALLBACK // RLIMIT_PER_STEP + BUDGET
-    assert TRACE_STEPS < VERIFIER.price(case, completion(*hard)) < TRACE_STEPS + CHECK_STEPS + 2 * question
+    assert limit < VERIFIER.price(case, completion(*hard)) < limit + CHECK_STEPS + 2 * question
     steps = run(case, *hard).actions
     assert {code for step in steps for code in codes(step)} >= {Code.UNDECIDED, Code.RULE_UNDECIDED}
     assert "the trace's budget" not in str(steps[0].findings)
