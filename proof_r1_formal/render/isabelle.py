@@ -82,23 +82,9 @@ def query_theory(query: Query, name: str, *, proof: str = "by blast") -> str:
       using d1 d2 by blast
     <BLANKLINE>
     """
-    return theory(name, _gated_lemma(query, name, "q", proof))
-
-
-def queries_theory(queries: Sequence[Query], name: str, *, proof: str = "by blast") -> str:
-    """The theory of the lemmas ``q1``, ``q2``, …, one per query, each with its gate.
-
-    Args:
-        queries: what to prove; symbols of one name in two queries have nothing to do with each other.
-        name: of the theory: letters, digits and ``_``.
-        proof: the proof of each.
-
-    Raises:
-        SignatureError: a query uses a symbol in two ways.
-        ValueError: the name is not a valid theory name.
-    """
-    lemmas = [_gated_lemma(query, name, f"q{number}", proof) for number, query in enumerate(queries, start=1)]
-    return theory(name, *lemmas)
+    facts = " ".join(_labelled(query.dependencies))
+    using = f"using {facts} " if facts else ""
+    return theory(name, f"{_lemma(query)}  {using}{proof}\n\n{gate(name, 'q')}")
 
 
 def countermodel_theory(query: Query, name: str, *, max_size: int = 10, seconds: int = 30) -> str:
@@ -120,7 +106,7 @@ def countermodel_theory(query: Query, name: str, *, max_size: int = 10, seconds:
     for dependency in reversed(query.dependencies):
         goal = Implies(dependency, goal)
     search = f"  nitpick [expect = genuine, card = 1-{max_size}, timeout = {seconds}]\n  oops\n"
-    return theory(name, _lemma(Query((), goal), "q") + search)
+    return theory(name, _lemma(Query((), goal)) + search)
 
 
 def proved(name: str, lemma: str = "q") -> str:
@@ -162,16 +148,10 @@ def gate(name: str, lemma: str, *, imports: str = "Main") -> str:
 """
 
 
-def _gated_lemma(query: Query, name: str, label: str, proof: str) -> str:
-    facts = " ".join(_labelled(query.dependencies))
-    using = f"using {facts} " if facts else ""
-    return f"{_lemma(query, label)}  {using}{proof}\n\n{gate(name, label)}"
-
-
-def _lemma(query: Query, label: str) -> str:
-    """The lemma up to its proof."""
+def _lemma(query: Query) -> str:
+    """The lemma ``q`` up to its proof."""
     signature = Signature.infer((*query.dependencies, query.conclusion))
-    return f"lemma {label}:\n{statement(_labelled(query.dependencies), query.conclusion, signature)}"
+    return f"lemma q:\n{statement(_labelled(query.dependencies), query.conclusion, signature)}"
 
 
 # -- statements -------------------------------------------------------------------------------------------------------

@@ -40,7 +40,6 @@ from proof_r1_formal.render.isabelle import (
     countermodel_theory,
     formula_text,
     proved,
-    queries_theory,
     query_theory,
     variable_name,
 )
@@ -317,19 +316,6 @@ lemma q:
     )
 
 
-def test_a_theory_of_many_lemmas() -> None:
-    queries = (Query((), TOP), Query((atom("p"), atom("q")), atom("p")))
-    assert queries_theory(queries, "T") == (
-        'theory T\n  imports Main\nbegin\n\nlemma q1:\n  shows "True"\n  by blast\n\n'
-        + gate("T", "q1")
-        + '\nlemma q2:\n  fixes p_p :: "bool"\n    and p_q :: "bool"\n  assumes d1: "p_p"\n    and d2: "p_q"\n'
-        + '  shows "p_p"\n  using d1 d2 by blast\n\n'
-        + gate("T", "q2")
-        + "\nend\n"
-    )
-    assert queries_theory((), "T") == "theory T\n  imports Main\nbegin\n\nend\n"
-
-
 def test_the_search_for_a_countermodel() -> None:
     query = Query((atom("p"), TOP), atom("q"))
     assert countermodel_theory(query, "T") == (
@@ -351,7 +337,6 @@ end
 
 def test_what_the_gate_writes() -> None:
     assert f'writeln "{proved("T")}"' in query_theory(RULE, "T")
-    assert f'writeln "{proved("T", "q1")}"' in queries_theory((RULE,), "T")
 
 
 def test_sorts_of_their_own() -> None:
