@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -50,22 +51,32 @@ def warmed_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+@pytest.fixture(scope="session")
+def configured(warmed_up: Path) -> Callable[[Path], Config]:
+    """Makes a run of three steps of ``proof_r1`` from that policy, in a folder."""
+
+    def run_in(folder: Path) -> Config:
+        file = folder / "given.yaml"
+        file.write_text(WARM_UP)
+        changes = [
+            "method=proof_r1",
+            f"output={folder / 'run'}",
+            "model.scratch=null",
+            f"model.path={warmed_up / 'model'}",
+            "batch={problems: 3, mini: 3, micro: 4}",
+            "optimiser={steps: 3, learning_rate: 1e-3}",
+            "evaluation.every=2",
+            "checkpoint.every=1",
+        ]
+        return read_config(file, changes)
+
+    return run_in
+
+
 @pytest.fixture
-def config(warmed_up: Path, tmp_path: Path) -> Config:
-    """A run of three steps of ``proof_r1`` from that policy."""
-    file = tmp_path / "given.yaml"
-    file.write_text(WARM_UP)
-    changes = [
-        "method=proof_r1",
-        f"output={tmp_path / 'run'}",
-        "model.scratch=null",
-        f"model.path={warmed_up / 'model'}",
-        "batch={problems: 3, mini: 3, micro: 4}",
-        "optimiser={steps: 3, learning_rate: 1e-3}",
-        "evaluation.every=2",
-        "checkpoint.every=1",
-    ]
-    return read_config(file, changes)
+def config(configured: Callable[[Path], Config], tmp_path: Path) -> Config:
+    """That run, in a folder of its own."""
+    return configured(tmp_path)
 
 
 @pytest.fixture

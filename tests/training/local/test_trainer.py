@@ -15,6 +15,7 @@ import msgspec
 import pytest
 import torch
 from msgspec import structs
+from rich.console import Console
 
 from proof_r1_formal import (
     Completion,
@@ -59,6 +60,15 @@ def _plain(record: Record) -> Record:
             return structs.replace(record, seconds=Seconds())
         case EvaluationRecord():
             return structs.replace(record, seconds=0.0)
+
+
+@pytest.fixture(scope="module")
+def whole(configured: Callable[[Path], Config], tmp_path_factory: pytest.TempPathFactory) -> Config:
+    """A run that nothing has happened to, to its end."""
+    config = configured(tmp_path_factory.mktemp("whole"))
+    with Display(Console(quiet=True)) as display:
+        train(config, display)
+    return config
 
 
 def after(steps: int) -> Callable[[], bool]:
@@ -143,27 +153,22 @@ def test_adapters_are_trained_in_bfloat16(config: Config, display: Display) -> N
     assert (finished.model / "adapter_model.safetensors").exists()
 
 
-def test_a_run_that_was_stopped_goes_on_to_the_same_result(config: Config, display: Display, tmp_path: Path) -> None:
-    other = structs.replace(config, output=str(tmp_path / "other"))
-    whole = train(config, display)
+def test_a_run_that_was_stopped_goes_on_to_the_same_result(config: Config, display: Display, whole: Config) -> None:
     for steps in (1, 1, 3):
-        stopped = train(other, display, stopping=after(steps))
+        stopped = train(config, display, stopping=after(steps))
         assert (stopped.model is None) == (steps == 1)
-    assert records(other) == records(config)
-    assert whole.model is not None and stopped.model is not None
-    name = "model.safetensors"
-    assert (stopped.model / name).read_bytes() == (whole.model / name).read_bytes()
+    assert records(config) == records(whole)
+    weights = [Path(run.output) / "model" / "model.safetensors" for run in (config, whole)]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
 
 
-def test_a_log_that_is_ahead_of_the_checkpoint_is_cut(config: Config, display: Display, tmp_path: Path) -> None:
+def test_a_log_that_is_ahead_of_the_checkpoint_is_cut(config: Config, display: Display, whole: Config) -> None:
     train(config, display, stopping=after(1))
     log = Path(config.output) / "log.jsonl"
     told = records(config)
     with log.open("ab") as file:
         file.write(log.read_bytes() + b'{"kind": "st')  # killed in the middle of a line
     train(config, display)
-    whole = structs.replace(config, output=str(tmp_path / "whole"))
-    train(whole, display)
     assert records(config)[: len(told)] == told
     assert records(config) == records(whole)
 
@@ -340,10 +345,8 @@ def test_five_thousand_actions_are_one_rollout(policy: Policy, config: Config, t
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", [2, 4])
 def test_a_run_that_was_killed_goes_on_to_the_same_result(
-    config: Config, display: Display, tmp_path: Path, moment: int
+    config: Config, display: Display, tmp_path: Path, whole: Config, moment: int
 ) -> None:
-    whole = structs.replace(config, output=str(tmp_path / "whole"))
-    train(whole, display)
     file = tmp_path / "config.yaml"
     file.write_text(write_config(config))
     command = [*PROOF_R1, "train", "--config", str(file)]
@@ -355,15 +358,12 @@ def test_a_run_that_was_killed_goes_on_to_the_same_result(
     first.communicate()
     assert first.returncode == -signal.SIGKILL
     assert not (Path(config.output) / "model").exists()
-    second = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert second.returncode == 0, second.stderr
+    train(config, display)
     assert records(config) == records(whole)
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_a_run_with_a_checkpoint(config: Config, display: Display, tmp_path: Path) -> None:
-    whole = structs.replace(config, output=str(tmp_path / "whole"))
-    train(whole, display)
+def test_ctrl_c_ends_a_run_with_a_checkpoint(config: Config, tmp_path: Path, whole: Config) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(write_config(structs.replace(config, checkpoint=structs.replace(config.checkpoint, every=0))))
     command = [*PROOF_R1, "train", "--config", str(file)]
