@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import torch
 from rich.console import Console
 
 from proof_r1_formal import Problem, read_problems
+from proof_r1_formal.cli import main
 from training.common.display import Display
 from training.common.tasks import Task, make_tasks
 from training.config import Config, read_config
@@ -83,6 +86,25 @@ def config(configured: Callable[[Path], Config], tmp_path: Path) -> Config:
 def policy(config: Config, warmed_up: Path) -> Policy:
     """That policy, with a frozen reference."""
     return load_policy(config.model, warmed_up / "model")
+
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def proof_r1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command in this process, which has imported PyTorch already; gives what a process would."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)  # main() sets it
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        monkeypatch.setattr(sys, "argv", ["proof-r1", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        code = ended.value.code
+        return subprocess.CompletedProcess(arguments, code if isinstance(code, int) else 0, *capsys.readouterr())
+
+    return run
 
 
 @pytest.fixture

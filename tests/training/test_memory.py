@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,6 @@ SHAPE = {
     "vocab_size": 152064,
     "tie_word_embeddings": False,
 }
-MAIN = "from proof_r1_formal.cli import main; main()"
 
 
 @pytest.fixture
@@ -69,11 +69,10 @@ def test_an_update_that_no_gpu_holds_is_refused(model: str) -> None:
         check_memory(read_config(PAPER, [model, "cluster.gpu_memory=24"]))
 
 
-def test_a_dry_run_shows_memory_without_problems(model: str) -> None:
-    def shown(*changes: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", MAIN, "train", "--engine", "openrlhf", "--config", str(PAPER), "--dry-run"]
-        return subprocess.run([*command, *changes], cwd=ROOT, capture_output=True, text=True, check=False)
-
+def test_a_dry_run_shows_memory_without_problems(
+    model: str, proof_r1: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    shown = partial(proof_r1, "train", "--engine", "openrlhf", "--config", str(PAPER), "--dry-run")
     run = shown(model)
     assert run.returncode == 0, run.stderr
     assert "GiB on each GPU" in run.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,18 +12,17 @@ import yaml
 
 from training.config import Config, read_config, write_config
 
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
 ROOT = Path(__file__).resolve().parents[3]
 TINY = ROOT / "training" / "configs" / "tiny.yaml"
 MAIN = "from proof_r1_formal.cli import main; main()"
 
 
-def proof_r1(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", MAIN, *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
-    shown = proof_r1("train", "--config", str(TINY), f"output={tmp_path / 'run'}", "batch.micro=3", "--dry-run")
+    command = [sys.executable, "-c", MAIN, "train", "--config", str(TINY)]
+    changes = [f"output={tmp_path / 'run'}", "batch.micro=3"]
+    shown = subprocess.run([*command, *changes, "--dry-run"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert shown.returncode == 0, shown.stderr
     resolved, _, cost = shown.stdout.partition("\n\n")
     settings = yaml.safe_load(resolved)
@@ -30,13 +30,13 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     assert settings["credit"]["baseline_decay"] == 0.9
     given = tmp_path / "shown.yaml"
     given.write_text(resolved)
-    assert read_config(given) == read_config(TINY, [f"output={tmp_path / 'run'}", "batch.micro=3"])
+    assert read_config(given) == read_config(TINY, changes)
     for said in ("problems to train on", "weights", "4 steps of", "at least"):
         assert said in cost
     assert not (tmp_path / "run").exists()
 
 
-def test_a_dry_run_shows_what_needs_no_files_and_lists_those_that_are_missing(tmp_path: Path) -> None:
+def test_a_dry_run_shows_what_needs_no_files_and_lists_those_that_are_missing(proof_r1: Run, tmp_path: Path) -> None:
     absent = [
         f"data.train=[{tmp_path / 'no.jsonl'}]",
         "data.evaluation=[]",
@@ -61,7 +61,7 @@ def test_a_dry_run_shows_what_needs_no_files_and_lists_those_that_are_missing(tm
         (["--engine", "other"], "other"),
     ],
 )
-def test_wrong_use_is_told(arguments: list[str], message: str, tmp_path: Path) -> None:
+def test_wrong_use_is_told(arguments: list[str], message: str, proof_r1: Run, tmp_path: Path) -> None:
     told = proof_r1("train", "--config", str(TINY), f"output={tmp_path / 'run'}", *arguments)
     assert told.returncode == 2
     assert message in " ".join(told.stderr.split())
@@ -78,7 +78,7 @@ def test_without_a_checkout_it_says_so(tmp_path: Path) -> None:
     assert "training is not part of the installed package" in " ".join(told.stderr.split())
 
 
-def test_evaluation_only(config: Config, tmp_path: Path) -> None:
+def test_evaluation_only(config: Config, proof_r1: Run, tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(write_config(config))
     scored = proof_r1("train", "--config", str(file), "--evaluate")

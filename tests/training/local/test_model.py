@@ -13,6 +13,7 @@ from peft import PeftModel
 from transformers import AutoModelForCausalLM
 
 from proof_r1_formal.models.chat import ModelError
+from training import merge
 from training.common.order import Position
 from training.common.start import make_model
 from training.config import Batch, Config, Lora, Optimiser, Scratch
@@ -74,7 +75,9 @@ def test_a_saved_policy_is_read_back(config: Config, policy: Policy, tmp_path: P
     assert again.stops() == policy.stops() != frozenset()
 
 
-def test_adapters_are_saved_merged_and_restored(config: Config, tmp_path: Path) -> None:
+def test_adapters_are_saved_merged_and_restored(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert config.model.path is not None
     model = structs.replace(config.model, lora=LORA)
     policy = load_policy(model, config.model.path)
@@ -91,8 +94,9 @@ def test_adapters_are_saved_merged_and_restored(config: Config, tmp_path: Path) 
     written = load_policy(config.model, tmp_path / "merged")
     torch.testing.assert_close(scores(written), scores(policy), rtol=1e-4, atol=1e-4)
     assert written.tokenizer.get_vocab() == policy.tokenizer.get_vocab()
-    again = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert again.returncode == 2 and "is there already" in again.stderr
+    monkeypatch.setattr(sys, "argv", command[2:])
+    assert merge.main() == 2
+    assert "is there already" in capsys.readouterr().err
     state = State(step=1, position=Position(), items=1, baselines={}, log=0, config="")
     save(tmp_path / "kept", state, policy, make_optimiser(policy, config.optimiser), keep=1)
     other = load_policy(model, config.model.path)
