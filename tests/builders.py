@@ -6,6 +6,7 @@ import json
 
 from hypothesis import strategies as st
 
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
@@ -19,6 +20,23 @@ def ask(*texts: str) -> Query:
     """The query whose last formula is the conclusion."""
     *dependencies, conclusion = [parse_formula(text) for text in texts]
     return Query(tuple(dependencies), conclusion)
+
+
+def question(text: str) -> Query:
+    """``p; q ⊢ r`` read as a query."""
+    left, right = text.split("⊢")
+    return Query(tuple([parse_formula(part) for part in left.split(";") if part.strip()]), parse_formula(right))
+
+
+def problem(*premises: str, goal: str = "G(a)", answer: str | None = "h_goal_true") -> Problem:
+    """The problem with the premises h1, h2, …"""
+    parsed = tuple([Premise(f"h{number}", parse_formula(text)) for number, text in enumerate(premises, 1)])
+    return Problem("test/1", parsed, three_way_options(parse_formula(goal)), answer)
+
+
+def action(id_: str, conclusion: str, *dependencies: str, rule: str = "IMPLICATION_ELIMINATION") -> dict[str, object]:
+    """An action as JSON."""
+    return {"id": id_, "dependencies": list(dependencies), "conclusion": conclusion, "rule": rule}
 
 
 def shown(query: Query) -> str:

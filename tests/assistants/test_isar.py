@@ -89,6 +89,7 @@ from tests.assistants.isabelle_terms import (
     read_formula,
     term_of,
 )
+from tests.builders import question
 
 THEORIES = resource("theories") / "isabelle"
 LEAN = resource("theories") / "lean" / "ProofR1"
@@ -486,11 +487,6 @@ def assert_reads(checked: Certificate) -> Answer:
     return answer
 
 
-def ask(text: str) -> Query:
-    left, right = text.split("⊢")
-    return Query(tuple([parse_formula(part) for part in left.split(";") if part.strip()]), parse_formula(right))
-
-
 def proved(query: Query, budget: int = 20_000) -> Proof:
     proof = find_proof(query.dependencies, query.conclusion, budget=budget)
     assert proof is not None
@@ -558,7 +554,7 @@ QUERIES = [
 
 @pytest.mark.parametrize("text", QUERIES)
 def test_certificates(text: str) -> None:
-    query = ask(text)
+    query = question(text)
     assert_reads(one_step(query, proved(query)))
 
 
@@ -675,7 +671,7 @@ def test_theory_names_are_checked(name: str) -> None:
 )
 def test_what_is_no_proof(text: str, proof: Proof) -> None:
     with pytest.raises(ProofError):
-        answer_theory(one_step(ask(text), proof), "T")
+        answer_theory(one_step(question(text), proof), "T")
 
 
 # -- the reader is not credulous --------------------------------------------------------------------------------------
@@ -693,7 +689,7 @@ def test_what_is_no_proof(text: str, proof: Proof) -> None:
     ],
 )
 def test_a_wrong_proof_is_not_read(text: str, proof: Proof) -> None:
-    query = ask(text)
+    query = question(text)
     with pytest.raises(ProofError):
         check(proof, query.dependencies, query.conclusion)
     written = answer_theory(one_step(query, proof), "T")
@@ -739,7 +735,7 @@ def test_changed_certificates_are_not_read(old: str, new: str) -> None:
     ],
 )
 def test_changed_blocks_are_not_read(text: str, old: str, new: str) -> None:
-    query = ask(text)
+    query = question(text)
     written = answer_theory(one_step(query, proved(query)), "T")
     changed = re.sub(old, new, written)
     assert changed != written
@@ -835,7 +831,7 @@ def test_what_truth_tables_force_is_what_the_lemmas_say() -> None:
         "leibniz": "⊢ s = t → (P(s, t) → P(t, s))",
     }
     for name, text in others.items():
-        query = ask(text)
+        query = question(text)
         assert stated(LOGIC[name]) == patterns(query.dependencies, query.conclusion)
     assert seen | others.keys() == LOGIC.keys()
 
@@ -902,7 +898,7 @@ def test_isabelle_builds_the_theories() -> None:
 def test_isabelle_accepts_schemata_and_certificates(tmp_path: Path) -> None:
     for file in FILES:
         shutil.copy(file, tmp_path)
-    certificates = [one_step(ask(text), proved(ask(text))) for text in QUERIES]
+    certificates = [one_step(question(text), proved(question(text))) for text in QUERIES]
     certificates += [*map(rule_instance, FOLIO.rules), certified_trace()]
     theories = {f"Answer{n}": answer_theory(each, f"Answer{n}") for n, each in enumerate(certificates)}
     lemmas = [

@@ -32,18 +32,13 @@ from proof_r1_formal.rules.schema import Schema
 from proof_r1_formal.search.prover import find_proof
 from proof_r1_formal.solvers.base import Entailed, Refuted
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
+from tests.builders import question
 
 pytestmark = pytest.mark.usefixtures("closed")
 
 SCHEMATA = [schema for rule in FOLIO.rules for schema in rule.schemata]
 TRUE = LeanTheorem("(p_A : Prop) (h_1 : p_A)\n  : p_A", "h_1")
 FALSE = LeanTheorem("(p_A : Prop)\n  : p_A", "h_1")
-
-
-def ask(text: str) -> Query:
-    """``premise; premise ⊢ conclusion``."""
-    left, right = text.split("⊢")
-    return Query(tuple([parse_formula(part) for part in left.split(";") if part.strip()]), parse_formula(right))
 
 
 # -- what it accepts --------------------------------------------------------------------------------------------------
@@ -128,12 +123,12 @@ def judged(lean: LeanKernel) -> dict[str, Judgement]:
     """All worked examples, checked together."""
     theorems = {}
     for text in ENTAILED:
-        query = ask(text)
+        query = question(text)
         proof = find_proof(query.dependencies, query.conclusion)
         assert proof is not None, text
         theorems[text] = entailment_theorem(query.dependencies, query.conclusion, proof)
     for text in REFUTED:
-        query = ask(text)
+        query = question(text)
         answer = EmbeddedSolver().decide(query)
         assert isinstance(answer, Refuted) and answer.model is not None, text
         theorem = refutation(query.dependencies, query.conclusion, answer.model)
@@ -149,7 +144,7 @@ def test_proofs_and_countermodels_are_theorems(judged: dict[str, Judgement], tex
 
 
 def test_large_countermodels_are_left_to_the_evaluator() -> None:
-    query = ask("⊢ ∃x ∃y r(x,y)")
+    query = question("⊢ ∃x ∃y r(x,y)")
     assert refutation((), query.conclusion, Structure({"Entity": 4}, {"r": frozenset()})) is not None
     assert refutation((), query.conclusion, Structure({"Entity": 5}, {"r": frozenset()})) is None
     wide = parse_formula(f"∃x r({','.join('x' * 4)})")
@@ -158,13 +153,13 @@ def test_large_countermodels_are_left_to_the_evaluator() -> None:
 
 def test_evidence_that_is_wrong_is_not_accepted(lean: LeanKernel) -> None:
     kernel = KernelEvidence(lean)
-    claim, other = ask("p; p → q ⊢ q"), ask("p; p → q ⊢ r")
+    claim, other = question("p; p → q ⊢ q"), question("p; p → q ⊢ r")
     proof = find_proof(claim.dependencies, claim.conclusion)
     assert proof is not None
     judgements = [kernel.judge(query, Entailed(proof)) for query in (claim, other)]
     assert [judgement is not None and judgement.accepted for judgement in judgements] == [True, False]
     empty, full = Structure({"Entity": 1}, {"p": frozenset()}), Structure({"Entity": 1}, {"p": frozenset({(0,)})})
-    refuted = [kernel.judge(ask("⊢ ∃x p(x)"), Refuted(model)) for model in (empty, full)]
+    refuted = [kernel.judge(question("⊢ ∃x p(x)"), Refuted(model)) for model in (empty, full)]
     assert [judgement is not None and judgement.accepted for judgement in refuted] == [True, False]
     assert kernel.judge(claim, Entailed()) is None
 

@@ -27,6 +27,7 @@ from proof_r1_formal.metrics.heatmap import heatmap
 from proof_r1_formal.metrics.tables import Cell, Table
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
+from tests.builders import action
 
 PREMISES = ("cat(tom) ⊕ dog(tom)", "∀x (barks(x) → dog(x))", "barks(tom)")
 PETS = Problem(
@@ -37,10 +38,6 @@ PETS = Problem(
     difficulty="easy",
 )
 PROBLEMS = {PETS.id: PETS}
-
-
-def action(id_: str, conclusion: str, *dependencies: str, rule: str = "IMPLICATION_ELIMINATION") -> dict[str, object]:
-    return {"id": id_, "dependencies": list(dependencies), "conclusion": conclusion, "rule": rule}
 
 
 def completion(*actions: dict[str, object], sample: int = 0) -> Completion:

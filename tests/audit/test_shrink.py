@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proof_r1_formal.audit.shrink import shrink, smaller
-from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import BOTTOM, Atom, Exists, ForAll, Iff, Implies, Not, Or, Xor
@@ -15,11 +14,7 @@ from proof_r1_formal.logic.transform import subformulas
 from proof_r1_formal.solvers.base import Entailed, Unknown, flaw_of
 from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing.strategies import queries
-
-
-def query(*texts: str) -> Query:
-    *dependencies, conclusion = map(parse_formula, texts)
-    return Query(tuple(dependencies), conclusion)
+from tests.builders import ask
 
 
 def texts(found: Query) -> tuple[str, ...]:
@@ -67,7 +62,7 @@ def test_worked_examples(long: tuple[str, ...], short: tuple[str, ...]) -> None:
             isinstance(solver.decide(other), Entailed) for other in (alone, contradictory)
         )
 
-    assert texts(shrink(query(*long), needs_its_dependencies)) == short
+    assert texts(shrink(ask(*long), needs_its_dependencies)) == short
 
 
 def test_tries_are_bounded() -> None:
@@ -77,5 +72,5 @@ def test_tries_are_bounded() -> None:
         asked.append(candidate)
         return not isinstance(FiniteSolver().decide(candidate), Unknown)
 
-    shrink(query("p ∧ q", "r ∧ (s ∨ t)", "p ∨ r"), keeps, tries=3)
+    shrink(ask("p ∧ q", "r ∧ (s ∨ t)", "p ∨ r"), keeps, tries=3)
     assert len(asked) == 3

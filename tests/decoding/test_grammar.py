@@ -28,6 +28,7 @@ from proof_r1_formal.proof.trajectory import Proof, summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
+from tests.builders import problem
 from tests.decoding.conftest import EXAMPLES, Draw
 
 llguidance = pytest.importorskip("llguidance", reason="llguidance is not installed (the extra [decoding])")
@@ -43,11 +44,6 @@ FILES = {
     "llm_outputs/docailab_proverqa_golden_450.jsonl": 450,
 }
 """Shared data, and of how many problems there are at least in each."""
-
-
-def problem(*premises: str, goal: str) -> Problem:
-    parsed = tuple(Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(premises, 1))
-    return Problem("test/1", parsed, three_way_options(parse_formula(goal)), "h_goal_true")
 
 
 def accepts(decoder: Decoder, grammar: str, text: str) -> bool:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import proof_r1_formal.proof.session
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.proof.action import Action, read_action, read_completion
 from proof_r1_formal.proof.judge import Judge
@@ -24,6 +23,7 @@ from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.solvers.oracle import QUESTION
 from proof_r1_formal.testing.completions import any_text
 from proof_r1_formal.testing.corruptions import Corrupted, corrupted_attempts
+from tests.builders import problem
 
 VERIFIER = Verifier(rules=FOLIO)
 CE, GB = "CONJUNCTION_ELIMINATION", "GOAL_BINDING"
@@ -34,11 +34,6 @@ def action(name: str, dependencies: Sequence[str], conclusion: str, rule: str) -
     read = read_action(json.dumps(element))
     assert read is not None
     return read
-
-
-def problem(*premises: str, goal: str) -> Problem:
-    parsed = tuple(Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(premises, 1))
-    return Problem("test/1", parsed, three_way_options(parse_formula(goal)), "h_goal_true")
 
 
 def wander(session: VerifierSession, there: list[Action], others: Sequence[Action], source: Random, steps: int) -> None:

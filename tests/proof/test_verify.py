@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import proof_r1_formal.proof.session
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import Premise, Problem, ProblemSet, three_way_options
+from proof_r1_formal.data.problem import Problem, ProblemSet
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
@@ -32,14 +32,9 @@ from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unkn
 from proof_r1_formal.solvers.embedded import FALLBACK, QUICK
 from proof_r1_formal.solvers.oracle import QUESTION
 from proof_r1_formal.solvers.z3 import RLIMIT_PER_STEP
-from tests.builders import codes, completion
+from tests.builders import codes, completion, problem
 
 CE, CI, GB = "CONJUNCTION_ELIMINATION", "CONJUNCTION_INTRODUCTION", "GOAL_BINDING"
-
-
-def problem(*premises: str, goal: str = "G(a)", answer: str = "h_goal_true") -> Problem:
-    parsed = tuple(Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(premises, 1))
-    return Problem("test/1", parsed, three_way_options(parse_formula(goal)), answer)
 
 
 VERIFIER = Verifier()

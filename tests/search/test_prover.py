@@ -32,7 +32,6 @@ from proof_r1_formal.evidence.term import (
     Witness,
 )
 from proof_r1_formal.logic.model import Structure, evaluate
-from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
@@ -53,12 +52,7 @@ from proof_r1_formal.rules.schema import Schema
 from proof_r1_formal.rules.theorems import theorem
 from proof_r1_formal.search.prover import find_proof
 from proof_r1_formal.testing.strategies import queries
-
-
-def ask(text: str) -> Query:
-    """``p; q ⊢ r`` read as a query."""
-    left, right = text.split("⊢")
-    return Query(tuple([parse_formula(part) for part in left.split(";") if part.strip()]), parse_formula(right))
+from tests.builders import question
 
 
 def search(query: Query, *, cuts: bool = True, budget: int = 20_000) -> Proof | None:
@@ -115,7 +109,7 @@ SHORTEST: dict[str, Proof] = {
 
 @pytest.mark.parametrize("text", SHORTEST)
 def test_a_step_that_is_one_line(text: str) -> None:
-    assert search(ask(text), cuts=False) == SHORTEST[text]
+    assert search(question(text), cuts=False) == SHORTEST[text]
 
 
 LENGTHS: dict[str, int] = {
@@ -166,7 +160,7 @@ LENGTHS: dict[str, int] = {
 
 @pytest.mark.parametrize("text", LENGTHS)
 def test_found_without_cuts_and_short(text: str) -> None:
-    proof = search(ask(text), cuts=False)
+    proof = search(question(text), cuts=False)
     assert proof is not None
     assert size(proof) == LENGTHS[text]
 
@@ -192,11 +186,11 @@ def pigeons(count: int, holes: int) -> Query:
 
 
 CUTS = [
-    ask("p ↔ ¬p ⊢ q"),
-    ask("p ⊕ q ⊢ ¬(p ↔ q)"),
-    ask("p ↔ q; q ↔ r ⊢ p ↔ r"),
-    ask("⊢ (p ↔ (q ↔ r)) ↔ ((p ↔ q) ↔ r)"),
-    ask("⊢ ¬∃x ∀y (R(x,y) ↔ ¬R(y,y))"),
+    question("p ↔ ¬p ⊢ q"),
+    question("p ⊕ q ⊢ ¬(p ↔ q)"),
+    question("p ↔ q; q ↔ r ⊢ p ↔ r"),
+    question("⊢ (p ↔ (q ↔ r)) ↔ ((p ↔ q) ↔ r)"),
+    question("⊢ ¬∃x ∀y (R(x,y) ↔ ¬R(y,y))"),
     pigeons(3, 2),
     pigeons(4, 3),
 ]
@@ -234,7 +228,7 @@ def test_found_with_cuts_only(query: Query) -> None:
     ],
 )
 def test_what_is_not_entailed_is_not_found(text: str) -> None:
-    assert search(ask(text), budget=3_000) is None
+    assert search(question(text), budget=3_000) is None
 
 
 def test_as_many_pigeons_as_holes() -> None:
@@ -248,8 +242,8 @@ def test_the_search_ends_with_its_budget() -> None:
     query = pigeons(4, 3)
     assert search(query, budget=0) is None
     assert search(query, budget=200) is None
-    assert search(ask("p ⊢ p"), budget=0) is None
-    assert search(ask("∀x ∃y R(x,y) ⊢ ∃x R(x,x)"), budget=5_000) is None
+    assert search(question("p ⊢ p"), budget=0) is None
+    assert search(question("∀x ∃y R(x,y) ⊢ ∃x R(x,x)"), budget=5_000) is None
 
 
 @settings(max_examples=200)
@@ -260,7 +254,7 @@ def test_a_larger_budget_changes_no_proof(query: Query) -> None:
 
 
 def test_new_constants_are_named_as_told_and_clash_with_none() -> None:
-    query = ask("∃x P(x); ∀x (P(x) → Q(x)); R(n1) ⊢ ∃x Q(x)")
+    query = question("∃x P(x); ∀x (P(x) → Q(x)); R(n1) ⊢ ∃x Q(x)")
     proof = find_proof(query.dependencies, query.conclusion, fresh="n")
     assert proof is not None
     check(proof, query.dependencies, query.conclusion)
@@ -271,8 +265,8 @@ ALL = [*SHORTEST, *LENGTHS]
 
 
 def test_proofs_do_not_depend_on_what_was_asked_before() -> None:
-    forwards = [search(query) for query in [*map(ask, ALL), *CUTS]]
-    backwards = [search(query) for query in [*CUTS[::-1], *map(ask, ALL[::-1])]]
+    forwards = [search(query) for query in [*map(question, ALL), *CUTS]]
+    backwards = [search(query) for query in [*CUTS[::-1], *map(question, ALL[::-1])]]
     assert forwards == backwards[::-1]
 
 
@@ -297,7 +291,7 @@ def test_proofs_do_not_depend_on_the_order_of_hashes(seed: str) -> None:
         env={"PYTHONHASHSEED": seed},
         check=True,
     ).stdout
-    assert shown.splitlines() == [repr(search(ask(text))) for text in ALL]
+    assert shown.splitlines() == [repr(search(question(text))) for text in ALL]
 
 
 # -- only what is needed ----------------------------------------------------------------------------------------------

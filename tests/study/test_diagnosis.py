@@ -26,6 +26,7 @@ from proof_r1_formal.study.diagnosis import (
 )
 from proof_r1_formal.study.verdicts import examine, examine_many
 from proof_r1_formal.testing.attempts import Attempt, valid_attempts, written
+from tests.builders import action
 
 VERIFIER = Verifier()
 FOLIO_VERIFIER = Verifier(rules=FOLIO)
@@ -36,10 +37,6 @@ PROBLEM = Problem(
     options=three_way_options(parse_formula("late(cup)")),
     answer="h_goal_true",
 )
-
-
-def action(id_: str, conclusion: str, *dependencies: str, rule: str = "IMPLICATION_ELIMINATION") -> dict[str, object]:
-    return {"id": id_, "dependencies": list(dependencies), "conclusion": conclusion, "rule": rule}
 
 
 def text(*actions: dict[str, object]) -> str:
