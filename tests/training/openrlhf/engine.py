@@ -7,10 +7,7 @@ writes what ``transformers`` writes with the adapters. A process of its own, as 
 from __future__ import annotations
 
 import json
-import os
 import sys
-
-os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
 
 from training.openrlhf.cpu import install
 
