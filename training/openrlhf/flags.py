@@ -53,6 +53,11 @@ class Place:
         """What comes out."""
         return self.folder / "model"
 
+    @property
+    def ended(self) -> Path:
+        """The number of steps of a run that has ended; absent before."""
+        return self.folder / "openrlhf" / "ended"
+
 
 def check(config: Config, *, cpu: bool) -> None:
     """Refuse what this engine cannot do.

@@ -57,13 +57,18 @@ def start(config: Config, display: Display, *, cpu: bool) -> None:
     if cpu:
         install()
     from training.openrlhf.data import prepare
-    from training.openrlhf.flags import reinforcement
+    from training.openrlhf.flags import Place, reinforcement
 
     prepared = prepare(config, display)
+    ended = Place(Path(config.output)).ended
+    if ended.exists() and int(ended.read_text()) >= prepared.steps:
+        display.log(f"the run in {config.output} has ended; more optimiser.steps would continue it")
+        return
     _compose(config, prepared, cpu=cpu)
     _connect(config, cpu=cpu)
     sys.argv = [ENTRY, *reinforcement(config, prepared.model, prepared.steps, cpu=cpu)]
     runpy.run_module(ENTRY, run_name="__main__")
+    ended.write_text(str(prepared.steps))
 
 
 def _compose(config: Config, prepared: Prepared, *, cpu: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from training.common.display import Display
 from training.config import ConfigError, read_config
 from training.openrlhf import __main__ as start
 from training.openrlhf import job as jobs
+from training.openrlhf import reinforcement
+from training.openrlhf.flags import Place
 
 
 class Connections:
@@ -63,6 +66,26 @@ def test_a_folder_has_one_run_at_a_time(given: Path) -> None:
     fresh = read_config(given, ["checkpoint.resume=false"])
     with pytest.raises(ConfigError, match="holds a run already"), start.claimed(fresh):
         pass
+
+
+@pytest.mark.parametrize(("done", "goes_on"), [(None, True), (1, True), (2, False), (3, False)])
+def test_a_run_goes_on_unless_it_has_ended(
+    done: int | None, goes_on: bool, given: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = read_config(given)
+    ended = Place(Path(config.output)).ended
+    if done is not None:
+        ended.parent.mkdir(parents=True)
+        ended.write_text(str(done))
+    started: list[str] = []
+    monkeypatch.setattr(reinforcement, "_compose", lambda *_, **__: None)
+    monkeypatch.setattr(reinforcement, "_connect", lambda *_, **__: None)
+    monkeypatch.setattr("runpy.run_module", lambda entry, run_name: started.append(entry))
+    monkeypatch.setattr(sys, "argv", [])
+    with Display(Console(quiet=True)) as display:
+        start.run(config, display)
+    assert started == [reinforcement.ENTRY] * goes_on
+    assert int(ended.read_text()) == max(2, done or 0)
 
 
 def test_a_job_without_a_lasting_folder_is_refused(given: Path) -> None:
