@@ -50,18 +50,26 @@ def warmed_up(tmp_path_factory: pytest.TempPathFactory, problems: Path) -> Path:
     return finished.model
 
 
-@pytest.fixture
-def given(tmp_path: Path, problems: Path, warmed_up: Path) -> Path:
-    """The configuration of two steps from that model, in a folder of its own."""
-    from training.config import read_config, write_config
+@pytest.fixture(scope="session")
+def configured(problems: Path, warmed_up: Path) -> Callable[[Path], Path]:
+    """Writes the configuration of two steps from that model to a folder, where the run is, too."""
 
-    places = [f"data.{name}=[{problems}]" for name in ("train", "evaluation")]
-    config = read_config(
-        CONFIGS / "engines-run.yaml", [f"output={tmp_path / 'run'}", f"model.path={warmed_up}", *places]
-    )
-    file = tmp_path / "config.yaml"
-    file.write_text(write_config(config))
-    return file
+    def written(folder: Path) -> Path:
+        from training.config import read_config, write_config
+
+        places = [f"data.{name}=[{problems}]" for name in ("train", "evaluation")]
+        changes = [f"output={folder / 'run'}", f"model.path={warmed_up}", *places]
+        file = folder / "config.yaml"
+        file.write_text(write_config(read_config(CONFIGS / "engines-run.yaml", changes)))
+        return file
+
+    return written
+
+
+@pytest.fixture
+def given(tmp_path: Path, configured: Callable[[Path], Path]) -> Path:
+    """The configuration in a folder of its own."""
+    return configured(tmp_path)
 
 
 class _Parsed(Exception):  # noqa: N818 (it is no error: OpenRLHF has come as far as it should)

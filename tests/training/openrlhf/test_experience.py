@@ -145,15 +145,16 @@ def assert_matches(case: Case, experiences: list[Experience]) -> None:
             assert batch.advantages[row, place - 1].item() == pytest.approx(advantage)  # column j is about token j + 1
         own_columns = batch.advantages[row, prompt - 1 : prompt - 1 + len(ids)]
         assert batch.advantages[row].sum().item() == pytest.approx(own_columns.sum().item())
-        assert own.actions is not None
-        for action, advantage in enumerate(own.actions.advantages):
+        for action, advantage in enumerate(own.actions.advantages if own.actions else ()):
             spoken = torch.tensor([owner == action for owner in rollout.alignment.owners])
             if spoken.any():
                 assert own_columns[spoken].sum().item() == pytest.approx(advantage, abs=1e-5)
                 assert bool((own_columns[spoken] != 0.0).all()) == (advantage != 0.0)
 
 
-def test_advantages_stand_on_the_tokens_of_their_actions(case: Case) -> None:
+@pytest.mark.parametrize("method", ["proof_r1", "grpo", "prosfi"])
+def test_advantages_stand_on_the_tokens_that_earn_them(method: str, case: Case) -> None:
+    case = replace(case, config=structs.replace(case.config, method=method))
     experiences = case.experiences(case.maker())
     assert_matches(case, experiences)
     advantages = torch.cat([one.advantages.flatten() for one in experiences])

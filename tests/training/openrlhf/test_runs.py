@@ -1,13 +1,19 @@
-"""Whole runs: real Ray, vLLM and DeepSpeed, without GPUs."""
+"""Whole runs: real Ray, vLLM and DeepSpeed, without GPUs.
+
+Each start of a run costs a processor minute, mostly for imports. So several tests look at one run: it is told to end in
+its second step, goes on to its end, and is then given to a cluster.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -29,15 +35,19 @@ from training.pieces import TokenPieces
 
 ROOT = Path(__file__).resolve().parents[3]
 BIN = Path(sys.executable).parent
-pytestmark = pytest.mark.slow
-
-
+TRAIN = (str(BIN / "proof-r1"), "train", "--engine", "openrlhf")
 FASTER = ("optimiser.learning_rate=1.5e-2", "evaluation.problems=64")
-"""So that the policy answers otherwise after two steps."""
+"""So that the policy answers otherwise after some steps."""
+
+pytestmark = pytest.mark.slow
 
 
 def steps(config: Config) -> list[StepRecord]:
     return [one for one in read_log(Path(config.output) / "log.jsonl") if isinstance(one, StepRecord)]
+
+
+def evaluations(config: Config) -> list[EvaluationRecord]:
+    return [one for one in read_log(Path(config.output) / "log.jsonl") if isinstance(one, EvaluationRecord)]
 
 
 def assert_right(step: StepRecord) -> None:
@@ -47,36 +57,111 @@ def assert_right(step: StepRecord) -> None:
     assert step.gradient_norm > 0.0
 
 
-def assert_learned(config: Config) -> None:
-    """Every step of the run was right, and all weights moved."""
-    told = steps(config)
-    assert [one.step for one in told] == list(range(1, config.optimiser.steps + 1))
+def finish(command: list[str]) -> str:
+    """What a command writes that must succeed."""
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+# -- a run on this machine --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run so far.
+
+    Attributes:
+        config: of the run.
+        command: that starts it, or resumes it.
+        said: by the last command, on standard output.
+        kept: the log, and what the first step wrote; then the contents of these files.
+    """
+
+    config: Config
+    command: list[str]
+    said: str
+
+    def kept(self) -> list[bytes]:
+        """The log's records of the first step and its evaluation, and the files that this step wrote."""
+        folder = Path(self.config.output)
+        log = b"".join((folder / "log.jsonl").read_bytes().splitlines()[:2])  # seconds and all
+        return [log, *[(folder / name / "step-00000001.jsonl").read_bytes() for name in ("rollouts", "evaluations")]]
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory, configured: Callable[[Path], Path]) -> tuple[Run, list[int]]:
+    """A run that was told to end in its second step, and the processes that it had started."""
+    folder = tmp_path_factory.mktemp("stopped")
+    file, changes = configured(folder), ["optimiser.steps=3", "evaluation.every=1", *FASTER]
+    command = [*TRAIN, "--config", str(file), *changes]
+    with (folder / "said").open("w+") as said:
+        run = subprocess.Popen(command, cwd=ROOT, stdout=said, stderr=subprocess.STDOUT)
+        while (
+            run.poll() is None and "Global step 2" not in Path(said.name).read_text()
+        ):  # the checkpoint of step 1 is there
+            time.sleep(0.5)
+        started = [process for process, _ in descendants(run.pid)]
+        run.terminate()
+        assert run.wait(PATIENCE) != 0, Path(said.name).read_text()[-3000:]
+    return Run(read_config(file, changes), command, Path(said.name).read_text()), started
+
+
+@pytest.fixture(scope="module")
+def before(stopped: tuple[Run, list[int]]) -> list[bytes]:
+    """What the run had kept of its first step when it was told to end."""
+    return stopped[0].kept()
+
+
+@pytest.fixture(scope="module")
+def ended(stopped: tuple[Run, list[int]], before: list[bytes]) -> Run:
+    """The same run, resumed to its end."""
+    run, _ = stopped
+    return replace(run, said=finish(run.command))
+
+
+def test_a_run_that_is_told_to_end_leaves_no_process_behind(stopped: tuple[Run, list[int]]) -> None:
+    run, started = stopped
+    assert len(started) > 5
+    assert_right(steps(run.config)[0])
+    deadline = time.monotonic() + PATIENCE
+    while left := [process for process in started if Path(f"/proc/{process}").exists()]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.5)
+
+
+def test_it_goes_on_from_its_checkpoint(ended: Run, before: list[bytes]) -> None:
+    assert "Global step 1:" not in ended.said
+    assert "Global step 3:" in ended.said
+    assert ended.kept() == before
+    told = steps(ended.config)
+    assert [one.step for one in told] == [one.step for one in evaluations(ended.config)] == [1, 2, 3]
     for one in told:
         assert_right(one)
-    weights = load_file(Path(config.output) / "model" / "adapter_model.safetensors")
+    weights = load_file(Path(ended.config.output) / "model" / "adapter_model.safetensors")
     moved = [weight for name, weight in weights.items() if "lora_B" in name]  # they start as zeros
     assert moved
     assert all(weight.abs().max() > 0.0 for weight in moved)
 
 
-# A run takes a minute, mostly for starting processes, so each test of a run is one of another method, too.
+def test_its_baselines_go_on_too(ended: Run) -> None:
+    one, two, _ = steps(ended.config)
+    assert any(average != 0.5 for average in one.baselines.values())
+    after = baselines_after(one, Path(ended.config.output) / "rollouts", ended.config)
+    assert one.baselines != two.baselines == pytest.approx(after)
 
 
-def test_two_steps(given: Path) -> None:
-    changes = ["method=proof_r1", *FASTER]
-    command = [str(BIN / "proof-r1"), "train", "--engine", "openrlhf", "--config", str(given), *changes]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    config = read_config(given, changes)
-    assert_learned(config)
-    assert any(one.baselines[rule] != 0.5 for one in steps(config) for rule in one.baselines)
-    assert_saved(config)
+def baselines_after(step: StepRecord, rollouts: Path, config: Config) -> dict[str, float]:
+    """The moving averages after the next step, from what was sampled in it."""
+    problems = read_problems(config.data.train[0])
+    sampled = read_completions(rollouts / f"step-{step.step + 1:08}.jsonl")
+    verifier = Verifier(evaluation=False)
+    reports = [verifier.verify(problems[o.problem_id], o.completion) for o in sampled if isinstance(o, Completion)]
+    return dict(Baselines(step.baselines).after(reports, config.credit).averages)
 
 
-def assert_saved(config: Config) -> None:
-    """The adapter that was saved makes ``transformers`` write what the engine wrote with the last weights."""
-    records = [one for one in read_log(Path(config.output) / "log.jsonl") if isinstance(one, EvaluationRecord)]
-    assert [one.step for one in records] == [config.optimiser.steps]
+def test_the_adapter_that_was_saved_writes_what_the_engine_wrote_with_the_last_weights(ended: Run) -> None:
+    config = ended.config
     lines = read_completions(Path(config.output) / "evaluations" / f"step-{config.optimiser.steps:08}.jsonl")
     answers = [line for line in lines if isinstance(line, Completion)]
     assert len(answers) == config.evaluation.problems
@@ -95,42 +180,22 @@ def assert_saved(config: Config) -> None:
 
     same = sum([written(answer) == answer.completion for answer in answers])
     with policy.disable_adapter():
-        before = sum([written(answer) == answer.completion for answer in answers])
+        without = sum([written(answer) == answer.completion for answer in answers])
     assert same >= 0.9 * len(answers)  # two tokens can be as likely as each other in bfloat16
-    assert before < same - 4  # so the engine had the last weights
+    assert without < same - 4  # so the engine had the last weights
 
 
 def test_imitation(given: Path) -> None:
     changes = ["method=sft", "batch={problems: 8, mini: 4, micro: 4}", "data.evaluation=[]"]
-    command = [sys.executable, "-m", "training.openrlhf", "--config", str(given), *changes]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    finish([sys.executable, "-m", "training.openrlhf", "--config", str(given), *changes])
     weights = load_file(Path(read_config(given).output) / "model" / "adapter_model.safetensors")
     assert any(weight.abs().max() > 0.0 for name, weight in weights.items() if "lora_B" in name)
-
-
-def test_a_run_of_prosfi_that_is_told_to_end_leaves_no_process_behind(given: Path) -> None:
-    command = [str(BIN / "proof-r1"), "train", "--engine", "openrlhf", "--config", str(given), "method=prosfi"]
-    config = read_config(given, ["method=prosfi"])
-    log = Path(config.output) / "log.jsonl"
-    run = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while run.poll() is None and not (log.exists() and log.read_bytes()):
-        time.sleep(0.5)
-    started = [process for process, _ in descendants(run.pid)]
-    run.terminate()
-    assert run.wait(PATIENCE) != 0
-    assert len(started) > 5
-    assert_right(steps(config)[0])
-    deadline = time.monotonic() + PATIENCE
-    while left := [process for process in started if Path(f"/proc/{process}").exists()]:
-        assert time.monotonic() < deadline, left
-        time.sleep(0.5)
 
 
 # -- jobs -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     """The address of a Ray cluster on this machine, whose GPUs are names."""
     ports = []
@@ -157,57 +222,35 @@ class Enough(Exception):  # noqa: N818 (it is no error: the log says what was wa
     pass
 
 
-def test_a_job_that_was_lost_goes_on_from_its_checkpoint(cluster: str, given: Path) -> None:
-    changes = ["optimiser.steps=3", "evaluation.every=1"]
-    config = read_config(given, changes)
-    train = [str(BIN / "proof-r1"), "train", "--engine", "openrlhf", "--address", cluster]
+def test_a_job_of_grpo_without_a_reference_is_handed_over_followed_and_stopped(cluster: str, given: Path) -> None:
+    train, changes = [*TRAIN, "--address", cluster], ["method=grpo", "loss.kl_weight=0"]
 
     def show(piece: str) -> None:
-        if "Global step 2" in piece:  # so the checkpoint of step 1 is there
+        if "Global step 1" in piece:
             raise Enough
 
-    command = [*train, "--no-wait", "--config", str(given), *changes]
-    first = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    job = finish([*train, "--no-wait", "--config", str(given), *changes]).strip()
     with pytest.raises(Enough):
-        jobs.follow(first, cluster, show)
-    subprocess.run([*train, "--stop", first], cwd=ROOT, check=True)
+        jobs.follow(job, cluster, show)
+    finish([*train, "--stop", job])
     with pytest.raises(jobs.JobError, match="stopped"):
-        jobs.follow(first, cluster, lambda _: None)
+        jobs.follow(job, cluster, lambda _: None)
     with pytest.raises(jobs.JobError, match="has ended"):
-        jobs.stop(first, cluster)
-    run = Path(config.output)
-    kept = [run / "log.jsonl", run / "rollouts" / "step-00000001.jsonl", run / "evaluations" / "step-00000001.jsonl"]
-    before = [path.read_bytes() for path in kept]
-    told: list[str] = []
-    jobs.follow(jobs.submit(config, cluster), cluster, told.append)
-    assert "Global step 1:" not in "".join(told)
-    log, *others = [path.read_bytes() for path in kept]
-    assert log.splitlines()[:2] == before[0].splitlines()[:2]  # the step and its evaluation, seconds and all
-    assert others == before[1:]
-    assert_learned(config)
-    evaluated = [one.step for one in read_log(run / "log.jsonl") if isinstance(one, EvaluationRecord)]
-    assert evaluated == [1, 2, 3]
-    one, two, _ = steps(config)
-    assert one.baselines != two.baselines == pytest.approx(baselines_after(one, run / "rollouts", config))
-    told.clear()
-    jobs.follow(jobs.submit(config, cluster), cluster, told.append)
-    assert "Global step" not in "".join(told)  # it has ended, and stays as it is
-    assert (run / "log.jsonl").read_bytes().splitlines()[:2] == log.splitlines()[:2]
-    assert len(steps(config)) == 3
+        jobs.stop(job, cluster)
+    assert_right(steps(read_config(given, changes))[0])
 
 
-def baselines_after(step: StepRecord, rollouts: Path, config: Config) -> dict[str, float]:
-    """The moving averages after the next step, from what was sampled in it."""
-    problems = read_problems(config.data.train[0])
-    sampled = read_completions(rollouts / f"step-{step.step + 1:08}.jsonl")
-    verifier = Verifier(evaluation=False)
-    reports = [verifier.verify(problems[o.problem_id], o.completion) for o in sampled if isinstance(o, Completion)]
-    return dict(Baselines(step.baselines).after(reports, config.credit).averages)
-
-
-def test_the_plain_command_of_ray_with_grpo(cluster: str, given: Path) -> None:
-    entry = ["python", "-m", "training.openrlhf", "--config", str(given), "method=grpo"]
-    command = [str(BIN / "ray"), "job", "submit", "--address", cluster, "--working-dir", str(ROOT), "--", *entry]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert_learned(read_config(given, ["method=grpo"]))
+def test_the_plain_command_of_ray_leaves_a_run_that_has_ended_as_it_is(
+    cluster: str, ended: Run, tmp_path: Path
+) -> None:
+    for name in jobs.CODE:  # not the checkout itself: Ray refuses a folder to which another test writes meanwhile
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    log = Path(ended.config.output) / "log.jsonl"
+    before = log.read_bytes()
+    _, _, _, _, *given = ended.command
+    entry = ["python", "-m", "training.openrlhf", *given]
+    said = finish(
+        [str(BIN / "ray"), "job", "submit", "--address", cluster, "--working-dir", str(tmp_path), "--", *entry]
+    )
+    assert "Global step" not in said
+    assert log.read_bytes() == before
