@@ -56,8 +56,8 @@ check: .venv/.tested
 	@changed="$$($(BIN)/python -m bench.changed)" && { test -z "$$changed" || $(PYTEST) -x -m 'not slow' $$changed; }
 
 # In parallel: one often waits for an installation or for processes while the other computes.
-test: .venv/.tested
-	$(MAKE) --no-print-directory -j 3 test-here test-elsewhere
+test:
+	$(MAKE) --no-print-directory -j 4 test-here test-elsewhere
 
 test-here: .venv/.tested programs
 	$(BIN)/ruff check .
