@@ -151,10 +151,7 @@ def test_a_newcomer_gets_to_a_theorem_with_the_wheel_and_the_quick_start_alone(t
     subprocess.run([*pip, str(ROOT)], check=True, timeout=PATIENCE)
     settings = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name == "HOME"}
     settings.pop("PIP_CONSTRAINT", None)  # a newcomer has no checkout
-    environment = settings | {
-        "PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin",
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-    }
+    environment = settings | {"PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin", "XDG_CACHE_HOME": str(tmp_path / "cache")}
     run(blocks("quickstart.md"), tmp_path, environment)
     [package] = (tmp_path / "proofs" / "lib").glob("python3.*/site-packages/proof_r1_formal")
     assert not package.is_symlink()

@@ -164,10 +164,7 @@ def test_repeated_keys_are_found_in_linear_time(keys: str) -> None:
         assert whole <= ROOM * half, f"{half} steps, then {whole}"
 
 
-READ: dict[bool, Callable[[str], object]] = {
-    False: parse_formula,
-    True: lambda text: parse_formula(text, repair=True),
-}
+READ: dict[bool, Callable[[str], object]] = {False: parse_formula, True: lambda text: parse_formula(text, repair=True)}
 
 
 @pytest.mark.parametrize("repair", [False, True])

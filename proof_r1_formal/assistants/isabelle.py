@@ -114,11 +114,7 @@ class IsabelleKernel:
     def _run(self, arguments: list[str], seconds: float) -> subprocess.CompletedProcess[bytes] | None:
         try:
             return subprocess.run(
-                [self._program, *arguments],
-                capture_output=True,
-                stdin=subprocess.DEVNULL,
-                timeout=seconds,
-                check=False,
+                [self._program, *arguments], capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds, check=False
             )
         except subprocess.TimeoutExpired:
             return None

@@ -14,17 +14,7 @@ from proof_r1_formal.assistants.small_models import MAX_PARTS, is_small, points
 from proof_r1_formal.evidence.lemmas import lemma_of_introduction
 from proof_r1_formal.logic.model import Structure, evaluate, value_of
 from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import (
-    Atom,
-    Bottom,
-    Eq,
-    Exists,
-    ForAll,
-    Formula,
-    Not,
-    Top,
-    Var,
-)
+from proof_r1_formal.logic.syntax import Atom, Bottom, Eq, Exists, ForAll, Formula, Not, Top, Var
 from proof_r1_formal.render import lean
 
 

@@ -67,12 +67,7 @@ _Known: TypeAlias = tuple[Signed, str]
 
 
 def lean_term(
-    proof: Proof,
-    premises: Sequence[tuple[Formula, str]],
-    conclusion: Formula,
-    signature: Signature,
-    *,
-    indent: int = 0,
+    proof: Proof, premises: Sequence[tuple[Formula, str]], conclusion: Formula, signature: Signature, *, indent: int = 0
 ) -> str:
     """A Lean term whose type is the conclusion.
 

@@ -86,12 +86,7 @@ class NearMiss:
 
 
 def near_misses(
-    problem: Problem,
-    proof: Proof,
-    verifier: Verifier,
-    *,
-    flaws: Collection[Flaw] = tuple(Flaw),
-    seed: int = 0,
+    problem: Problem, proof: Proof, verifier: Verifier, *, flaws: Collection[Flaw] = tuple(Flaw), seed: int = 0
 ) -> Iterator[NearMiss]:
     """At most one near miss of each kind; kinds that are impossible for the proof are left out.
 

@@ -11,15 +11,7 @@ from typing import TypeAlias
 from proof_r1_formal.metrics.measures import Exclusion, Group, Measure, Metrics, StepOutcome
 from proof_r1_formal.metrics.tables import Cell, Column, Style, Table
 
-SCORES = (
-    Measure.AVG,
-    Measure.PASS,
-    Measure.FVR,
-    Measure.STRICT_FVR,
-    Measure.RVR,
-    Measure.STRICT_RVR,
-    Measure.RGD,
-)
+SCORES = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR, Measure.RGD)
 """The measures of the main table."""
 ANSWERS = (Measure.VERIFIED, Measure.RULE_VERIFIED, Measure.COMPOUND, Measure.LENGTH_RATIO)
 """Those that say what stands behind the answers."""

@@ -22,17 +22,7 @@ from functools import lru_cache
 
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature, mangle
-from proof_r1_formal.logic.syntax import (
-    And,
-    Connective,
-    Formula,
-    Iff,
-    Implies,
-    Or,
-    Term,
-    Var,
-    Xor,
-)
+from proof_r1_formal.logic.syntax import And, Connective, Formula, Iff, Implies, Or, Term, Var, Xor
 from proof_r1_formal.render.notation import Around, Notation, infix, lisp, text_of
 
 _CONNECTIVES: dict[type[Connective], str] = {

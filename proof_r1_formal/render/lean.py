@@ -18,17 +18,7 @@ from functools import lru_cache
 
 from proof_r1_formal.logic.signature import FunctionType, Signature, mangle
 from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import (
-    ENTITY,
-    And,
-    Formula,
-    Iff,
-    Implies,
-    Or,
-    Term,
-    Var,
-    Xor,
-)
+from proof_r1_formal.logic.syntax import ENTITY, And, Formula, Iff, Implies, Or, Term, Var, Xor
 from proof_r1_formal.render.notation import Notation, lisp, text_of
 
 NAMESPACE = "ProofR1"

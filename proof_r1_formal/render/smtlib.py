@@ -18,18 +18,7 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.logic.signature import Signature, mangle
-from proof_r1_formal.logic.syntax import (
-    And,
-    Connective,
-    Exists,
-    ForAll,
-    Formula,
-    Iff,
-    Implies,
-    Or,
-    Var,
-    Xor,
-)
+from proof_r1_formal.logic.syntax import And, Connective, Exists, ForAll, Formula, Iff, Implies, Or, Var, Xor
 from proof_r1_formal.logic.transform import subformulas
 from proof_r1_formal.render.notation import Notation, lisp, text_of
 

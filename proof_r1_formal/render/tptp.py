@@ -20,17 +20,7 @@ from functools import lru_cache
 
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature, mangle
-from proof_r1_formal.logic.syntax import (
-    ENTITY,
-    And,
-    Connective,
-    Formula,
-    Iff,
-    Implies,
-    Or,
-    Var,
-    Xor,
-)
+from proof_r1_formal.logic.syntax import ENTITY, And, Connective, Formula, Iff, Implies, Or, Var, Xor
 from proof_r1_formal.render.notation import Notation, infix, text_of
 
 _CONNECTIVES: dict[type[Connective], str] = {And: "&", Or: "|", Xor: "<~>", Implies: "=>", Iff: "<=>"}

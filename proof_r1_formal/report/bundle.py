@@ -82,11 +82,7 @@ def _json(value: object) -> str:
 
 
 def bundle(
-    verifier: Verifier,
-    problems: Mapping[str, Problem],
-    traces: Iterable[Verified],
-    *,
-    kernels: Kernels | None = None,
+    verifier: Verifier, problems: Mapping[str, Problem], traces: Iterable[Verified], *, kernels: Kernels | None = None
 ) -> dict[str, Json]:
     """Build a bundle of verdicts, their evidence and their evaluation.
 

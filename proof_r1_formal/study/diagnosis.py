@@ -32,13 +32,7 @@ from proof_r1_formal.solvers.base import Entailed
 EXAMPLES = 3
 """Number of examples for each kind of error."""
 _RULE_CODES = frozenset(
-    {
-        Code.RULE_UNTRUSTED_DEPENDENCY,
-        Code.UNKNOWN_RULE,
-        Code.NO_RULE_MATCH,
-        Code.RULE_UNDECIDED,
-        Code.BINDING_MISMATCH,
-    }
+    {Code.RULE_UNTRUSTED_DEPENDENCY, Code.UNKNOWN_RULE, Code.NO_RULE_MATCH, Code.RULE_UNDECIDED, Code.BINDING_MISMATCH}
 )
 
 

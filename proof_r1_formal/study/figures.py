@@ -112,10 +112,7 @@ def draw(results: Results, folder: Path) -> tuple[Path, ...]:
     """
     require_matplotlib()
     groups = {key: one.metrics.overall for key, one in results.items()}
-    figures = {
-        "shares": _shares(groups),
-        "length-ratios": _ratios(length_ratios(results)),
-    }
+    figures = {"shares": _shares(groups), "length-ratios": _ratios(length_ratios(results))}
     if shown := points(results):
         figures["accuracy-rvr"] = _accuracy_against_rvr(shown)
     for number, (system, diagnosis) in enumerate(by_system(results).items(), 1):

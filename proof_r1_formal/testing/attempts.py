@@ -39,17 +39,7 @@ from proof_r1_formal.logic.pattern import Lambda, instance
 from proof_r1_formal.logic.show import Notation, show
 from proof_r1_formal.logic.signature import FunctionType, Signature, ground_terms
 from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import (
-    ENTITY,
-    And,
-    App,
-    Exists,
-    ForAll,
-    Formula,
-    Not,
-    Term,
-    Var,
-)
+from proof_r1_formal.logic.syntax import ENTITY, And, App, Exists, ForAll, Formula, Not, Term, Var
 from proof_r1_formal.logic.transform import size, subformulas, substitute
 from proof_r1_formal.proof.step import QUANTIFIER_NEGATION
 from proof_r1_formal.rules.catalogue import TRAIN

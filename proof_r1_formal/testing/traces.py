@@ -13,14 +13,7 @@ from enum import StrEnum
 from random import Random
 from typing import TypeAlias
 
-from proof_r1_formal.data.problem import (
-    GOAL_FALSE,
-    GOAL_TRUE,
-    Option,
-    Premise,
-    Problem,
-    three_way_options,
-)
+from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, Option, Premise, Problem, three_way_options
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import BOTTOM, TOP, And, Formula, Implies, Not, Or, Xor

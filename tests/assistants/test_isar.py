@@ -26,16 +26,7 @@ from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.evidence.checker import check
 from proof_r1_formal.evidence.lemmas import lemma_of_elimination, lemma_of_introduction
-from proof_r1_formal.evidence.term import (
-    TRUTH_TABLES,
-    Absurd,
-    Contradiction,
-    Instance,
-    Proof,
-    Repeat,
-    Suppose,
-    Witness,
-)
+from proof_r1_formal.evidence.term import TRUTH_TABLES, Absurd, Contradiction, Instance, Proof, Repeat, Suppose, Witness
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
@@ -61,12 +52,7 @@ from proof_r1_formal.logic.syntax import (
     atom,
     const,
 )
-from proof_r1_formal.logic.transform import (
-    alpha_equivalent,
-    alpha_normal,
-    instantiate,
-    substitute,
-)
+from proof_r1_formal.logic.transform import alpha_equivalent, alpha_normal, instantiate, substitute
 from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import isabelle

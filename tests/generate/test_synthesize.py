@@ -172,11 +172,7 @@ def test_shortest_proofs_with_the_rules_of_training(goal: str, premises: list[st
     ("goal", "premises", "rules"),
     [
         ("∀x (P(x) → R(x))", ["∀x (P(x) → Q(x))", "∀x (Q(x) → R(x))"], ["UNIVERSAL_IMPLICATION_CHAINING"]),
-        (
-            "∀x (P(x) → Q(x) ∧ R(x))",
-            ["∀x (P(x) → Q(x))", "∀x (P(x) → R(x))"],
-            ["UNIVERSAL_PROPOSITIONAL_INFERENCE"],
-        ),
+        ("∀x (P(x) → Q(x) ∧ R(x))", ["∀x (P(x) → Q(x))", "∀x (P(x) → R(x))"], ["UNIVERSAL_PROPOSITIONAL_INFERENCE"]),
         ("∃x (P(x) ∧ Q(x))", ["P(a)", "Q(a)"], ["EXISTENTIAL_INTRODUCTION"]),
         ("∃x P(x)", ["∃x (P(x) ∧ Q(x))"], ["EXISTENTIAL_CONJUNCTION_ELIMINATION"]),
         ("∃x Q(x)", ["∃x P(x)", "∀x (P(x) → Q(x))"], ["EXISTENTIAL_IMPLICATION_ELIMINATION"]),

@@ -235,11 +235,7 @@ def test_where_nothing_is_counted_there_is_no_score() -> None:
 
 
 def test_what_is_left_out_is_counted_by_reason() -> None:
-    problems = {
-        **PROBLEMS,
-        "u": problem("u", answer="h_goal_uncertain"),
-        "n": problem("n", answer=None, steps=None),
-    }
+    problems = {**PROBLEMS, "u": problem("u", answer="h_goal_uncertain"), "n": problem("n", answer=None, steps=None)}
     reports = [
         *REPORTS,
         report("a", 0, "n"),

@@ -36,13 +36,7 @@ from proof_r1_formal.logic.syntax import (
     const,
 )
 from proof_r1_formal.logic.transform import alpha_normal
-from proof_r1_formal.render.isabelle import (
-    countermodel_theory,
-    formula_text,
-    proved,
-    query_theory,
-    variable_name,
-)
+from proof_r1_formal.render.isabelle import countermodel_theory, formula_text, proved, query_theory, variable_name
 from proof_r1_formal.testing import strategies
 
 hostile_signatures = strategies.signatures(symbols=strategies.names())

@@ -18,18 +18,7 @@ from proof_r1_formal.errors import ParseError, SignatureError
 from proof_r1_formal.logic.model import Element, Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.signature import Signature, unmangle
-from proof_r1_formal.logic.syntax import (
-    BOTTOM,
-    TOP,
-    Eq,
-    Exists,
-    ForAll,
-    Formula,
-    Not,
-    Var,
-    atom,
-    const,
-)
+from proof_r1_formal.logic.syntax import BOTTOM, TOP, Eq, Exists, ForAll, Formula, Not, Var, atom, const
 from proof_r1_formal.render.smtlib import declarations, logic_of, script, term
 from proof_r1_formal.testing import strategies
 

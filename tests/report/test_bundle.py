@@ -102,10 +102,7 @@ def made(problem: Problem, *completions: str, verifier: Verifier | None = None) 
     """A bundle of completions of one problem, as it is read back."""
     verifier = verifier or Verifier()
     traces = [
-        (
-            Completion(problem_id=problem.id, sample=n, completion=text),
-            verifier.verify(problem, text, sample=n),
-        )
+        (Completion(problem_id=problem.id, sample=n, completion=text), verifier.verify(problem, text, sample=n))
         for n, text in enumerate(completions)
     ]
     found: dict[str, Any] = json.loads(encode(bundle(verifier, {problem.id: problem}, traces)))

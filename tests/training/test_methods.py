@@ -17,16 +17,7 @@ from msgspec import structs
 from proof_r1_formal import TRAIN, Completion, Verifier, read_completions, read_problems
 from proof_r1_formal.proof.rewards import answer_reward, sound_answer_reward
 from training.credit import Baselines, CreditSettings, PresetName
-from training.methods import (
-    METHODS,
-    BatchCredit,
-    PerAction,
-    Rollout,
-    TokenCredit,
-    credit_batch,
-    divisor,
-    rollout_of,
-)
+from training.methods import METHODS, BatchCredit, PerAction, Rollout, TokenCredit, credit_batch, divisor, rollout_of
 from training.pieces import TokenText
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -172,11 +172,7 @@ ATTACKS = (
         CLEVER,
         ANSWER,
     ),
-    wrong(
-        "with a schema error on purpose",
-        *WRONG[:-1],
-        step("", "s3", "¬clever(ann)", "GOAL_BINDING"),
-    ),
+    wrong("with a schema error on purpose", *WRONG[:-1], step("", "s3", "¬clever(ann)", "GOAL_BINDING")),
     wrong(
         "with one more action that breaks the contract",
         *WRONG[:-1],

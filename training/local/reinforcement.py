@@ -117,11 +117,7 @@ class ReinforcementLearner:
         self._baselines = credit.baselines
         write_rollouts(self._folder, step, groups, credit)
         record = step_record(
-            METHODS[config.method],
-            groups,
-            credit,
-            done,
-            StepInfo(step, epoch, rate, watch.seconds(), watch.memory()),
+            METHODS[config.method], groups, credit, done, StepInfo(step, epoch, rate, watch.seconds(), watch.memory())
         )
         return record, tuple([item for item, group in zip(items, groups, strict=True) if failed(group)])
 

@@ -146,10 +146,7 @@ class ProofExperienceMaker(RemoteExperienceMaker):
             [tuple([scored_rollout(row, n, self._pieces, config) for n, row in enumerate(group)]) for group in grouped]
         )
         credit = credit_batch(
-            METHODS[config.method],
-            [[one.rollout for one in group] for group in groups],
-            self._baselines,
-            config.credit,
+            METHODS[config.method], [[one.rollout for one in group] for group in groups], self._baselines, config.credit
         )
         for experience in experiences:
             experience.advantages = torch.zeros_like(experience.action_mask, dtype=torch.float32)
