@@ -249,7 +249,7 @@ def _action(span: tuple[int, int], value: Any) -> Action:
 
 
 def _wrong_keys(value: _Object, fields: dict[str, Any]) -> list[Finding]:
-    """Keys that are there twice, are missing, or are no fields."""
+    """Keys that are there twice, are missing, or are not fields."""
     counts = Counter([key for key, _ in value.pairs])
     extra, listed = [key for key in fields if key not in _FIELDS], ", ".join(FIELDS)
     return [
