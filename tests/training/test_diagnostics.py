@@ -362,6 +362,11 @@ def test_the_figures_of_a_real_run_need_only_what_both_engines_leave(
     assert all(r.error_by_rule <= 1.0 and r.error_global > 0.0 for r in records if isinstance(r, StepRecord))
     intervals = [r.scores["Avg"].interval for r in records if isinstance(r, EvaluationRecord)]
     assert all(interval is not None and 0.0 <= interval[0] <= interval[1] <= 1.0 for interval in intervals)
+    if lora != "null":
+        lines = (run / "config.yaml").read_text(encoding="utf-8").splitlines(keepends=True)
+        (run / "config.yaml").write_text("".join([line for line in lines if "v_proj" not in line]), encoding="utf-8")
+        with pytest.raises(ProofR1Error, match=r"weights that model\.lora does not name, such as .*v_proj"):
+            main()
     shutil.rmtree(run / "model")
     with pytest.raises(ProofR1Error, match="there is no trained model; let the run end"):
         main()

@@ -68,7 +68,7 @@ def finished_policy(config: Config) -> Policy:
     """The policy that a run of either engine has trained, from its folder ``model``.
 
     Raises:
-        ProofR1Error: the run has not ended, or the model cannot be used.
+        ProofR1Error: the run has not ended, or the model cannot be used or is not that of the configuration.
     """
     folder = Path(config.output) / "model"
     if not folder.is_dir():
@@ -77,7 +77,10 @@ def finished_policy(config: Config) -> Policy:
         return load_policy(structs.replace(config.model, warm_up=None), folder, reference=False)
     policy = load_policy(config.model, starting_model(config, []), reference=False)
     assert policy.adapted is not None
-    set_peft_model_state_dict(policy.adapted, load_peft_weights(str(folder), device=str(policy.device)))
+    weights = load_peft_weights(str(folder), device=str(policy.device))
+    unknown: list[str] = set_peft_model_state_dict(policy.adapted, weights).unexpected_keys  # type: ignore[attr-defined]
+    if unknown:
+        raise ProofR1Error(f"{folder}: the adapter has weights that model.lora does not name, such as {unknown[0]}")
     return policy
 
 
