@@ -18,6 +18,7 @@
 # make experiment-tiny      write docs/experiments: the methods compared on a model trained from scratch (resumes; JOBS=2 THREADS=1)
 # make experiment-longer    write docs/experiments/longer: learning from short proofs without injected faults, scored on longer ones (resumes)
 # make experiment-gaming    write docs/experiments/gaming: whether useless steps appear under each preset of credit (resumes)
+# make experiment-distractors  write docs/experiments/distractors: problems with distractors and with two proofs, and pass@k (resumes)
 # make experiment-decoding   free, constrained and guided decoding compared (MODEL=folder PROBLEMS=file; resumes)
 # make test-integrations    test the adapters with the other trainers, in .venv-integrations; part of `make test`
 # make web     build proof_r1_formal/web/report.html from web/ (needs node and npm)
@@ -29,7 +30,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit generation compare soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations engines experiment-tiny experiment-longer experiment-gaming experiment-decoding web docs wheel clean
+.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit generation compare soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations engines experiment-tiny experiment-longer experiment-gaming experiment-distractors experiment-decoding web docs wheel clean
 
 setup: .venv/.ready
 
@@ -154,6 +155,10 @@ experiment-longer: .venv/.tested
 experiment-gaming: .venv/.tested
 	$(BIN)/python -m training.experiments.longer --config training/experiments/gaming.yaml --records docs/experiments/gaming
 	$(BIN)/python -m training.experiments.gaming_tables
+
+experiment-distractors: .venv/.tested
+	$(BIN)/python -m training.experiments.longer --config training/experiments/distractors.yaml --records docs/experiments/distractors
+	$(BIN)/python -m training.experiments.longer_tables --records docs/experiments/distractors
 
 experiment-decoding: .venv/.tested
 	$(BIN)/python -m training.experiments.decoding --model $(MODEL) --problems $(PROBLEMS)

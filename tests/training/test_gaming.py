@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -103,6 +104,7 @@ def test_a_record_sums_the_counters() -> None:
     given = [Answer(PROBLEM, 10, 0.5, report(*steps)) for steps in completions]
     sums = outputs_of([PROBLEM], given, 4, ATOMIC)
     assert (sums.useless, sums.leaps, sums.droppable, sums.droppable_of) == ([6], [1], [3], [2])
+    assert sums.outside == [0 + 1 + 3 + 2]
 
 
 # -- the demonstrations -----------------------------------------------------------------------------------------------
@@ -128,6 +130,23 @@ def test_demonstrated_useless_steps_pass_all_checks_and_are_all_that_is_added(pr
         assert useless(VERIFIER.verify(problem, summary(proof))) == 0
         added += len(padded) - len(proof)
     assert added > len(problems)
+
+
+def test_a_useless_step_follows_the_other_proof_where_there_is_one() -> None:
+    draw = draws(read_study(STUDY.with_name("distractors.yaml")).sizes)["mixed"][1]
+    for one in islice(generate_problems(draw.settings), 12):
+        problem = in_order_of_use(one.problem)
+        proof, other = problem.proofs
+        padded = with_useless_steps(problem, proof, 0.6, Random(problem.id))
+        found = VERIFIER.verify(problem, summary(padded))
+        assert all(action.signal == 1.0 for action in found.actions)
+        assert useless(found) == sum([not action.in_closure for action in found.actions]) == len(padded) - len(proof)
+        added = [s.conclusion for s in padded if s.conclusion not in {step.conclusion for step in proof}]
+        detour = [s.conclusion for s in other[:-2]]
+        assert added[: len(detour)] == detour[: len(added)]
+        alone = with_useless_steps(replace(problem, proofs=(proof,)), proof, 0.6, Random(problem.id))
+        conclusions = {s.conclusion for s in proof}
+        assert all(s.rule == "CONJUNCTION_INTRODUCTION" for s in alone if s.conclusion not in conclusions)
 
 
 def test_without_a_chance_no_step_is_added(problems: Sequence[Problem], tmp_path: Path) -> None:
@@ -177,12 +196,12 @@ def made(arm: str, *counts: int) -> Record:
 def test_differences_are_in_useless_steps_per_answer_and_points() -> None:
     arms = by_arm([made(WARM_UP, 0, 0), made("paper", 4, 4), made("hardened", 2, 2)])
     rows = differences(arms).rows
-    assert [row[:2] for row in rows] == [
-        ("paper − warm-up", "+2.000 [+2.000, +2.000]"),
-        ("paper − hardened", "+1.000 [+1.000, +1.000]"),
-        ("hardened − warm-up", "+1.000 [+1.000, +1.000]"),
+    assert [row[:3] for row in rows] == [
+        ("paper − warm-up", 1, "+2.000 [+2.000, +2.000]"),
+        ("paper − hardened", 1, "+1.000 [+1.000, +1.000]"),
+        ("hardened − warm-up", 1, "+1.000 [+1.000, +1.000]"),
     ]
-    assert [row[3] for row in rows] == ["+100.0 [+100.0, +100.0]", "+50.0 [+50.0, +50.0]", "+50.0 [+50.0, +50.0]"]
+    assert [row[4] for row in rows] == ["+100.0 [+100.0, +100.0]", "+50.0 [+50.0, +50.0]", "+50.0 [+50.0, +50.0]"]
 
 
 def test_the_figure_has_a_point_in_the_middle_of_each_stretch_of_steps() -> None:

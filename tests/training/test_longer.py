@@ -1,10 +1,10 @@
-"""The study ``longer``: its problems, its statistics worked out by hand, its page, and a run in miniature."""
+"""``longer`` and ``distractors``: their problems, their statistics worked out by hand, their pages, a run in miniature."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from statistics import fmean
 
@@ -17,14 +17,25 @@ from proof_r1_formal.generate import summary
 from proof_r1_formal.generate.diversity import structural_key
 from training.config import ConfigError, with_overrides
 from training.credit import padding
-from training.experiments.longer import WARM_UP, run
-from training.experiments.longer_plan import HELD_OUT, VOCABULARY, Sizes, Study, Tuning, draws, read_study
-from training.experiments.longer_tables import PRIMARY, RVR, differences_table, interval, page, paired
+from training.experiments.longer import WARM_UP, run, tuned_rate
+from training.experiments.longer_plan import HELD_OUT, SCORED, VOCABULARY, Sizes, Study, Tuning, draws, read_study
+from training.experiments.longer_tables import (
+    LAYOUTS,
+    PRIMARY,
+    RVR,
+    differences_table,
+    interval,
+    page,
+    paired,
+    pairs_of,
+    pass_at,
+)
 from training.experiments.problems import write_draws, write_renamed
 from training.experiments.records import Outputs, Record, read_records, write_record
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDY = ROOT / "training" / "experiments" / "longer.yaml"
+DISTRACTORS = STUDY.with_name("distractors.yaml")
 SIZES = Sizes(
     demonstrations=24,
     mixed=24,
@@ -88,11 +99,37 @@ def test_padding_is_entailed_and_not_used(tmp_path: Path) -> None:
     assert padding(verifier.verify(problem, summary((false, *proof)))) == 0
 
 
+def test_problems_with_distractors_have_unused_premises_and_those_with_two_proofs_share_none(tmp_path: Path) -> None:
+    sizes = structs.replace(read_study(DISTRACTORS).sizes, short=6, paths=6)
+    chosen = {name: parts for name, parts in draws(sizes).items() if name in SCORED}
+    assert set(chosen) == {"short", "paths"}
+    verifier = Settings().verifier()
+    found: dict[str, list[int]] = {"short": [], "paths": []}
+    for name, path in write_draws(chosen, tmp_path, held_out=SCORED).items():
+        for problem in read_problems(path).values():
+            cited = [{d for step in proof for d in step.dependencies if d[0] == "h"} for proof in problem.proofs]
+            reports = [verifier.verify(problem, summary(proof)) for proof in problem.proofs]
+            assert all(action.signal == 1.0 for report in reports for action in report.actions)
+            assert len(problem.proofs) == (2 if name == "paths" else 1)
+            assert len(set().union(*cited)) == sum(map(len, cited))
+            found[name].append(len(problem.premises) - len(set().union(*cited)))
+    assert min(found["short"]) >= 1
+    assert max(found["paths"]) == 0
+
+
+def test_half_of_what_is_learned_from_has_two_proofs() -> None:
+    parts = draws(read_study(DISTRACTORS).sizes)["learning"]
+    assert [(part.count, part.settings.routes) for part in parts] == [(240, 1), (240, 2)]
+    (only,) = draws(SIZES)["learning"]
+    assert only.settings.routes == 1
+
+
 # -- configuration ----------------------------------------------------------------------------------------------------
 
 
-def test_the_study_can_be_read_and_its_arms_differ_in_what_they_set() -> None:
-    study = read_study(STUDY)
+@pytest.mark.parametrize("path", [STUDY, DISTRACTORS])
+def test_the_study_can_be_read_and_its_arms_differ_in_what_they_set(path: Path) -> None:
+    study = read_study(path)
     configs = [with_overrides(study.runs, overrides) for overrides in study.arms.values()]
     assert len({msgspec.json.encode(config) for config in configs}) == len(configs)
     assert {"proof_r1", "grpo", "prosfi", "sft"} <= set(study.arms)
@@ -107,6 +144,27 @@ def test_a_wrong_override_of_an_arm_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match="gpro"):
         read_study(tmp_path / "x.yaml")
+
+
+def test_a_study_has_the_values_of_its_base_but_for_its_own_and_its_arms(tmp_path: Path) -> None:
+    (tmp_path / "longer.yaml").write_bytes(STUDY.read_bytes())
+    own = "base: longer.yaml\nsizes: {learning: 16}\nruns: {optimiser: {steps: 2}}\narms: {grpo: [method=grpo]}\n"
+    (tmp_path / "x.yaml").write_text(own, encoding="utf-8")
+    base, found = read_study(STUDY), read_study(tmp_path / "x.yaml")
+    assert list(found.arms) == ["grpo"]
+    assert found.sizes == structs.replace(base.sizes, learning=16)
+    assert found.runs.optimiser == structs.replace(base.runs.optimiser, steps=2)
+    assert (found.short, found.seeds) == (base.short, base.seeds)
+    (tmp_path / "x.yaml").write_text(own.replace("longer.yaml", "shorter.yaml"), encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"shorter\.yaml"):
+        read_study(tmp_path / "x.yaml")
+
+
+def test_a_known_rate_is_taken_and_the_single_one_by_the_other_arms() -> None:
+    study = read_study(DISTRACTORS)
+    rates = {arm: tuned_rate(study, arm, study.mixed, {}, log=print) for arm in study.arms}
+    assert rates.pop("sft") == 4e-4
+    assert set(rates.values()) == {1e-4}
 
 
 # -- statistics -------------------------------------------------------------------------------------------------------
@@ -165,6 +223,25 @@ def test_the_interval_agrees_with_an_exact_enumeration_over_seeds_and_problems()
     assert high in (pytest.approx(exact[-3]), pytest.approx(exact[-4]))
 
 
+def test_pass_at_k_is_the_share_of_subsets_with_a_good_sample() -> None:
+    for good, k in product(range(7), range(1, 7)):
+        subsets = list(combinations([True] * good + [False] * (6 - good), k))
+        assert pass_at(k, good, 6) == pytest.approx(sum(map(any, subsets)) / len(subsets))
+    assert pass_at(2, 3, 6) != pytest.approx(1 - (1 - 3 / 6) ** 2)  # drawn with replacement, which is biased
+
+
+def test_the_page_shows_a_gain_at_one_sample_that_is_a_loss_at_many() -> None:
+    some = outputs([1, 1], [1, 1], [0, 0])
+    records = []
+    for arm, counts in ((WARM_UP, [4, 4]), ("proof_r1", [32, 0])):
+        one = record(arm, 0, some)
+        records.append(structs.replace(one, outputs={**one.outputs, "short/many": outputs([1, 1], [1, 1], counts, 32)}))
+    last = next(line for line in reversed(page(records).splitlines()) if line.startswith("| proof\\_r1 − warm-up"))
+    points = [float(cell.split()[0]) for cell in last.strip("| ").split(" | ")[2:]]
+    assert (len(points), points[0], points[-1]) == (6, 37.5, -50.0)
+    assert "k = 32" not in page([record("proof_r1", 0, some)])
+
+
 def test_only_common_seeds_are_compared_and_the_warm_up_with_all() -> None:
     some = outputs([1], [1], [1])
     ours = [record("proof_r1", seed, some) for seed in (0, 1, 2)]
@@ -179,11 +256,13 @@ def test_differences_are_in_points_with_their_intervals() -> None:
         "proof_r1": [record("proof_r1", 0, outputs([3, 3], [4, 4], [4, 4]))],
         "grpo": [record("grpo", 0, outputs([2, 2], [4, 4], [1, 1]))],
     }
-    (row,) = differences_table("x", arms, "longer/sampled").rows
+    columns = [(score.name, score, "longer/sampled") for score in PRIMARY]
+    (row,) = differences_table("x", arms, pairs_of(arms, "proof_r1"), columns).rows
     assert row == ("proof_r1 − grpo", 1, "+25.0 [+25.0, +25.0]", "+75.0 [+75.0, +75.0]")
     assert len(row) == 2 + len(PRIMARY)
     start = {WARM_UP: [record(WARM_UP, 0, outputs([1, 1], [4, 4], [0, 0]))]}
-    rows = differences_table("x", {**start, **arms}, "longer/sampled").rows
+    arms = {**start, **arms}
+    rows = differences_table("x", arms, pairs_of(arms, "proof_r1"), columns).rows
     assert [row[0] for row in rows] == ["proof_r1 − warm-up", "proof_r1 − grpo", "grpo − warm-up"]
     assert rows[2][2] == "+25.0 [+25.0, +25.0]"
 
@@ -191,16 +270,18 @@ def test_differences_are_in_points_with_their_intervals() -> None:
 # -- the page ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_page_is_what_the_records_say() -> None:
-    folder = ROOT / "docs" / "experiments" / "longer"
-    assert folder.with_suffix(".md").read_text(encoding="utf-8") == page(read_records(folder))
+@pytest.mark.parametrize("study", LAYOUTS)
+def test_the_page_is_what_the_records_say(study: str) -> None:
+    folder = ROOT / "docs" / "experiments" / study
+    assert folder.with_suffix(".md").read_text(encoding="utf-8") == page(read_records(folder), study)
 
 
-def test_the_document_states_numbers_of_the_page_only() -> None:
+@pytest.mark.parametrize("study", LAYOUTS)
+def test_the_document_states_numbers_of_the_page_only(study: str) -> None:
     document = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
-    section = document.partition("\n## `longer`")[2].partition("\n## ")[0]
-    stated = set(re.findall(r"[+-][0-9.]+ \[[^]]+\]|[0-9.]+ ± [0-9.]+", section))
-    made = (ROOT / "docs" / "experiments" / "longer.md").read_text(encoding="utf-8").replace("\\", "")
+    section = document.partition(f"\n## `{study}`")[2].partition("\n## ")[0]
+    stated = {" ".join(n.split()) for n in re.findall(r"[+-][0-9.]+\s\[[^]]+\]|[0-9.]+\s±\s[0-9.]+", section)}
+    made = page(read_records(ROOT / "docs" / "experiments" / study), study).replace("\\", "")
     assert stated
     assert not {number for number in stated if number not in made}
 
@@ -239,21 +320,22 @@ def test_from_problems_to_tables_and_nothing_twice(tmp_path: Path) -> None:
     }
     study = Study(
         output=str(tmp_path / "out"),
-        sizes=SIZES,
+        sizes=structs.replace(SIZES, paths=2, many=3),
         rvr=(0.0, 1.0),
         runs=runs,
         tuning=Tuning(rates=(1e-4,), steps=1, seed=9),
         arms={arm: full.arms[arm] for arm in ("proof_r1", "sft")},
-        seeds=(0,),
+        seeds=(0, 1),
         **brief,
     )
     said: list[str] = []
     run(study, tmp_path / "records", log=said.append)
     found = read_records(tmp_path / "records")
-    assert [(one.arm, one.steps) for one in found] == [("proof_r1", 2), ("sft", 2), (WARM_UP, 2)]
+    made = [("proof_r1", 0), ("proof_r1", 1), ("sft", 0), ("sft", 1), (WARM_UP, 0)]
+    assert [(one.arm, one.seed) for one in found if one.steps == 2] == made
     assert {one.learning_rate for one in found if one.arm != WARM_UP} == {1e-4}
-    names = {f"{file}/{decoding}" for file in ("short", "longer") for decoding in ("greedy", "sampled")}
-    assert {name for one in found for name in one.outputs} == names
+    names = {f"{file}/{decoding}" for file in SCORED for decoding in ("greedy", "sampled", "many")}
+    assert all({n for n in names if one.seed == 0 or "many" not in n} == set(one.outputs) for one in found)
     assert page(found).count("| proof\\_r1 − sft |") == 4
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json*")}
     run(study, tmp_path / "records", log=said.append)

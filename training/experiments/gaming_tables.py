@@ -10,18 +10,19 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_markdown
+from proof_r1_formal.metrics.tables import Style, Table, to_markdown
 from training.diagnostics import Panel, band, draw_panels
 from training.experiments.longer import WARM_UP
 from training.experiments.longer_tables import (
     RVR,
+    USELESS,
     VERIFIED,
     Arms,
     Score,
     by_arm,
     curve_table,
-    interval,
-    paired,
+    differences_table,
+    pairs_of,
     per_answer,
     scores_table,
 )
@@ -29,7 +30,6 @@ from training.experiments.records import EVERY, Record, read_records
 
 PADDED = "paper"
 """The arm that padding is expected under."""
-USELESS = Score("useless", Style.RATIO, lambda o: (o.useless, per_answer(o)))
 DROPPABLE = Score("droppable", Style.RATIO, lambda o: (o.droppable, o.droppable_of))
 """Per answer that is proved in single steps; there are hardly any to longer problems."""
 SCORES = (
@@ -59,25 +59,12 @@ def differences(arms: Arms) -> Table:
 
     The arm ``paper`` is compared with all others, and these with the warm-up.
     """
-
-    def cell(one: str, other: str, score: Score, file: str) -> str:
-        scale, digits = (100, 1) if score.style is Style.PERCENT else (1, 3)
-        found = interval(score, *paired(arms[one], arms[other]), f"{file}/sampled")
-        point, low, high = [f"{scale * value:+.{digits}f}" for value in found]
-        return f"{point} [{low}, {high}]"
-
-    others = [arm for arm in arms if arm != PADDED]
-    pairs = [(PADDED, arm) for arm in others] + [(arm, WARM_UP) for arm in others if arm != WARM_UP]
-    rows: list[tuple[Cell, ...]] = [
-        (f"{one} − {other}", *[cell(one, other, score, file) for score in (USELESS, VERIFIED) for file in FILES])
-        for one, other in pairs
-    ]
     columns = [
-        Column(f"{name}, {about.lower()}", Style.TEXT)
-        for name in ("useless steps", "right and rule-verified, points")
-        for about in FILES.values()
+        (f"{name}, {about.lower()}", score, f"{file}/sampled")
+        for name, score in (("useless steps", USELESS), ("right and rule-verified, points", VERIFIED))
+        for file, about in FILES.items()
     ]
-    return Table("Differences, sampled", (Column("difference", Style.TEXT), *columns), tuple(rows))
+    return differences_table("Differences, sampled", arms, pairs_of(arms, PADDED), columns)
 
 
 def page(records: Sequence[Record]) -> str:

@@ -2,7 +2,7 @@
 
 ``python -m training.experiments.longer`` goes on where it was stopped, at any moment: nothing that is done is done
 again. What it leaves in ``docs/experiments/longer`` (:mod:`training.experiments.records`) is all that its tables need;
-:mod:`training.experiments.longer_tables` makes them. The study ``gaming`` is another configuration of it.
+:mod:`training.experiments.longer_tables` makes them. The studies ``gaming`` and ``distractors`` are other configurations of it.
 """
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ def warm_up(study: Study, paths: Paths, *, log: Log) -> Config:
 def tuned_rate(study: Study, arm: str, start: Config, paths: Paths, *, log: Log) -> float:
     """The learning rate of the grid with the highest sampled RVR on the validation problems; of two equals the lower.
 
-    A rate at which training diverges is out. A single rate is not tried.
+    A rate at which training diverges is out. A single rate is not tried, nor that of an arm whose rate is known.
     """
-    if len(study.tuning.rates) == 1:
-        return study.tuning.rates[0]
+    if arm in study.tuning.known or len(study.tuning.rates) == 1:
+        return study.tuning.known.get(arm, study.tuning.rates[0])
     found: dict[float, float] = {}
     for rate in study.tuning.rates:
         out = Path(study.output) / "tuning" / f"{arm}-{rate:g}"
@@ -150,7 +150,8 @@ def _record(study: Study, config: Config, arm: str, seed: int, paths: Paths, rec
     path = records / f"{arm}-{seed}.json"
     if not path.exists():
         _train_once(config)
-        write_record(path, record_of(config, study.sizes, paths, arm=arm, seed=seed))
+        many = study.sizes.many if seed == study.seeds[0] else 0
+        write_record(path, record_of(config, study.sizes, paths, arm=arm, seed=seed, many=many))
 
 
 def main() -> None:

@@ -27,9 +27,12 @@ SHORT = (1, 3)
 """Steps of the proofs that the arms learn from."""
 LONGER = (4, 6)
 BOTH = (1, 6)
-HELD_OUT = ("short", "longer", "watched", "validation")
-"""``short`` and ``longer`` are scored on at the end. ``watched`` shows how far the warm-up came, ``validation`` which
-learning rate an arm takes."""
+TWO = 100
+"""What is added to the seed of a file for its problems with two proofs."""
+SCORED = ("short", "longer", "paths")
+"""The files that arms are scored on at the end; a study has those that its sizes give problems."""
+HELD_OUT = (*SCORED, "watched", "validation")
+"""``watched`` shows how far the warm-up came, ``validation`` which learning rate an arm takes."""
 
 
 class Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -45,6 +48,10 @@ class Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         continued: proofs that continued SFT learns from, each once.
         short, longer, watched, validation: problems of the held-out files.
         samples: completions per problem for sampled scores.
+        distractors: the least and the greatest number in each problem with one proof.
+        paths: problems of the held-out file whose goals have two proofs each, which share no premise. If there are any,
+            one half of the problems of each file but ``short`` is of that kind.
+        many: completions per problem of the first seed of each arm, for pass@k; 0 for none.
     """
 
     demonstrations: int
@@ -59,6 +66,9 @@ class Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     validation: int
     samples: int
     useless: float = 0.0
+    distractors: tuple[int, int] = (0, 0)
+    paths: int = 0
+    many: int = 0
 
 
 class Tuning(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -68,11 +78,13 @@ class Tuning(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         rates: that are tried; every arm tries all of them.
         steps: of each trial.
         seed: of the trials; no arm is scored with it.
+        known: arm -> its rate, if it is not to be tried.
     """
 
     rates: tuple[float, ...]
     steps: int
     seed: int
+    known: dict[str, float] = {}
 
 
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -109,33 +121,62 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 def read_study(path: Path) -> Study:
     """Read a study from YAML.
 
+    A study may name another file as its ``base``. Its own values then replace those of the base, key by key; ``arms``
+    are replaced as a whole.
+
     Raises:
         ConfigError: the file cannot be read or used.
     """
     try:
-        return msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), Study)
+        return msgspec.convert(_read(path), Study)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, msgspec.ValidationError) as error:
         raise ConfigError(str(path), " ".join(str(error).split())) from error
 
 
+def _read(path: Path) -> object:
+    given = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if not isinstance(given, dict) or "base" not in given:
+        return given
+    base = given.pop("base")
+    return _over(_read(path.with_name(base)), given)
+
+
+def _over(base: object, given: object) -> object:
+    """The base with the given values in place of its own."""
+    if not isinstance(base, dict) or not isinstance(given, dict):
+        return given
+    return {**base, **{key: value if key == "arms" else _over(base.get(key), value) for key, value in given.items()}}
+
+
 def draws(sizes: Sizes) -> Mapping[str, tuple[Draw, ...]]:
-    """The files of problems, by name; no two are drawn with the same seed."""
+    """The files of problems, by name; no two draws have the same seed."""
 
-    def draw(seed: int, count: int, steps: tuple[int, int]) -> tuple[Draw, ...]:
+    def draw(seed: int, count: int, steps: tuple[int, int], routes: int = 1) -> Draw:
         settings = GeneratorSettings(
-            seed=seed, steps=steps, distractors=(0, 0), answers=(TRUE, FALSE), vocabulary=VOCABULARY
+            seed=seed,
+            steps=steps,
+            distractors=sizes.distractors if routes == 1 else (0, 0),
+            answers=(TRUE, FALSE),
+            vocabulary=VOCABULARY,
+            routes=routes,
         )
-        return (Draw(count, settings),)
+        return Draw(count, settings)
 
-    return MappingProxyType(
-        {
-            "demonstrations": draw(101, sizes.demonstrations, SHORT),
-            "mixed": draw(108, sizes.mixed, BOTH),
-            "learning": draw(102, sizes.learning, SHORT),
-            "short": draw(103, sizes.short, SHORT),
-            "longer": draw(104, sizes.longer, LONGER),
-            "watched": draw(105, sizes.watched, SHORT),
-            "validation": draw(106, sizes.validation, BOTH),
-            "continued": draw(107, sizes.continued, SHORT),
-        }
-    )
+    def both(seed: int, count: int, steps: tuple[int, int]) -> tuple[Draw, ...]:
+        if not sizes.paths:
+            return (draw(seed, count, steps),)
+        return draw(seed, count - count // 2, steps), draw(seed + TWO, count // 2, steps, 2)
+
+    longest = BOTH if sizes.longer else SHORT
+    files = {
+        "demonstrations": both(101, sizes.demonstrations, SHORT),
+        "mixed": both(108, sizes.mixed, longest),
+        "learning": both(102, sizes.learning, SHORT),
+        "short": (draw(103, sizes.short, SHORT),),
+        "longer": (draw(104, sizes.longer, LONGER),),
+        "paths": (draw(103 + TWO, sizes.paths, SHORT, 2),),
+        "watched": both(105, sizes.watched, SHORT),
+        "validation": both(106, sizes.validation, longest),
+        "continued": both(107, sizes.continued, SHORT),
+    }
+    return MappingProxyType({name: parts for name, parts in files.items() if sum([part.count for part in parts])})

@@ -1,8 +1,8 @@
-"""The tables of the study ``longer``, made from its records alone: ``python -m training.experiments.longer_tables``.
+"""The tables of ``longer`` and ``distractors``, made from records alone: ``python -m training.experiments.longer_tables``.
 
-In: the records in ``docs/experiments/longer``. Out: ``docs/experiments/longer.md``. ± is the standard deviation over
-seeds. Intervals are 95 % percentile bootstraps in which seeds and problems are both drawn with replacement, the same
-ones for both arms of a difference.
+In: the records in ``docs/experiments/longer``, or in another folder. Out: ``docs/experiments/longer.md``, beside the
+folder. ± is the standard deviation over seeds. Intervals are 95 % percentile bootstraps in which seeds and problems are
+both drawn with replacement, the same ones for both arms of a difference.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import comb
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -39,7 +40,7 @@ class Score:
 
     name: str
     style: Style
-    parts: Callable[[Outputs], tuple[Sequence[int], Sequence[int]]]
+    parts: Callable[[Outputs], tuple[Sequence[float], Sequence[int]]]
 
     def value(self, outputs: Outputs) -> float:
         """The score; 0 of nothing."""
@@ -50,6 +51,14 @@ class Score:
 def per_answer(outputs: Outputs) -> list[int]:
     """The number of answers to each problem."""
     return [outputs.samples] * len(outputs.right)
+
+
+def pass_at(k: int, good: int, samples: int) -> float:
+    """The chance that one of k of these samples, drawn without replacement, is good: an unbiased estimate of pass@k.
+
+    Source: Chen et al., Evaluating Large Language Models Trained on Code, 2021, equation 1.
+    """
+    return 1 - comb(samples - good, k) / comb(samples, k)
 
 
 RVR = Score("RVR (%)", Style.PERCENT, lambda o: (o.instances, o.instances_of))
@@ -65,7 +74,9 @@ SCORES = (
     Score("tokens", Style.LENGTH, lambda o: (o.tokens, per_answer(o))),
 )
 PRIMARY = (RVR, VERIFIED)
-"""What the tests are about."""
+"""What the tests of ``longer`` are about."""
+OUTSIDE = Score("outside closure", Style.RATIO, lambda o: (o.outside, per_answer(o)))
+USELESS = Score("useless", Style.RATIO, lambda o: (o.useless, per_answer(o)))
 
 Arms = Mapping[str, Sequence[Record]]
 """Arm -> its records, by seed; the warm-up first, the others in the order of the study."""
@@ -90,17 +101,31 @@ def scores_table(title: str, arms: Arms, outputs: str, scores: Sequence[Score] =
     )
 
 
-def differences_table(title: str, arms: Arms, outputs: str) -> Table:
-    """By how many points ``proof_r1`` is above each other arm, and each of these above the warm-up, with intervals."""
-    others = [arm for arm in arms if arm != OURS]
+def pairs_of(arms: Arms, ours: str) -> list[tuple[str, str]]:
+    """Our arm with each other one, then each of these with the warm-up."""
+    others = [arm for arm in arms if arm != ours]
     above = [(arm, WARM_UP) for arm in others if WARM_UP in arms and arm != WARM_UP]
+    return [*[(ours, arm) for arm in others], *above]
+
+
+def differences_table(
+    title: str, arms: Arms, pairs: Sequence[tuple[str, str]], columns: Sequence[tuple[str, Score, str]]
+) -> Table:
+    """How far the first arm of each pair is above the second one, with intervals; shares are in points.
+
+    Args:
+        title: of the table.
+        arms: all.
+        pairs: that are compared.
+        columns: title, score and outputs of each.
+    """
     rows: list[tuple[Cell, ...]] = []
-    for one, other in [*[(OURS, arm) for arm in others], *above]:
+    for one, other in pairs:
         ours, theirs = paired(arms[one], arms[other])
-        texts = [_difference(score, ours, theirs, outputs) for score in PRIMARY]
+        texts = [_difference(score, ours, theirs, outputs) for _, score, outputs in columns]
         rows.append((f"{one} − {other}", len(ours), *texts))
-    columns = [Column(score.name, Style.TEXT) for score in PRIMARY]
-    return Table(title, (Column("difference", Style.TEXT), Column("seeds", Style.COUNT), *columns), tuple(rows))
+    texts = [Column(name, Style.TEXT) for name, _, _ in columns]
+    return Table(title, (Column("difference", Style.TEXT), Column("seeds", Style.COUNT), *texts), tuple(rows))
 
 
 def curve_table(title: str, arms: Arms, name: str, style: Style) -> Table:
@@ -179,31 +204,97 @@ def _pooled(score: Score, side: Sequence[Outputs]) -> float:
 def _difference(score: Score, ours: Sequence[Record], theirs: Sequence[Record], outputs: str) -> str:
     if not ours:
         return "no common seed"
-    point, low, high = interval(score, ours, theirs, outputs)
-    return f"{100 * point:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
+    scale, digits = (100, 1) if score.style is Style.PERCENT else (1, 3)
+    point, low, high = [f"{scale * value:+.{digits}f}" for value in interval(score, ours, theirs, outputs)]
+    return f"{point} [{low}, {high}]"
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
 
-FILES = {"longer": "Proofs of 4–6 steps", "short": "Proofs of 1–3 steps"}
-CURVE_STYLES = {"rvr": Style.PERCENT, "entropy": Style.RATIO, "padding": Style.RATIO, "silent": Style.PERCENT}
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What is on the page of a study.
+
+    Attributes:
+        files: name -> what is in the file.
+        scores: columns of the tables of scores.
+        primary: what the tests are about.
+        curves: name -> style.
+    """
+
+    files: Mapping[str, str]
+    scores: Sequence[Score]
+    primary: Sequence[Score]
+    curves: Mapping[str, Style]
 
 
-def page(records: Sequence[Record]) -> str:
+LONGER = Layout(
+    {"longer": "Proofs of 4–6 steps", "short": "Proofs of 1–3 steps"},
+    SCORES,
+    PRIMARY,
+    {"rvr": Style.PERCENT, "entropy": Style.RATIO, "padding": Style.RATIO, "silent": Style.PERCENT},
+)
+LAYOUTS = {
+    "longer": LONGER,
+    "distractors": Layout(
+        {"short": "Problems with distractors", "paths": "Problems with two proofs"},
+        (*SCORES, OUTSIDE, USELESS),
+        (*PRIMARY, OUTSIDE),
+        {**LONGER.curves, "useless": Style.RATIO, "tokens": Style.LENGTH},
+    ),
+}
+"""By the name of the folder of records."""
+TRIES = (1, 2, 4, 8, 16, 32)
+"""The k of pass@k."""
+PASSED: Mapping[str, Callable[[Outputs], Sequence[int]]] = {
+    "right": lambda o: o.right,
+    "right and rule-verified": lambda o: o.verified,
+}
+
+
+def page(records: Sequence[Record], study: str = "longer") -> str:
     """All tables in Markdown."""
-    return "\n".join(["# Tables of the study `longer`", "", *_sections(by_arm(records))])
+    arms, layout = by_arm(records), LAYOUTS[study]
+    return "\n".join([f"# Tables of the study `{study}`", "", *_sections(arms, layout), *_passes(arms, layout)])
 
 
-def _sections(arms: Arms) -> Iterator[str]:
+def _sections(arms: Arms, layout: Layout) -> Iterator[str]:
     rates = {arm: of[0].learning_rate for arm, of in arms.items() if arm != WARM_UP}
     yield "Learning rates: " + ", ".join([f"{arm} {rate:g}" for arm, rate in rates.items()]) + "\n"
-    for file, about in FILES.items():
+    for file, about in layout.files.items():
         for decoding in ("sampled", "greedy"):
-            yield to_markdown(scores_table(f"{about}, {decoding}", arms, f"{file}/{decoding}"))
+            outputs = f"{file}/{decoding}"
+            yield to_markdown(scores_table(f"{about}, {decoding}", arms, outputs, layout.scores))
             if OURS in arms:
-                yield to_markdown(differences_table(f"{about}, {decoding}: points", arms, f"{file}/{decoding}"))
-    for name, style in CURVE_STYLES.items():
+                columns = [(score.name, score, outputs) for score in layout.primary]
+                yield to_markdown(
+                    differences_table(f"{about}, {decoding}: differences", arms, pairs_of(arms, OURS), columns)
+                )
+    for name, style in layout.curves.items():
         yield to_markdown(curve_table(f"{name} over the steps of training", arms, name, style))
+
+
+def _passes(arms: Arms, layout: Layout) -> Iterator[str]:
+    """pass@k of the records that have enough samples, and how far it is above that of the warm-up."""
+    for file, about in layout.files.items():
+        outputs = f"{file}/many"
+        sampled = {arm: some for arm, of in arms.items() if (some := [one for one in of if outputs in one.outputs])}
+        pairs = [(arm, WARM_UP) for arm in sampled if arm != WARM_UP]
+        for kind, counts in PASSED.items() if sampled else ():
+            scores = [_pass_score(k, counts) for k in TRIES]
+            title = f"{about}: pass@k (%) of {kind}"
+            yield to_markdown(scores_table(title, sampled, outputs, scores))
+            columns = [(score.name, score, outputs) for score in scores]
+            yield to_markdown(differences_table(f"{title}: differences", sampled, pairs, columns))
+
+
+def _pass_score(k: int, counts: Callable[[Outputs], Sequence[int]]) -> Score:
+    return Score(
+        f"k = {k}",
+        Style.PERCENT,
+        lambda o: ([pass_at(k, good, o.samples) for good in counts(o)], [1] * len(counts(o))),
+    )
 
 
 def by_arm(records: Sequence[Record]) -> Arms:
@@ -216,9 +307,8 @@ def main() -> None:
     """Write the page."""
     parser = ArgumentParser(prog="python -m training.experiments.longer_tables", description="Make the tables.")
     parser.add_argument("--records", type=Path, default=Path("docs/experiments/longer"))
-    parser.add_argument("--out", type=Path, default=Path("docs/experiments/longer.md"))
-    given = parser.parse_args()
-    given.out.write_text(page(read_records(given.records)), encoding="utf-8")
+    records = parser.parse_args().records
+    records.with_suffix(".md").write_text(page(read_records(records), records.name), encoding="utf-8")
 
 
 if __name__ == "__main__":

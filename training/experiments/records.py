@@ -19,12 +19,15 @@ from proof_r1_formal.metrics.outcomes import output_row
 from training.common.logs import StepRecord, read_log
 from training.config import Config
 from training.credit import is_leap, padding, useless
-from training.experiments.longer_plan import Sizes
+from training.experiments.longer_plan import SCORED, Sizes
 from training.experiments.runs import Answer, answers, trained_policy
 from training.experiments.useless import droppable
 
 EVERY = 10
 """Steps that a point of a curve is the mean of."""
+
+MANY_OF = 50
+"""The number of problems of a file, from its start, that pass@k is about."""
 
 CURVES: Mapping[str, Callable[[StepRecord], float]] = {
     "rvr": lambda r: r.rvr,
@@ -58,6 +61,7 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
         leaps: answers for which ``training.credit.is_leap`` is true.
         droppable, droppable_of: steps that right answers can do without, used ones among them, and the number of these
             answers, see :func:`training.experiments.useless.droppable`.
+        outside: actions outside the declared closure of the answer; all actions if there is no answer.
     """
 
     samples: int
@@ -76,6 +80,7 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
     leaps: list[int] = []
     droppable: list[int] = []
     droppable_of: list[int] = []
+    outside: list[int] = []
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +89,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         arm, seed: which.
         learning_rate, steps: of its optimiser.
-        outputs: by ``file/decoding``: ``short`` and ``longer``, each greedy and sampled.
+        outputs: by ``file/decoding``: each file of ``SCORED`` that the study has, greedy and sampled; ``many`` for pass@k.
         curve: name in ``CURVES`` -> means over ``EVERY`` steps; empty for SFT.
     """
 
@@ -96,7 +101,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     curve: dict[str, list[float]]
 
 
-def record_of(config: Config, sizes: Sizes, paths: Mapping[str, Path], *, arm: str, seed: int) -> Record:
+def record_of(
+    config: Config, sizes: Sizes, paths: Mapping[str, Path], *, arm: str, seed: int, many: int = 0
+) -> Record:
     """Score what a finished run has trained.
 
     Args:
@@ -104,10 +111,11 @@ def record_of(config: Config, sizes: Sizes, paths: Mapping[str, Path], *, arm: s
         sizes: of what is sampled.
         paths: of the held-out files.
         arm, seed: see :class:`Record`.
+        many: completions per problem for pass@k; 0 for none.
     """
     policy, state = trained_policy(config)
     atomic = Settings(rules=config.data.rules, atomic=True).verifier()
-    problems = {name: list(read_problems(paths[name]).values()) for name in ("short", "longer")}
+    problems = {name: list(read_problems(paths[name]).values()) for name in SCORED if name in paths}
     outputs: dict[str, Outputs] = {}
 
     def score(name: str, chosen: Sequence[Problem], decoding: str, temperature: float, samples: int) -> None:
@@ -118,6 +126,8 @@ def record_of(config: Config, sizes: Sizes, paths: Mapping[str, Path], *, arm: s
     for name, chosen in problems.items():
         score(name, chosen, "greedy", 0.0, 1)
         score(name, chosen, "sampled", 1.0, sizes.samples)
+        if many:
+            score(name, chosen[:MANY_OF], "many", 1.0, many)
     return Record(
         arm=arm,
         seed=seed,
@@ -162,6 +172,7 @@ def outputs_of(problems: Sequence[Problem], given: Iterable[Answer], samples: in
         leaps=total(lambda one: is_leap(one.report)),
         droppable=[sum(found) for found in spare],
         droppable_of=[len(found) for found in spare],
+        outside=total(lambda one: sum([not step.in_closure for step in one.report.actions])),
     )
 
 

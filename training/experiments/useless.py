@@ -7,6 +7,7 @@ of steps without which the answer is as well proved.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from random import Random
 
@@ -18,7 +19,10 @@ from training.experiments.slips import Proof, numbered
 
 
 def with_useless_steps(problem: Problem, proof: Sequence[ReferenceStep], chance: float, source: Random) -> Proof:
-    """The proof with conjunctions of two known literals that nothing depends on.
+    """The proof with true steps that its answer does not depend on.
+
+    A useless step is the next one of another proof of the problem. If there is none, it is a conjunction of two known
+    literals.
 
     Args:
         problem: what is proved.
@@ -29,10 +33,11 @@ def with_useless_steps(problem: Problem, proof: Sequence[ReferenceStep], chance:
     known = {premise.id: premise.formula for premise in problem.premises if _is_literal(premise.formula)}
     conclusions = {step.id: parse_formula(step.conclusion) for step in proof}
     stated = {_parts(formula) for formula in [*conclusions.values(), *[p.formula for p in problem.premises]]}
+    detours = [_renamed(other) for other in problem.proofs if tuple(other) != tuple(proof)]
     padded: list[ReferenceStep] = []
     for step in proof:
         while source.random() < chance:
-            fresh = [
+            fresh = [d.pop(0) for d in detours if d][:1] or [
                 ReferenceStep(f"useless{len(padded)}", (one, other), show(both), "CONJUNCTION_INTRODUCTION")
                 for one, other in combinations(known, 2)
                 if _parts(both := And(known[one], known[other])) not in stated
@@ -45,6 +50,15 @@ def with_useless_steps(problem: Problem, proof: Sequence[ReferenceStep], chance:
         if _is_literal(conclusions[step.id]):
             known[step.id] = conclusions[step.id]
     return numbered(padded)
+
+
+def _renamed(proof: Sequence[ReferenceStep]) -> list[ReferenceStep]:
+    """The steps before the goal is concluded, under ids of their own."""
+    names = {step.id: f"other{step.id}" for step in proof}
+    return [
+        replace(step, id=names[step.id], dependencies=tuple([names.get(name, name) for name in step.dependencies]))
+        for step in proof[:-2]
+    ]
 
 
 def _is_literal(formula: Formula) -> bool:
