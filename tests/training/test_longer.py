@@ -1,4 +1,4 @@
-"""``longer`` and ``distractors``: their problems, their statistics worked out by hand, their pages, a run in miniature."""
+"""``longer`` and ``distractors``: problems, statistics worked out by hand, pages, and a run in miniature."""
 
 from __future__ import annotations
 

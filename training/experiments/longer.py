@@ -2,7 +2,8 @@
 
 ``python -m training.experiments.longer`` goes on where it was stopped, at any moment: nothing that is done is done
 again. What it leaves in ``docs/experiments/longer`` (:mod:`training.experiments.records`) is all that its tables need;
-:mod:`training.experiments.longer_tables` makes them. The studies ``gaming`` and ``distractors`` are other configurations of it.
+:mod:`training.experiments.longer_tables` makes them. The studies ``gaming`` and ``distractors`` are other
+configurations of it.
 """
 
 from __future__ import annotations

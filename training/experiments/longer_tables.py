@@ -1,4 +1,4 @@
-"""The tables of ``longer`` and ``distractors``, made from records alone: ``python -m training.experiments.longer_tables``.
+"""The tables of ``longer`` and ``distractors``, from records alone: ``python -m training.experiments.longer_tables``.
 
 In: the records in ``docs/experiments/longer``, or in another folder. Out: ``docs/experiments/longer.md``, beside the
 folder. ± is the standard deviation over seeds. Intervals are 95 % percentile bootstraps in which seeds and problems are

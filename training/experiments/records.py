@@ -89,7 +89,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         arm, seed: which.
         learning_rate, steps: of its optimiser.
-        outputs: by ``file/decoding``: each file of ``SCORED`` that the study has, greedy and sampled; ``many`` for pass@k.
+        outputs: by ``file/decoding``: each file of ``SCORED`` in the study, greedy and sampled; ``many`` for pass@k.
         curve: name in ``CURVES`` -> means over ``EVERY`` steps; empty for SFT.
     """
 
@@ -101,9 +101,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     curve: dict[str, list[float]]
 
 
-def record_of(
-    config: Config, sizes: Sizes, paths: Mapping[str, Path], *, arm: str, seed: int, many: int = 0
-) -> Record:
+def record_of(config: Config, sizes: Sizes, paths: Mapping[str, Path], *, arm: str, seed: int, many: int = 0) -> Record:
     """Score what a finished run has trained.
 
     Args:
