@@ -320,7 +320,7 @@ def test_from_problems_to_tables_and_nothing_twice(tmp_path: Path) -> None:
     }
     study = Study(
         output=str(tmp_path / "out"),
-        sizes=structs.replace(SIZES, paths=2, many=3),
+        sizes=structs.replace(SIZES, longer=0, paths=2, many=3),
         rvr=(0.0, 1.0),
         runs=runs,
         tuning=Tuning(rates=(1e-4,), steps=1, seed=9),
@@ -334,9 +334,9 @@ def test_from_problems_to_tables_and_nothing_twice(tmp_path: Path) -> None:
     made = [("proof_r1", 0), ("proof_r1", 1), ("sft", 0), ("sft", 1), (WARM_UP, 0)]
     assert [(one.arm, one.seed) for one in found if one.steps == 2] == made
     assert {one.learning_rate for one in found if one.arm != WARM_UP} == {1e-4}
-    names = {f"{file}/{decoding}" for file in SCORED for decoding in ("greedy", "sampled", "many")}
+    names = {f"{file}/{decoding}" for file in ("short", "paths") for decoding in ("greedy", "sampled", "many")}
     assert all({n for n in names if one.seed == 0 or "many" not in n} == set(one.outputs) for one in found)
-    assert page(found).count("| proof\\_r1 − sft |") == 4
+    assert page(found, "distractors").count("| proof\\_r1 − sft |") == 4
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json*")}
     run(study, tmp_path / "records", log=said.append)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json*")} == before

@@ -56,6 +56,7 @@ def per_answer(outputs: Outputs) -> list[int]:
 def pass_at(k: int, good: int, samples: int) -> float:
     """The chance that one of k of these samples, drawn without replacement, is good: an unbiased estimate of pass@k.
 
+    k is at most the number of samples.
     Source: Chen et al., Evaluating Large Language Models Trained on Code, 2021, equation 1.
     """
     return 1 - comb(samples - good, k) / comb(samples, k)
@@ -281,8 +282,9 @@ def _passes(arms: Arms, layout: Layout) -> Iterator[str]:
         outputs = f"{file}/many"
         sampled = {arm: some for arm, of in arms.items() if (some := [one for one in of if outputs in one.outputs])}
         pairs = [(arm, WARM_UP) for arm in sampled if arm != WARM_UP]
+        most = min([one.outputs[outputs].samples for of in sampled.values() for one in of], default=0)
         for kind, counts in PASSED.items() if sampled else ():
-            scores = [_pass_score(k, counts) for k in TRIES]
+            scores = [_pass_score(k, counts) for k in TRIES if k <= most]
             title = f"{about}: pass@k (%) of {kind}"
             yield to_markdown(scores_table(title, sampled, outputs, scores))
             columns = [(score.name, score, outputs) for score in scores]
