@@ -119,7 +119,7 @@ def test_problems_with_distractors_have_unused_premises_and_those_with_two_proof
 
 def test_half_of_what_is_learned_from_has_two_proofs() -> None:
     parts = draws(read_study(DISTRACTORS).sizes)["learning"]
-    assert [(part.count, part.settings.routes) for part in parts] == [(240, 1), (240, 2)]
+    assert [(part.count, part.settings.routes) for part in parts] == [(160, 1), (160, 2)]
     (only,) = draws(SIZES)["learning"]
     assert only.settings.routes == 1
 

@@ -48,9 +48,9 @@ class Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         continued: proofs that continued SFT learns from, each once.
         short, longer, watched, validation: problems of the held-out files.
         samples: completions per problem for sampled scores.
-        distractors: the least and the greatest number in each problem with one proof.
+        distractors: the least and the greatest number in each problem with one proof, but for ``demonstrations``.
         paths: problems of the held-out file whose goals have two proofs each, which share no premise. If there are any,
-            one half of the problems of each file but ``short`` is of that kind.
+            one half of the problems of each file but ``demonstrations`` and ``short`` is of that kind.
         many: completions per problem of the first seed of each arm, for pass@k; 0 for none.
     """
 
@@ -151,11 +151,11 @@ def _over(base: object, given: object) -> object:
 def draws(sizes: Sizes) -> Mapping[str, tuple[Draw, ...]]:
     """The files of problems, by name; no two draws have the same seed."""
 
-    def draw(seed: int, count: int, steps: tuple[int, int], routes: int = 1) -> Draw:
+    def draw(seed: int, count: int, steps: tuple[int, int], routes: int = 1, *, plain: bool = False) -> Draw:
         settings = GeneratorSettings(
             seed=seed,
             steps=steps,
-            distractors=sizes.distractors if routes == 1 else (0, 0),
+            distractors=(0, 0) if plain or routes > 1 else sizes.distractors,
             answers=(TRUE, FALSE),
             vocabulary=VOCABULARY,
             routes=routes,
@@ -169,7 +169,7 @@ def draws(sizes: Sizes) -> Mapping[str, tuple[Draw, ...]]:
 
     longest = BOTH if sizes.longer else SHORT
     files = {
-        "demonstrations": both(101, sizes.demonstrations, SHORT),
+        "demonstrations": (draw(101, sizes.demonstrations, SHORT, plain=True),),
         "mixed": both(108, sizes.mixed, longest),
         "learning": both(102, sizes.learning, SHORT),
         "short": (draw(103, sizes.short, SHORT),),
