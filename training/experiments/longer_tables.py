@@ -125,8 +125,8 @@ def differences_table(
         ours, theirs = paired(arms[one], arms[other])
         texts = [_difference(score, ours, theirs, outputs) for _, score, outputs in columns]
         rows.append((f"{one} − {other}", len(ours), *texts))
-    texts = [Column(name, Style.TEXT) for name, _, _ in columns]
-    return Table(title, (Column("difference", Style.TEXT), Column("seeds", Style.COUNT), *texts), tuple(rows))
+    given = [Column(name, Style.TEXT) for name, _, _ in columns]
+    return Table(title, (Column("difference", Style.TEXT), Column("seeds", Style.COUNT), *given), tuple(rows))
 
 
 def curve_table(title: str, arms: Arms, name: str, style: Style) -> Table:
