@@ -10,6 +10,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import comb
 from pathlib import Path
 from random import Random
@@ -168,14 +169,18 @@ def interval(
     """
     sides = [[record.outputs[outputs] for record in side] for side in (ours, theirs)]
     seeds, problems = len(sides[0]), len(sides[0][0].right)
-    source = Random(0)
-    seed_weights = _weights(source, seeds, resamples)
-    problem_weights = _weights(source, problems, resamples)
+    seed_weights, problem_weights = _weights_of(seeds, problems, resamples)
     scores = [_resampled(score, side, seed_weights, problem_weights) for side in sides]
     drawn = sorted((scores[0] - scores[1]).tolist())
     cut = int(resamples * TAIL)
     point = _pooled(score, sides[0]) - _pooled(score, sides[1])
     return point, drawn[cut], drawn[-1 - cut]
+
+
+@cache
+def _weights_of(seeds: int, problems: int, resamples: int) -> tuple[Tensor, Tensor]:
+    source = Random(0)
+    return _weights(source, seeds, resamples), _weights(source, problems, resamples)
 
 
 def _weights(source: Random, count: int, resamples: int) -> Tensor:
@@ -239,7 +244,7 @@ LONGER = Layout(
 LAYOUTS = {
     "longer": LONGER,
     "distractors": Layout(
-        {"short": "Problems with distractors", "paths": "Problems with two proofs"},
+        {"short": "With distractors", "paths": "With two proofs"},
         (*SCORES, OUTSIDE, USELESS),
         (*PRIMARY, OUTSIDE),
         {**LONGER.curves, "useless": Style.RATIO, "tokens": Style.LENGTH},
@@ -285,10 +290,9 @@ def _passes(arms: Arms, layout: Layout) -> Iterator[str]:
         most = min([one.outputs[outputs].samples for of in sampled.values() for one in of], default=0)
         for kind, counts in PASSED.items() if sampled else ():
             scores = [_pass_score(k, counts) for k in TRIES if k <= most]
-            title = f"{about}: pass@k (%) of {kind}"
-            yield to_markdown(scores_table(title, sampled, outputs, scores))
+            yield to_markdown(scores_table(f"{about}: {kind}, pass@k (%)", sampled, outputs, scores))
             columns = [(score.name, score, outputs) for score in scores]
-            yield to_markdown(differences_table(f"{title}: differences", sampled, pairs, columns))
+            yield to_markdown(differences_table(f"{about}: {kind}, differences", sampled, pairs, columns))
 
 
 def _pass_score(k: int, counts: Callable[[Outputs], Sequence[int]]) -> Score:
