@@ -107,15 +107,16 @@ class Case:
 
 @pytest.fixture
 def case(given: Path, problems: Path, warmed_up: Path, parse: Callable[[list[str]], Namespace]) -> Case:
-    """Two problems: a right answer, one with a wrong rule, one cut off, one that is no answer."""
+    """Two problems: a right answer, one that lacks a dependency or a rule, one cut off, one that is no answer."""
     config = read_config(given)
     chosen = list(read_problems(problems).values())[:2]
     tokenizer = load_tokenizer(warmed_up)
     answers = []
     for problem in chosen:
-        good = tokenizer.encode(summary(problem.proofs[0]), add_special_tokens=False)
-        rule = problem.proofs[0][0].rule
-        wrong = tokenizer.encode(summary(problem.proofs[0]).replace(rule, "NO_RULE"), add_special_tokens=False)
+        first, *others = problem.proofs[0]
+        broken = replace(first, rule="NO_RULE") if answers else replace(first, dependencies=first.dependencies[1:])
+        good = tokenizer.encode(summary((first, *others)), add_special_tokens=False)
+        wrong = tokenizer.encode(summary((broken, *others)), add_special_tokens=False)
         end = [tokenizer.eos_token_id]
         answers += [good + end, wrong + end, good[: len(good) // 2], tokenizer.encode("Ada is") + end]
     return Case(config, warmed_up, parse(command(config)), chosen, answers)
