@@ -111,7 +111,7 @@ def case(given: Path, problems: Path, warmed_up: Path, parse: Callable[[list[str
     config = read_config(given)
     chosen = list(read_problems(problems).values())[:2]
     tokenizer = load_tokenizer(warmed_up)
-    answers = []
+    answers: list[list[int]] = []
     for problem in chosen:
         first, *others = problem.proofs[0]
         broken = replace(first, rule="NO_RULE") if answers else replace(first, dependencies=first.dependencies[1:])
