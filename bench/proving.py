@@ -15,7 +15,7 @@ from statistics import median
 
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover, Reason, Uncertain
+from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Reason, Uncertain
 from proof_r1_formal.logic.syntax import And, Formula, Implies, Not, Or
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
@@ -53,10 +53,10 @@ def entailed_answers(problem: Problem, verifier: Verifier) -> list[Formula]:
     return [claim for claim in claims if isinstance(verifier.oracle.entails(premises, claim), Entailed)]
 
 
-def row(name: str, path: Path, rules: str) -> str:
+def row(name: str, path: Path, rules: str, budget: int) -> str:
     """The row of a file of problems."""
     verifier = Verifier(rules=catalogue(rules))
-    prover = Prover(verifier)
+    prover = Prover(verifier, budget=budget)
     counts: Counter[str] = Counter()
     seconds: list[float] = []
     for problem in read_problems(path).values():
@@ -90,10 +90,11 @@ def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m bench.proving")
     parser.add_argument("folder", type=Path, help="the benchmark data")
-    folder = parser.parse_args().folder
+    parser.add_argument("--budget", type=int, default=BUDGET, help="maximum number of search steps per problem")
+    options = parser.parse_args()
     sys.stdout.write(f"{HEAD}\n")
     for name, file, rules in SETS:
-        sys.stdout.write(f"{row(name, folder / file, rules)}\n")
+        sys.stdout.write(f"{row(name, options.folder / file, rules, options.budget)}\n")
         sys.stdout.flush()
     return 0
 
