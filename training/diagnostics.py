@@ -33,7 +33,7 @@ WINDOW = 10
 """Number of steps over which noisy curves are smoothed."""
 DECAY = 0.9
 """Of the moving averages of length, distance and entropy."""
-T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+STUDENT_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 """The 97.5 % quantiles of Student's distribution for 1, 2, … degrees of freedom; the last serves for more."""
 SIGNALS = ("0.0", "0.1", "0.3", "1.0")
 SIGNAL_COLOURS = ("#b2182b", "#ef8a62", "#fddbc7", "#2166ac")
@@ -133,8 +133,9 @@ def score_band(logs: Sequence[Sequence[Record]], score: str) -> Band:
 def _reach(scores: Sequence[Score]) -> tuple[float, float]:
     """How far the interval reaches below and above the mean."""
     if len(scores) > 1:
-        half = T[min(len(scores) - 1, len(T)) - 1] * stdev([one.value for one in scores]) / sqrt(len(scores))
-        mean = fmean([one.value for one in scores])
+        values = [one.value for one in scores]
+        quantile = STUDENT_T[min(len(values) - 1, len(STUDENT_T)) - 1]
+        half, mean = quantile * stdev(values) / sqrt(len(values)), fmean(values)
         return min(half, mean), min(half, 1.0 - mean)  # it is a share
     [one] = scores
     return (0.0, 0.0) if one.interval is None else (one.value - one.interval[0], one.interval[1] - one.value)

@@ -32,6 +32,7 @@ from proof_r1_formal.models.chat import CallError, Message, Model, ModelError, R
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.solvers.process import ProgramError, kill_group, output_of, start_program
+from proof_r1_formal.unicode import is_text
 
 MAX_OUTPUT = 1 << 24
 """The most bytes that a program may write for one problem, as many as a line of completions may have."""
@@ -65,7 +66,7 @@ class CommandModel:
             seconds: that it may take for one problem.
 
         Raises:
-            ModelError: the command line is empty or has an open quote, or there is no such program.
+            ModelError: the command line is empty, lacks a closing quote, or names no program on PATH.
         """
         try:
             self._command = shlex.split(command)
@@ -128,7 +129,7 @@ def completion_of(problem: Problem, output: bytes) -> str:
     reasoning = found.get("reasoning")
     thoughts = reasoning.strip() if isinstance(reasoning, str) else ""
     completion = f"<think>\n{thoughts}\n</think>\n\n{summary(steps)}"
-    if any(0xD800 <= ord(character) < 0xE000 for character in completion):
+    if not is_text(completion):
         raise ValueError("wrote half of a surrogate pair, which is not a character")
     return completion
 

@@ -107,7 +107,7 @@ class Case:
 
 @pytest.fixture
 def case(given: Path, problems: Path, warmed_up: Path, parse: Callable[[list[str]], Namespace]) -> Case:
-    """Two problems: a right answer, one that lacks a dependency or a rule, one cut off, one that is no answer."""
+    """For each of two problems: a proof, one with a wrong dependency or rule, a truncated one, and other text."""
     config = read_config(given)
     chosen = list(read_problems(problems).values())[:2]
     tokenizer = load_tokenizer(warmed_up)
