@@ -75,11 +75,13 @@ class Scope:
         written: its text.
         variables: as written, in quotes or not.
         end: the index of the token behind its scope.
+        far: whether its scope is longer than the next complete formula.
     """
 
     written: str
     variables: tuple[str, ...]
     end: int
+    far: bool
 
     @property
     def dotted(self) -> bool:
@@ -248,12 +250,18 @@ def _require_bindings(tokens: Sequence[Lexeme], scopes: Mapping[int, Scope]) -> 
     if not scopes:
         return
     places: dict[str, list[int]] = {}
+    bound_until: dict[str, int] = {}
     for index, token in enumerate(tokens):
         if token.type in ("NAME", "CALL"):
             places.setdefault(unquoted(token.value), []).append(index)
         elif index in scopes:
-            for written in scopes[index].variables:
-                places.setdefault(unquoted(written), []).append(index)
+            scope = scopes[index]
+            for name in map(unquoted, scope.variables):
+                if scope.far and scope.written[-1] not in ".," and bound_until.get(name, 0) > index:
+                    raise _ambiguous(token, _inner_or_outer(scope, name))
+            for name in map(unquoted, scope.variables):
+                places.setdefault(name, []).append(index)
+                bound_until[name] = max(bound_until.get(name, 0), scope.end)
     for index, scope in scopes.items():
         for written in scope.variables:
             if written[0] != '"' and not SIMPLE_VARIABLE.fullmatch(written):
@@ -284,6 +292,14 @@ def _unused(binder: str, variable: str) -> str:
     return (
         f"{binder!r} may bind the variable {variable!r}, which does not occur in its scope, or be a quantifier and "
         f"other words; put a blank behind the variable that is meant, or write '\"{variable}\"'"
+    )
+
+
+def _inner_or_outer(scope: Scope, name: str) -> str:
+    binder = scope.written.strip()
+    return (
+        f"{binder!r} may also bind the {name!r} further right, written '{binder}. …' with a dot, or leave it to the "
+        f"quantifier of {name!r} around it, written '({binder} …)' in parentheses"
     )
 
 

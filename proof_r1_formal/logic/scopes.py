@@ -91,7 +91,9 @@ class InfixTokens(PostLex):
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
         tokens = bounded(stream)
         ends, far = _reaches(tokens)
-        scopes = {i: Scope(tokens[i].value, read_binder(tokens[i].value).written, end) for i, end in ends.items()}
+        scopes = {
+            i: Scope(tokens[i].value, read_binder(tokens[i].value).written, end, i in far) for i, end in ends.items()
+        }
         require_one_reading(tokens, scopes)
         opened = [0] * (len(tokens) + 1)
         for end in far.values():

@@ -52,6 +52,10 @@ TWO_READINGS = tuple(
         ("∀x, y P(x, y)", 4, "∀x, y(P(x, y))", "∀x, y. P(x, y)"),
         ("∀x y (P(x, y))", 3, "∀x y(P(x, y))", "∀x y. (P(x, y))"),
         ("all x y P x y", 6, "all x y(P, x, y)", "all x y. P x y"),
+        # a variable of two quantifiers, one in the scope of the other
+        ("∀x (∃x P(x) → Q(x))", 4, "∀x (∃x. P(x) → Q(x))", "∀x ((∃x P(x)) → Q(x))"),
+        ("∀x ∃x:S (P(x)) ∧ Q(x)", 3, "∀x ∃x:S. (P(x)) ∧ Q(x)", "∀x ((∃x:S (P(x))) ∧ Q(x))"),
+        ("∀x (P(x) ∧ ¬∃x (Q(x)) ∧ R(x))", 12, "∀x (P(x) ∧ ¬∃x. (Q(x)) ∧ R(x))", "∀x (P(x) ∧ ¬(∃x Q(x)) ∧ R(x))"),
         # a letter that looks like a connective
         ("p v q", 2, "p(v, q)", "p ∨ q"),
         ("cat tom V dog tom", 8, "cat(tom, V, dog, tom)", "cat tom ∨ dog tom"),

@@ -99,7 +99,7 @@ PEOPLE = Structure(
         ("∃x ∃y ¬likes(x, y)", True),
         ("∀x ∃x tall(x)", True),  # the inner quantifier's variable is meant
         ("∃x ∀x tall(x)", False),
-        ("∀x (∃x ¬tall(x) ∧ (tall(x) ∨ ¬tall(x)))", True),
+        ("∀x ((∃x ¬tall(x)) ∧ (tall(x) ∨ ¬tall(x)))", True),
         ("∃x:Dog owns(bob, x)", True),
         ("∀x:Dog owns(bob, x)", True),
         ("∃x:Dog owns(ann, x)", False),

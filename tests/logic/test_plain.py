@@ -39,7 +39,7 @@ def agrees(text: str) -> bool:
 
 @settings(max_examples=600)
 @given(TEXTS)
-@example("∀x (P(x) ∧ ¬∃x (Q(x)) ∧ R(x))")  # the inner scope reaches further, for its variable stands behind it
+@example("∀x (P(x) ∧ ¬∃x (Q(x)) ∧ R(x))")  # the x of R may be that of ∀ or of ∃
 @example("∀x (P(x)) ∧ Q(x)")
 @example("∀x (P(x)) ∧ x(a)")
 @example("∀xCat(x)")
