@@ -1,9 +1,10 @@
 """The embedded engine: the default solver, whose answers carry evidence.
 
-In: a query. Out: an answer with a proof term or a countermodel. The decision procedure for the effectively
-propositional class comes first, and finds countermodels. Where it says yes, unit propagation finds nearly all proofs;
-the tableau finds the others, and those outside the class, where Z3 finds countermodels. Where no proof is found, a
-"yes" is the decision procedure's or Z3's word, and comes without a proof.
+In: a query. Out: an answer with a proof term or a countermodel. That premises are consistent is mostly shown by a model
+with one element in each sort. Otherwise the decision procedure for the effectively propositional class comes first, and
+finds countermodels. Where it says yes, unit propagation finds nearly all proofs; the tableau finds the others, and
+those outside the class, where Z3 finds countermodels. Where no proof is found, a "yes" is the decision procedure's or
+Z3's word, and comes without a proof.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.syntax import BOTTOM
 from proof_r1_formal.search.propagation import Propagation
 from proof_r1_formal.search.prover import BUDGET, search
 from proof_r1_formal.solvers.base import (
@@ -27,7 +29,10 @@ from proof_r1_formal.solvers.base import (
     Unknown,
     checked_signature,
 )
+from proof_r1_formal.solvers.countermodel import confirmed, evaluation_price
 from proof_r1_formal.solvers.finite import Question
+from proof_r1_formal.solvers.one_element import OneElement
+from proof_r1_formal.solvers.propositional import GROUND_PRICE
 from proof_r1_formal.version import __version__
 
 if TYPE_CHECKING:
@@ -94,11 +99,18 @@ class EmbeddedSolver:
         return last
 
     def _solve(self, query: Query, signature: Signature) -> Answer:
+        steps = 0
+        if query.conclusion is BOTTOM:
+            small = OneElement()
+            model = small.model(query.dependencies, signature)
+            steps = GROUND_PRICE * small.looked_at
+            if model is not None and confirmed(query, model) is not None:
+                return Refuted(model, steps + evaluation_price(query, model))
         question = self.question(query)
         answer = question.decide(signature)
+        steps += answer.steps
         if isinstance(answer, Refuted):
-            return answer
-        steps = answer.steps
+            return replace(answer, steps=steps)
         if isinstance(answer, Entailed):
             propagation = Propagation(query.dependencies, query.conclusion, question.terms)
             proof = propagation.proof()
