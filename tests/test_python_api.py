@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,18 @@ from hypothesis import given
 from rich.console import Console
 
 import proof_r1_formal
-from proof_r1_formal import Completion, Verifier, parse_formula, read_completions, read_problems, show, verify
+from proof_r1_formal import (
+    Completion,
+    Premise,
+    Problem,
+    Verifier,
+    parse_formula,
+    read_completions,
+    read_problems,
+    show,
+    three_way_options,
+    verify,
+)
 from proof_r1_formal.integrations.trl import reward_function
 from proof_r1_formal.logic.show import show_term
 from proof_r1_formal.logic.syntax import ENTITY, App, Formula, Var
@@ -108,6 +120,8 @@ WRONG: dict[str, tuple[Callable[[Any], object], object]] = {
         lambda it: verify(PROBLEMS["garden/1"], it),
         COMPLETIONS[0],
     ),
+    "problem must be a Problem, but is a str; read_problems() reads": (proof_r1_formal.VerifierSession, "garden/1"),
+    "goal must be a Node, but is a str; parse_formula() makes one from text": (three_way_options, "p"),
     "problems must be a Mapping, but is a list; read_problems() returns": (
         lambda it: proof_r1_formal.verify_many(it, []),
         [],
@@ -117,6 +131,34 @@ WRONG: dict[str, tuple[Callable[[Any], object], object]] = {
         ["abc"],
     ),
 }
+
+
+WRONG_PARTS: dict[str, dict[str, object]] = {
+    "the formula of premise 'h1' must be a Node, but is a str; parse_formula() makes": {
+        "premises": [Premise("h1", "p")]  # type: ignore[arg-type]
+    },
+    "each option of problem 'p' must be a Option, but is a Premise": {"options": [Premise("o", parse_formula("p"))]},
+    "the premises of problem 'p' must be a Sequence, but is a generator": {"premises": (one for one in (1, 2))},
+    "the id of a problem must be a str, but is a int": {"id": 7},
+    "problem 'p': more than one premise or option has the id 'h1'": {
+        "premises": (Premise("h1", parse_formula("p")), Premise("h1", parse_formula("~p")))
+    },
+    "problem 'p': more than one premise or option has the id 'h_goal_true'": {
+        "premises": (Premise("h_goal_true", parse_formula("p")),)
+    },
+    "problem 'p': the id '\\ud800' is not valid Unicode": {"premises": (Premise("\ud800", parse_formula("p")),)},
+    "problem 'p': the answer 'True' is the id of no option; its options are: h_goal_true, h_goal": {"answer": "True"},
+}
+
+
+@pytest.mark.parametrize("message", WRONG_PARTS)
+def test_a_problem_that_no_file_could_hold_is_a_clear_error(message: str) -> None:
+    """Of two premises with one id, the consistency of the premises would see one only: p and ¬p would have a model."""
+    right = Problem("p", (Premise("h1", parse_formula("p")),), three_way_options(parse_formula("q")), "h_goal_true")
+    assert verify(right, "").problem_id == "p"
+    with pytest.raises((TypeError, proof_r1_formal.ProofR1Error)) as caught:
+        verify(replace(right, **WRONG_PARTS[message]), "")  # type: ignore[arg-type]
+    assert str(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize("message", WRONG)

@@ -6,13 +6,16 @@ record becomes a :class:`Rejected` with its reasons; no record is dropped silent
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from proof_r1_formal.errors import ProofR1Error, require_type
 from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import Formula, Not
+from proof_r1_formal.logic.syntax import Formula, Node, Not
+from proof_r1_formal.unicode import is_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,6 +30,9 @@ THREE_WAY: Mapping[str, str] = MappingProxyType(
     {"true": GOAL_TRUE, "false": GOAL_FALSE, "uncertain": GOAL_UNCERTAIN, "unknown": GOAL_UNCERTAIN}
 )
 """The label of a three-way answer, as datasets spell it in any case -> the id of its option."""
+
+
+_FORMULA = "parse_formula() makes one from text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,7 @@ class Option:
 
 def three_way_options(goal: Formula) -> tuple[Option, ...]:
     """The options of a three-way problem about ``goal``; Uncertain carries the goal itself, as in the datasets."""
+    require_type(goal, Node, "goal", _FORMULA)
     return (
         Option(GOAL_TRUE, TRUE, goal),
         Option(GOAL_FALSE, FALSE, Not(goal)),
@@ -136,6 +143,38 @@ class Problem:
         from proof_r1_formal.data import display
 
         return display.html(self)
+
+
+def require_usable(problem: Problem) -> None:
+    """Check what Python does not check when a program makes a problem; the readers of files reject such records.
+
+    Raises:
+        TypeError: a part has another type than its class says.
+        ProofR1Error: two parts have one id, an id is not valid Unicode, or the answer is the id of no option.
+    """
+    require_type(problem, Problem, "problem", "read_problems() reads problems from a file")
+    require_type(problem.id, str, "the id of a problem", "give a text")
+    named: tuple[tuple[str, type, Sequence[Premise | Option]], ...] = (
+        ("premise", Premise, problem.premises),
+        ("option", Option, problem.options),
+    )
+    for name, kind, parts in named:
+        require_type(parts, Sequence, f"the {name}s of problem {problem.id!r}", "give a tuple")
+        for part in parts:
+            require_type(part, kind, f"each {name} of problem {problem.id!r}", "see the class")
+            require_type(part.id, str, f"the id of a {name} of problem {problem.id!r}", "give a text")
+            require_type(part.formula, Node, f"the formula of {name} {part.id!r}", _FORMULA)
+    ids = Counter([part.id for _, _, parts in named for part in parts])
+    for each, count in ids.items():
+        if count > 1:
+            raise ProofR1Error(f"problem {problem.id!r}: more than one premise or option has the id {each!r}")
+    if odd := [each for each in (problem.id, *ids) if not is_text(each)]:
+        raise ProofR1Error(f"problem {problem.id!r}: the id {odd[0]!r} is not valid Unicode")
+    if problem.answer is not None and problem.option(problem.answer) is None:
+        known = ", ".join([option.id for option in problem.options])
+        raise ProofR1Error(
+            f"problem {problem.id!r}: the answer {problem.answer!r} is the id of no option; its options are: {known}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

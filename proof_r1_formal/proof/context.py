@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.data.problem import Problem, require_usable
 from proof_r1_formal.logic.syntax import Formula, Not
 from proof_r1_formal.proof.action import Trace, read_completion
 from proof_r1_formal.proof.answer import Consistency, Openness
@@ -24,9 +24,11 @@ class ProblemContext:
 
     Raises:
         SignatureError: the problem uses a symbol in two ways.
+        TypeError, ProofR1Error: see :func:`~proof_r1_formal.data.problem.require_usable`.
     """
 
     def __init__(self, problem: Problem, oracle: Oracle) -> None:
+        require_usable(problem)
         self.given = problem
         self.problem, self.symbols = with_sorts(problem)
         self.premises = {premise.id: premise.formula for premise in self.problem.premises}

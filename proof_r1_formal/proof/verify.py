@@ -50,8 +50,9 @@ class Verifier(Judge):
 
         Raises:
             SignatureError: the problem itself uses a symbol in two ways.
+            ProofR1Error: two parts of the problem have one id, or its answer is the id of no option.
             SolverError: the solver is missing or broken.
-            TypeError: an argument has another type.
+            TypeError: an argument, or a part of the problem, has another type.
         """
         require_type(problem, Problem, "problem", "read_problems() reads problems from a file")
         require_type(completion, str, "completion", "give the text of the model's answer")

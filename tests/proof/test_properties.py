@@ -276,6 +276,7 @@ def test_ids_do_not_matter(attempt: Attempt, text: str) -> None:
         attempt.problem,
         premises=tuple([replace(premise, id=new(premise.id)) for premise in attempt.problem.premises]),
         options=tuple([Option(new(option.id), option.label, option.formula) for option in attempt.problem.options]),
+        answer=attempt.problem.answer and new(attempt.problem.answer),
     )
     steps = [replace(s, id=new(s.id), dependencies=tuple(map(new, s.dependencies))) for s in attempt.steps]
     assert all_verdicts(run(Attempt(problem, tuple(steps)))) == all_verdicts(run(attempt))
