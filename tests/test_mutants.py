@@ -130,8 +130,8 @@ FAULTS = {
     ),
     "any conclusion will do": Fault(
         RULES,
-        "if self._concludes(schema, candidate))",
-        "if True)",
+        "if self._concludes(schema, candidate):",
+        "if True:",
         NO_INSTANCES,
     ),
     "an open question is a yes": Fault(

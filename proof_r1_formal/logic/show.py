@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeAlias, assert_never, cast
+from typing import Literal, NamedTuple, TypeAlias, assert_never, cast
 
 from proof_r1_formal.errors import require_type
 from proof_r1_formal.logic.readings import (
@@ -59,8 +58,7 @@ _PLAIN_NAME = re.compile(rf"{_NO_WORD}\w(?:\w|['’]|-(?=\w))*")  # one with a d
 _PLAIN_BINDER = re.compile(rf"{_NO_WORD}\w(?:\w|['’])*")
 
 
-@dataclass(frozen=True, slots=True)
-class _Symbols:
+class _Symbols(NamedTuple):
     notation: Notation
     top: str
     bottom: str

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
+
+import msgspec
 
 from proof_r1_formal.errors import SignatureError
 from proof_r1_formal.logic.symbols import Use, symbols
@@ -23,16 +24,14 @@ from proof_r1_formal.logic.syntax import ENTITY, App, Atom, Eq, Exists, ForAll, 
 from proof_r1_formal.logic.transform import map_terms, subformulas
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionType:
+class FunctionType(msgspec.Struct, frozen=True):
     """Argument sorts and result sort of a function; a constant has no arguments."""
 
     arguments: tuple[str, ...]
     result: str
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(msgspec.Struct, frozen=True):
     """Sorts, predicates and functions (constants among them), each in order of first use.
 
     Attributes:
@@ -41,8 +40,8 @@ class Signature:
         sorts: the sorts that occur; the default sort alone if none does.
     """
 
-    predicates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    functions: Mapping[str, FunctionType] = field(default_factory=dict)
+    predicates: Mapping[str, tuple[str, ...]] = {}
+    functions: Mapping[str, FunctionType] = {}
     sorts: tuple[str, ...] = (ENTITY,)
 
     @classmethod

@@ -52,19 +52,6 @@ def symbols(formula: Formula) -> Symbols:
     sorts: set[str] = set()
     equality = False
 
-    def visit_term(term: Term) -> bool:
-        """Visit a term; whether it is ground."""
-        if isinstance(term, Var):
-            return False
-        uses[term.function, ("function" if term.arguments else "constant", len(term.arguments))] = None
-        if term.sort is not None:
-            sorts.add(term.sort)
-        ground_arguments = [visit_term(argument) for argument in term.arguments]
-        is_ground = all(ground_arguments)
-        if is_ground:
-            ground[term] = None
-        return is_ground
-
     pending = [formula]
     while pending:
         part = pending.pop()
@@ -72,7 +59,7 @@ def symbols(formula: Formula) -> Symbols:
             case Atom(predicate, arguments):
                 uses[predicate, ("predicate", len(arguments))] = None
                 for argument in arguments:
-                    visit_term(argument)
+                    _visit(argument, uses, ground, sorts)
             case Not(body):
                 pending.append(body)
             case ForAll(variable, body) | Exists(variable, body):
@@ -80,11 +67,25 @@ def symbols(formula: Formula) -> Symbols:
                 pending.append(body)
             case Eq(left, right):
                 equality = True
-                visit_term(left)
-                visit_term(right)
+                _visit(left, uses, ground, sorts)
+                _visit(right, uses, ground, sorts)
             case Top() | Bottom():
                 pass
             case _:
                 pending += (part.right, part.left)
     functions = frozenset([name for name, (kind, _) in uses if kind != "predicate"])
     return Symbols(tuple(uses), functions, tuple(ground), frozenset(sorts), equality, sorts <= {ENTITY})
+
+
+def _visit(term: Term, uses: dict[tuple[str, Use], None], ground: dict[App, None], sorts: set[str]) -> bool:
+    """Enter a term; whether it is ground."""
+    if isinstance(term, Var):
+        return False
+    uses[term.function, ("function" if term.arguments else "constant", len(term.arguments))] = None
+    if term.sort is not None:
+        sorts.add(term.sort)
+    ground_arguments = [_visit(argument, uses, ground, sorts) for argument in term.arguments]
+    is_ground = all(ground_arguments)
+    if is_ground:
+        ground[term] = None
+    return is_ground

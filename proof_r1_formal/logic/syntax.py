@@ -47,7 +47,6 @@ class Node:
     """
 
     __slots__ = ("__weakref__", "free", "height", "memo")
-    __match_args__: tuple[str, ...] = ()
 
     free: frozenset[Var]
     height: int
@@ -60,7 +59,7 @@ class Node:
         raise AttributeError(f"a {type(self).__name__} is immutable; its {name!r} cannot be deleted")
 
     def __repr__(self) -> str:
-        fields = [f"{name}={getattr(self, name)!r}" for name in self.__match_args__]
+        fields = [f"{name}={getattr(self, name)!r}" for name in _names(self)]
         return f"{type(self).__name__}({', '.join(fields)})"
 
     def __str__(self) -> str:
@@ -69,13 +68,18 @@ class Node:
         return text_of(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple([getattr(self, name) for name in self.__match_args__])
+        return type(self), tuple([getattr(self, name) for name in _names(self)])
 
     def __copy__(self: _T) -> _T:
         return self
 
     def __deepcopy__(self: _T, memo: object) -> _T:
         return self
+
+
+def _names(node: Node) -> tuple[str, ...]:
+    """The names of a node's parts."""
+    return type(node).__match_args__  # type: ignore[attr-defined,no-any-return]  # each class states its own
 
 
 def _forget(reference: KeyedRef[tuple[Any, ...], Any]) -> None:
@@ -195,6 +199,7 @@ class Top(_Formula):
     """⊤, true in every structure."""
 
     __slots__ = ()
+    __match_args__ = ()
 
     def __new__(cls) -> Top:
         return TOP
@@ -204,6 +209,7 @@ class Bottom(_Formula):
     """⊥, false in every structure."""
 
     __slots__ = ()
+    __match_args__ = ()
 
     def __new__(cls) -> Bottom:
         return BOTTOM
@@ -276,30 +282,35 @@ class And(Binary):
     """left ∧ right."""
 
     __slots__ = ()
+    __match_args__ = ("left", "right")
 
 
 class Or(Binary):
     """left ∨ right."""
 
     __slots__ = ()
+    __match_args__ = ("left", "right")
 
 
 class Xor(Binary):
     """left ⊕ right, exactly one of the two."""
 
     __slots__ = ()
+    __match_args__ = ("left", "right")
 
 
 class Implies(Binary):
     """left → right."""
 
     __slots__ = ()
+    __match_args__ = ("left", "right")
 
 
 class Iff(Binary):
     """left ↔ right."""
 
     __slots__ = ()
+    __match_args__ = ("left", "right")
 
 
 class _Quantified(_Formula):
@@ -322,12 +333,14 @@ class ForAll(_Quantified):
     """∀variable body."""
 
     __slots__ = ()
+    __match_args__ = ("variable", "body")
 
 
 class Exists(_Quantified):
     """∃variable body."""
 
     __slots__ = ()
+    __match_args__ = ("variable", "body")
 
 
 Connective: TypeAlias = And | Or | Xor | Implies | Iff

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, TypeAlias, TypeGuard
+
+import msgspec
 
 from proof_r1_formal.errors import ParseError
 from proof_r1_formal.logic.parse import parse_formula
@@ -31,8 +32,7 @@ FIELDS = ("id", "dependencies", "conclusion", "rule")
 _FIELDS = frozenset(FIELDS)
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(msgspec.Struct, frozen=True):
     """One element of the summary's array.
 
     Attributes:
@@ -54,8 +54,7 @@ class Action:
     findings: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(msgspec.Struct, frozen=True):
     """The actions of a completion.
 
     Attributes:
@@ -134,8 +133,7 @@ class _NotAnArrayError(Exception):
     """The summary does not hold one JSON array; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Object:
+class _Object(msgspec.Struct, frozen=True):
     """A JSON object with its keys in order, repeats included."""
 
     pairs: tuple[tuple[str, Any], ...]

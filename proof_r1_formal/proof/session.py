@@ -11,8 +11,8 @@ the second if it is also an instance of its rule over that state. A later action
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 from msgspec import structs
 
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
@@ -33,8 +33,7 @@ TRACE_STEPS = 1_000_000
 """Budget of all questions and rule checks of a trace together; later checks stay undecided."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionState:
+class SessionState(msgspec.Struct, frozen=True):
     """The formulas that the next action may use, and the reports on the actions before it.
 
     Attributes:
@@ -50,8 +49,7 @@ class SessionState:
     spent: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Pushed:
+class _Pushed(msgspec.Struct, frozen=True):
     """An action that was pushed, its report, and what was there before it."""
 
     action: Action

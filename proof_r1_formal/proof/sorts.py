@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import SignatureError
 from proof_r1_formal.logic.signature import SignatureBuilder
@@ -40,7 +42,7 @@ def with_sorts(problem: Problem) -> tuple[Problem, SignatureBuilder]:
 
 def conclusions_with_sorts(trace: Trace, known: SignatureBuilder) -> Trace:
     """The trace with the sorts written into its conclusions, see :func:`conclusion_with_sorts`."""
-    return replace(trace, actions=tuple([conclusion_with_sorts(action, known) for action in trace.actions]))
+    return structs.replace(trace, actions=tuple([conclusion_with_sorts(action, known) for action in trace.actions]))
 
 
 def conclusion_with_sorts(action: Action, known: SignatureBuilder) -> Action:
@@ -58,8 +60,8 @@ def conclusion_with_sorts(action: Action, known: SignatureBuilder) -> Action:
     unknown = symbols(formula).sorts - {ENTITY, *known.signature().sorts}
     if unknown:
         problem = f"the problem has no sort {', '.join(sorted(unknown))}"
-        return replace(action, findings=(*action.findings, Finding(Code.SYMBOL_CLASH, problem)))
-    return replace(action, formula=_written(formula, known))
+        return structs.replace(action, findings=(*action.findings, Finding(Code.SYMBOL_CLASH, problem)))
+    return structs.replace(action, formula=_written(formula, known))
 
 
 def _written(formula: Formula, known: SignatureBuilder) -> Formula:

@@ -7,8 +7,8 @@ In: an action, the state after earlier actions, and a judge. Out: a :class:`Verd
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+import msgspec
 from msgspec import structs
 
 from proof_r1_formal.errors import SignatureError
@@ -55,8 +55,7 @@ class State:
         self.symbols: SignatureBuilder = context.symbols
 
 
-@dataclass(slots=True)
-class Verdict:
+class Verdict(msgspec.Struct):
     """The verdicts on one action during its checks.
 
     Attributes:
@@ -68,7 +67,7 @@ class Verdict:
     semantic: bool = False
     rule: bool = False
     progress: bool = False
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = []
     instance: RuleReport | None = None
     countermodel: ModelReport | None = None
     evidence: Evidence | None = None

@@ -16,7 +16,6 @@ One module, because every part of a search for an instance reads and spends the 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import permutations
 from typing import TypeAlias
 
@@ -71,13 +70,11 @@ class Match(msgspec.Struct, frozen=True):
     unstated: tuple[Formula, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NoMatch:
+class NoMatch(msgspec.Struct, frozen=True):
     """No schema of the rule fits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Undecided:
+class Undecided(msgspec.Struct, frozen=True):
     """No fitting instance was found, but one may have been missed.
 
     Attributes:
@@ -128,6 +125,7 @@ def check_rule(
         return compound or Undecided("the budget of the rule check is spent")
     finally:
         oracle.charge(budget - step.left)
+        step.release()
     return compound or (Undecided(step.open_question) if step.open_question else NoMatch())
 
 
@@ -165,6 +163,10 @@ class _Step:
             lambda antecedent: self._entailed_by_others((index,), antecedent),
             lambda limit: self._leave_open(f"a dependency has more than {limit} parts and instances"),
         )
+
+    def release(self) -> None:
+        """Drop the spines, which hold the step, so that both are freed at once."""
+        self._spines.clear()
 
     # -- questions ----------------------------------------------------------------------------------------------------
 
@@ -246,8 +248,8 @@ class _Step:
     def _minor_hold(self, schema: Schema, anchors: tuple[Anchor, ...], minor: tuple[Formula, ...]) -> bool:
         if Condition.AS_WRITTEN in schema.conditions:
             given = tuple(map(normal_form, self._dependencies))
-            written = (tuple(map(normal_form, formulas)) for formulas in self._instances_of_exists(minor))
-            return any(covered(formulas, given, self._never) for formulas in written)
+            written = self._instances_of_exists(minor)
+            return any(covered(tuple(map(normal_form, formulas)), given, self._never) for formulas in written)
         if Condition.OWN_DEPENDENCIES in schema.conditions:
             return covered(minor, self._dependencies, self._is)
         if Condition.STATED in schema.conditions:
@@ -303,14 +305,17 @@ class _Step:
             case _:
                 return
 
-    def _concluding(self, schema: Schema, substitution: Substitution) -> Iterable[Substitution]:
+    def _concluding(self, schema: Schema, substitution: Substitution) -> Iterator[Substitution]:
         """The completions of the substitution under which the schema's conclusion is that of the step."""
         self._spend(1)
         if Condition.SYNTACTIC in schema.conditions:
             found = matches(schema.conclusion, self._conclusion, substitution, skipped=self._skipped)
-            return [candidate for matched in found for candidate in self._with_terms(schema, matched)]
+            yield from [candidate for matched in found for candidate in self._with_terms(schema, matched)]
+            return
         candidates = (substitution,) if not schema.open_terms else self._with_terms(schema, substitution)
-        return (candidate for candidate in candidates if self._concludes(schema, candidate))
+        for candidate in candidates:
+            if self._concludes(schema, candidate):
+                yield candidate
 
     def _concludes(self, schema: Schema, candidate: Substitution) -> bool:
         """Whether the schema's conclusion, complete, is that of the step."""

@@ -76,11 +76,12 @@ class Question:
                 self._masks = [table.truth(formula, sign) for formula, sign in self._formulas]
                 self._laws = table.laws() if table.equations else table.every
                 self.table = table
-                return
             except TooManyAtomsError:
-                continue
+                pass
             finally:
                 self.steps += GROUND_PRICE * table.looked_at
+            if self.table is not None:
+                return
 
     @property
     def terms(self) -> Mapping[str, Iterable[Term]]:

@@ -36,8 +36,11 @@ class Oracle:
     def __init__(self, solver: Solver, *, tables: bool = False, memory: int = 1 << 14) -> None:
         self.solver = solver
         self._ask: Callable[[Query], Question] | None = getattr(solver, "question", Question) if tables else None
-        self.entails: Callable[[tuple[Formula, ...], Formula], Answer] = lru_cache(maxsize=memory)(self._entails)
+        self._remembered = lru_cache(maxsize=memory)(self._entails)
+
+    def entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
         """Do the dependencies entail the conclusion?"""
+        return self._remembered(dependencies, conclusion)
 
     @property
     def spent(self) -> Unknown | None:
@@ -131,7 +134,6 @@ class Metered(Oracle):
         self._ask = oracle._ask
         self._oracle = oracle
         self._answers: dict[tuple[tuple[Formula, ...], Formula], Answer] = {}
-        self.entails = self._charged
 
     @property
     def spent(self) -> Unknown | None:
@@ -152,7 +154,7 @@ class Metered(Oracle):
         while len(self._answers) > asked:
             self._answers.popitem()
 
-    def _charged(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
+    def entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
         question = dependencies, conclusion
         answer = self._answers.get(question)
         if answer is None:
