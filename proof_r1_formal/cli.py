@@ -142,6 +142,17 @@ def _with_address(arguments: list[str]) -> list[str]:
     ]
 
 
+def _hold_closed_streams() -> None:
+    """Put what can neither be read nor written in the place of closed streams, so that no file gets their numbers."""
+    for number, mode in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_RDONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)  # takes the lowest free number, which is this one
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+
+
 def _drop_output() -> None:
     """Let nothing more be written to a standard output that takes nothing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -162,6 +173,7 @@ def _interrupt_again(ignored: Any) -> None:
 
 def main() -> None:
     """Run the command line."""
+    _hold_closed_streams()
     sys.unraisablehook = _interrupt_again
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
     for stream in (sys.stdout, sys.stderr):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -176,6 +178,49 @@ def test_broken_lines_are_told_and_the_rest_goes_on(tmp_path: Path) -> None:
     assert len(out.read_text(encoding="utf-8").splitlines()) == 2
 
 
+def test_what_cannot_be_read_is_told_when_nothing_is_left(tmp_path: Path) -> None:
+    completions = tmp_path / "completions.jsonl"
+    completions.write_text('{"broken\n', "utf-8")
+    for command in (("show", "--id", "garden/1"), ("certify", "--kernel", "none"), ("report", "--out", "o")):
+        result = run(*command, "--problems", str(PROBLEMS), "--completions", str(completions), folder=tmp_path)
+        assert result.returncode == 2
+        assert "skipped: " in result.stderr
+        assert "line 1: not JSON" in result.stderr
+
+
+@pytest.mark.parametrize("settings", [("--atomic",), ("--solver", "z3"), ("--rules", "folio")])
+def test_the_next_command_of_verify_runs(settings: tuple[str, ...], tmp_path: Path) -> None:
+    told = run("verify", *INPUTS, "--out", "reports.jsonl", *settings, folder=tmp_path).stderr
+    [line] = [line for line in told.splitlines() if line.startswith("next: proof-r1 ")]
+    following = run(*shlex.split(line)[2:], folder=tmp_path)
+    assert (following.returncode, following.stderr[:9]) == (0, "13 traces")
+
+
+def test_verify_names_no_next_command_for_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(("cp", COMPLETIONS, pipe)):
+        result = run("verify", "-p", str(PROBLEMS), "-c", str(pipe), "--out", "reports.jsonl", folder=tmp_path)
+    assert (result.returncode, "next:" in result.stderr) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "told"),
+    [
+        (("verify", *INPUTS, "--out", "o"), 0, "reports"),
+        (("verify", *INPUTS, "--out", "-"), 2, "-: the file cannot be written: Bad file descriptor"),
+        (("rules",), 2, "Bad file descriptor"),
+    ],
+)
+def test_a_closed_standard_output_is_a_clear_error(
+    arguments: tuple[str, ...], status: int, told: str, tmp_path: Path
+) -> None:
+    command = shlex.join((sys.executable, "-c", "from proof_r1_formal.cli import main; main()", *arguments))
+    shell = ("sh", "-c", f"{command} >&-")
+    result = subprocess.run(shell, capture_output=True, text=True, check=False, encoding="utf-8", cwd=tmp_path)
+    assert (result.returncode, told in result.stderr, "Traceback" in result.stderr) == (status, True, False)
+
+
 def test_show_explains_each_failure_and_draws_the_closure() -> None:
     result = run("show", *INPUTS, "--id", "garden/2", "--sample", "1")
     assert result.returncode == 0
@@ -225,6 +270,7 @@ def test_doctor_names_what_is_here() -> None:
         (("verify", *INPUTS, "--out", "no-such-folder/o"), "no-such-folder"),
         (("verify", *INPUTS, "--out", "o", "--solver", "guess"), "guess"),
         (("show", *INPUTS, "--id", "garden/99"), "garden/99"),
+        (("certify", *INPUTS, "--id", "garden/99", "--kernel", "none"), "its first ids are: garden/1, garden/2"),
         (("show", *INPUTS, "--id", "garden/1", "--sample", "9"), "sample 9"),
         (("evaluate", *INPUTS, "--json", "no-such-folder/t.json"), "no-such-folder"),
         (("verify", "--problems", str(COMPLETIONS), "--completions", "c", "--out", "o"), "unknown format"),

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.completions import BadLine, Completion, read_completions
-from proof_r1_formal.data.problem import ProblemSet
+from proof_r1_formal.data.problem import Problem, ProblemSet
 from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.engines import PROCESSES, RAY
 from proof_r1_formal.errors import DataError, ProofR1Error
@@ -98,6 +98,13 @@ def read_problem_file(path: Path, format_: Format) -> ProblemSet:
     return known
 
 
+def problem_of(path: Path, known: ProblemSet, id_: str) -> Problem:
+    """The problem of an id that the user gave; ends with an error if the file has none."""
+    if id_ not in known:
+        fail(f"{path} has no usable problem {id_!r}; its first ids are: {', '.join(list(known)[:5])}")
+    return known[id_]
+
+
 def usable_completions(path: Path, known: ProblemSet, skipped: list[str]) -> Iterator[Completion]:
     """The completions that can be verified; the errors of all other lines go to ``skipped``."""
     for item in read_completions(path):
@@ -122,10 +129,15 @@ def distinct_completions(path: Path, known: ProblemSet, skipped: list[str]) -> I
             yield completion
 
 
-def finish(skipped: list[str]) -> None:
-    """Report skipped lines, and end with status 1 if there are any."""
+def log_skipped(skipped: list[str]) -> None:
+    """Report the first skipped lines."""
     for problem in skipped[:10]:
         log(f"skipped: {problem}")
+
+
+def finish(skipped: list[str]) -> None:
+    """Report skipped lines, and end with status 1 if there are any."""
+    log_skipped(skipped)
     if skipped:
         log(f"{counted(len(skipped), 'line was', 'lines were')} skipped; everything else was checked")
         raise typer.Exit(1)

@@ -12,6 +12,7 @@ from proof_r1_formal.commands.common import (
     ProblemsOption,
     RulesOption,
     fail,
+    problem_of,
     read_problem_file,
     write,
 )
@@ -39,10 +40,7 @@ def grammar(
     """
     if thoughts and to != "llguidance":
         fail(f"--thoughts has no effect on {to}: leave it out, or use --to llguidance")
-    known = read_problem_file(problems, format)
-    problem = known.get(id)
-    if problem is None:
-        fail(f"{problems}: there is no problem {id!r}")
+    problem = problem_of(problems, read_problem_file(problems, format), id)
     found = completion_grammar(problem, catalogue(rules), steps=steps)
     match to:
         case "llguidance":

@@ -24,6 +24,7 @@ from proof_r1_formal.commands.common import (
     fail,
     finish,
     log,
+    log_skipped,
     read_problem_file,
     usable_completions,
     with_progress,
@@ -79,6 +80,7 @@ def report(
     else:
         traces = list(_reported(reports, usable))
     if not traces:
+        log_skipped(skipped)
         fail("there is nothing to show: no completion can be used")
     html = page(settings.verifier(), known, traces, title=title, certificates=certificates, kernel=checked_by)
     write_output(out, html)

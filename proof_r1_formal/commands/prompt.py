@@ -11,7 +11,7 @@ from proof_r1_formal.commands.common import (
     FormatOption,
     ProblemsOption,
     RulesOption,
-    fail,
+    problem_of,
     read_problem_file,
     write,
 )
@@ -33,9 +33,7 @@ def prompt(
 ) -> None:
     """Print the messages that ask a model to solve a problem."""
     known = read_problem_file(problems, format)
-    if id not in known:
-        fail(f"{problems} has no usable problem {id!r}; its first ids are {', '.join(list(known)[:5])}")
-    chat = messages(known[id], rules=catalogue(rules), thinking=thinking)
+    chat = messages(problem_of(problems, known, id), rules=catalogue(rules), thinking=thinking)
     if to == "json":
         write(json.dumps(chat, ensure_ascii=False))
     else:

@@ -21,9 +21,9 @@ from proof_r1_formal.commands.common import (
     RulesOption,
     check_outputs,
     counted,
-    fail,
     log,
     new_table,
+    problem_of,
     read_problem_file,
     resumable,
     with_progress,
@@ -94,12 +94,7 @@ def prove(
 
 
 def _chosen(path: Path, known: ProblemSet, wanted: str | None) -> Mapping[str, Problem]:
-    if wanted is None:
-        return known
-    if wanted not in known:
-        near = ", ".join(list(known)[:5])
-        fail(f"{path} has no usable problem {wanted!r}; its first ids are: {near}")
-    return {wanted: known[wanted]}
+    return known if wanted is None else {wanted: problem_of(path, known, wanted)}
 
 
 def _results(known: Mapping[str, Problem], prover: Prover, done: frozenset[str]) -> _Results:

@@ -36,7 +36,9 @@ from proof_r1_formal.commands.common import (
     fail,
     finish,
     log,
+    log_skipped,
     new_table,
+    problem_of,
     read_problem_file,
     usable_completions,
     with_progress,
@@ -84,6 +86,8 @@ def certify(
     elif isabelle_session:
         fail("--isabelle writes files; name their folder with --out")
     known = read_problem_file(problems, format)
+    if id is not None:
+        problem_of(problems, known, id)
     checked_by = None if kernel == "none" else _lean(lean_program) if kernel == "lean" else _isabelle()
     skipped: list[str] = []
     chosen = (c for c in usable_completions(completions, known, skipped) if id in (None, c.problem_id))
@@ -112,6 +116,9 @@ def certify(
         word = "theorem" if found.is_theorem else "not accepted" if faults else "certificate, not checked"
         answers[word] += 1
         write("; ".join([f"{name}: {word}", *faults]))
+    if not answers:
+        log_skipped(skipped)
+        fail(f"{completions} has no usable completion{'' if id is None else f' of problem {id!r}'}")
     if files is not None:
         files.finish()
     if bundle is not None:

@@ -30,13 +30,15 @@ from proof_r1_formal.commands.common import (
     fail,
     finish,
     log,
+    log_skipped,
+    problem_of,
     read_problem_file,
     resumable,
     usable_completions,
     with_progress,
 )
 from proof_r1_formal.metrics.summary import Summary
-from proof_r1_formal.outputs import STANDARD_STREAM, LineFile, is_stream
+from proof_r1_formal.outputs import LineFile, is_stream
 from proof_r1_formal.proof.batch import Settings, verify_many, verify_to_lines
 from proof_r1_formal.proof.report import TraceReport, decode, encode
 
@@ -90,10 +92,12 @@ def verify(
     speed = f"{(file.done - done) / max(monotonic() - began, 1e-3):.0f} ({counted(workers, 'worker')})"
     rows = [*summary.rows(), ("traces per second", speed), ("reports", f"{out}")]
     log("\n".join([f"{name:<18}  {value}" for name, value in rows]))
-    if not is_stream(out) and STANDARD_STREAM not in (problems, completions):
+    if not any(map(is_stream, (out, problems, completions))):
         given = ["-p", str(problems), "-c", str(completions)]
         given += [] if format == "auto" else ["--format", format]
         given += [] if rules == "train" else ["--rules", rules]
+        given += ["--atomic"] if atomic else []
+        given += [] if solver == "embedded" else ["--solver", solver]
         command = ["proof-r1", "report", *given, "--reports", str(out), "-o", "report.html"]
         log(f"next: {shlex.join(command)}")
     finish(skipped)
@@ -116,17 +120,16 @@ def show(
     from proof_r1_formal.proof.display import trace
 
     known = read_problem_file(problems, format)
-    if id not in known:
-        near = ", ".join(list(known)[:5])
-        fail(f"{problems} has no usable problem {id!r}; its first ids are: {near}")
+    problem = problem_of(problems, known, id)
     skipped: list[str] = []
     chosen = (
         c for c in usable_completions(completions, known, skipped) if c.problem_id == id and sample in (None, c.sample)
     )
     count = 0
     for report in verify_many(known, chosen, settings=Settings(solver=solver, rules=rules, atomic=atomic)):
-        OUT.print(trace(known[id], report))
+        OUT.print(trace(problem, report))
         count += 1
     if not count:
+        log_skipped(skipped)
         fail(f"{completions} has no completion of problem {id!r}{'' if sample is None else f', sample {sample}'}")
     finish(skipped)

@@ -302,5 +302,5 @@ def test_the_command_writes_each_notation() -> None:
 def test_the_command_refuses_what_it_cannot_write() -> None:
     with pytest.raises(ProofR1Error, match="use --to llguidance"):
         command("--to", "gbnf", "--thoughts")
-    with pytest.raises(ProofR1Error, match="there is no problem 'none'"):
+    with pytest.raises(ProofR1Error, match="has no usable problem 'none'"):
         command("--id", "none")
