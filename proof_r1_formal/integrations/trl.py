@@ -15,7 +15,7 @@ from proof_r1_formal.rules.catalogue import RuleSystem
 from proof_r1_formal.serve.client import Client
 
 Completion: TypeAlias = str | Sequence[Mapping[str, str | None]]
-"""A completion in TRL: a text, or messages, whose content may be empty."""
+"""A completion in TRL: a text, or messages, whose content may be empty or missing (calls of tools)."""
 
 
 class RewardFunction(Protocol):
@@ -49,4 +49,4 @@ def reward_function(
 
 
 def _text(completion: Completion) -> str:
-    return completion if isinstance(completion, str) else "".join([message["content"] or "" for message in completion])
+    return completion if isinstance(completion, str) else "".join([message.get("content") or "" for message in completion])

@@ -28,7 +28,7 @@ def test_scores_are_those_of_this_process(service: Any) -> None:
 def test_trl_and_verl_are_given_the_scores(service: Any) -> None:
     here = Scorer()(RECORDS, TEXTS)
     rewards = [one.reward for one in here]
-    chats: list[list[dict[str, str | None]]] = [[{"content": None}, {"content": text}] for text in TEXTS]
+    chats: list[list[dict[str, str | None]]] = [[{"content": None}, {}, {"content": text}] for text in TEXTS]
     for client in (None, service.client):
         function = reward_function("sound", client=client)
         assert function(completions=TEXTS, problem=RECORDS) == rewards
