@@ -122,6 +122,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], object]] = {
     ),
     "problem must be a Problem, but is a str; read_problems() reads": (proof_r1_formal.VerifierSession, "garden/1"),
     "goal must be a Node, but is a str; parse_formula() makes one from text": (three_way_options, "p"),
+    "rules must be a Catalogue, but is a str; catalogue() gives": (lambda it: Verifier(rules=it), "folio"),
     "problems must be a Mapping, but is a list; read_problems() returns": (
         lambda it: proof_r1_formal.verify_many(it, []),
         [],

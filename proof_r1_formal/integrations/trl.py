@@ -49,4 +49,6 @@ def reward_function(
 
 
 def _text(completion: Completion) -> str:
-    return completion if isinstance(completion, str) else "".join([message.get("content") or "" for message in completion])
+    return (
+        completion if isinstance(completion, str) else "".join([message.get("content") or "" for message in completion])
+    )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from proof_r1_formal.errors import CatalogueError, DataError
+from proof_r1_formal.errors import CatalogueError, DataError, require_type
 from proof_r1_formal.render.lean import schema_statement
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.schema import Catalogue, Schema
@@ -102,7 +102,9 @@ def require_proved(catalogue: Catalogue) -> None:
 
     Raises:
         CatalogueError: there is one; the message names it.
+        TypeError: it is no catalogue.
     """
+    require_type(catalogue, Catalogue, "rules", "catalogue() gives the catalogue of a name")
     if catalogue.unchecked:
         return
     missing = unproved(catalogue)
