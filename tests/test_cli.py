@@ -221,6 +221,30 @@ def test_a_closed_standard_output_is_a_clear_error(
     assert (result.returncode, told in result.stderr, "Traceback" in result.stderr) == (status, True, False)
 
 
+def test_no_text_of_a_model_or_a_file_commands_the_terminal(tmp_path: Path) -> None:
+    escape, answers = "\x1b[2J\x9b31m", tmp_path / "completions.jsonl"
+    step = {"id": f"s{escape}", "dependencies": ["h1", "h2"], "conclusion": f"p({escape})", "rule": f"R{escape}"}
+    last = {"id": "h_goal_true", "dependencies": [step["id"]], "conclusion": "p", "rule": "GOAL_BINDING"}
+    told = {"problem_id": "garden/1", "completion": f"<summary>{json.dumps([step, last])}</summary>"}
+    answers.write_text(f"{json.dumps(told)}\n", "utf-8")
+    problems = tmp_path / "problems.jsonl"
+    [first, *_] = PROBLEMS.read_text("utf-8").splitlines()
+    problems.write_text(f"{first}\n{json.dumps({**json.loads(first), 'id': escape})}\n", "utf-8")
+    for command in (
+        ("verify", "-o", "o"),
+        ("show", "--id", "garden/1"),
+        ("evaluate",),
+        ("certify", "--kernel", "none"),
+    ):
+        result = run(*command, "-p", str(problems), "-c", str(answers), folder=tmp_path)
+        assert "is unusable" in result.stderr
+        assert not set(f"{result.stdout}{result.stderr}") & {"\x1b", "\x9b"}
+    assert (
+        "s\N{REPLACEMENT CHARACTER}[2J"
+        in run("show", "--id", "garden/1", "-p", str(problems), "-c", str(answers)).stdout
+    )
+
+
 def test_show_explains_each_failure_and_draws_the_closure() -> None:
     result = run("show", *INPUTS, "--id", "garden/2", "--sample", "1")
     assert result.returncode == 0

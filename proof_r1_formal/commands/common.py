@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 from proof_r1_formal.data import Format, read_problems
@@ -25,9 +26,20 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
     from rich.table import Table
 
-OUT = Console(highlight=False)
+_CONTROL = dict.fromkeys([*range(10), *range(11, 32), *range(127, 160)], "\N{REPLACEMENT CHARACTER}")
+
+
+class _Terminal(Console):
+    """A console that writes no control character of a text: a model's answer must not command the terminal."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment._replace(text=segment.text.translate(_CONTROL)) if segment.control is None else segment
+
+
+OUT = _Terminal(highlight=False)
 """Standard output, for results."""
-ERR = Console(stderr=True, highlight=False)
+ERR = _Terminal(stderr=True, highlight=False)
 """Standard error, for messages."""
 INTERRUPTED = 130
 """Exit status of a command that Ctrl-C ended."""

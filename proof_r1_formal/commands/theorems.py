@@ -107,7 +107,7 @@ def certify(
         certificate = found.certification.certificate
         if certificate is None:
             answers["no certificate"] += 1
-            write(f"{name}: no certificate: {found.certification.reason}")
+            OUT.print(Text(f"{name}: no certificate: {found.certification.reason}"), soft_wrap=True)
             continue
         if files is not None:
             files.add(completion, certificate, name)

@@ -21,7 +21,7 @@ def html(renderable: RenderableType) -> str:
 
 def problem(shown: Problem) -> RenderableType:
     """A problem: premises with their English, and options."""
-    table = Table(title=shown.id, title_justify="left", show_header=False, box=None)
+    table = Table(title=Text(shown.id), title_justify="left", show_header=False, box=None)
     for premise in shown.premises:
         table.add_row(Text(premise.id), Text(show(premise.formula)), Text(premise.text, "dim"))
     for option in shown.options:
