@@ -127,6 +127,22 @@ WRONG: dict[str, tuple[Callable[[Any], object], object]] = {
     "problem must be a Problem, but is a str; read_problems() reads": (proof_r1_formal.VerifierSession, "garden/1"),
     "goal must be a Node, but is a str; parse_formula() makes one from text": (three_way_options, "p"),
     "rules must be a Catalogue, but is a str; catalogue() gives": (lambda it: Verifier(rules=it), "folio"),
+    "action must be a Action, but is a NoneType; read_action() reads": (
+        lambda it: proof_r1_formal.VerifierSession(PROBLEMS["garden/1"]).push(it),
+        None,
+    ),
+    "action must be a Action, but is a str; read_action() reads": (
+        lambda it: proof_r1_formal.VerifierSession(PROBLEMS["garden/1"]).extend([it]),
+        "[]",
+    ),
+    "each problem must be a Problem, but is a str; a mapping of problems": (
+        lambda it: proof_r1_formal.write_problems(EXAMPLES / "no-such.jsonl", it),
+        PROBLEMS,
+    ),
+    "problems must be a Mapping, but is a tuple; read_problems() returns": (
+        lambda it: proof_r1_formal.evaluate_metrics(it, REPORTS),
+        tuple(PROBLEMS.values()),
+    ),
     "problems must be a Mapping, but is a list; read_problems() returns": (
         lambda it: proof_r1_formal.verify_many(it, []),
         [],

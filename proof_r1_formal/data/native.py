@@ -15,7 +15,7 @@ import msgspec
 from proof_r1_formal.data.draft import Draft, Origin, StepRecord, reference_proofs
 from proof_r1_formal.data.problem import Option, Premise, Problem, Rejected
 from proof_r1_formal.data.records import BadJsonError, Broken, JsonObject, Record, checked, decode, describe, plain
-from proof_r1_formal.errors import DataError
+from proof_r1_formal.errors import DataError, require_type
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.outputs import output
 
@@ -121,6 +121,7 @@ def write_problems(path: Path | str, problems: Iterable[Problem]) -> None:
     Raises:
         DataError: the path cannot be written, there is no problem, two ids are equal, or a problem would not read back
             equal.
+        TypeError: one of them is not a problem.
     """
     path = Path(path)
     with output(path) as file:
@@ -133,6 +134,7 @@ def _chunks(path: Path, problems: Iterable[Problem]) -> Iterator[bytes]:
     if array:
         yield b"["
     for problem in problems:
+        require_type(problem, Problem, "each problem", "a mapping of problems has them as its values()")
         if problem.id in seen:
             raise DataError(str(path), f"not written: two problems have the id {problem.id!r}")
         if array:

@@ -22,6 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Set
 
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import require_type
 from proof_r1_formal.metrics.estimates import estimates
 from proof_r1_formal.metrics.measures import (
     INVALID_RULE,
@@ -90,6 +91,7 @@ class Evaluation:
         eligibility: Eligibility = "own-fault",
         contract: Contract = "per-action",
     ) -> None:
+        require_type(problems, Mapping, "problems", "read_problems() returns a mapping from id to problem")
         self._problems = problems
         self._lengths = lengths
         self._length_unit = length_unit

@@ -12,7 +12,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.errors import SignatureError
+from proof_r1_formal.errors import SignatureError, require_type
 from proof_r1_formal.logic.signature import SignatureBuilder
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import ENTITY, Formula
@@ -53,7 +53,11 @@ def conclusion_with_sorts(action: Action, known: SignatureBuilder) -> Action:
     Args:
         action: as it was read.
         known: the symbols of the problem, from :func:`with_sorts`.
+
+    Raises:
+        TypeError: it is not an action.
     """
+    require_type(action, Action, "action", "read_action() reads one, and gives None if there is none")
     formula = action.formula
     if formula is None or (known.one_sort and symbols(formula).one_sort):
         return action

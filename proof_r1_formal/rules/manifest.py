@@ -102,7 +102,7 @@ def require_proved(catalogue: Catalogue) -> None:
 
     Raises:
         CatalogueError: there is one; the message names it.
-        TypeError: it is no catalogue.
+        TypeError: it is not a catalogue.
     """
     require_type(catalogue, Catalogue, "rules", "catalogue() gives the catalogue of a name")
     if catalogue.unchecked:
