@@ -32,7 +32,7 @@ PRIVATE = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # the default to be, about which Ray warns otherwise
 }
-"""The environment in which Ray is imported to start a private cluster, where nothing else is set."""
+"""The environment in which Ray starts a private cluster, where nothing else is set."""
 
 
 class _Actor:
@@ -105,21 +105,22 @@ class _ClusterWorker:
 
 
 def keep_private() -> None:
-    """See that a cluster which this process starts is a private one; it has no effect once Ray is imported."""
-    if "ray" not in sys.modules:
-        for name, value in PRIVATE.items():
-            os.environ.setdefault(name, value)
+    """See that a cluster which this process starts is a private one."""
+    for name, value in PRIVATE.items():
+        os.environ.setdefault(name, value)
+    if constants := sys.modules.get("ray._private.ray_constants"):  # which has read the environment
+        vars(constants)["ENABLE_RAY_CLUSTER"] = os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] != "0"
 
 
 def _connected(address: str | None, count: int) -> tuple[ModuleType, bool]:
     """Ray, connected to a cluster, and whether that was done here."""
     address = address or os.environ.get("RAY_ADDRESS") or LOCAL
+    if "ray" in sys.modules and sys.modules["ray"].is_initialized():
+        return sys.modules["ray"], False
     if address == LOCAL:
         keep_private()
     import ray
 
-    if ray.is_initialized():
-        return ray, False
     try:
         if address == LOCAL:
             ray.init(LOCAL, num_cpus=count, include_dashboard=False, logging_level=logging.WARNING)

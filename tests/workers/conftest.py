@@ -27,6 +27,7 @@ def cluster() -> Iterator[Cluster]:
         environment.setenv("PYTHONPATH", str(ROOT), prepend=":")  # its workers import the tests' tasks
         from ray.cluster_utils import Cluster
 
+        environment.setattr("ray._private.ray_constants.ENABLE_RAY_CLUSTER", False)  # Ray may have been imported before
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
         try:
             cluster.add_node(num_cpus=1)

@@ -57,6 +57,61 @@ def test_a_lost_node_is_done_without_until_there_is_another(cluster: Cluster, en
     pytest.fail(f"after a lost node, only {seen} had work")
 
 
+# -- privacy ----------------------------------------------------------------------------------------------------------
+
+LISTENING = """
+import os
+import sys
+from pathlib import Path
+
+from proof_r1_formal.workers import ordered_map
+from tests.workers import tasks
+
+
+def of_process(pid):
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    family = {pid}
+    while more := {child for child, parent in parents.items() if parent in family} - family:
+        family |= more
+    return family
+
+
+def sockets(pid):
+    try:
+        return [os.readlink(descriptor) for descriptor in Path(f"/proc/{pid}/fd").iterdir()]
+    except OSError:
+        return []
+
+
+for _ in ordered_map(tasks.work, range(1), 1, engine="ray:local"):
+    ours = {socket for pid in of_process(os.getpid()) for socket in sockets(pid)}
+    for table in ("tcp", "tcp6"):
+        for line in Path("/proc/net", table).read_text().splitlines()[1:]:
+            _, local, _, state, *rest = line.split()
+            if state == "0A" and f"socket:[{rest[5]}]" in ours:
+                print(local.partition(":")[0])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux lists sockets there")
+@pytest.mark.parametrize("before", ["", "import ray"])
+def test_a_private_cluster_listens_on_the_loopback_address_only(before: str) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    environment["PYTHONPATH"] = str(ROOT)
+    done = subprocess.run(
+        [sys.executable, "-c", f"{before}\n{LISTENING}"], env=environment, capture_output=True, text=True, check=True
+    )
+    loopback = {"0100007F", "0000000000000000FFFF00000100007F"}
+    assert done.stdout.split()
+    assert set(done.stdout.split()) <= loopback
+
+
 # -- verification -----------------------------------------------------------------------------------------------------
 
 
