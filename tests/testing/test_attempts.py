@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import DeadlineExceeded, FailedHealthCheck
+from hypothesis.internal.conjecture import engine
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.logic.parse import parse_formula
@@ -195,6 +196,7 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     settings.load_profile("reader")
     clock = time.perf_counter
     monkeypatch.setattr(time, "perf_counter", lambda: 100.0 * clock())
+    monkeypatch.setattr(engine, "MAX_SHRINKING_SECONDS", 100.0 * 86_400)  # it would end sooner there, too, and print so
     yield
     settings.load_profile(before)
 
