@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -337,6 +338,20 @@ def test_certify_says_which_answers_are_theorems(lean: LeanKernel, tmp_path: Pat
     assert (tmp_path / "out" / files[0]).read_text(encoding="utf-8").startswith("import ProofR1\n")
     unchecked = run("certify", *INPUTS, "--id", "garden/1", "--kernel", "none")
     assert unchecked.stdout.splitlines()[0] == "garden/1, sample 0: certificate, not checked"
+
+
+def test_certify_says_that_a_model_is_too_large_for_a_theorem(lean: LeanKernel, tmp_path: Path) -> None:
+    names = [f"c{number}" for number in range(5)]
+    different = " ∧ ".join(f"{a} ≠ {b}" for a, b in combinations(names, 2))
+    options = [{"id": f"h_goal_{label.lower()}", "label": label, "formula": "P(c0)"} for label in ("True", "Uncertain")]
+    problem = {"id": "five", "premises": [{"id": "h1", "formula": different}], "options": options}
+    last = {"id": "h_goal_uncertain", "dependencies": ["h1"], "conclusion": "P(c0)", "rule": "GOAL_BINDING"}
+    answer = {"problem_id": "five", "completion": f"<summary>{json.dumps([last])}</summary>"}
+    for name, record in (("p", problem), ("c", answer)):
+        (tmp_path / name).write_text(json.dumps(record), "utf-8")
+    result = run("certify", "-p", "p", "-c", "c", "--out", "out", folder=tmp_path)
+    assert result.stdout == "five, sample 0: no theorem, because a model is too large for one\n"
+    assert "-- There is no theorem" in (tmp_path / "out" / "problem_five_0.lean").read_text("utf-8")
 
 
 def test_certificates_are_one_session_of_isabelle(tmp_path: Path) -> None:

@@ -113,7 +113,10 @@ def certify(
             files.add(completion, certificate, name)
         faults = list(found.faults())
         rejected += bool(faults)
-        word = "theorem" if found.is_theorem else "not accepted" if faults else "certificate, not checked"
+        unchecked = (
+            "certificate, not checked" if checked_by is None else "no theorem, because a model is too large for one"
+        )
+        word = "theorem" if found.is_theorem else "not accepted" if faults else unchecked
         answers[word] += 1
         write("; ".join([f"{name}: {word}", *faults]))
     if not answers:
