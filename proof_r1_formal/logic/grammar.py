@@ -297,6 +297,8 @@ def _unexpected_character(text: str, offset: int) -> str:
     char = text[offset : offset + 1]
     if char == '"':
         return "a name in quotes that is empty, does not end, or holds a control character or half of a surrogate pair"
+    if quantifier := re.compile(r"[∀∃]|\\forall|\\exists").match(text, offset):
+        return f"{quantifier[0]!r} is not followed by the name of a variable"
     shown = repr(char) if char.isprintable() else f"U+{ord(char):04X}"
     return f"unexpected character {shown}"
 

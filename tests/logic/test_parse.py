@@ -155,6 +155,9 @@ def test_a_name_is_a_variable_exactly_where_it_is_bound() -> None:
         ("P(a))", 1, 5, "unexpected ')'", ("a connective", "the end")),
         ("A ∧\n∨ B", 2, 1, "unexpected '∨'", ("'('", "'¬'", "'⊤'", "'⊥'", "a name", "a quantifier")),
         ("P(a) # Q", 1, 6, "unexpected character '#'", ()),
+        ("P ∧ ∃!x P(x)", 1, 5, "'∃' is not followed by the name of a variable", ()),
+        ("∀(x) P(x)", 1, 1, "'∀' is not followed by the name of a variable", ()),
+        ("\\forall", 1, 1, "'\\\\forall' is not followed by the name of a variable", ()),
         ("P(a)\0", 1, 5, "unexpected character U+0000", ()),
         ("P(a) ∧", 1, 7, "the formula ends too early", ("'('", "'¬'", "'⊤'", "'⊥'", "a name", "a quantifier")),
         (
