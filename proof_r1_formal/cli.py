@@ -174,6 +174,8 @@ def _interrupt_again(ignored: Any) -> None:
 def main() -> None:
     """Run the command line."""
     _hold_closed_streams()
+    if os.environ.get("COLUMNS") == "0":  # of a terminal that does not know its width; Rich would print nothing
+        del os.environ["COLUMNS"]
     sys.unraisablehook = _interrupt_again
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
     for stream in (sys.stdout, sys.stderr):

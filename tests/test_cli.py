@@ -50,6 +50,11 @@ def test_what_a_terminal_cannot_show_is_escaped(monkeypatch: pytest.MonkeyPatch)
     assert run("show", *INPUTS, "--id", "garden/1").returncode == 0
 
 
+def test_an_unknown_width_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+    assert "MODUS_TOLLENS" in run("rules").stdout
+
+
 def test_parse_repairs_on_request_only() -> None:
     refused = run("parse", "P(a")
     assert refused.returncode == 2
