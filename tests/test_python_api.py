@@ -127,6 +127,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], object]] = {
     "problem must be a Problem, but is a str; read_problems() reads": (proof_r1_formal.VerifierSession, "garden/1"),
     "goal must be a Node, but is a str; parse_formula() makes one from text": (three_way_options, "p"),
     "rules must be a Catalogue, but is a str; catalogue() gives": (lambda it: Verifier(rules=it), "folio"),
+    "solver must have a method decide; get_solver('z3') makes one": (Verifier, "z3"),
     "action must be a Action, but is a NoneType; read_action() reads": (
         lambda it: proof_r1_formal.VerifierSession(PROBLEMS["garden/1"]).push(it),
         None,
@@ -152,6 +153,11 @@ WRONG: dict[str, tuple[Callable[[Any], object], object]] = {
         ["abc"],
     ),
 }
+
+
+def test_evidence_is_never_weaker_than_a_misspelt_level() -> None:
+    with pytest.raises(ValueError, match="no level of evidence 'Kernel'; levels are none, checked, kernel"):
+        Verifier(evidence="Kernel")  # type: ignore[arg-type]
 
 
 WRONG_PARTS: dict[str, dict[str, object]] = {

@@ -135,7 +135,8 @@ class Data(_Section, frozen=True):
             of the paper's user message.
         rules: the rule catalogue of prompts and verifier.
         thinking: whether the prompt asks for ``<think>``, or the model thinks in its own format.
-        uncertain: whether to train on problems whose answer is Uncertain; binding that answer is never entailed.
+        uncertain: whether to train on problems whose answer is Uncertain; the goal, which binding it
+            states, is not entailed there.
         epochs: maximum number of passes over the problems.
     """
 

@@ -36,8 +36,9 @@ class CreditSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
             does not use it.
         baseline_start, baseline_decay: initial value and decay of the moving average of a rule's signals.
         baseline_min, baseline_max: b_min and b_max.
-        uncertain: condition under which binding the answer Uncertain has signal 1: ``entailed`` (never true), or
-            ``verified`` by two countermodels. The paper leaves out problems with this answer.
+        uncertain: condition under which binding the answer Uncertain has signal 1: ``entailed`` as for any other action
+            (never where that answer is right), or ``verified`` by two countermodels. The paper leaves out problems with
+            this answer.
     """
 
     preset: PresetName = "paper"

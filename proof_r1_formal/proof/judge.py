@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from functools import lru_cache
 from threading import RLock
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import SolverError
@@ -60,6 +60,11 @@ class Judge:
         kernel: KernelEvidence | None = None,
     ) -> None:
         require_proved(rules)
+        if evidence not in get_args(EvidenceLevel):
+            known = ", ".join(get_args(EvidenceLevel))
+            raise ValueError(f"there is no level of evidence {evidence!r}; levels are {known}")
+        if not (solver is None or hasattr(solver, "decide")):
+            raise TypeError(f"solver must have a method decide; get_solver({solver!r}) makes one from its name")
         self.rules = rules
         self.evaluation = evaluation
         self.aliases = aliases

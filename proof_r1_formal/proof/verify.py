@@ -38,6 +38,8 @@ class Verifier(Judge):
         CatalogueError: a schema of the catalogue is not a theorem in its manifest.
         DataError: the manifest cannot be read.
         SolverError: kernel evidence is requested without a kernel.
+        TypeError: the solver is not a solver, or the rules are not a catalogue.
+        ValueError: there is no such level of evidence.
     """
 
     def verify(self, problem: Problem, completion: str, *, sample: int = 0) -> TraceReport:
