@@ -7,7 +7,7 @@
 # the service otherwise than localhost need `--host-name NAME` after the image's name.
 FROM python:3.11-slim AS build
 WORKDIR /source
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY proof_r1_formal proof_r1_formal
 COPY grammars grammars
 COPY theories theories

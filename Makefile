@@ -23,7 +23,7 @@
 # make test-integrations    test the adapters with the other trainers, in .venv-integrations; part of `make test`
 # make web     build proof_r1_formal/web/report.html from web/ (needs node and npm)
 # make docs    build the documentation site in out/site; a broken link is an error
-# make wheel   build the wheel in dist/; requires only pip
+# make wheel   build the wheel in dist/; requires only pip (PROOF_R1_COMPILE=1: with a compiled core, requires a C compiler)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin

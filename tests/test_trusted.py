@@ -23,7 +23,7 @@ TRUSTED = {
     "logic.transform": "substitution and equality up to bound names",
 }
 """The modules that decide whether evidence holds, and what each of them is trusted for."""
-HARMLESS = {"errors", "unicode"}
+HARMLESS = {"compiling", "errors", "unicode"}
 """What they may import besides: these make no decision."""
 DISPLAY = {"__str__", "__rich__", "_repr_html_"}
 """Methods that show an object to people, and decide nothing; what they import does not count."""

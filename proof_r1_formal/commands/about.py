@@ -9,6 +9,7 @@ from rich.text import Text
 
 from proof_r1_formal.assistants.lean import HINT, LeanKernel
 from proof_r1_formal.commands.common import OUT, RulesOption, RuleSystem, fail, new_table, write
+from proof_r1_formal.compiling import is_compiled
 from proof_r1_formal.rules import display
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import Available, available_solvers, program_version
@@ -34,8 +35,9 @@ def rules(
 
 
 def doctor() -> None:
-    """List the solvers and proof assistants, and what is missing."""
-    table = new_table(f"proof-r1-formal {__version__}", "kind", "name", "version")
+    """List the solvers and proof assistants, and what is missing. The title says whether the core is compiled."""
+    core = "compiled" if is_compiled() else "interpreted"
+    table = new_table(f"proof-r1-formal {__version__}, core {core}", "kind", "name", "version")
     missing: list[str] = []
     lean = LeanKernel.find()
     kernels = [

@@ -101,11 +101,15 @@ def shown(proof: Proof, premises: Sequence[Formula], known: Formula = TOP) -> tu
     for formula in (*premises, known):
         if formula.free:
             raise ProofError("a premise or the conclusion has a free variable")
+        if formula.height > MAX_HEIGHT:
+            raise ProofError("a premise or the conclusion is nested too deeply")
     try:
         checker = _Checker(premises, known)
         return checker.last(proof), frozenset(checker.used)
     except RecursionError:
         raise ProofError("a formula of the proof is nested too deeply") from None
+    except TypeError as error:  # compiled, a function refuses what is of another type
+        raise ProofError(f"a part of a line has the wrong type: {error}") from None
 
 
 class _Checker:
@@ -281,6 +285,8 @@ class _Checker:
 
     def _note(self, term: Term) -> None:
         """Take the names of a term's constants; a term has no variables."""
+        if term.height > MAX_HEIGHT:
+            raise ProofError("a term is nested too deeply")
         for part in subterms(term):
             if isinstance(part, Var):
                 raise ProofError("a term has a variable")

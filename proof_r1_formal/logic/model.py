@@ -14,8 +14,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from math import prod
-from typing import TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
 
+from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.errors import StructureError
 from proof_r1_formal.logic.syntax import (
     And,
@@ -41,6 +42,7 @@ Element: TypeAlias = int
 Assignment: TypeAlias = Mapping[Var, Element]
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Structure:
     """A finite many-sorted structure.
@@ -65,18 +67,21 @@ class Structure:
     functions: Mapping[str, Mapping[tuple[Element, ...], Element]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for sort, size in self.domains.items():
+        domains: Any = self.domains  # whose parts may be of any type, as those of the others
+        predicates: Any = self.predicates
+        functions: Any = self.functions
+        for sort, size in domains.items():
             if type(size) is not int:
                 raise StructureError(f"sort {sort!r} has {size!r} elements; the number must be an int")
             if size < 1:
                 raise StructureError(f"sort {sort!r} has no element; domains are non-empty")
-        largest = max(self.domains.values(), default=0)
-        for name, rows in self.predicates.items():
+        largest = max(domains.values(), default=0)
+        for name, rows in predicates.items():
             if not isinstance(rows, frozenset):
                 raise StructureError(f"the tuples of predicate {name!r} must be a frozenset, not {type(rows).__name__}")
             _require_tuples(name, rows, largest)
-        sizes = {*self.domains.values()}
-        for name, table in self.functions.items():
+        sizes = {*domains.values()}
+        for name, table in functions.items():
             _require_tuples(name, table, largest)
             _require_elements(name, table.values(), largest)
             lengths = extents(table)
@@ -89,7 +94,7 @@ def extents(tuples: Collection[tuple[Element, ...]]) -> tuple[int, ...]:
     return tuple([1 + max(column) for column in zip(*tuples, strict=True)])
 
 
-def _require_tuples(name: str, tuples: Collection[tuple[Element, ...]], largest: int) -> None:
+def _require_tuples(name: str, tuples: Collection[Any], largest: int) -> None:
     for row in tuples:
         if type(row) is not tuple:
             raise StructureError(f"{row!r}, in the table of {name!r}, must be a tuple of elements")
@@ -98,7 +103,7 @@ def _require_tuples(name: str, tuples: Collection[tuple[Element, ...]], largest:
     _require_elements(name, tuple(chain.from_iterable(tuples)), largest)
 
 
-def _require_elements(name: str, elements: Collection[Element], largest: int) -> None:
+def _require_elements(name: str, elements: Collection[Any], largest: int) -> None:
     if elements and not ({*map(type, elements)} == {int} and min(elements) >= 0 and max(elements) < largest):
         wrong = next(each for each in elements if type(each) is not int or not 0 <= each < largest)
         raise StructureError(

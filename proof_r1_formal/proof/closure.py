@@ -13,7 +13,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from proof_r1_formal.compiling import mypyc_attr
 
+
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Closure:
     """The premises and actions that an answer depends on; empty without a terminal action.

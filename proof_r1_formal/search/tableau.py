@@ -11,8 +11,7 @@ on a supposition stays when the supposition goes.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 
 from proof_r1_formal.budget import Budget
 from proof_r1_formal.evidence.term import (
@@ -30,7 +29,7 @@ from proof_r1_formal.evidence.term import (
     Witness,
     signed,
 )
-from proof_r1_formal.logic.signature import FunctionType, Signature, ground_terms
+from proof_r1_formal.logic.signature import Signature, ground_terms
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     App,
@@ -82,6 +81,7 @@ class Tableau:
         self._related: list[Atom | Eq] = []  # atoms that Leibniz's law was applied to
         self._unrelated: deque[Atom | Eq] = deque()
         self._given = (*premises, conclusion)
+        self._signature: Signature | None = None
         self._terms = {sort: dict.fromkeys(found) for sort, found in ground_terms((*premises, conclusion)).items()}
         self._names = set[str]().union(*[symbols(f).functions for f in (*premises, conclusion)])
         self._local: dict[str, int] = {}  # constant that is known in a scope only -> depth of the scope
@@ -282,11 +282,9 @@ class Tableau:
         self.add_term(constant, formula.variable.sort)
         for term in symbols(instantiate(formula, constant)).ground_terms:
             if term.arguments and constant.function in functions_within(term):
-                self.add_term(term, self._functions[term.function].result)
-
-    @cached_property
-    def _functions(self) -> Mapping[str, FunctionType]:
-        return Signature.infer(self._given).functions
+                if self._signature is None:
+                    self._signature = Signature.infer(self._given)
+                self.add_term(term, self._signature.functions[term.function].result)
 
     def add_term(self, term: Term, sort: str) -> None:
         """Instantiate by one more term."""

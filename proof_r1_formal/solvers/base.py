@@ -14,6 +14,7 @@ from enum import StrEnum
 from operator import gt
 from typing import Protocol, TypeAlias
 
+from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.errors import SignatureError, StructureError
 from proof_r1_formal.evidence.term import Proof
 from proof_r1_formal.logic.model import Structure, evaluate, evaluation_steps, extents
@@ -26,6 +27,7 @@ MAX_EVALUATION = 500_000
 """The most steps that checking a countermodel may need, and the most elements that it may have."""
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Entailed:
     """Every structure in which the dependencies hold is one in which the conclusion holds.
@@ -39,6 +41,7 @@ class Entailed:
     steps: int = field(default=0, compare=False)
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Refuted:
     """Some structure makes the dependencies true and the conclusion false.
@@ -63,6 +66,7 @@ class Reason(StrEnum):
     BROKEN = "broken"
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Unknown:
     """The solver did not decide: its budget ran out, its method is incomplete here, or it broke.
@@ -81,6 +85,7 @@ class Unknown:
 Answer: TypeAlias = Entailed | Refuted | Unknown
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Budget of a query.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
+from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.logic.fingerprint import false_everywhere, fingerprint_price, fingerprints_differ, true_everywhere
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
@@ -24,6 +25,7 @@ QUESTION = 20
 _YES, _NO = Entailed(), Refuted()
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Oracle:
     """Asks ``solver``, remembering the last ``memory`` distinct questions.
 

@@ -1,0 +1,50 @@
+"""Compile the core: ``python compile_core.py FOLDER [0|1|2|3]``, with the level of optimisation, 3 by default.
+
+In: the package beside this file; mypy, setuptools, msgspec and a C compiler. Out: a copy of the package in FOLDER whose
+core is compiled, with the sources beside it. ``hatch_build.py`` puts the extension modules into a wheel.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+PACKAGE = "proof_r1_formal"
+CORE = {
+    "logic": "fingerprint model pattern plain shape show signature symbols transform truth_table",
+    "evidence": "checker",
+    "search": "facts forced propagation prover tableau",
+    "solvers": "base countermodel finite grounding one_element oracle propositional",
+    "rules": "check forms matching spine",
+    "proof": "action answer closure progress session step",
+}
+"""The modules that are compiled, by room. Nodes stay classes of Python (``logic.syntax``): they are held weakly, and
+the compiler's own classes cannot be. So do the classes that users derive from (``Verifier``, ``EmbeddedSolver``)."""
+SETTINGS = f"""
+[mypy]
+follow_imports = skip
+ignore_missing_imports = True
+[mypy-{PACKAGE}.*,msgspec.*]
+follow_imports = silent
+"""
+"""What the compiler reads of other modules: the package's types, and those of structs."""
+
+
+def compile_core(folder: Path, level: str = "3") -> None:
+    """Copy the package to a folder, and compile its core there."""
+    from mypyc.build import mypycify
+    from setuptools import setup
+
+    shutil.copytree(Path(__file__).parent / PACKAGE, folder / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
+    os.chdir(folder)
+    Path("mypy.ini").write_text(SETTINGS)
+    modules = [f"{PACKAGE}/{room}/{name}.py" for room, names in CORE.items() for name in names.split()]
+    extensions = mypycify(["--config-file", "mypy.ini", *modules], opt_level=level, debug_level="0", group_name=PACKAGE)
+    jobs = f"-j{os.cpu_count() or 1}"
+    setup(name=PACKAGE, packages=[], ext_modules=extensions, script_args=["-q", "build_ext", "--inplace", jobs])
+
+
+if __name__ == "__main__":
+    compile_core(Path(sys.argv[1]), *sys.argv[2:])
