@@ -22,6 +22,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import lru_cache
+from importlib import import_module
 from importlib.metadata import version
 from itertools import cycle
 from multiprocessing.connection import Connection
@@ -399,6 +400,8 @@ def main() -> None:
     parser.add_argument("--only", help="only this measurement; the others stay as they are in the file")
     options = parser.parse_args()
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)  # for all contestants, as `proof-r1 verify` does
+    for module in ("pysat.solvers", "z3", "cvc5"):  # which solvers import when they are first asked
+        import_module(module)
     traces = reference_traces(options.data)
     groups = rollouts(traces, seed=1)
     result: Json = {"machine": machine()}
