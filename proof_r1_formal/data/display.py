@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import StringIO
 
 from rich.console import Console, Group, RenderableType
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -21,7 +22,7 @@ def html(renderable: RenderableType) -> str:
 
 def problem(shown: Problem) -> RenderableType:
     """A problem: premises with their English, and options."""
-    table = Table(title=Text(shown.id), title_justify="left", show_header=False, box=None)
+    table = Table(title=escape(shown.id), title_justify="left", show_header=False, box=None)
     for premise in shown.premises:
         table.add_row(Text(premise.id), Text(show(premise.formula)), Text(premise.text, "dim"))
     for option in shown.options:
