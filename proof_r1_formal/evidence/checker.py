@@ -295,8 +295,6 @@ class _Checker:
     # -- formulas that a line brings in -------------------------------------------------------------------------------
 
     def _formula(self, formula: Formula) -> Formula:
-        if formula.height > MAX_HEIGHT:
-            raise ProofError("a formula of the proof is nested too deeply")
         if formula.free:
             raise ProofError("a formula has a free variable")
         self._bring_in(formula)
@@ -304,6 +302,8 @@ class _Checker:
 
     def _bring_in(self, formula: Formula) -> None:
         """Take the names of a formula's constants; where the claim has one sort, it has no other."""
+        if formula.height > MAX_HEIGHT:
+            raise ProofError("a formula of the proof is nested too deeply")
         if self._signature is None and not symbols(formula).one_sort:
             raise ProofError("a formula has a sort that the premises and the conclusion do not have")
         self._functions |= symbols(formula).functions

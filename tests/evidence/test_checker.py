@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Iterator
 from itertools import islice, product
 from typing import Any, TypeAlias
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proof_r1_formal.compiling import is_compiled
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.evidence.checker import MAX_DEPTH, MAX_HEIGHT, check
 from proof_r1_formal.evidence.serial import proof_from_data
@@ -517,13 +520,41 @@ def test_premises_and_terms_nested_too_deeply_are_refused() -> None:
     term: Term = A
     for _ in range(20_000):
         term = App("g", (term,))
-    with pytest.raises(ProofError, match="nested too deeply"):
+    with pytest.raises(ProofError, match="a term is nested too deeply"):
         check((Instance(0, term),), *claim("∀x P(g(x)) ⊢ P(a)"))
-    quantified: Formula = f("∀x P(x)")
+    deep = f("p")
+    while deep.height < MAX_HEIGHT:
+        deep = Or(deep, f("p"))
+    assert check((Repeat(0),), [deep], deep) == {0}
+    with pytest.raises(ProofError, match="a premise or the conclusion is nested too deeply"):
+        check((Repeat(0),), [Or(deep, f("p"))], f("p"))
+
+
+def test_a_formula_of_a_substitution_nested_too_deeply_is_refused() -> None:
+    deep = f("p")
     for _ in range(20_000):
-        quantified = Not(quantified)
-    with pytest.raises(ProofError, match="nested too deeply"):
-        check((Repeat(0),), [quantified], f("p"))
+        deep = And(deep, f("q"))
+    with pytest.raises(ProofError, match="a formula of the proof is nested too deeply"):
+        check((Apply(SPECIALISE, {"A": Lambda((X,), deep), "t": A}, (0,)),), *claim("∀x P(x) ⊢ P(a)"))
+
+
+@pytest.mark.skipif(is_compiled(), reason="a compiled checker does not spend Python's stack")
+def test_a_proof_that_exceeds_the_stack_is_refused() -> None:
+    deep = f("∀y ∃x Q(x)")
+    while deep.height < MAX_HEIGHT:
+        deep = And(f("p"), deep)
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 200)
+    try:
+        with pytest.raises(ProofError, match="a formula of the proof is nested too deeply"):
+            check((Introduce(deep, (0,)),), [f("p")], f("p"))
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def test_a_line_with_a_part_of_another_type_is_refused() -> None:
+    with pytest.raises(ProofError, match="a part of a line has the wrong type"):
+        check((Repeat("0"),), *claim("p ⊢ p"))  # type: ignore[arg-type]
 
 
 def test_formulas_nested_too_deeply_are_refused() -> None:
