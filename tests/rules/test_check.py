@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from proof_r1_formal.assistants.kernel import entailment_theorem
@@ -495,6 +497,19 @@ class Charged(Oracle):
 
     def charge(self, steps: int) -> None:
         self.charges.append(steps)
+
+
+def test_a_check_leaves_nothing_to_the_garbage_collector() -> None:
+    """Collecting the cycles of each step took a fifth of the time of a trace."""
+    short, step = "IE", "∀x (P(x) → Q(x)); P(a) |- Q(a)"
+    assert isinstance(check(short, step), Match)
+    gc.collect()
+    gc.disable()
+    try:
+        check(short, step)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_what_checks_cost() -> None:

@@ -191,7 +191,7 @@ def test_the_adapter_that_was_saved_writes_what_the_engine_wrote_with_the_last_w
         lengths = range(1, len(ids) + 1)
         first = next((n for n in lengths if not answer.completion.startswith(pieces.read(ids[:n]).text)), len(ids))
         best, second = done.logits[first - 1][0].float().topk(2).values.tolist()
-        return best - second <= AS_LIKELY
+        return bool(best - second <= AS_LIKELY)
 
     same = sum(map(is_written, answers))
     with policy.disable_adapter():
