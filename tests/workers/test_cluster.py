@@ -61,24 +61,11 @@ def test_a_lost_node_is_done_without_until_there_is_another(cluster: Cluster, en
 
 LISTENING = """
 import os
-import sys
 from pathlib import Path
 
+from bench.cluster import descendants
 from proof_r1_formal.workers import ordered_map
 from tests.workers import tasks
-
-
-def of_process(pid):
-    parents = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-    family = {pid}
-    while more := {child for child, parent in parents.items() if parent in family} - family:
-        family |= more
-    return family
 
 
 def sockets(pid):
@@ -89,7 +76,8 @@ def sockets(pid):
 
 
 for _ in ordered_map(tasks.work, range(1), 1, engine="ray:local"):
-    ours = {socket for pid in of_process(os.getpid()) for socket in sockets(pid)}
+    family = [os.getpid(), *[pid for pid, _ in descendants(os.getpid())]]
+    ours = {socket for pid in family for socket in sockets(pid)}
     for table in ("tcp", "tcp6"):
         for line in Path("/proc/net", table).read_text().splitlines()[1:]:
             _, local, _, state, *rest = line.split()
