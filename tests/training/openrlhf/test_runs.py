@@ -37,9 +37,9 @@ ROOT = Path(__file__).resolve().parents[3]
 BIN = Path(sys.executable).parent
 TRAIN = (str(BIN / "proof-r1"), "train", "--engine", "openrlhf")
 FASTER = ("optimiser.learning_rate=1.5e-2", "evaluation.problems=64")
-AS_LIKELY = 0.25
-"""The most by which logits of two tokens differ that are as likely as each other: some roundings of bfloat16."""
 """So that the policy answers otherwise after some steps."""
+AS_LIKELY = 0.25
+"""The largest difference of the logits of two tokens that count as equally likely: a few roundings of bfloat16."""
 
 pytestmark = pytest.mark.slow
 
