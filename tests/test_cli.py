@@ -357,7 +357,7 @@ def test_certify_says_that_a_model_is_too_large_for_a_theorem(lean: LeanKernel, 
         (tmp_path / name).write_text(json.dumps(record), "utf-8")
     result = run("certify", "-p", "p", "-c", "c", "--out", "out", folder=tmp_path)
     assert result.stdout == "five, sample 0: no theorem, because a model is too large for one\n"
-    assert "-- There is no theorem" in (tmp_path / "out" / "problem_five_0.lean").read_text("utf-8")
+    assert "-- No theorem" in (tmp_path / "out" / "problem_five_0.lean").read_text("utf-8")
 
 
 def test_certificates_are_one_session_of_isabelle(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], object]] = {
 
 
 def test_evidence_is_never_weaker_than_a_misspelt_level() -> None:
-    with pytest.raises(ValueError, match="no level of evidence 'Kernel'; levels are none, checked, kernel"):
+    with pytest.raises(ValueError, match="unknown level of evidence 'Kernel'; available: none, checked, kernel"):
         Verifier(evidence="Kernel")  # type: ignore[arg-type]
 
 

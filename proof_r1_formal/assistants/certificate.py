@@ -159,7 +159,7 @@ def lean_file(theorems: Mapping[str, LeanTheorem], about: str) -> str:
     shown = "".join(takewhile(lambda c: c != "\n", ascii(about)))
     comment = f"-- {shown[1:-1]}".replace("-/", "- /")
     texts = [f"{theorem.text(name)}\n#print axioms {name}" for name, theorem in theorems.items()]
-    texts = texts or ["-- There is no theorem: the models are too large for one."]
+    texts = texts or ["-- No theorem: the countermodels are too large for Lean to check."]
     return "\n\n".join([f"import ProofR1\nset_option autoImplicit false\n\n{comment}", *texts]) + "\n"
 
 

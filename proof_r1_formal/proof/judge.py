@@ -62,7 +62,7 @@ class Judge:
         require_proved(rules)
         if evidence not in get_args(EvidenceLevel):
             known = ", ".join(get_args(EvidenceLevel))
-            raise ValueError(f"there is no level of evidence {evidence!r}; levels are {known}")
+            raise ValueError(f"unknown level of evidence {evidence!r}; available: {known}")
         if not (solver is None or hasattr(solver, "decide")):
             raise TypeError(f"solver must have a method decide; get_solver({solver!r}) makes one from its name")
         self.rules = rules

@@ -39,7 +39,7 @@ class Verifier(Judge):
         DataError: the manifest cannot be read.
         SolverError: kernel evidence is requested without a kernel.
         TypeError: the solver is not a solver, or the rules are not a catalogue.
-        ValueError: there is no such level of evidence.
+        ValueError: the level of evidence is unknown.
     """
 
     def verify(self, problem: Problem, completion: str, *, sample: int = 0) -> TraceReport:
