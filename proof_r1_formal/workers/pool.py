@@ -100,7 +100,7 @@ class Pool:
 
     @property
     def workers(self) -> list[Worker]:
-        """The number of started workers that are not known to be dead."""
+        """The started workers that are not known to be dead."""
         return [member.worker for member in self._members]
 
     async def start(self) -> None:

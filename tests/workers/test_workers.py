@@ -75,15 +75,10 @@ def test_all_workers_work(engine: str) -> None:
 def test_a_killed_worker_costs_no_result_and_gives_none_twice(engine: str) -> None:
     results = []
     for done in ordered_map(tasks.work, range(400), 2, engine=engine, initializer=tasks.prepare):
-        if done.number in (20, 21, 150, 300):
-            try:
-                os.kill(done.process, signal.SIGKILL)
-            except ProcessLookupError:  # it has been replaced since
-                continue
+        if done.number in (20, 150, 300):  # far apart: no task is in flight at two of them
+            os.kill(done.process, signal.SIGKILL)
         results.append(done)
-    expected = [number for number in range(400) if number in {done.number for done in results}]
-    assert [done.number for done in results] == expected
-    assert len(expected) >= 396
+    assert [done.number for done in results] == list(range(400))
     assert {done.prepared for done in results} == {"yes"}
     assert len({done.process for done in results}) > 2
 
