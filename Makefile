@@ -76,7 +76,7 @@ test-long: .venv/.tested
 test-loaded: .venv/.tested programs .venv-integrations/.ready .venv-openrlhf/.ready
 	@set -e; loops=; for loop in 1 2 3 4; do nice -n 19 $(BIN)/python -c 'while True: pass' & loops="$$loops $$!"; done; \
 	trap 'kill $$loops' EXIT; \
-	for run in 1 2 3; do nice -n 19 $(MAKE) --no-print-directory test-here test-elsewhere; done
+	for run in 1 2 3; do nice -n 19 $(MAKE) --no-print-directory test; done
 
 # A separate environment, because its pinned versions conflict with the others.
 ORL := .venv-openrlhf/bin
