@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from proof_r1_formal.logic.syntax import Formula, Not
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(msgspec.Struct, frozen=True):
     """Do the dependencies entail the conclusion? All formulas are closed; domains are non-empty."""
 
     dependencies: tuple[Formula, ...]

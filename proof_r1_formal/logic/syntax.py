@@ -21,7 +21,7 @@ from collections.abc import Callable
 from functools import wraps
 from html import escape
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
-from weakref import KeyedRef
+from weakref import ref
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -32,7 +32,17 @@ ENTITY = "Entity"
 _T = TypeVar("_T", bound="Node")
 _R = TypeVar("_R")
 
-_NODES: dict[tuple[Any, ...], KeyedRef[tuple[Any, ...], Any]] = {}
+
+
+class _Entry(ref[Any]):
+    """A node in the table, and its key there."""
+
+    __slots__ = ("key",)
+
+    key: tuple[Any, ...]
+
+
+_NODES: dict[tuple[Any, ...], _Entry] = {}
 _LOCK = threading.RLock()  # the death of a node may fall into the making of another
 _CLOSED: frozenset[Any] = frozenset()
 
@@ -82,10 +92,10 @@ def _names(node: Node) -> tuple[str, ...]:
     return type(node).__match_args__  # type: ignore[attr-defined,no-any-return]  # each class states its own
 
 
-def _forget(reference: KeyedRef[tuple[Any, ...], Any]) -> None:
+def _forget(entry: _Entry) -> None:
     with _LOCK:
-        if _NODES.get(reference.key) is reference:
-            del _NODES[reference.key]
+        if _NODES.get(entry.key) is entry:
+            del _NODES[entry.key]
 
 
 def once(function: Callable[[_T], _R]) -> Callable[[_T], _R]:
@@ -367,7 +377,8 @@ def _interned(key: tuple[Any, ...], node: Any) -> Any:
         known = None if found is None else found()
         if known is not None:
             return known
-        _NODES[key] = KeyedRef(node, _forget, key)
+        entry = _NODES[key] = _Entry(node, _forget)
+        entry.key = key
         return node
 
 

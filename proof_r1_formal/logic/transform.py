@@ -222,7 +222,6 @@ def fresh_variable(variable: Var, taken: frozenset[Var] | set[Var]) -> Var:
     return Var(f"{variable.name}{number}", variable.sort)
 
 
-@once
 def alpha_normal(formula: Formula) -> Formula:
     """The formula with each bound variable named by the depth of quantifiers below it.
 
@@ -230,7 +229,12 @@ def alpha_normal(formula: Formula) -> Formula:
     instances by ground terms. The names (``␣0``, ``␣1``, …) cannot be written in any grammar of the package, so they
     capture nothing.
     """
-    return _alpha_normal(formula, {}) if formula.quantifiers else formula
+    return _quantified_normal(formula) if formula.quantifiers else formula
+
+
+@once
+def _quantified_normal(formula: Formula) -> Formula:
+    return _alpha_normal(formula, {})
 
 
 def _alpha_normal(formula: Formula, renaming: dict[Var, Term]) -> Formula:

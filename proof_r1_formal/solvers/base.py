@@ -128,23 +128,36 @@ def is_countermodel(query: Query, structure: Structure) -> bool:
             function must have a value of its sort at all arguments of theirs.
         SignatureError: the query uses a symbol in two ways.
     """
-    _require_size(query, structure)
-    _require_interpreted(query, structure)
-    return all(evaluate(formula, structure) for formula in query.dependencies) and not evaluate(
-        query.conclusion, structure
-    )
+    checking_steps(query, structure)
+    return refutes(query, structure, Signature.infer((*query.dependencies, query.conclusion)))
 
 
-def _require_size(query: Query, structure: Structure) -> None:
-    largest = max(structure.domains.values(), default=0)
-    steps = sum([evaluation_steps(formula, structure) for formula in (*query.dependencies, query.conclusion)])
-    if max(steps + 1, largest) > MAX_EVALUATION:  # one for the negation of the conclusion
+def refutes(query: Query, structure: Structure, signature: Signature) -> bool:
+    """:func:`is_countermodel` of a query whose signature is known and of a structure that is not too large."""
+    _require_interpreted(signature, structure)
+    for formula in query.dependencies:
+        if not evaluate(formula, structure):
+            return False
+    return not evaluate(query.conclusion, structure)
+
+
+def checking_steps(query: Query, structure: Structure) -> int:
+    """The most subformulas that the evaluator visits to check a countermodel, the conclusion's negation being one.
+
+    Raises:
+        TooLargeError: these are more than ``MAX_EVALUATION``, or there are more elements.
+        StructureError: the structure has no domain for a sort.
+    """
+    steps = 1 + evaluation_steps(query.conclusion, structure)
+    for formula in query.dependencies:
+        steps += evaluation_steps(formula, structure)
+    if max(steps, 0, *structure.domains.values()) > MAX_EVALUATION:
         raise TooLargeError(f"the structure takes more than {MAX_EVALUATION} steps to check, or has more elements")
+    return steps
 
 
-def _require_interpreted(query: Query, structure: Structure) -> None:
+def _require_interpreted(signature: Signature, structure: Structure) -> None:
     """Refuse a structure that has too much or too little of a symbol: quantifiers would not see such values."""
-    signature = Signature.infer((*query.dependencies, query.conclusion))
     predicates, functions = signature.predicates, signature.functions
     for sort in {sort for type_ in functions.values() for sort in (*type_.arguments, type_.result)}:
         if sort not in structure.domains:

@@ -6,8 +6,9 @@ hold counts as Unknown.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
+
+import msgspec
 
 from proof_r1_formal.errors import ProofError, SignatureError, StructureError
 from proof_r1_formal.evidence.checker import check
@@ -35,8 +36,7 @@ class Kernel(Protocol):
         """What the kernel says; None if it cannot be given this evidence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmed:
+class Confirmed(msgspec.Struct, frozen=True):
     """An answer whose evidence was checked, where it has any.
 
     Attributes:

@@ -12,10 +12,10 @@ from math import prod
 from typing import TypeAlias
 
 from proof_r1_formal.errors import StructureError
-from proof_r1_formal.logic.model import Element, Structure, evaluation_steps
+from proof_r1_formal.logic.model import Element, Structure
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.solvers.base import TooLargeError, is_countermodel
+from proof_r1_formal.solvers.base import Refuted, TooLargeError, checking_steps, refutes
 
 MAX_ENTRIES = 20_000
 """The most table entries that are read from a model."""
@@ -62,21 +62,33 @@ def countermodel(
         )
     except StructureError:
         return None
-    return confirmed(query, structure)
+    answer = confirmed(query, structure, signature)
+    return None if answer is None else answer.model
 
 
-def confirmed(query: Query, structure: Structure) -> Structure | None:
-    """The structure if the reference evaluator confirms it as a countermodel; None if not, or if it is too large.
+def confirmed(query: Query, structure: Structure, signature: Signature, steps: int = 0) -> Refuted | None:
+    """The refutation by a structure; None if the evaluator does not confirm it, or if it is too large to check.
+
+    Args:
+        query: what the solver refuted.
+        structure: of any origin.
+        signature: of the query.
+        steps: the price of finding the structure; that of checking it, once here and once by who rechecks it, is added.
 
     Raises:
         StructureError: the structure does not interpret a symbol of the query.
     """
     try:
-        return structure if is_countermodel(query, structure) else None
+        price = evaluation_price(query, structure)
     except TooLargeError:
         return None
+    return Refuted(structure, steps + price) if refutes(query, structure, signature) else None
 
 
 def evaluation_price(query: Query, structure: Structure) -> int:
-    """What confirming the structure costs, in steps, once by the solver and once by who checks the evidence."""
-    return 2 * sum(evaluation_steps(formula, structure) for formula in query.assertions) // VISITS_PER_STEP
+    """The price of checking a countermodel twice, in steps.
+
+    Raises:
+        TooLargeError: it is too large to check.
+    """
+    return 2 * checking_steps(query, structure) // VISITS_PER_STEP

@@ -29,7 +29,7 @@ from proof_r1_formal.solvers.base import (
     Unknown,
     checked_signature,
 )
-from proof_r1_formal.solvers.countermodel import confirmed, evaluation_price
+from proof_r1_formal.solvers.countermodel import confirmed
 from proof_r1_formal.solvers.finite import Question
 from proof_r1_formal.solvers.one_element import OneElement
 from proof_r1_formal.solvers.propositional import GROUND_PRICE
@@ -104,8 +104,9 @@ class EmbeddedSolver:
             small = OneElement()
             model = small.model(query.dependencies, signature)
             steps = GROUND_PRICE * small.looked_at
-            if model is not None and confirmed(query, model) is not None:
-                return Refuted(model, steps + evaluation_price(query, model))
+            small_answer = None if model is None else confirmed(query, model, signature, steps)
+            if small_answer is not None:
+                return small_answer
         question = self.question(query)
         answer = question.decide(signature)
         steps += answer.steps

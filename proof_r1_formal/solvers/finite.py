@@ -17,8 +17,8 @@ from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import App, Atom, Eq, Formula, Term
 from proof_r1_formal.logic.transform import alpha_normal
 from proof_r1_formal.logic.truth_table import FEW_ATOMS, MAX_ATOMS, TooManyAtomsError
-from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown, checked_signature
-from proof_r1_formal.solvers.countermodel import MAX_ENTRIES, confirmed, evaluation_price
+from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Unknown, checked_signature
+from proof_r1_formal.solvers.countermodel import MAX_ENTRIES, confirmed
 from proof_r1_formal.solvers.grounding import Grounding, OutsideError, Signed
 from proof_r1_formal.solvers.propositional import (
     GROUND_PRICE,
@@ -147,9 +147,8 @@ class Question:
         if assignment is None:
             return Entailed(steps=steps)
         structure = _structure(signature, self._grounding, assignment)
-        if structure is None or confirmed(self.query, structure) is None:
-            return Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed", steps)
-        return Refuted(structure, steps + evaluation_price(self.query, structure))
+        answer = None if structure is None else confirmed(self.query, structure, signature, steps)
+        return answer or Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed", steps)
 
 
 def signed_formulas(query: Query) -> list[Signed]:
