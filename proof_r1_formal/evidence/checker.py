@@ -119,17 +119,20 @@ class _Checker:
         self.used: set[int] = set()
         self._premises = len(premises)
         self._lines = [signed(formula) for formula in premises]
-        occurring = [symbols(formula) for formula in (*premises, conclusion)]
-        self._given = frozenset[str]().union(*[each.functions for each in occurring])
-        self._functions = set(self._given)
+        self._claim = (*premises, conclusion)
+        self._taken = set[str]()  # names that no new constant may have, with those of the formulas below
+        self._untaken = list[Formula](self._claim)
+        self._given: frozenset[str] | None = None
         self._depth = 0
         self._signature: Signature | None = None
         self._sorts: dict[str, str] = {}
-        if not all(each.one_sort for each in occurring):
-            try:
-                self._signature = Signature.infer((*premises, conclusion))
-            except SignatureError as error:
-                raise ProofError(str(error)) from error
+        for formula in self._claim:
+            if not symbols(formula).one_sort:
+                try:
+                    self._signature = Signature.infer(self._claim)
+                except SignatureError as error:
+                    raise ProofError(str(error)) from error
+                break
 
     def last(self, block: Block) -> Signed:
         """The last line of a sequence of lines, each checked and added."""
@@ -250,9 +253,11 @@ class _Checker:
 
     def _new(self, constant: App, quantified: Quantified) -> App:
         is_plain = isinstance(constant, App) and not constant.arguments and constant.sort is None
-        if not is_plain or constant.function in self._functions:
+        while self._untaken:
+            self._taken |= symbols(self._untaken.pop()).functions
+        if not is_plain or constant.function in self._taken:
             raise ProofError(f"{constant.function if isinstance(constant, App) else constant!r} is not a new constant")
-        self._functions.add(constant.function)
+        self._taken.add(constant.function)
         self._sorts[constant.function] = quantified.variable.sort
         return constant
 
@@ -266,11 +271,11 @@ class _Checker:
     def _sort(self, term: Term, wanted: str) -> str:
         """The sort of a ground term. A constant that the claim does not have gets the sort wanted of it first."""
         assert isinstance(term, App)
-        if term.arguments and term.function not in self._given:
+        if term.arguments and not self._is_given(term.function):
             raise ProofError("a proof cannot bring in functions")
         if self._signature is None:
             places, sort = (ENTITY,) * len(term.arguments), ENTITY
-        elif term.function in self._given:
+        elif self._is_given(term.function):
             type_ = self._signature.functions[term.function]
             places, sort = type_.arguments, type_.result
         else:
@@ -283,6 +288,12 @@ class _Checker:
             raise ProofError("a term names another sort than its own")
         return sort
 
+    def _is_given(self, function: str) -> bool:
+        """Whether a premise or the conclusion has the function or constant."""
+        if self._given is None:
+            self._given = frozenset[str]().union(*[symbols(formula).functions for formula in self._claim])
+        return function in self._given
+
     def _note(self, term: Term) -> None:
         """Take the names of a term's constants; a term has no variables."""
         if term.height > MAX_HEIGHT:
@@ -290,7 +301,7 @@ class _Checker:
         for part in subterms(term):
             if isinstance(part, Var):
                 raise ProofError("a term has a variable")
-            self._functions.add(part.function)
+            self._taken.add(part.function)
 
     # -- formulas that a line brings in -------------------------------------------------------------------------------
 
@@ -306,7 +317,7 @@ class _Checker:
             raise ProofError("a formula of the proof is nested too deeply")
         if self._signature is None and not symbols(formula).one_sort:
             raise ProofError("a formula has a sort that the premises and the conclusion do not have")
-        self._functions |= symbols(formula).functions
+        self._untaken.append(formula)
 
     def _quantified(self, formula: Formula) -> Quantified:
         normal = self._formula(formula)

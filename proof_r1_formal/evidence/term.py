@@ -38,7 +38,6 @@ from proof_r1_formal.logic.syntax import (
     Term,
     Top,
     Xor,
-    once,
 )
 from proof_r1_formal.logic.transform import alpha_normal, rename, rename_term
 
@@ -55,7 +54,6 @@ class Signed(NamedTuple):
         return Signed(self.formula, not self.sign)
 
 
-@once
 def signed(formula: Formula) -> Signed:
     """The signed formula which states that a formula is true."""
     formula, sign = alpha_normal(formula), True

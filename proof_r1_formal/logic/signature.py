@@ -89,10 +89,6 @@ _Symbol: TypeAlias = tuple[bool, str]
 """Whether it is a predicate, and its name."""
 
 
-def _symbol(name: str, use: Use) -> _Symbol:
-    return use[0] == "predicate", name
-
-
 class SignatureBuilder:
     """Collects symbols formula by formula: union-find over the sorted places of symbols.
 
@@ -106,7 +102,8 @@ class SignatureBuilder:
 
     def __init__(self) -> None:
         self._formulas: dict[Formula, None] = {}
-        self._uses: dict[_Symbol, Use] = {}
+        self._predicates: dict[str, Use] = {}
+        self._functions: dict[str, Use] = {}
         self.one_sort = True
         self._parent: dict[object, object] = {}
         self._sort: dict[object, str] = {}
@@ -118,15 +115,12 @@ class SignatureBuilder:
         Raises:
             SignatureError: a symbol of the formula clashes with what is known.
         """
-        if formula in self._formulas or (
-            self.one_sort
-            and symbols(formula).one_sort
-            and all(self._uses.get(_symbol(name, use)) == use for name, use in symbols(formula).uses)
-        ):
+        if formula in self._formulas or (self.one_sort and symbols(formula).one_sort and self._knows(formula)):
             return self
         copy = SignatureBuilder()
         copy._formulas.update(self._formulas)
-        copy._uses.update(self._uses)
+        copy._predicates.update(self._predicates)
+        copy._functions.update(self._functions)
         copy.one_sort = self.one_sort
         copy._parent.update(self._parent)
         copy._sort.update(self._sort)
@@ -144,7 +138,7 @@ class SignatureBuilder:
             return
         self._formulas[formula] = None
         for name, use in symbols(formula).uses:
-            first = self._uses.setdefault(_symbol(name, use), use)
+            first = self._table(use).setdefault(name, use)
             if first != use:
                 raise SignatureError(name, _described(*first), _described(*use))
         if not self.one_sort:
@@ -153,6 +147,16 @@ class SignatureBuilder:
             self.one_sort = False
             for known in self._formulas:
                 self._unify_places(known)
+
+    def _table(self, use: Use) -> dict[str, Use]:
+        return self._predicates if use[0] == "predicate" else self._functions
+
+    def _knows(self, formula: Formula) -> bool:
+        """Whether all symbols of the formula are known with their uses."""
+        for name, use in symbols(formula).uses:
+            if self._table(use).get(name) != use:
+                return False
+        return True
 
     def _unify_places(self, formula: Formula) -> None:
         for part in subformulas(formula):
@@ -206,24 +210,20 @@ class SignatureBuilder:
 
     def signature(self) -> Signature:
         """What was collected, places without a sort being of the default sort."""
-        predicates: dict[str, tuple[str, ...]] = {}
-        functions: dict[str, FunctionType] = {}
-        for (is_predicate, name), (_, arity) in self._uses.items():
-            if self.one_sort:
-                if is_predicate:
-                    predicates[name] = (ENTITY,) * arity
-                else:
-                    functions[name] = FunctionType((ENTITY,) * arity, ENTITY)
-                continue
-            symbol = (is_predicate, name)
-            sorts = tuple([self._sort_of((symbol, index)) for index in range(arity)])
-            result = () if is_predicate else (self._sort_of((symbol, -1)),)
-            if is_predicate:
-                predicates[name] = sorts
-            else:
-                functions[name] = FunctionType(sorts, *result)
-            self._sorts.update(dict.fromkeys((*sorts, *result)))
-        return Signature(predicates, functions, tuple(self._sorts) or (ENTITY,))
+        predicates = {name: self._sorts_of((True, name), arity) for name, (_, arity) in self._predicates.items()}
+        functions = {
+            name: FunctionType(self._sorts_of((False, name), arity), self._sort_of(((False, name), -1)))
+            for name, (_, arity) in self._functions.items()
+        }
+        sorts = dict.fromkeys(self._sorts)
+        for places in predicates.values():
+            sorts.update(dict.fromkeys(places))
+        for type_ in functions.values():
+            sorts.update(dict.fromkeys((*type_.arguments, type_.result)))
+        return Signature(predicates, functions, tuple(sorts) or (ENTITY,))
+
+    def _sorts_of(self, symbol: _Symbol, arity: int) -> tuple[str, ...]:
+        return tuple([self._sort_of((symbol, index)) for index in range(arity)])
 
     def sorted(self, formula: Formula) -> Formula:
         """A formula whose symbols are known, every term naming its sort if there is any sort but the default one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from proof_r1_formal.logic.syntax import (
@@ -29,7 +30,6 @@ class Symbols(NamedTuple):
 
     Attributes:
         uses: each name with its kind and arity; one that is used in two ways is there twice.
-        functions: names of functions and constants.
         ground_terms: the terms without variables, each once, arguments before what they are arguments of.
         sorts: sorts of quantified variables, and of terms that name theirs.
         equality: whether there is an equation.
@@ -37,11 +37,25 @@ class Symbols(NamedTuple):
     """
 
     uses: tuple[tuple[str, Use], ...]
-    functions: frozenset[str]
     ground_terms: tuple[App, ...]
     sorts: frozenset[str]
     equality: bool
     one_sort: bool
+
+    @property
+    def functions(self) -> frozenset[str]:
+        """The names of functions and constants."""
+        return frozenset([name for name, (kind, _) in self.uses if kind != "predicate"])
+
+
+_DEFAULT = frozenset((ENTITY,))
+_NONE: frozenset[str] = frozenset()
+
+
+@lru_cache(maxsize=1 << 14)
+def _use(name: str, kind: Literal["predicate", "function", "constant"], arity: int) -> tuple[str, Use]:
+    """A name and its use, one object for all formulas."""
+    return name, (kind, arity)
 
 
 @once
@@ -57,7 +71,7 @@ def symbols(formula: Formula) -> Symbols:
         part = pending.pop()
         match part:
             case Atom(predicate, arguments):
-                uses[predicate, ("predicate", len(arguments))] = None
+                uses[_use(predicate, "predicate", len(arguments))] = None
                 for argument in arguments:
                     _visit(argument, uses, ground, sorts)
             case Not(body):
@@ -73,15 +87,16 @@ def symbols(formula: Formula) -> Symbols:
                 pass
             case _:
                 pending += (part.right, part.left)
-    functions = frozenset([name for name, (kind, _) in uses if kind != "predicate"])
-    return Symbols(tuple(uses), functions, tuple(ground), frozenset(sorts), equality, sorts <= {ENTITY})
+    if sorts <= _DEFAULT:
+        return Symbols(tuple(uses), tuple(ground), _DEFAULT if sorts else _NONE, equality, True)
+    return Symbols(tuple(uses), tuple(ground), frozenset(sorts), equality, False)
 
 
 def _visit(term: Term, uses: dict[tuple[str, Use], None], ground: dict[App, None], sorts: set[str]) -> bool:
     """Enter a term; whether it is ground."""
     if isinstance(term, Var):
         return False
-    uses[term.function, ("function" if term.arguments else "constant", len(term.arguments))] = None
+    uses[_use(term.function, "function" if term.arguments else "constant", len(term.arguments))] = None
     if term.sort is not None:
         sorts.add(term.sort)
     ground_arguments = [_visit(argument, uses, ground, sorts) for argument in term.arguments]

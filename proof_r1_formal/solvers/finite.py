@@ -151,6 +151,9 @@ class Question:
         return answer or Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed", steps)
 
 
+_NOWHERE: frozenset[tuple[Element, ...]] = frozenset()
+
+
 def signed_formulas(query: Query) -> list[Signed]:
     """The dependencies, to be true, and the conclusion, to be false; alpha-normal."""
     dependencies = [(alpha_normal(formula), True) for formula in query.dependencies]
@@ -186,7 +189,7 @@ def _structure(signature: Signature, grounding: Grounding, assignment: Assignmen
     for atom, value in assignment.items():
         if value and isinstance(atom, Atom) and all(argument in element for argument in atom.arguments):
             rows[atom.predicate].add(tuple([element[argument] for argument in atom.arguments]))
-    return Structure(domains, {name: frozenset(found) for name, found in rows.items()}, tables)
+    return Structure(domains, {name: frozenset(found) if found else _NOWHERE for name, found in rows.items()}, tables)
 
 
 class _Classes:

@@ -15,6 +15,7 @@ from proof_r1_formal.logic.syntax import Atom, Binary, Bottom, Formula, Not, Qua
 from proof_r1_formal.logic.truth_table import COLUMNS, MAX_ATOMS, ROWS, combined
 
 _EVERY = ROWS[MAX_ATOMS]
+_NOWHERE: frozenset[tuple[int, ...]] = frozenset()
 
 
 class OneElement:
@@ -46,10 +47,11 @@ class OneElement:
             if not rows:
                 return None
         row = rows & -rows
+        everywhere = {len(sorts): frozenset([(0,) * len(sorts)]) for sorts in signature.predicates.values()}
         return Structure(
             dict.fromkeys(signature.sorts, 1),
             {
-                name: frozenset([(0,) * len(sorts)] if row & self._columns.get(name, 0) else ())
+                name: everywhere[len(sorts)] if row & self._columns.get(name, 0) else _NOWHERE
                 for name, sorts in signature.predicates.items()
             },
             {name: {(0,) * len(type_.arguments): 0} for name, type_ in signature.functions.items()},
