@@ -161,6 +161,8 @@ def require_usable(problem: Problem) -> None:
     for name, kind, parts in named:
         require_type(parts, Sequence, f"the {name}s of problem {problem.id!r}", "give a tuple")
         for part in parts:
+            if isinstance(part, kind) and type(part.id) is str and isinstance(part.formula, Node):
+                continue
             require_type(part, kind, f"each {name} of problem {problem.id!r}", "see the class")
             require_type(part.id, str, f"the id of a {name} of problem {problem.id!r}", "give a text")
             require_type(part.formula, Node, f"the formula of {name} {part.id!r}", _FORMULA)

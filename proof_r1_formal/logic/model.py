@@ -35,7 +35,6 @@ from proof_r1_formal.logic.syntax import (
     Top,
     Var,
     Xor,
-    once,
 )
 
 Element: TypeAlias = int
@@ -181,37 +180,22 @@ def evaluation_steps(formula: Formula, structure: Structure) -> int:
     Raises:
         StructureError: the structure has no domain for a sort.
     """
-    if not formula.quantifiers:
-        return _size(formula)
     total = 0
     pending = [(formula, 1)]
     while pending:
         part, times = pending.pop()
+        if not part.quantifiers:
+            total += times * part.size
+            continue
         total += times
         match part:
-            case Top() | Bottom() | Atom() | Eq():
-                pass
             case Not(body):
                 pending.append((body, times))
             case ForAll(variable, body) | Exists(variable, body):
                 pending.append((body, times * len(_elements(variable, structure))))
             case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
                 pending += ((left, times), (right, times))
-            case _:
-                assert_never(part)
     return total
-
-
-@once
-def _size(formula: Formula) -> int:
-    """How many subformulas a formula without quantifiers has, repeats included."""
-    match formula:
-        case Not(body):
-            return 1 + _size(body)
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return 1 + _size(left) + _size(right)
-        case _:
-            return 1
 
 
 def _elements(variable: Var, structure: Structure) -> range:

@@ -7,7 +7,7 @@ import msgspec
 from proof_r1_formal.logic.syntax import Formula, Not
 
 
-class Query(msgspec.Struct, frozen=True):
+class Query(msgspec.Struct, frozen=True, gc=False):
     """Do the dependencies entail the conclusion? All formulas are closed; domains are non-empty."""
 
     dependencies: tuple[Formula, ...]

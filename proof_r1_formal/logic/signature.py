@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TypeAlias, assert_never
 
 import msgspec
@@ -52,37 +53,34 @@ class Signature(msgspec.Struct, frozen=True):
             SignatureError: a predicate, or a function or constant, is used with two arities or with two sorts.
         """
         formulas = tuple(formulas)
-        predicates: dict[str, int] = {}
-        functions: dict[str, int] = {}
+        predicates: dict[str, tuple[str, ...]] = {}
+        functions: dict[str, FunctionType] = {}
         for formula in formulas:
             found = symbols(formula)
             if not found.one_sort:
-                builder = SignatureBuilder()
-                for each in formulas:
-                    builder.add(each)
-                return builder.signature()
-            for name, use in found.uses:
-                kind, arity = use
-                arities = predicates if kind == "predicate" else functions
-                if arities.setdefault(name, arity) != arity:
-                    first = _kind(arities[name], predicate=arities is predicates)
-                    raise SignatureError(name, _described(first, arities[name]), _described(*use))
-        return Signature(
-            {name: (ENTITY,) * arity for name, arity in predicates.items()},
-            {
-                name: _CONSTANT if not arity else FunctionType((ENTITY,) * arity, ENTITY)
-                for name, arity in functions.items()
-            },
-        )
+                return cls._with_sorts(formulas)
+            for name, (kind, arity) in found.uses:
+                type_ = _default_type(arity)
+                if kind == "predicate":
+                    known = predicates.setdefault(name, type_.arguments)
+                else:
+                    known = functions.setdefault(name, type_).arguments
+                if len(known) != arity:
+                    return cls._with_sorts(formulas)  # which names the clash
+        return Signature(predicates, functions)
+
+    @classmethod
+    def _with_sorts(cls, formulas: tuple[Formula, ...]) -> Signature:
+        builder = SignatureBuilder()
+        for formula in formulas:
+            builder.add(formula)
+        return builder.signature()
 
 
-_CONSTANT = FunctionType((), ENTITY)
-
-
-def _kind(arity: int, *, predicate: bool) -> str:
-    if predicate:
-        return "predicate"
-    return "function" if arity else "constant"
+@lru_cache(maxsize=64)
+def _default_type(arity: int) -> FunctionType:
+    """The type of a function where the default sort is the only one."""
+    return FunctionType((ENTITY,) * arity, ENTITY)
 
 
 _Symbol: TypeAlias = tuple[bool, str]

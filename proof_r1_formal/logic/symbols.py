@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
+
+import msgspec
 
 from proof_r1_formal.logic.syntax import (
     ENTITY,
@@ -25,7 +27,7 @@ Use: TypeAlias = tuple[Literal["predicate", "function", "constant"], int]
 """A way to use a name: its role, and the number of its arguments."""
 
 
-class Symbols(NamedTuple):
+class Symbols(msgspec.Struct, frozen=True, gc=False):
     """What occurs in a formula, in order of first occurrence.
 
     Attributes:

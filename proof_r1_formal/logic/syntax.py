@@ -190,11 +190,13 @@ class _Formula(Node):
 
     Attributes:
         quantifiers: how deep quantifiers are nested; 0 without any.
+        size: the number of subformulas, repeats included.
     """
 
-    __slots__ = ("quantifiers",)
+    __slots__ = ("quantifiers", "size")
 
     quantifiers: int
+    size: int
 
     def __rich__(self) -> Text:
         from rich.text import Text
@@ -362,7 +364,7 @@ Formula: TypeAlias = Top | Bottom | Atom | Eq | Not | Connective | Quantified
 
 _set_name, _set_sort = _setter(Var, "name"), _setter(Var, "sort")
 _set_function, _set_inside, _set_own_sort = [_setter(App, name) for name in ("function", "arguments", "sort")]
-_set_quantifiers = _setter(_Formula, "quantifiers")
+_set_quantifiers, _set_size = _setter(_Formula, "quantifiers"), _setter(_Formula, "size")
 _set_predicate, _set_arguments = _setter(Atom, "predicate"), _setter(Atom, "arguments")
 _set_first, _set_second = _setter(Eq, "left"), _setter(Eq, "right")
 _set_negated = _setter(Not, "body")
@@ -386,6 +388,14 @@ def _described(node: Any, free: frozenset[Var], height: int) -> None:
     _set_free(node, free)
     _set_height(node, height)
     _set_memo(node, {})
+
+
+def _described_formula(node: Any, free: frozenset[Var], height: int, quantifiers: int, size: int) -> None:
+    _set_free(node, free)
+    _set_height(node, height)
+    _set_memo(node, {})
+    _set_quantifiers(node, quantifiers)
+    _set_size(node, size)
 
 
 def _new_variable(key: tuple[Any, ...]) -> Any:
@@ -421,8 +431,7 @@ def _new_atom(key: tuple[Any, ...]) -> Any:
     node = object.__new__(Atom)
     _set_predicate(node, key[1])
     _set_arguments(node, key[2])
-    _set_quantifiers(node, 0)
-    _described(node, _free_in(key[2]), _height_of(key[2]))
+    _described_formula(node, _free_in(key[2]), _height_of(key[2]), 0, 1)
     return _interned(key, node)
 
 
@@ -430,8 +439,7 @@ def _new_equation(key: tuple[Any, ...]) -> Any:
     node = object.__new__(Eq)
     _set_first(node, key[1])
     _set_second(node, key[2])
-    _set_quantifiers(node, 0)
-    _described(node, _free_in(key[1:]), _height_of(key[1:]))
+    _described_formula(node, _free_in(key[1:]), _height_of(key[1:]), 0, 1)
     return _interned(key, node)
 
 
@@ -439,8 +447,7 @@ def _new_negation(key: tuple[Any, ...]) -> Any:
     body = key[1]
     node = object.__new__(Not)
     _set_negated(node, body)
-    _set_quantifiers(node, body.quantifiers)
-    _described(node, body.free, body.height + 1)
+    _described_formula(node, body.free, body.height + 1, body.quantifiers, body.size + 1)
     return _interned(key, node)
 
 
@@ -449,8 +456,10 @@ def _new_binary(key: tuple[Any, ...]) -> Any:
     node = object.__new__(cls)
     _set_left(node, left)
     _set_right(node, right)
-    _set_quantifiers(node, max(left.quantifiers, right.quantifiers))
-    _described(node, left.free | right.free if left.free or right.free else _CLOSED, max(left.height, right.height) + 1)
+    free = left.free | right.free if left.free or right.free else _CLOSED
+    height = left.height if left.height > right.height else right.height
+    quantifiers = left.quantifiers if left.quantifiers > right.quantifiers else right.quantifiers
+    _described_formula(node, free, height + 1, quantifiers, left.size + right.size + 1)
     return _interned(key, node)
 
 
@@ -459,15 +468,13 @@ def _new_quantified(key: tuple[Any, ...]) -> Any:
     node = object.__new__(cls)
     _set_variable(node, variable)
     _set_body(node, body)
-    _set_quantifiers(node, body.quantifiers + 1)
-    _described(node, body.free - {variable}, body.height + 1)
+    _described_formula(node, body.free - {variable}, body.height + 1, body.quantifiers + 1, body.size + 1)
     return _interned(key, node)
 
 
 def _constant_formula(cls: type[_T]) -> _T:
     node = object.__new__(cls)
-    _set_quantifiers(node, 0)
-    _described(node, _CLOSED, 1)
+    _described_formula(node, _CLOSED, 1, 0, 1)
     return node
 
 

@@ -36,7 +36,7 @@ class Kernel(Protocol):
         """What the kernel says; None if it cannot be given this evidence."""
 
 
-class Confirmed(msgspec.Struct, frozen=True):
+class Confirmed(msgspec.Struct, frozen=True, gc=False):
     """An answer whose evidence was checked, where it has any.
 
     Attributes:
