@@ -229,8 +229,8 @@ class _Checker:
     def _eliminate(self, main: Signed, side: Literal["left", "right"], others: tuple[Signed, ...]) -> Signed:
         if not isinstance(main.formula, Connective):
             raise ProofError("only binary formulas have sides")
-        rows = [row for row in _rows(main.formula, others) if row[2] == main.sign]
-        values = {row[0] if side == "left" else row[1] for row in rows}
+        place = 0 if side == "left" else 1
+        values = {row[place] for row in _rows(main.formula, others) if row[2] == main.sign}
         if len(values) != 1:
             raise ProofError(f"the value of the {side} side is not determined")
         part = signed(main.formula.left if side == "left" else main.formula.right)
@@ -390,15 +390,17 @@ def _prove(theorem: Theorem) -> frozenset[str]:
     return frozenset([variable.name for variable in variables])
 
 
-def _rows(formula: Connective, known: Sequence[Signed]) -> list[tuple[bool, bool, bool]]:
+def _rows(formula: Connective, known: Sequence[Signed]) -> Sequence[tuple[bool, bool, bool]]:
     """The rows of the truth table in which every known signed formula, each being one of the sides, holds."""
+    rows: Sequence[tuple[bool, bool, bool]] = TRUTH_TABLES[type(formula)]
+    if not known:
+        return rows
     left, right = signed(formula.left), signed(formula.right)
-    rows = list(TRUTH_TABLES[type(formula)])
     for part in known:
-        if part.formula not in (left.formula, right.formula):
-            raise ProofError("a premise is not a side of the formula")
         if part.formula is left.formula:
             rows = [row for row in rows if row[0] == (part.sign == left.sign)]
+        elif part.formula is not right.formula:
+            raise ProofError("a premise is not a side of the formula")
         if part.formula is right.formula:
             rows = [row for row in rows if row[1] == (part.sign == right.sign)]
     return rows
