@@ -151,10 +151,7 @@ class SignatureBuilder:
 
     def _knows(self, formula: Formula) -> bool:
         """Whether all symbols of the formula are known with their uses."""
-        for name, use in symbols(formula).uses:
-            if self._table(use).get(name) != use:
-                return False
-        return True
+        return all(self._table(use).get(name) == use for name, use in symbols(formula).uses)
 
     def _unify_places(self, formula: Formula) -> None:
         for part in subformulas(formula):

@@ -33,7 +33,6 @@ _T = TypeVar("_T", bound="Node")
 _R = TypeVar("_R")
 
 
-
 class _Entry(ref[Any]):
     """A node in the table, and its key there."""
 
@@ -457,8 +456,8 @@ def _new_binary(key: tuple[Any, ...]) -> Any:
     _set_left(node, left)
     _set_right(node, right)
     free = left.free | right.free if left.free or right.free else _CLOSED
-    height = left.height if left.height > right.height else right.height
-    quantifiers = left.quantifiers if left.quantifiers > right.quantifiers else right.quantifiers
+    height = max(right.height, left.height)
+    quantifiers = max(right.quantifiers, left.quantifiers)
     _described_formula(node, free, height + 1, quantifiers, left.size + right.size + 1)
     return _interned(key, node)
 
