@@ -56,10 +56,10 @@ class Signed(NamedTuple):
 
 def signed(formula: Formula) -> Signed:
     """The signed formula which states that a formula is true."""
-    formula, sign = alpha_normal(formula), True
+    sign = True
     while isinstance(formula, Not):
         formula, sign = formula.body, not sign
-    return Signed(formula, sign)
+    return Signed(alpha_normal(formula) if formula.quantifiers else formula, sign)
 
 
 FALSUM = Signed(BOTTOM, True)

@@ -70,9 +70,11 @@ class Grounding:
         self._formulas = formulas
         self._taken: set[str] | None = None
         self._result_sorts: dict[str, str] = {}
-        if not all(symbols(formula).one_sort for formula, _ in formulas):
-            types = Signature.infer([formula for formula, _ in formulas]).functions
-            self._result_sorts = {name: type_.result for name, type_ in types.items()}
+        for formula, _ in formulas:
+            if not symbols(formula).one_sort:
+                types = Signature.infer([each for each, _ in formulas]).functions
+                self._result_sorts = {name: type_.result for name, type_ in types.items()}
+                break
         pending = list(reversed(formulas))
         while pending:
             self._enter(*pending.pop(), pending)
@@ -82,11 +84,13 @@ class Grounding:
 
     def _enter(self, formula: Formula, sign: bool, pending: list[Signed]) -> None:
         """Bring in the terms of a formula, and witnesses of its strong parts, whose instances are pending."""
+        for term in symbols(formula).ground_terms:
+            self.terms.setdefault(self._result_sorts.get(term.function, ENTITY), {})[term] = None
+        if not formula.quantifiers:
+            return
         needs = _needs(formula, sign)
         if needs.outside:
             raise OutsideError(needs.outside)
-        for term in symbols(formula).ground_terms:
-            self.terms.setdefault(self._result_sorts.get(term.function, ENTITY), {})[term] = None
         for sort in needs.weak:
             self.terms.setdefault(sort, {})
         for strong, value in needs.strong:
@@ -141,12 +145,7 @@ class _Needs(NamedTuple):
     outside: str
 
 
-_NOTHING = _Needs((), (), "")
-
-
 def _needs(formula: Formula, sign: bool) -> _Needs:
-    if not formula.quantifiers:
-        return _NOTHING
     key = "needs if true" if sign else "needs if false"
     found: _Needs | None = formula.memo.get(key)
     if found is None:
