@@ -5,7 +5,8 @@
 
 docs/bundle.md describes the format and the scope of the checks. --show also prints every formula beside the text that
 it formalises. --accept-unsupported accepts verdicts without evidence. Exit status: 0 all checks pass, 1 a check fails,
-2 the file is not a bundle, 3 the check exceeds the step limit (--steps). A message begins with its place, a JSON path.
+2 the file is not a bundle, 3 the check exceeds the step limit (--steps), 4 the result cannot be written. A message
+begins with its place, a JSON path.
 
 One file, so that it can be read and run without anything else.
 """
@@ -899,8 +900,11 @@ def main(arguments: Sequence[str]) -> int:
         try:
             sys.stdout.buffer.write(f"{shown}\n".encode(errors="replace"))
             sys.stdout.buffer.flush()
-        except BrokenPipeError:  # the reader needs no more, as `head` does
+        except OSError as error:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if not isinstance(error, BrokenPipeError):  # the reader needs no more, as `head` does
+                sys.stderr.write(f"the result cannot be written: {error}\n")
+                return 4
             break
     return status
 

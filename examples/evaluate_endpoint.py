@@ -15,7 +15,9 @@ from proof_r1_formal.models.chat import Sampling
 from proof_r1_formal.models.endpoint import Endpoint
 from proof_r1_formal.models.prompts import messages
 
-url, model = sys.argv[1:3]
+if len(sys.argv) != 3:
+    sys.exit(__doc__)
+url, model = sys.argv[1:]
 problems = read_problems(Path(__file__).parent / "problems.jsonl")
 
 

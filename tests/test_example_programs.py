@@ -78,6 +78,15 @@ def test_evaluate_endpoint(tmp_path: Path) -> None:
     assert "Avg@1" in lines[-1] or any(line.startswith("Avg") for line in lines)
 
 
+def test_evaluate_endpoint_without_its_arguments_shows_its_use() -> None:
+    pytest.importorskip("openai")
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "evaluate_endpoint.py"], capture_output=True, check=False, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("Ask a model behind an OpenAI-compatible endpoint")
+
+
 def test_the_notebook_holds_what_its_cells_give(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(EXAMPLES)
     notebook = json.loads((EXAMPLES / "tour.ipynb").read_text(encoding="utf-8"))

@@ -627,6 +627,17 @@ def test_a_missing_file_and_wrong_use(tmp_path: Path) -> None:
     assert run(tmp_path / "none.json", "--more").returncode == 2
 
 
+def test_a_result_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "bundle.json"
+    path.write_bytes(encode(examples()))
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, str(PROGRAM), str(path)], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr.count(b"\n")) == (4, 1)
+    assert done.stderr.startswith(b"the result cannot be written: ")
+
+
 def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "bundle.json"
     path.write_text('{"format\\u001b[2J": 1}', encoding="utf-8")
