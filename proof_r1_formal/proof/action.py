@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, TypeAlias, TypeGuard
 
 import msgspec
+from msgspec import structs
 
 from proof_r1_formal.errors import ParseError
 from proof_r1_formal.logic.parse import parse_formula
@@ -27,6 +29,9 @@ MAX_DEPENDENCIES = 4
 """The most dependencies that an action may list, repeats counted."""
 MAX_NESTING = 64
 """The deepest nesting of arrays and objects in an element of the summary's array."""
+
+_REMEMBERED = 1 << 12
+_REMEMBERED_LENGTH = 400  # in characters: longer objects are rare, and not remembered
 
 FIELDS = ("id", "dependencies", "conclusion", "rule")
 _FIELDS = frozenset(FIELDS)
@@ -133,10 +138,11 @@ class _NotAnArrayError(Exception):
     """The summary does not hold one JSON array; the message says why."""
 
 
-class _Object(msgspec.Struct, frozen=True):
-    """A JSON object with its keys in order, repeats included."""
+class _Object(msgspec.Struct):
+    """A JSON object with its keys in order, repeats included; and the action that it was read as, if it was read."""
 
-    pairs: tuple[tuple[str, Any], ...]
+    pairs: list[tuple[str, Any]]
+    action: Action | None = None
 
 
 def _refuse_constant(name: str) -> Any:
@@ -148,12 +154,13 @@ def _number(_: str) -> None:
 
 
 _DECODER = JSONDecoder(
-    object_pairs_hook=lambda pairs: _Object(tuple(pairs)),
+    object_pairs_hook=_Object,
     parse_int=_number,
     parse_float=_number,
     parse_constant=_refuse_constant,
 )
-_SPACE = re.compile(r"[ \t\r\n]*")
+_OPENING = re.compile(r"[ \t\r\n]*\[[ \t\r\n]*(\]?)[ \t\r\n]*")
+_NEXT = re.compile(r"[ \t\r\n]*([,\]]?)[ \t\r\n]*")
 _FENCE = "```"
 
 
@@ -171,34 +178,44 @@ def _unfenced(text: str, start: int, end: int) -> tuple[int, int]:
 def _elements(text: str, start: int, end: int) -> list[_Element]:
     """The elements of the one array between ``start`` and ``end``, with their spans."""
     inside = text[:end]  # so that no value reaches past the end
-    position = _skip_space(inside, start)
-    if inside[position : position + 1] != "[":
+    found = _OPENING.match(inside, start)
+    if found is None:
         raise _NotAnArrayError("the summary does not start with '['")
     elements: list[_Element] = []
-    position = _skip_space(inside, position + 1)
-    if inside[position : position + 1] != "]":
-        while True:
-            value, stop = _value(inside, position)
-            elements.append(((position, stop), value))
-            position = _skip_space(inside, stop)
-            separator = inside[position : position + 1]
-            if separator == "]":
-                break
-            if separator != ",":
-                raise _NotAnArrayError(f"',' or ']' was expected at character {position} of the completion")
-            position = _skip_space(inside, position + 1)
-    if _skip_space(inside, position + 1) != end:
+    while found[1] != "]":
+        position = found.end()
+        value, stop = _value(inside, position)
+        elements.append(((position, stop), value))
+        found = _NEXT.match(inside, stop)
+        assert found is not None  # the pattern matches the empty string
+        if not found[1]:
+            raise _NotAnArrayError(f"',' or ']' was expected at character {found.end()} of the completion")
+    if found.end() != end:
         raise _NotAnArrayError("there is more in the summary than one array")
     return elements
 
 
-def _skip_space(text: str, position: int) -> int:
-    space = _SPACE.match(text, position)
-    assert space is not None  # the pattern matches the empty string
-    return space.end()
-
-
 def _value(text: str, position: int) -> tuple[Any, int]:
+    """The JSON value that starts at a character, and where it ends."""
+    if text.startswith("{", position):
+        stop = text.find("}", position, position + _REMEMBERED_LENGTH) + 1
+        known = _object(text[position:stop]) if stop else None
+        if known is not None:
+            return known, stop
+    return _scan(text, position)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _object(text: str) -> _Object | None:
+    """The JSON object that a text is; None if it is none, or has more behind it."""
+    try:
+        value, stop = _scan(text, 0)
+    except _NotAnArrayError:
+        return None
+    return value if stop == len(text) else None
+
+
+def _scan(text: str, position: int) -> tuple[Any, int]:
     try:
         value, stop = _DECODER.raw_decode(text, position)
     except RecursionError:
@@ -232,11 +249,18 @@ _TOO_DEEP = f"a JSON value is nested deeper than {MAX_NESTING} levels"
 def _action(span: tuple[int, int], value: Any) -> Action:
     if not isinstance(value, _Object):
         return Action(span, findings=(Finding(Code.NOT_AN_OBJECT, "the element is not a JSON object"),))
+    if value.action is None:
+        value.action = _read(value)
+    return structs.replace(value.action, span=span)
+
+
+def _read(value: _Object) -> Action:
+    """The action that an object is, without its place in the text."""
     fields = dict(reversed(value.pairs))  # of a repeated key, the first value
     findings = [] if len(value.pairs) == len(FIELDS) and fields.keys() == _FIELDS else _wrong_keys(value, fields)
     conclusion = _text(fields, "conclusion", findings)
     return Action(
-        span=span,
+        span=(0, 0),
         id=_text(fields, "id", findings),
         dependencies=_dependencies(fields, findings),
         conclusion=conclusion,

@@ -8,6 +8,7 @@ import re
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from proof_r1_formal.proof.action import Action, count_actions, read_completion
 from proof_r1_formal.proof.report import Code
@@ -156,6 +157,17 @@ def test_other_elements_and_repeated_keys() -> None:
     repeated = one('{"id": "a", "id": "b", "dependencies": [], "conclusion": "P", "rule": "R"}')
     assert codes(repeated) == [Code.DUPLICATE_KEY]
     assert repeated.id == "a"
+
+
+def test_an_element_is_read_alike_wherever_it_stands() -> None:
+    known = json.dumps(GOOD)
+    items = [known, f'{known[:-1]}, "more": {{}}}}', json.dumps(GOOD | {"conclusion": "}"}), known]
+    text = f"<summary>[{','.join(items)}]</summary>"
+    actions = read_completion(text).actions
+    assert [codes(action) for action in actions] == [[], [Code.EXTRA_FIELD], [Code.UNPARSABLE_CONCLUSION], []]
+    assert [text[slice(*action.span)] for action in actions] == items
+    assert structs.replace(actions[3], span=actions[0].span) == actions[0]
+    assert not read_completion(f"<summary>[{known}}}]</summary>").parsed
 
 
 def test_a_dependency_named_twice_counts_once() -> None:
