@@ -135,12 +135,12 @@ def semantic_key(formula: Formula) -> SemanticKey | None:
     if formula.quantifiers:
         return None
     if isinstance(formula, Atom):  # which would hold itself
-        return SemanticKey((formula,), _FIRST)
-    memo = formula.memo
-    found: SemanticKey | None = memo.get("key")
-    if found is None and "key" not in memo:
-        found = memo["key"] = _semantic_key(formula)
-    return found
+        return tuple.__new__(SemanticKey, ((formula,), _FIRST))
+    try:
+        return formula.memo["key"]  # type: ignore[no-any-return]
+    except KeyError:
+        found = formula.memo["key"] = _semantic_key(formula)
+        return found
 
 
 def _semantic_key(formula: Formula) -> SemanticKey | None:

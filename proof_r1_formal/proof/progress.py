@@ -7,7 +7,7 @@ oracle cannot decide whether two formulas are equivalent, the action makes no pr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 
 from proof_r1_formal.logic.fingerprint import fingerprints_differ, single
 from proof_r1_formal.logic.syntax import Formula
@@ -41,18 +41,16 @@ class AdmittedConclusions:
         else:
             self._by_fingerprint[single(formula)].pop()
 
-    def candidates(self, formula: Formula) -> Iterator[tuple[str, Formula]]:
+    def candidates(self, formula: Formula) -> Sequence[tuple[str, Formula]]:
         """The admitted conclusions that may be equivalent to ``formula``, with the ids of their actions."""
         key = semantic_key(formula)
         if key is not None and None not in self._by_key:
-            yield from self._by_key.get(key, ())
-            return
+            return self._by_key.get(key, ())
         for name, admitted in self._waiting:
             self._by_fingerprint.setdefault(single(admitted), []).append((name, admitted))
         self._waiting.clear()
-        for name, admitted in self._by_fingerprint.get(single(formula), ()):
-            if not fingerprints_differ(formula, admitted):
-                yield name, admitted
+        alike = self._by_fingerprint.get(single(formula), ())
+        return [(name, admitted) for name, admitted in alike if not fingerprints_differ(formula, admitted)]
 
 
 def progress_findings(

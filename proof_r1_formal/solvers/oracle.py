@@ -33,21 +33,20 @@ class Oracle:
         solver: decides.
         tables: whether truth tables may answer in its place where many questions share their dependencies.
         memory: how many answers are remembered.
+
+    Attributes:
+        spent: what answers every question from now on; None while questions may be asked.
     """
 
     def __init__(self, solver: Solver, *, tables: bool = False, memory: int = 1 << 14) -> None:
         self.solver = solver
+        self.spent: Unknown | None = None
         self._ask: Callable[[Query], Question] | None = getattr(solver, "question", Question) if tables else None
         self._remembered = lru_cache(maxsize=memory)(self._entails)
 
     def entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
         """Do the dependencies entail the conclusion?"""
         return self._remembered(dependencies, conclusion)
-
-    @property
-    def spent(self) -> Unknown | None:
-        """What answers every question from now on; None while questions may be asked."""
-        return None
 
     def charge(self, steps: int) -> None:
         """Take steps from the budget, if there is one."""
@@ -130,21 +129,19 @@ class Metered(Oracle):
 
     def __init__(self, oracle: Oracle, budget: int, whose: str) -> None:
         self.solver = oracle.solver
+        self.spent = None
         self.charged = 0
         self._budget = budget
-        self._spent = Unknown(Reason.BUDGET, f"the {whose}'s budget of {budget} steps is spent")
+        self._whose = whose
         self._ask = oracle._ask
         self._oracle = oracle
         self._answers: dict[tuple[tuple[Formula, ...], Formula], Answer] = {}
 
-    @property
-    def spent(self) -> Unknown | None:
-        """What answers every question from now on; None if the budget is not spent."""
-        return self._spent if self.charged > self._budget else None
-
     def charge(self, steps: int) -> None:
         """Take steps from the budget."""
         self.charged += steps
+        if self.charged > self._budget and self.spent is None:
+            self.spent = Unknown(Reason.BUDGET, f"the {self._whose}'s budget of {self._budget} steps is spent")
 
     def mark(self) -> tuple[int, int]:
         """What was charged, and how many distinct questions were asked so far; :meth:`rewind` goes back to it."""
@@ -153,6 +150,8 @@ class Metered(Oracle):
     def rewind(self, mark: tuple[int, int]) -> None:
         """Forget what was asked and charged since a mark."""
         self.charged, asked = mark
+        if self.charged <= self._budget:
+            self.spent = None
         while len(self._answers) > asked:
             self._answers.popitem()
 
