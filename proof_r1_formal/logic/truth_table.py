@@ -6,6 +6,7 @@ the row in which the atom of index k is true exactly if i has bit k.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from proof_r1_formal.logic.syntax import And, Atom, Binary, Eq, Formula, Implies, Not, Or, Top, Xor
@@ -144,19 +145,25 @@ def semantic_key(formula: Formula) -> SemanticKey | None:
 
 
 def _semantic_key(formula: Formula) -> SemanticKey | None:
+    if isinstance(formula, Not):
+        body = semantic_key(formula.body)
+        return None if body is None else SemanticKey(body.atoms, ROWS[_width(body.atoms)] ^ body.truth)
     table = _table_of(formula)
-    if table is None or any(isinstance(atom, Eq) for atom in table.atoms):
+    if table is None or table.equations:
         return None
     truth = table.ground(formula)
     essential = [atom for atom, column in table.atoms.items() if _depends(truth, column, table.every)]
     ordered = sorted(essential, key=id)
     if ordered != list(table.atoms):
-        width = FEW_ATOMS if len(ordered) <= FEW_ATOMS else MAX_ATOMS
-        again = Table(width)
+        again = Table(_width(ordered))
         again.atoms.update(dict.fromkeys(table.atoms, 0))
-        again.atoms.update(zip(ordered, COLUMNS[width], strict=False))
+        again.atoms.update(zip(ordered, COLUMNS[_width(ordered)], strict=False))
         truth = again.ground(formula)
     return SemanticKey(tuple(ordered), truth)
+
+
+def _width(atoms: Sequence[Ground]) -> int:
+    return FEW_ATOMS if len(atoms) <= FEW_ATOMS else MAX_ATOMS
 
 
 def _table_of(formula: Formula) -> Table | None:
