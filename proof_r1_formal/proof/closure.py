@@ -42,20 +42,12 @@ def closure_of(
     """
     if terminal is None:
         return Closure()
-    first_of: dict[str, int] = {}
-    for index, (name, _) in enumerate(actions):
-        if name is not None:
-            first_of.setdefault(name, index)
-    used_premises: set[str] = set()
-    inside = {terminal}
-    frontier = [terminal]
-    while frontier:
-        index = frontier.pop()
-        for name in actions[index][1]:
-            earlier = first_of.get(name, index)
-            if name in premises:
-                used_premises.add(name)
-            elif earlier < index and earlier not in inside:
-                inside.add(earlier)
-                frontier.append(earlier)
-    return Closure(tuple([p for p in premises if p in used_premises]), tuple(sorted(inside)))
+    first_of = {name: index for index, (name, _) in reversed(list(enumerate(actions)))}
+    needed = set(actions[terminal][1])
+    inside = [terminal]
+    for index in range(terminal - 1, -1, -1):
+        name, dependencies = actions[index]
+        if name in needed and name not in premises and first_of[name] == index:
+            inside.append(index)
+            needed.update(dependencies)
+    return Closure(tuple([name for name in premises if name in needed]), tuple(inside[::-1]))

@@ -159,14 +159,16 @@ class VerifierSession:
         mark = self._oracle.mark()
         option, uncertain = self._answer(parsed)
         self._oracle.rewind(mark)  # asked again by the next report, and by none of the actions
-        premises, actions = self._context.premises, [pushed.action for pushed in self._pushed]
-        terminal = len(actions) - 1 if self._pushed and self._pushed[-1].step.terminal else None
-        closure = closure_of(premises, [(a.id, a.dependencies) for a in actions], terminal)
-        steps = self._steps(closure)
-        used_closure = closure
-        if any(step.used not in (None, step.dependencies) for step in steps):
-            used = [(step.id, step.dependencies if step.used is None else step.used) for step in steps]
-            used_closure = closure_of(premises, used, terminal)
+        premises, steps = self._context.premises, [pushed.step for pushed in self._pushed]
+        terminal = len(steps) - 1 if steps and steps[-1].terminal else None
+        declared = [(step.id, step.dependencies) for step in steps]
+        closure = closure_of(premises, declared, terminal)
+        used = [(step.id, step.dependencies if step.used is None else step.used) for step in steps]
+        used_closure = closure if used == declared else closure_of(premises, used, terminal)
+        for index in closure.actions:
+            if not steps[index].in_closure:
+                steps[index] = structs.replace(steps[index], in_closure=True)
+        names = self._names(closure)
         consistency = self._context.consistency
         findings = answer_findings(option, steps, consistency, uncertain)
         reference = self._context.problem.answer
@@ -176,9 +178,9 @@ class VerifierSession:
             parsed=parsed,
             answer=None if option is None else option.id,
             answer_correct=None if reference is None else option is not None and option.id == reference,
-            actions=steps,
-            closure=self._names(closure),
-            used_closure=self._names(used_closure),
+            actions=tuple(steps),
+            closure=names,
+            used_closure=names if used_closure is closure else self._names(used_closure),
             consistency=consistency,
             uncertain=uncertain,
             verified=is_verified(findings),
@@ -242,14 +244,6 @@ class VerifierSession:
         if option is None or option.label != UNCERTAIN:
             return option, None
         return option, self._context.uncertain(option.formula, self._oracle)
-
-    def _steps(self, closure: Closure) -> tuple[StepReport, ...]:
-        """The reports on the actions, those of the closure saying so."""
-        steps = [pushed.step for pushed in self._pushed]
-        for index in closure.actions:
-            if not steps[index].in_closure:
-                steps[index] = structs.replace(steps[index], in_closure=True)
-        return tuple(steps)
 
     def _names(self, closure: Closure) -> tuple[str, ...]:
         return (*closure.premises, *[self._pushed[index].action.id or "" for index in closure.actions])

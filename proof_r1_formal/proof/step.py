@@ -91,11 +91,11 @@ class Verdict(msgspec.Struct):
     def report(self, action: Action, *, terminal: bool) -> StepReport:
         """The verdicts as plain data; without later actions, only a terminal one is inside a closure."""
         return StepReport(
-            id=action.id,
-            span=action.span,
-            declared_rule=action.rule,
-            dependencies=action.dependencies,
-            conclusion=action.conclusion,
+            action.id,
+            action.span,
+            action.rule,
+            action.dependencies,
+            action.conclusion,
             schema=self.schema,
             semantic=self.semantic,
             rule=self.rule,
