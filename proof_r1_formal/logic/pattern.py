@@ -83,7 +83,8 @@ def instance(pattern: Formula, substitution: Substitution) -> Formula:
     Raises:
         CatalogueError: the pattern has a variable that the substitution does not bind.
     """
-    return _instance(pattern, substitution, {}, _free(pattern, substitution))
+    taken = _free(pattern, substitution) if pattern.quantifiers else frozenset()
+    return _instance(pattern, substitution, {}, taken)
 
 
 def _free(pattern: Formula, substitution: Substitution) -> frozenset[Var]:
@@ -114,6 +115,8 @@ def _instance(pattern: Formula, substitution: Substitution, bound: Mapping[Var, 
             function = substitution.get(name)
             if not isinstance(function, Lambda) or len(function.variables) != len(arguments):
                 raise CatalogueError(f"the substitution does not bind pattern variable {name!r}")
+            if not arguments:
+                return function.body
             values = [_instance_term(argument, substitution, bound) for argument in arguments]
             return substitute(function.body, dict(zip(function.variables, values, strict=True)))
         case Not(body):

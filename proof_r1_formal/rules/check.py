@@ -15,7 +15,7 @@ One module, because every part of a search for an instance reads and spends the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import permutations
 from typing import TypeAlias
 
@@ -125,7 +125,6 @@ def check_rule(
         return compound or Undecided("the budget of the rule check is spent")
     finally:
         oracle.charge(budget - step.left)
-        step.release()
     return compound or (Undecided(step.open_question) if step.open_question else NoMatch())
 
 
@@ -153,20 +152,8 @@ class _Step:
         self._question = oracle.question(dependencies, conclusion)
         self._every = -1 if self._question is None else self._question.every
         self._masks: dict[Formula, int | None] = {}
-        self._terms = ground_terms((*dependencies, conclusion))
-        self._spines = [self._spine(index) for index in range(len(dependencies))]
-
-    def _spine(self, index: int) -> Spine:
-        return Spine(
-            self._dependencies[index],
-            self._terms_of_sort,
-            lambda antecedent: self._entailed_by_others((index,), antecedent),
-            lambda limit: self._leave_open(f"a dependency has more than {limit} parts and instances"),
-        )
-
-    def release(self) -> None:
-        """Drop the spines, which hold the step, so that both are freed at once."""
-        self._spines.clear()
+        self._terms: Mapping[str, tuple[Term, ...]] | None = None
+        self._spines = [Spine(formula) for formula in dependencies]
 
     # -- questions ----------------------------------------------------------------------------------------------------
 
@@ -204,6 +191,8 @@ class _Step:
         return formula in others or self._yes(self._oracle.entails(others, formula))
 
     def _terms_of_sort(self, sort: str) -> tuple[Term, ...]:
+        if self._terms is None:
+            self._terms = ground_terms((*self._dependencies, self._conclusion))
         return self._terms.get(sort, ())
 
     def _substantial(self, premises: Iterable[Formula]) -> bool:
@@ -259,32 +248,37 @@ class _Step:
         anchored = tuple([anchor.dependency for anchor in anchors])
         return all(self._entailed_by_others(anchored, formula) or self._said(formula, anchored) for formula in minor)
 
-    def _said(self, formula: Formula, of: Collection[int] | None = None) -> bool:
+    def _said(self, formula: Formula, of: Iterable[int] | None = None, *, plainly: bool = False) -> bool:
         """Whether the formula is in the spine of a dependency, or of one of some.
 
         A minor premise may also be stated by the dependency that holds a principal one.
         """
         for index in range(len(self._dependencies)) if of is None else of:
-            for element in self._elements(index):
-                if self._is(element.formula, formula):
+            for element in self._elements(index, plainly=plainly):
+                if self._equivalent(element.formula, formula):
                     return True
         return False
 
     def _plainly_said(self, formula: Formula) -> bool:
         """Whether it is there behind no antecedent."""
-        for index in range(len(self._dependencies)):
-            for element in self._elements(index):
-                if element.antecedents:
-                    break
-                if self._is(element.formula, formula):
-                    return True
-        return False
+        return self._said(formula, plainly=True)
 
-    def _elements(self, index: int) -> Iterator[Element]:
+    def _elements(self, index: int, *, plainly: bool = False) -> Iterator[Element]:
+        """The spine of a dependency, at 1 for each element; ``plainly``: up to the first one behind an antecedent."""
         spine, position = self._spines[index], 0
-        while (element := spine.at(position)) is not None:
+        while position < len(spine.elements) or (spine.frontier and self._grows(spine, index)):
+            element = spine.elements[position]
+            if plainly and element.antecedents:
+                return
+            self._spend(1)
             yield element
             position += 1
+
+    def _grows(self, spine: Spine, index: int) -> bool:
+        """Whether more elements of the spine of a dependency are found now."""
+        spine.grow(self._terms_of_sort, lambda antecedent: self._entailed_by_others((index,), antecedent))
+        self._leave_open(spine.open_question)
+        return bool(spine.frontier)
 
     def _is(self, element: Formula, formula: Formula) -> bool:
         self._spend(1)
@@ -389,7 +383,6 @@ class _Step:
             return
         pattern, index = patterns[0], order[0]
         for element in self._elements(index):
-            self._spend(1)
             if type(element.formula) is type(pattern) or isinstance(pattern, Atom):
                 for substitution in matches(pattern, element.formula, known, skipped=self._skipped):
                     self._spend(1)

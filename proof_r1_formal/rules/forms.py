@@ -40,12 +40,12 @@ def stated(formula: Formula, is_said: Callable[[Formula], bool], *, sums: bool, 
         unruled: whether stated operands also state what no rule introduces: ∨, → and ¬∧ by one of them, ↔ and ¬⊕ by
             both.
     """
+    if is_said(formula):
+        return True
 
     def all_stated(*parts: Formula, sums: bool = False) -> bool:
         return all(stated(part, is_said, sums=sums, unruled=unruled) for part in parts)
 
-    if is_said(formula):
-        return True
     match formula:
         case Xor(left, right) if sums:
             return all_stated(left, Not(right), sums=True) or all_stated(Not(left), right, sums=True)

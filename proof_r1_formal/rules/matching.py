@@ -81,19 +81,19 @@ def _match(
 ) -> list[Found]:
     match pattern:
         case Atom(name, arguments):
-            extended = _bind(name, arguments, formula, bound, substitution)
-            return [] if extended is None else [extended]
+            if bound or arguments or name in substitution:
+                return _bind(name, arguments, formula, bound, substitution)
+            return [{**substitution, name: Lambda((), formula)}]
         case Not(body):
             return _match(body, formula.body, bound, substitution, skipped) if isinstance(formula, Not) else []
         case And() | Or() | Xor() | Implies() | Iff():
-            return [
-                found
-                for one, other in _sides(pattern, formula, skipped)
-                for partial in _match(pattern.left, one, bound, substitution, skipped)
-                for found in _match(pattern.right, other, bound, partial, skipped)
-            ]
-        case ForAll(variable, body) | Exists(variable, body):
             result: list[Found] = []
+            for one, other in _sides(pattern, formula, skipped):
+                for partial in _match(pattern.left, one, bound, substitution, skipped):
+                    result += _match(pattern.right, other, bound, partial, skipped)
+            return result
+        case ForAll(variable, body) | Exists(variable, body):
+            result = []
             for first, rest in _heads(type(pattern), formula):
                 known = substitution.get(variable.name, first)
                 if isinstance(known, Var) and known.sort == first.sort:
@@ -167,22 +167,20 @@ def _splits(
     ]
 
 
-def _bind(name: str, arguments: tuple[Term, ...], formula: Formula, bound: _Bound, substitution: Found) -> Found | None:
-    """The substitution with ``name(arguments)`` standing for ``formula``; None if it cannot."""
-    if not bound and not arguments and name not in substitution:
-        return {**substitution, name: Lambda((), formula)}
+def _bind(name: str, arguments: tuple[Term, ...], formula: Formula, bound: _Bound, substitution: Found) -> list[Found]:
+    """The substitution with ``name(arguments)`` standing for ``formula``; none if it cannot."""
     partner = dict(bound)
     variables = tuple([partner[a] for a in arguments if isinstance(a, Var)])
     if len(variables) != len(arguments):
         raise CatalogueError(f"a pattern that is matched may apply {name!r} to bound variables only")
     foreign = {v for _, v in bound} - set(variables)
     if foreign and not foreign.isdisjoint(formula.free):
-        return None
+        return []
     new = Lambda(variables, formula)
     known = substitution.get(name)
     if known is None:
-        return {**substitution, name: new}
-    return substitution if isinstance(known, Lambda) and _closed(known) is _closed(new) else None
+        return [{**substitution, name: new}]
+    return [substitution] if isinstance(known, Lambda) and _closed(known) is _closed(new) else []
 
 
 def _closed(function: Lambda) -> Formula:

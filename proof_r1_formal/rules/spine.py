@@ -31,57 +31,48 @@ class Spine:
 
     Args:
         formula: whose spine it is.
-        terms_of_sort: the terms by which leading quantifiers are instantiated.
-        holds: whether an antecedent holds; its consequent is in the spine then.
-        overflow: called with the limit when the spine is larger.
+
+    Attributes:
+        elements: those found so far; those behind antecedents come last.
+        frontier: the last of them, whose parts are not found yet; empty if there are no more.
+        open_question: why there may be more of them than are ever found; empty without a reason.
     """
 
-    def __init__(
-        self,
-        formula: Formula,
-        terms_of_sort: Callable[[str], Iterable[Term]],
-        holds: Callable[[Formula], bool],
-        overflow: Callable[[int], None],
-    ) -> None:
-        self._terms_of_sort = terms_of_sort
-        self._holds = holds
-        self._overflow = overflow
-        self._found = [Element(formula)]
+    def __init__(self, formula: Formula) -> None:
+        self.elements = [Element(formula)]
+        self.frontier = self.elements
+        self.open_question = ""
         self._seen = {formula}
-        self._frontier = self._found
         self._implications: list[Element] = []
 
-    def at(self, position: int) -> Element | None:
-        """The element at a position, if there are so many; those behind antecedents come last."""
-        while position >= len(self._found):
-            if not self._frontier:
-                return None
-            self._grow()
-        return self._found[position]
+    def grow(self, terms_of_sort: Callable[[str], Iterable[Term]], holds: Callable[[Formula], bool]) -> None:
+        """Find what the last elements have in them.
 
-    def _grow(self) -> None:
-        """Find what the last elements have in them."""
+        Args:
+            terms_of_sort: the terms by which leading quantifiers are instantiated.
+            holds: whether an antecedent holds; its consequent is in the spine then.
+        """
         frontier: list[Element] = []
-        for element in self._frontier:
+        for element in self.frontier:
             if isinstance(element.formula, Implies):
                 self._implications.append(element)
-            for part in spine_parts(element.formula, self._terms_of_sort):
+            for part in spine_parts(element.formula, terms_of_sort):
                 self._enter(part, element.antecedents, frontier)
         if not frontier:  # only now, with nothing else left, ask which implications are active
             inactive: list[Element] = []
             for element in self._implications:
                 assert isinstance(element.formula, Implies)
                 antecedent, consequent = element.formula.left, element.formula.right
-                if self._holds(antecedent):
+                if holds(antecedent):
                     self._enter(consequent, (*element.antecedents, antecedent), frontier)
                 else:
                     inactive.append(element)
             self._implications = inactive
         if len(self._seen) > SPINE_BUDGET:
-            self._overflow(SPINE_BUDGET)
+            self.open_question = f"a dependency has more than {SPINE_BUDGET} parts and instances"
             frontier = []
-        self._frontier = frontier
-        self._found = self._found + frontier
+        self.frontier = frontier
+        self.elements += frontier
 
     def _enter(self, formula: Formula, antecedents: tuple[Formula, ...], frontier: list[Element]) -> None:
         if formula not in self._seen:
