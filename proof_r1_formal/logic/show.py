@@ -97,9 +97,9 @@ def show(formula: Formula, notation: Notation = "unicode") -> str:
     >>> print(show(f, "prefix"))
     (forall x (-> (and (cat x) (not (tame x))) (dangerous x)))
     """
-    require_type(formula, Node, "formula", "parse_formula() makes one from text")
-    known: str | None = formula.memo.get(notation)
+    known: str | None = formula.memo.get(notation) if isinstance(formula, Node) else None
     if known is None:
+        require_type(formula, Node, "formula", "parse_formula() makes one from text")
         separated = _separated(formula)
         prefix = notation == "prefix"
         known = _prefix(separated) if prefix else _infix(separated, _INFIX[notation], 0, last=True)

@@ -128,13 +128,12 @@ def _rule_report(matched: Match) -> RuleReport:
     """The instance as text, but for the ids of dependencies."""
     substitution: dict[str, str] = {}
     for name, value in matched.substitution.items():
-        match value:
-            case Lambda(variables, body):
-                binder = "".join(f"λ{variable.name}. " for variable in variables)
-                substitution[name] = f"{binder}{show(body)}"
-            case Var():  # the name of a bound variable says nothing
-                pass
-            case term:
-                substitution[name] = show_term(term)
+        if isinstance(value, Lambda):
+            text = show(value.body)
+            for variable in reversed(value.variables):
+                text = f"λ{variable.name}. {text}"
+            substitution[name] = text
+        elif not isinstance(value, Var):  # the name of a bound variable says nothing
+            substitution[name] = show_term(value)
     minor = tuple([show(formula) for formula in matched.minor])
     return RuleReport(schema=matched.schema.name, substitution=substitution, principal=(), minor=minor)

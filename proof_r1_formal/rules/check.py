@@ -16,6 +16,7 @@ One module, because every part of a search for an instance reads and spends the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from itertools import permutations
 from typing import TypeAlias
 
@@ -215,13 +216,14 @@ class _Step:
 
     def instances(self, schema: Schema) -> Iterator[Match]:
         """The instances of the schema that this step is; usually only the first is wanted."""
-        for anchors, substitution in self._anchored(schema):
-            for complete in self._concluding(schema, substitution):
-                if not self._substantial([anchor.element for anchor in anchors]):
-                    continue
-                minor = tuple([instance(pattern, complete) for pattern in schema.minor])
-                if self._minor_hold(schema, anchors, minor):
-                    yield Match(schema, complete, anchors, minor)
+        for order in permutations(range(len(self._dependencies)), len(schema.principal)):
+            for anchors, substitution in self._anchored(schema, schema.principal, order, (), {}):
+                for complete in self._concluding(schema, substitution):
+                    if not self._substantial([anchor.element for anchor in anchors]):
+                        continue
+                    minor = tuple([instance(pattern, complete) for pattern in schema.minor])
+                    if self._minor_hold(schema, anchors, minor):
+                        yield Match(schema, complete, anchors, minor)
 
     def unstated(self, found: Match) -> tuple[Formula, ...]:
         """What a found instance needs that the dependencies entail, and state neither whole nor in parts.
@@ -299,17 +301,14 @@ class _Step:
             case _:
                 return
 
-    def _concluding(self, schema: Schema, substitution: Substitution) -> Iterator[Substitution]:
+    def _concluding(self, schema: Schema, substitution: Substitution) -> Iterable[Substitution]:
         """The completions of the substitution under which the schema's conclusion is that of the step."""
         self._spend(1)
         if Condition.SYNTACTIC in schema.conditions:
             found = matches(schema.conclusion, self._conclusion, substitution, skipped=self._skipped)
-            yield from [candidate for matched in found for candidate in self._with_terms(schema, matched)]
-            return
-        candidates = (substitution,) if not schema.open_terms else self._with_terms(schema, substitution)
-        for candidate in candidates:
-            if self._concludes(schema, candidate):
-                yield candidate
+            return [candidate for matched in found for candidate in self._with_terms(schema, matched)]
+        candidates = self._with_terms(schema, substitution) if schema.open_terms else (substitution,)
+        return filter(partial(self._concludes, schema), candidates)
 
     def _concludes(self, schema: Schema, candidate: Substitution) -> bool:
         """Whether the schema's conclusion, complete, is that of the step."""
@@ -356,40 +355,28 @@ class _Step:
         if self.left < 0:
             raise _BudgetSpentError
 
-    def _anchored(self, schema: Schema) -> Iterator[tuple[tuple[Anchor, ...], Substitution]]:
-        """Every way to anchor the principal patterns in different dependencies."""
-        if not schema.principal:
-            yield (), {}
-            return
-        binding = Condition.TERMINAL in schema.conditions
-        for order in permutations(range(len(self._dependencies)), len(schema.principal)):
-            for anchors, substitution in self._anchor(schema.principal, order, (), {}, whole=binding):
-                yield anchors, substitution
-                if Condition.CHAIN in schema.conditions:
-                    yield from self._continued(schema, anchors, substitution)
-
-    def _anchor(
+    def _anchored(
         self,
+        schema: Schema,
         patterns: tuple[Formula, ...],
         order: tuple[int, ...],
         anchors: tuple[Anchor, ...],
         known: Substitution,
-        *,
-        whole: bool = False,
     ) -> Iterator[tuple[tuple[Anchor, ...], Substitution]]:
-        """``whole``: only the dependencies themselves will do, not what else is in their spines."""
+        """Every way to anchor the patterns in the dependencies of that order, and to continue a chain from there."""
         if not patterns:
             yield anchors, known
+            if Condition.CHAIN in schema.conditions:
+                yield from self._continued(schema, anchors, known)
             return
-        pattern, index = patterns[0], order[0]
-        for element in self._elements(index):
-            if type(element.formula) is type(pattern) or isinstance(pattern, Atom):
-                for substitution in matches(pattern, element.formula, known, skipped=self._skipped):
+        for element in self._elements(order[0]):
+            if type(element.formula) is type(patterns[0]) or isinstance(patterns[0], Atom):
+                for substitution in matches(patterns[0], element.formula, known, skipped=self._skipped):
                     self._spend(1)
-                    anchor = Anchor(index, element.formula, element.antecedents)
-                    yield from self._anchor(patterns[1:], order[1:], (*anchors, anchor), substitution)
-            if whole:
-                break
+                    anchor = Anchor(order[0], element.formula, element.antecedents)
+                    yield from self._anchored(schema, patterns[1:], order[1:], (*anchors, anchor), substitution)
+            if Condition.TERMINAL in schema.conditions:
+                break  # the dependency itself, not what else is in its spine
 
     def _continued(
         self, schema: Schema, anchors: tuple[Anchor, ...], substitution: Substitution
@@ -398,11 +385,10 @@ class _Step:
         result = instance(schema.conclusion, substitution)
         used = {anchor.dependency for anchor in anchors}
         unused = [index for index in range(len(self._dependencies)) if index not in used]
-        for known in matches(schema.principal[0], result, skipped=self._skipped):
-            for order in permutations(unused, len(schema.principal) - 1):
-                for longer, extended in self._anchor(schema.principal[1:], order, anchors, known):
-                    yield longer, extended
-                    yield from self._continued(schema, longer, extended)
+        first, *others = schema.principal
+        for known in matches(first, result, skipped=self._skipped):
+            for order in permutations(unused, len(others)):
+                yield from self._anchored(schema, tuple(others), order, anchors, known)
 
 
 def _same_head(first: Formula, second: Formula) -> bool:
