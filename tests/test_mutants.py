@@ -130,8 +130,8 @@ FAULTS = {
     ),
     "any conclusion will do": Fault(
         RULES,
-        "if self._concludes(schema, candidate):",
-        "if True:",
+        "return filter(partial(self._concludes, schema), candidates)",
+        "return candidates",
         NO_INSTANCES,
     ),
     "an open question is a yes": Fault(

@@ -16,22 +16,15 @@ import msgspec
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.logic.symbols import Use, symbols
 from proof_r1_formal.logic.syntax import (
-    And,
     App,
     Atom,
-    Bottom,
-    Eq,
+    Binary,
     Exists,
     ForAll,
     Formula,
-    Iff,
-    Implies,
     Not,
-    Or,
     Term,
-    Top,
     Var,
-    Xor,
 )
 from proof_r1_formal.logic.transform import fresh_variable, subformulas, substitute, subterms
 
@@ -110,28 +103,26 @@ def _instance(pattern: Formula, substitution: Substitution, bound: Mapping[Var, 
         bound: variables that the pattern binds around the part -> their names in the instance, all different.
         taken: these names, and the variables that are free in the values.
     """
-    match pattern:
-        case Atom(name, arguments):
-            function = substitution.get(name)
-            if not isinstance(function, Lambda) or len(function.variables) != len(arguments):
-                raise CatalogueError(f"the substitution does not bind pattern variable {name!r}")
-            if not arguments:
-                return function.body
-            values = [_instance_term(argument, substitution, bound) for argument in arguments]
-            return substitute(function.body, dict(zip(function.variables, values, strict=True)))
-        case Not(body):
-            return Not(_instance(body, substitution, bound, taken))
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return type(pattern)(
-                _instance(left, substitution, bound, taken), _instance(right, substitution, bound, taken)
-            )
-        case ForAll(variable, body) | Exists(variable, body):
-            named = substitution.get(variable.name)
-            actual = fresh_variable(named if isinstance(named, Var) else variable, taken)
-            return type(pattern)(actual, _instance(body, substitution, {**bound, variable: actual}, taken | {actual}))
-        case Top() | Bottom() | Eq():
-            raise CatalogueError(f"a pattern cannot contain {type(pattern).__name__}")
-    assert_never(pattern)
+    if isinstance(pattern, Atom):
+        function = substitution.get(pattern.predicate)
+        if not isinstance(function, Lambda) or len(function.variables) != len(pattern.arguments):
+            raise CatalogueError(f"the substitution does not bind pattern variable {pattern.predicate!r}")
+        if not pattern.arguments:
+            return function.body
+        values = [_instance_term(argument, substitution, bound) for argument in pattern.arguments]
+        return substitute(function.body, dict(zip(function.variables, values, strict=True)))
+    if isinstance(pattern, Not):
+        return Not(_instance(pattern.body, substitution, bound, taken))
+    if isinstance(pattern, Binary):
+        left = _instance(pattern.left, substitution, bound, taken)
+        return type(pattern)(left, _instance(pattern.right, substitution, bound, taken))
+    if isinstance(pattern, ForAll | Exists):
+        variable = pattern.variable
+        named = substitution.get(variable.name)
+        actual = fresh_variable(named if isinstance(named, Var) else variable, taken)
+        body = _instance(pattern.body, substitution, {**bound, variable: actual}, taken | {actual})
+        return type(pattern)(actual, body)
+    raise CatalogueError(f"a pattern cannot contain {type(pattern).__name__}")
 
 
 def _instance_term(term: Term, substitution: Substitution, bound: Mapping[Var, Var]) -> Term:

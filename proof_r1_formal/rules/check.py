@@ -366,7 +366,7 @@ class _Step:
         """Every way to anchor the patterns in the dependencies of that order, and to continue a chain from there."""
         if not patterns:
             yield anchors, known
-            if Condition.CHAIN in schema.conditions:
+            if anchors and Condition.CHAIN in schema.conditions:
                 yield from self._continued(schema, anchors, known)
             return
         for element in self._elements(order[0]):

@@ -14,16 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.logic.pattern import Lambda, Substitution
 from proof_r1_formal.logic.syntax import (
     And,
     Atom,
-    Bottom,
+    Binary,
     Connective,
-    Eq,
     Exists,
     ForAll,
     Formula,
@@ -33,7 +32,6 @@ from proof_r1_formal.logic.syntax import (
     Or,
     Quantified,
     Term,
-    Top,
     Var,
     Xor,
     conjunction,
@@ -79,50 +77,46 @@ _Bound: TypeAlias = tuple[tuple[Var, Var], ...]
 def _match(
     pattern: Formula, formula: Formula, bound: _Bound, substitution: Found, skipped: Callable[[], None]
 ) -> list[Found]:
-    match pattern:
-        case Atom(name, arguments):
-            if bound or arguments or name in substitution:
-                return _bind(name, arguments, formula, bound, substitution)
-            return [{**substitution, name: Lambda((), formula)}]
-        case Not(body):
-            return _match(body, formula.body, bound, substitution, skipped) if isinstance(formula, Not) else []
-        case And() | Or() | Xor() | Implies() | Iff():
-            result: list[Found] = []
-            for one, other in _sides(pattern, formula, skipped):
-                for partial in _match(pattern.left, one, bound, substitution, skipped):
-                    result += _match(pattern.right, other, bound, partial, skipped)
-            return result
-        case ForAll(variable, body) | Exists(variable, body):
-            result = []
-            for first, rest in _heads(type(pattern), formula):
-                known = substitution.get(variable.name, first)
-                if isinstance(known, Var) and known.sort == first.sort:
-                    actual = fresh_variable(first, {v for _, v in bound})  # ∃x ∀x R(x,x) is ∃y ∀x R(x,x)
-                    inside = rest if actual is first else substitute(rest, {first: actual})
-                    inner = (*bound, (variable, actual))
-                    result += _match(body, inside, inner, {**substitution, variable.name: known}, skipped)
-            return result
-        case Top() | Bottom() | Eq():
-            raise CatalogueError(f"a pattern cannot contain {type(pattern).__name__}")
-        case _:
-            assert_never(pattern)
+    if isinstance(pattern, Atom):
+        if bound or pattern.arguments or pattern.predicate in substitution:
+            return _bind(pattern, formula, bound, substitution)
+        return [{**substitution, pattern.predicate: Lambda((), formula)}]
+    result: list[Found] = []
+    if isinstance(pattern, Binary):
+        for one, other in _sides(pattern, formula, skipped):
+            for partial in _match(pattern.left, one, bound, substitution, skipped):
+                result += _match(pattern.right, other, bound, partial, skipped)
+    elif isinstance(pattern, Not):
+        return _match(pattern.body, formula.body, bound, substitution, skipped) if isinstance(formula, Not) else []
+    elif isinstance(pattern, ForAll | Exists):
+        variable = pattern.variable
+        for first, rest in _heads(type(pattern), formula):
+            known = substitution.get(variable.name, first)
+            if isinstance(known, Var) and known.sort == first.sort:
+                actual = fresh_variable(first, {v for _, v in bound})  # ∃x ∀x R(x,x) is ∃y ∀x R(x,x)
+                inside = rest if actual is first else substitute(rest, {first: actual})
+                inner = (*bound, (variable, actual))
+                result += _match(pattern.body, inside, inner, {**substitution, variable.name: known}, skipped)
+    else:
+        raise CatalogueError(f"a pattern cannot contain {type(pattern).__name__}")
+    return result
 
 
 def _sides(pattern: Connective, formula: Formula, skipped: Callable[[], None]) -> Sequence[tuple[Formula, Formula]]:
     """The two sides of a binary formula in every order and grouping that says the same; none of another formula."""
     if type(formula) is not type(pattern):
         return ()
-    if isinstance(formula, And):
-        return _splits(conjuncts(formula), conjunction, skipped)
+    if isinstance(formula, Xor):
+        nested = isinstance(formula.left, Xor) or isinstance(formula.right, Xor)
+        return _splits(xor_operands(formula), _xor, skipped) if nested else ((formula.left, formula.right),)
+    if isinstance(formula, Implies):
+        return ((formula.left, formula.right),)
     if isinstance(formula, Or):
         return _splits(disjuncts(formula), disjunction, skipped)
-    if isinstance(formula, Xor):
-        operands = xor_operands(formula)
-        return ((formula.left, formula.right),) if len(operands) == 2 else _splits(operands, _xor, skipped)
-    if isinstance(formula, Iff):
-        return (formula.left, formula.right), (formula.right, formula.left)
-    assert isinstance(formula, Implies)
-    return ((formula.left, formula.right),)
+    if isinstance(formula, And):
+        return _splits(conjuncts(formula), conjunction, skipped)
+    assert isinstance(formula, Iff)
+    return (formula.left, formula.right), (formula.right, formula.left)
 
 
 def _xor(operands: tuple[Formula, ...]) -> Formula:
@@ -167,8 +161,9 @@ def _splits(
     ]
 
 
-def _bind(name: str, arguments: tuple[Term, ...], formula: Formula, bound: _Bound, substitution: Found) -> list[Found]:
-    """The substitution with ``name(arguments)`` standing for ``formula``; none if it cannot."""
+def _bind(letter: Atom, formula: Formula, bound: _Bound, substitution: Found) -> list[Found]:
+    """The substitution with the letter, and its arguments, standing for ``formula``; none if it cannot."""
+    name, arguments = letter.predicate, letter.arguments
     partner = dict(bound)
     variables = tuple([partner[a] for a in arguments if isinstance(a, Var)])
     if len(variables) != len(arguments):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from proof_r1_formal.logic.syntax import And, Atom, Exists, ForAll, Formula, Iff, Implies, Not, Or, Term
+from proof_r1_formal.logic.syntax import And, Exists, ForAll, Formula, Iff, Implies, Not, Or, Term
 from proof_r1_formal.logic.transform import instantiate
 
 SPINE_BUDGET = 1_000
@@ -87,22 +87,22 @@ def spine_parts(element: Formula, terms_of_sort: Callable[[str], Iterable[Term]]
         element: of the spine.
         terms_of_sort: the terms by which a leading quantifier of a sort is instantiated.
     """
-    match element:
-        case Atom() | Implies():
-            return ()
-        case And(left, right):
-            return left, right
-        case ForAll(variable, _):
-            return tuple([instantiate(element, term) for term in terms_of_sort(variable.sort)])
-        case Iff(left, right):
-            return Implies(left, right), Implies(right, left)
-        case Not(Not(body)):
+    if isinstance(element, And):
+        return element.left, element.right
+    if isinstance(element, ForAll):
+        return tuple([instantiate(element, term) for term in terms_of_sort(element.variable.sort)])
+    if isinstance(element, Iff):
+        return Implies(element.left, element.right), Implies(element.right, element.left)
+    if not isinstance(element, Not):
+        return ()
+    match element.body:
+        case Not(body):
             return (body,)
-        case Not(Or(left, right)):
+        case Or(left, right):
             return Not(left), Not(right)
-        case Not(Implies(left, right)):
+        case Implies(left, right):
             return left, Not(right)
-        case Not(Exists(variable, _) as existential):
+        case Exists(variable, _) as existential:
             return tuple([Not(instantiate(existential, term)) for term in terms_of_sort(variable.sort)])
         case _:
             return ()

@@ -24,7 +24,7 @@ from proof_r1_formal.rules.check import (
     check_rule,
 )
 from proof_r1_formal.rules.matching import matches
-from proof_r1_formal.rules.schema import Rule
+from proof_r1_formal.rules.schema import Condition, Example, Rule, schema
 from proof_r1_formal.rules.theorems import instance_proof
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Unknown
@@ -538,6 +538,13 @@ def test_spines_are_looked_at_up_to_their_budget(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(spine, "SPINE_BUDGET", 4)
     assert check("UE", step) == Undecided("a dependency has more than 4 parts and instances")
     assert isinstance(check("IE", "D ∧ (C ∧ (A → B)); A |- B"), Undecided)
+
+
+def test_a_chain_without_principal_premises_has_one_link() -> None:
+    conditions = Condition.SYNTACTIC, Condition.STATED, Condition.CHAIN
+    rule = Rule("REITERATION", "", (schema("reiteration", "", "A", "A", *conditions),), Example(("P",), "P"))
+    assert isinstance(check_rule(rule, (parse_formula("P"),), parse_formula("P"), TABLES), Match)
+    assert check_rule(rule, (parse_formula("P"),), parse_formula("Q"), TABLES) == NoMatch()
 
 
 def test_too_many_parts_leave_the_check_open() -> None:
