@@ -391,10 +391,8 @@ def _prove(theorem: Theorem) -> frozenset[str]:
 def _rows(formula: Connective, known: Sequence[Signed]) -> Sequence[tuple[bool, bool, bool]]:
     """The rows of the truth table in which every known signed formula, each being one of the sides, holds."""
     rows: Sequence[tuple[bool, bool, bool]] = TRUTH_TABLES[type(formula)]
-    if not known:
-        return rows
-    left, right = signed(formula.left), signed(formula.right)
     for part in known:
+        left, right = signed(formula.left), signed(formula.right)
         if part.formula is left.formula:
             rows = [row for row in rows if row[0] == (part.sign == left.sign)]
         elif part.formula is not right.formula:

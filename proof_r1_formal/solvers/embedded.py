@@ -1,10 +1,10 @@
 """The embedded engine: the default solver, whose answers carry evidence.
 
 In: a query. Out: an answer with a proof term or a countermodel. That premises are consistent is mostly shown by a model
-with one element in each sort. Otherwise the decision procedure for the effectively propositional class comes first, and
-finds countermodels. Where it says yes, unit propagation finds nearly all proofs; the tableau finds the others, and
-those outside the class, where Z3 finds countermodels. Where no proof is found, a "yes" is the decision procedure's or
-Z3's word, and comes without a proof.
+with one element in each sort. Otherwise unit propagation comes first, and finds nearly all proofs. The decision
+procedure for the effectively propositional class finds countermodels; the tableau finds the other proofs, and those
+outside the class, where Z3 finds countermodels. Where no proof is found, a "yes" is the decision procedure's or Z3's
+word, and comes without a proof.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING
 
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.signature import Signature, ground_terms
 from proof_r1_formal.logic.syntax import BOTTOM
 from proof_r1_formal.search.propagation import Propagation
 from proof_r1_formal.search.prover import BUDGET, search
@@ -107,17 +107,16 @@ class EmbeddedSolver:
             small_answer = None if model is None else confirmed(query, model, signature, steps)
             if small_answer is not None:
                 return small_answer
-        question = self.question(query)
-        answer = question.decide(signature)
+        terms = ground_terms((*query.dependencies, query.conclusion))
+        propagation = Propagation(query.dependencies, query.conclusion, terms)
+        proof = propagation.proof()
+        steps += propagation.steps
+        if proof is not None:
+            return Entailed(proof, steps)
+        answer = self.question(query).decide(signature)
         steps += answer.steps
         if isinstance(answer, Refuted):
             return replace(answer, steps=steps)
-        if isinstance(answer, Entailed):
-            propagation = Propagation(query.dependencies, query.conclusion, question.terms)
-            proof = propagation.proof()
-            steps += propagation.steps
-            if proof is not None:
-                return Entailed(proof, steps)
         quick = search(query.dependencies, query.conclusion, cuts=False, budget=QUICK)
         steps += quick.steps
         if quick.proof is not None:

@@ -6,7 +6,7 @@ decides by ground instances alone. ``Unknown`` says why it does not: the query i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from itertools import product
 from math import prod
 
@@ -82,11 +82,6 @@ class Question:
                 self.steps += GROUND_PRICE * table.looked_at
             if self.table is not None:
                 return
-
-    @property
-    def terms(self) -> Mapping[str, Iterable[Term]]:
-        """The ground terms by sort; none where the query is outside of the class."""
-        return {} if self._unknown is not None else self._grounding.terms
 
     def mask(self, formula: Formula) -> int | None:
         """The rows of the table in which a formula is true; None where that says nothing, or there is no room.
