@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -158,6 +159,11 @@ WRONG: dict[str, tuple[Callable[[Any], object], object]] = {
 def test_evidence_is_never_weaker_than_a_misspelt_level() -> None:
     with pytest.raises(ValueError, match="unknown level of evidence 'Kernel'; available: none, checked, kernel"):
         Verifier(evidence="Kernel")  # type: ignore[arg-type]
+
+
+def test_a_verifier_is_not_pickled() -> None:
+    with pytest.raises(TypeError, match="a Verifier cannot be pickled; make one in each process"):
+        pickle.dumps(Verifier())
 
 
 WRONG_PARTS: dict[str, dict[str, object]] = {

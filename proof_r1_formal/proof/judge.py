@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from functools import lru_cache
 from threading import RLock
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias, get_args
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import SolverError
@@ -81,6 +81,9 @@ class Judge:
         self.match_rule = lru_cache(maxsize=_REMEMBERED_STEPS)(self._matched_rule)
         self._contexts: OrderedDict[int, ProblemContext] = OrderedDict()
         self._lock = RLock()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} cannot be pickled; make one in each process")
 
     @property
     def rule_system(self) -> str:

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from proof_r1_formal.errors import SolverError
+from proof_r1_formal.errors import SolverError, require_type
 from proof_r1_formal.solvers.base import Limits, Solver
 
 NAMES = ("embedded", "z3", "cvc5", "isabelle")
@@ -51,10 +51,12 @@ def get_solver(name: str, limits: Limits | None = None, *, answers: Path | None 
 
     Raises:
         SolverError: the solver is unknown or not installed.
+        TypeError: the name is no string.
 
     >>> get_solver("z3").name.split()[0]
     'z3'
     """
+    require_type(name, str, "name", f"give the name of a solver: {', '.join(NAMES)} or process:PROGRAM")
     match name.partition(":"):
         case ("embedded", "", ""):
             from proof_r1_formal.solvers.embedded import EmbeddedSolver

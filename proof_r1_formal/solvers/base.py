@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import inf
 from operator import gt
 from typing import Protocol, TypeAlias
 
@@ -95,11 +96,20 @@ class Limits:
             they do not depend on the load of the machine.
         seconds: wall-clock limit, a last resort that only ever yields ``Unknown``.
         memory_mb: memory limit in MiB where the solver knows one.
+
+    Raises:
+        ValueError: one of them is negative, infinite or no number.
     """
 
     steps: int = 4_000_000
     seconds: float = 30.0
     memory_mb: int = 1024
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "seconds", "memory_mb"):
+            value = getattr(self, name)
+            if not 0 <= value < inf:
+                raise ValueError(f"the limit {name} must be a finite number that is not negative, but is {value}")
 
 
 class Solver(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -35,6 +36,19 @@ def test_limits_arrive() -> None:
     answer = get_solver("z3", Limits(steps=0)).decide(TRIVIAL)
     assert isinstance(answer, Unknown)
     assert answer.reason is Reason.BUDGET
+
+
+@pytest.mark.parametrize("limit", ["steps", "seconds", "memory_mb"])
+@pytest.mark.parametrize("value", [-1, float("nan"), float("inf")])
+def test_limits_are_numbers_that_are_not_negative(limit: str, value: float) -> None:
+    assert replace(Limits(), **{limit: 0}) != Limits()
+    with pytest.raises(ValueError, match=f"limit {limit} must be a finite number that is not negative, but is {value}"):
+        replace(Limits(), **{limit: value})  # type: ignore[arg-type]
+
+
+def test_a_solver_is_named_by_a_string() -> None:
+    with pytest.raises(TypeError, match="name must be a str, but is a NoneType; give the name of a solver: embedded"):
+        get_solver(None)  # type: ignore[arg-type]
 
 
 def test_any_command_line_is_a_solver() -> None:
