@@ -54,7 +54,7 @@ class _Pushed(msgspec.Struct, frozen=True):
 
     action: Action
     step: StepReport
-    asked: tuple[Query, Answer] | None
+    answer: Answer | None
     symbols: SignatureBuilder
     mark: tuple[int, int]
     named: bool
@@ -137,7 +137,14 @@ class VerifierSession:
     @property
     def entailments(self) -> tuple[tuple[Query, Answer], ...]:
         """The entailment questions of the actions, with their answers."""
-        return tuple([pushed.asked for pushed in self._pushed if pushed.asked is not None])
+        known = self._state.semantic
+        return tuple(
+            [
+                (Query(tuple([known[name] for name in action.dependencies]), action.formula), pushed.answer)
+                for pushed in self._pushed
+                if pushed.answer is not None and (action := pushed.action).formula is not None
+            ]
+        )
 
     def price(self, *, parsed: bool = True) -> int:
         """The cost of the actions and the answer, in steps. Above ``TRACE_STEPS``, later checks stay undecided."""
@@ -198,7 +205,7 @@ class VerifierSession:
         verdict = self._checker.check(action, state, terminal=terminal)
         step = verdict.report(action, terminal=terminal)
         named = action.id is not None and action.id not in state.ids
-        self._pushed.append(_Pushed(action, step, verdict.asked, state.symbols, mark, named))
+        self._pushed.append(_Pushed(action, step, verdict.answer, state.symbols, mark, named))
         if action.id is not None:
             state.ids.add(action.id)
             if verdict.semantic and action.formula is not None and verdict.symbols is not None:

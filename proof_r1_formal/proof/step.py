@@ -6,13 +6,10 @@ In: an action, the state after earlier actions, and a judge. Out: a :class:`Verd
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import msgspec
 from msgspec import structs
 
 from proof_r1_formal.errors import SignatureError
-from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import SignatureBuilder
 from proof_r1_formal.logic.syntax import Formula
@@ -59,7 +56,7 @@ class Verdict(msgspec.Struct):
     """The verdicts on one action during its checks.
 
     Attributes:
-        asked: the entailment question of the action, with its answer.
+        answer: to the question whether the admitted dependencies entail the conclusion, if it was asked.
         symbols: known once the action is admitted.
     """
 
@@ -72,7 +69,7 @@ class Verdict(msgspec.Struct):
     countermodel: ModelReport | None = None
     evidence: Evidence | None = None
     used: tuple[str, ...] | None = None
-    asked: tuple[Query, Answer] | None = None
+    answer: Answer | None = None
     symbols: SignatureBuilder | None = None
 
     @property
@@ -135,14 +132,29 @@ class StepChecker:
         """
         verdict = Verdict(findings=list(action.findings))
         self._schema_check(action, state, verdict)
-        if not verdict.schema or action.formula is None or action.id is None:
+        formula = action.formula
+        if not verdict.schema or formula is None or action.id is None:
             return verdict
-        answer = self._entailment_check(action, action.formula, state, verdict)
+        known = {name: state.semantic[name] for name in action.dependencies if name in state.semantic}
+        self._entailment_check(action, formula, known, state, verdict)
         if terminal:
-            found = binding_findings(self._context.problem, action.id, action.formula, self._oracle)
-            verdict.findings.extend(found)
-        matched = self._rule_check(action, action.formula, answer, state.rule, verdict, terminal=terminal)
-        self._progress_check(action, action.formula, matched, state, verdict, terminal=terminal)
+            verdict.findings.extend(binding_findings(self._context.problem, action.id, formula, self._oracle))
+        rule = self._judge.rule_of(action)
+        matched = None
+        if rule is None:
+            problem = f"there is no rule {action.rule!r} in the catalogue {self._judge.rules.name!r}"
+            verdict.findings.append(Finding(Code.UNKNOWN_RULE, problem))
+        elif verdict.answer is not None:
+            matched = self._rule_check(rule.name, action, formula, known, state, verdict, terminal=terminal)
+        if terminal and rule is not None and rule.name == GOAL_BINDING:  # it restates by nature
+            verdict.progress = not verdict.mismatched
+            return verdict
+        exempt = None
+        if matched is not None and rule is not None and rule.name == QUANTIFIER_NEGATION:
+            exempt = action.dependencies[matched.principal[0].dependency]
+        findings = progress_findings(formula, known, state.admitted, self._oracle, exempt=exempt)
+        verdict.findings.extend(findings)
+        verdict.progress = not findings and not verdict.mismatched
         return verdict
 
     def _schema_check(self, action: Action, state: State, verdict: Verdict) -> None:
@@ -159,34 +171,33 @@ class StepChecker:
         verdict.schema = not verdict.findings
         verdict.symbols = symbols
 
-    def _entailment_check(self, action: Action, formula: Formula, state: State, verdict: Verdict) -> Answer | None:
-        """Whether the admitted dependencies entail the conclusion; None if a dependency is not admitted."""
-        lacking = [name for name in action.dependencies if name not in state.semantic]
-        verdict.findings.extend([_unresolved(action, name, state) for name in lacking])
+    def _entailment_check(
+        self, action: Action, formula: Formula, known: dict[str, Formula], state: State, verdict: Verdict
+    ) -> None:
+        """Check whether the dependencies entail the conclusion, unless one is not known, as it is not admitted."""
+        lacking = [name for name in action.dependencies if name not in known]
         if lacking:
-            return None
-        dependencies = tuple([state.semantic[name] for name in action.dependencies])
-        confirmed = self._justified(dependencies, formula)
-        answer = confirmed.answer
-        verdict.asked = Query(dependencies, formula), answer
+            verdict.findings.extend([_unresolved(action, name, state) for name in lacking])
+            return
+        confirmed = self._justified(tuple(known.values()), formula)
+        verdict.answer = answer = confirmed.answer
         if self._judge.evidence != "none" and not isinstance(answer, Unknown):
             verdict.evidence = confirmed.evidence
         match answer:
             case Entailed():
                 verdict.semantic = True
-                if confirmed.used is not None:
-                    verdict.used = tuple([n for i, n in enumerate(action.dependencies) if i in confirmed.used])
-                    unused = tuple([n for i, n in enumerate(action.dependencies) if i not in confirmed.used])
-                    if unused:
-                        problem = f"the conclusion follows without {', '.join(unused)}"
-                        verdict.findings.append(Finding(Code.UNUSED_DEPENDENCY, problem, unused))
+                verdict.used = None if confirmed.used is None else action.dependencies
+                if confirmed.used is not None and len(confirmed.used) < len(known):
+                    verdict.used = tuple([n for i, n in enumerate(known) if i in confirmed.used])
+                    unused = tuple([n for i, n in enumerate(known) if i not in confirmed.used])
+                    problem = f"the conclusion follows without {', '.join(unused)}"
+                    verdict.findings.append(Finding(Code.UNUSED_DEPENDENCY, problem, unused))
             case Refuted(model):
                 verdict.findings.append(Finding(Code.NOT_ENTAILED, "the dependencies do not entail the conclusion"))
                 verdict.countermodel = None if model is None else ModelReport.of(model)
             case Unknown(reason, detail):
                 problem = f"whether the dependencies entail the conclusion stayed undecided ({reason}: {detail})"
                 verdict.findings.append(Finding(Code.UNDECIDED, problem))
-        return answer
 
     def _justified(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
         """The answer with its evidence, at the trace's expense."""
@@ -197,44 +208,37 @@ class StepChecker:
 
     def _rule_check(
         self,
+        rule: str,
         action: Action,
         formula: Formula,
-        answer: Answer | None,
-        admitted: Mapping[str, Formula],
+        known: dict[str, Formula],
+        state: State,
         verdict: Verdict,
         *,
         terminal: bool,
     ) -> Match | None:
-        rule = self._judge.rule_of(action)
-        if rule is None:
-            problem = f"there is no rule {action.rule!r} in the catalogue {self._judge.rules.name!r}"
-            verdict.findings.append(Finding(Code.UNKNOWN_RULE, problem))
-            return None
-        if answer is None:
-            return None
-        lacking = tuple([name for name in action.dependencies if name not in admitted])
-        if lacking:
+        if not known.keys() <= state.rule.keys():
+            lacking = tuple([name for name in known if name not in state.rule])
             problem = f"not verified as instances of their own rules: {', '.join(lacking)}"
             verdict.findings.append(Finding(Code.RULE_UNTRUSTED_DEPENDENCY, problem, lacking))
             return None
-        if isinstance(answer, Refuted):  # an instance of a sound rule would be entailed
-            verdict.findings.append(Finding(Code.NO_RULE_MATCH, f"a refuted step is not an instance of {rule.name}"))
+        if isinstance(verdict.answer, Refuted):  # an instance of a sound rule would be entailed
+            verdict.findings.append(Finding(Code.NO_RULE_MATCH, f"a refuted step is not an instance of {rule}"))
             return None
-        dependencies = tuple([admitted[name] for name in action.dependencies])
         report = None
         if self._oracle.spent is None:
-            result, report, steps = self._judge.match_rule(rule.name, dependencies, formula, terminal)
+            result, report, steps = self._judge.match_rule(rule, tuple(known.values()), formula, terminal)
             self._oracle.charge(steps)
         if self._oracle.spent is not None:
             result = Undecided(self._oracle.spent.detail)
         match result:
             case Match() as matched:
-                if rule.name == GOAL_BINDING and verdict.mismatched:
+                if rule == GOAL_BINDING and verdict.mismatched:
                     return None
                 if matched.unstated:
                     verdict.findings.append(_compound(matched))
                     if self._judge.atomic:
-                        problem = f"the step is not an instance of {rule.name} whose premises are stated"
+                        problem = f"the step is not an instance of {rule} whose premises are stated"
                         verdict.findings.append(Finding(Code.NO_RULE_MATCH, problem))
                         return None
                 verdict.rule = True
@@ -242,29 +246,13 @@ class StepChecker:
                 verdict.instance = None if report is None else structs.replace(report, principal=principal)
                 return matched
             case NoMatch():
-                problem = f"the step is not an instance of {rule.name}"
-                if rule.name == GOAL_BINDING:
+                problem = f"the step is not an instance of {rule}"
+                if rule == GOAL_BINDING:
                     problem += "; the last action binds an option's formula that is one of its dependencies"
                 verdict.findings.append(Finding(Code.NO_RULE_MATCH, problem))
             case Undecided(reason):
-                verdict.findings.append(Finding(Code.RULE_UNDECIDED, f"{rule.name}: {reason}"))
+                verdict.findings.append(Finding(Code.RULE_UNDECIDED, f"{rule}: {reason}"))
         return None
-
-    def _progress_check(
-        self, action: Action, formula: Formula, matched: Match | None, state: State, verdict: Verdict, *, terminal: bool
-    ) -> None:
-        rule = self._judge.rule_of(action)
-        named = None if rule is None else rule.name
-        if terminal and named == GOAL_BINDING:  # it restates by nature
-            verdict.progress = not verdict.mismatched
-            return
-        exempt = None
-        if matched is not None and named == QUANTIFIER_NEGATION:
-            exempt = action.dependencies[matched.principal[0].dependency]
-        known = {name: state.semantic[name] for name in action.dependencies if name in state.semantic}
-        findings = progress_findings(formula, known, state.admitted, self._oracle, exempt=exempt)
-        verdict.findings.extend(findings)
-        verdict.progress = not findings and not verdict.mismatched
 
 
 def _unresolved(action: Action, name: str, state: State) -> Finding:
