@@ -29,6 +29,7 @@ from proof_r1_formal.logic.syntax import (
     And,
     App,
     Atom,
+    Binary,
     Bottom,
     Eq,
     Exists,
@@ -114,12 +115,7 @@ def text_of(node: Node) -> str:
 
 def show_term(term: Term) -> str:
     """The text of a term: ``mother(x)``."""
-    match term:
-        case Var(name, _):
-            return _binder(name)
-        case App(function, arguments):
-            return _applied(function, arguments)
-    assert_never(term)
+    return _applied(term.function, term.arguments) if isinstance(term, App) else _binder(term.name)
 
 
 def _applied(name: str, arguments: tuple[Term, ...]) -> str:
@@ -131,39 +127,30 @@ def _infix(formula: Formula, symbols: _Symbols, strength: int, *, last: bool) ->
     known: str | None = None if formula.quantifiers else formula.memo.get(symbols.notation)
     if known is not None:
         return known if _STRENGTH.get(type(formula), _TIGHT) >= strength else f"({known})"
-    match formula:
-        case Atom(predicate, arguments):
-            if symbols.juxtaposed and arguments:
-                return " ".join([_head(predicate, arguments), *[_argument(a) for a in arguments]])
-            return _applied(predicate, arguments)
-        case Top():
-            return symbols.top
-        case Bottom():
-            return symbols.bottom
-        case Eq(left, right):
-            return f"{show_term(left)} {symbols.equality} {show_term(right)}"
-        case Not(Eq() as body):
-            return f"{symbols.negation}({_infix(body, symbols, 0, last=True)})"
-        case Not(body):
-            return f"{symbols.negation}{_infix(body, symbols, _TIGHT, last=last)}"
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            own = _STRENGTH[type(formula)]
-            rightwards = isinstance(formula, Implies)
-            closed = own >= strength  # no parentheses around this one
-            text = " ".join(
-                (
-                    _infix(left, symbols, own + rightwards, last=False),
-                    symbols.binary[type(formula)],
-                    _infix(right, symbols, own + (not rightwards), last=last or not closed),
-                )
-            )
-            return text if closed else f"({text})"
-        case ForAll(variable, body) | Exists(variable, body):
-            word = symbols.forall if isinstance(formula, ForAll) else symbols.exists
-            sort = "" if variable.sort == ENTITY else f":{_binder(variable.sort)}"
-            text = f"{word}{_bound(formula)}{sort} {_infix(body, symbols, _TIGHT, last=True)}"
-            return text if last else f"({text})"
-    assert_never(formula)
+    if isinstance(formula, Atom):
+        if symbols.juxtaposed and formula.arguments:
+            return " ".join([_head(formula.predicate, formula.arguments), *[_argument(a) for a in formula.arguments]])
+        return _applied(formula.predicate, formula.arguments)
+    if isinstance(formula, Not):
+        if isinstance(formula.body, Eq):
+            return f"{symbols.negation}({_infix(formula.body, symbols, 0, last=True)})"
+        return f"{symbols.negation}{_infix(formula.body, symbols, _TIGHT, last=last)}"
+    if isinstance(formula, Binary):
+        own = _STRENGTH[type(formula)]
+        rightwards = isinstance(formula, Implies)
+        closed = own >= strength  # no parentheses around this one
+        left = _infix(formula.left, symbols, own + rightwards, last=False)
+        right = _infix(formula.right, symbols, own + (not rightwards), last=last or not closed)
+        text = f"{left} {symbols.binary[type(formula)]} {right}"
+        return text if closed else f"({text})"
+    if isinstance(formula, Eq):
+        return f"{show_term(formula.left)} {symbols.equality} {show_term(formula.right)}"
+    if isinstance(formula, Top | Bottom):
+        return symbols.top if isinstance(formula, Top) else symbols.bottom
+    word = symbols.forall if isinstance(formula, ForAll) else symbols.exists
+    sort = "" if formula.variable.sort == ENTITY else f":{_binder(formula.variable.sort)}"
+    text = f"{word}{_bound(formula)}{sort} {_infix(formula.body, symbols, _TIGHT, last=True)}"
+    return text if last else f"({text})"
 
 
 def _argument(term: Term) -> str:

@@ -268,7 +268,7 @@ class _Step:
     def _elements(self, index: int, *, plainly: bool = False) -> Iterator[Element]:
         """The spine of a dependency, at 1 for each element; ``plainly``: up to the first one behind an antecedent."""
         spine, position = self._spines[index], 0
-        while position < len(spine.elements) or (spine.frontier and self._grows(spine, index)):
+        while position < len(spine.elements) or (spine.frontier and self._grown(spine, index)):
             element = spine.elements[position]
             if plainly and element.antecedents:
                 return
@@ -276,11 +276,11 @@ class _Step:
             yield element
             position += 1
 
-    def _grows(self, spine: Spine, index: int) -> bool:
-        """Whether more elements of the spine of a dependency are found now."""
+    def _grown(self, spine: Spine, index: int) -> list[Element]:
+        """The elements of the spine of a dependency that are found next."""
         spine.grow(self._terms_of_sort, lambda antecedent: self._entailed_by_others((index,), antecedent))
         self._leave_open(spine.open_question)
-        return bool(spine.frontier)
+        return spine.frontier
 
     def _is(self, element: Formula, formula: Formula) -> bool:
         self._spend(1)
