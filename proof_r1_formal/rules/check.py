@@ -25,9 +25,8 @@ from msgspec import structs
 
 from proof_r1_formal.logic.pattern import Lambda, Substitution, instance
 from proof_r1_formal.logic.signature import ground_terms
-from proof_r1_formal.logic.syntax import Atom, Binary, Exists, Formula, Not, Quantified, Term
+from proof_r1_formal.logic.syntax import Atom, Exists, Formula, Not, Quantified, Term
 from proof_r1_formal.logic.transform import instantiate
-from proof_r1_formal.logic.truth_table import combined
 from proof_r1_formal.rules.forms import covered, normal_form, stated
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Condition, Rule, Schema
@@ -136,9 +135,6 @@ class _BudgetSpentError(Exception):
 class _Step:
     """One step under check; remembers the first undecided question.
 
-    Formulas without quantifiers are compared by the rows of the question's truth table, where there is one; the oracle
-    is asked about the others.
-
     Attributes:
         open_question: the first undecided question; empty without one.
         left: what is left to spend.
@@ -150,9 +146,6 @@ class _Step:
         self._dependencies = dependencies
         self._conclusion = conclusion
         self._oracle = oracle
-        self._question = oracle.question(dependencies, conclusion)
-        self._every = -1 if self._question is None else self._question.every
-        self._masks: dict[Formula, int | None] = {}
         self._terms: Mapping[str, tuple[Term, ...]] | None = None
         self._spines = [Spine(formula) for formula in dependencies]
 
@@ -166,26 +159,12 @@ class _Step:
     def _leave_open(self, question: str) -> None:
         self.open_question = self.open_question or question
 
-    def _mask(self, formula: Formula) -> int | None:
-        """The rows of the truth table in which the formula is true; None if the table does not tell."""
-        if formula not in self._masks:
-            self._masks[formula] = None if self._question is None else self._question.mask(formula)
-        return self._masks[formula]
-
     def _equivalent(self, first: Formula, second: Formula) -> bool:
-        if first is second:
-            return True
-        one, other = self._mask(first), self._mask(second)
-        if one is not None and other is not None:
-            return one == other
-        return self._yes(self._oracle.equivalent(first, second))
+        return first is second or self._yes(self._oracle.equivalent(first, second))
 
     def _entailed_by_others(self, anchored: tuple[int, ...], formula: Formula) -> bool:
         """Whether the dependencies that hold none of the anchors entail the formula."""
         self._spend(QUESTION)
-        mask = self._mask(formula)
-        if mask is not None and self._question is not None and self._question.knows_terms(formula):
-            return self._question.entails(mask, without=anchored)
         others = tuple([d for index, d in enumerate(self._dependencies) if index not in anchored])
         if not others:
             return self._yes(self._oracle.valid(formula))
@@ -200,11 +179,6 @@ class _Step:
         """Whether no premise is a tautology or a contradiction (in doubt, it is not substantial)."""
         for premise in premises:
             self._spend(QUESTION)
-            mask = self._mask(premise)
-            if mask is not None:
-                if mask in (0, self._every):
-                    return False
-                continue
             for answer in (self._oracle.valid(premise), self._oracle.contradictory(premise)):
                 if isinstance(answer, Unknown):
                     self._leave_open("whether a premise is a tautology stayed undecided")
@@ -312,28 +286,11 @@ class _Step:
 
     def _concludes(self, schema: Schema, candidate: Substitution) -> bool:
         """Whether the schema's conclusion, complete, is that of the step."""
-        goal = self._mask(self._conclusion)
-        rows = None if goal is None else self._rows(schema.conclusion, candidate)
-        if rows is not None:
-            return rows == goal
         concluded = instance(schema.conclusion, candidate)
         if Condition.HEADED in schema.conditions:
             same_head = _same_head(concluded, self._conclusion)
             return same_head and normal_form(concluded) is normal_form(self._conclusion)
         return self._equivalent(concluded, self._conclusion)
-
-    def _rows(self, pattern: Formula, substitution: Substitution) -> int | None:
-        """The rows of the truth table in which an instance is true, without making it; None if that does not tell."""
-        if isinstance(pattern, Atom):
-            value = substitution.get(pattern.predicate)
-            return self._mask(value.body) if isinstance(value, Lambda) and not value.variables else None
-        if isinstance(pattern, Not):
-            body = self._rows(pattern.body, substitution)
-            return None if body is None else self._every ^ body
-        if not isinstance(pattern, Binary):
-            return None
-        left, right = self._rows(pattern.left, substitution), self._rows(pattern.right, substitution)
-        return None if left is None or right is None else combined(pattern, left, right, self._every)
 
     def _with_terms(self, schema: Schema, substitution: Substitution) -> Iterator[Substitution]:
         """The substitution with every choice of a term for the term variable that it leaves open."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from threading import get_ident
 from typing import TYPE_CHECKING
 
 from proof_r1_formal.logic.query import Query
@@ -30,7 +29,7 @@ from proof_r1_formal.solvers.base import (
     checked_signature,
 )
 from proof_r1_formal.solvers.countermodel import confirmed
-from proof_r1_formal.solvers.finite import Question
+from proof_r1_formal.solvers.finite import decided
 from proof_r1_formal.solvers.one_element import OneElement
 from proof_r1_formal.solvers.propositional import GROUND_PRICE
 from proof_r1_formal.version import __version__
@@ -61,7 +60,6 @@ class EmbeddedSolver:
     def __init__(self, limits: Limits | None = None, *, file: Path | None = None) -> None:
         limits = limits or Limits()
         self._limits = replace(limits, steps=min(limits.steps, FALLBACK))
-        self._last: tuple[int, Question | None] = 0, None
         self._file = None if file is None else _answer_file(file)
 
     name = f"embedded {__version__}"
@@ -86,18 +84,6 @@ class EmbeddedSolver:
         self._file.put(query, answer)
         return answer
 
-    def question(self, query: Query) -> Question:
-        """The query over its ground atoms; the last one is kept, as a rule check often follows the question.
-
-        A thread gets only questions of its own, as they change while they are used.
-        """
-        thread = get_ident()
-        owner, last = self._last
-        if last is None or owner != thread or last.query != query:
-            last = Question(query)
-            self._last = thread, last
-        return last
-
     def _solve(self, query: Query, signature: Signature) -> Answer:
         steps = 0
         if query.conclusion is BOTTOM:
@@ -113,7 +99,7 @@ class EmbeddedSolver:
         steps += propagation.steps
         if proof is not None:
             return Entailed(proof, steps)
-        answer = self.question(query).decide(signature)
+        answer = decided(query, signature)
         steps += answer.steps
         if isinstance(answer, Refuted):
             return replace(answer, steps=steps)

@@ -6,15 +6,14 @@ decides by ground instances alone. ``Unknown`` says why it does not: the query i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from itertools import product
 from math import prod
 
 from proof_r1_formal.logic.model import Element, Structure
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import App, Atom, Eq, Formula, Term
+from proof_r1_formal.logic.syntax import App, Atom, Eq, Term
 from proof_r1_formal.logic.transform import alpha_normal
 from proof_r1_formal.logic.truth_table import FEW_ATOMS, MAX_ATOMS, TooManyAtomsError
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Unknown, checked_signature
@@ -37,113 +36,44 @@ class FiniteSolver:
     def decide(self, query: Query) -> Answer:
         """Whether the ground instances of the dependencies and of the negated conclusion have no common model."""
         signature = checked_signature(query)
-        return signature if isinstance(signature, Unknown) else Question(query).decide(signature)
+        return signature if isinstance(signature, Unknown) else decided(query, signature)
 
 
-class Question:
-    """A query over its ground atoms: in one truth table, if it has few of them.
-
-    The table also answers the questions that a rule check asks about the dependencies.
+def decided(query: Query, signature: Signature) -> Answer:
+    """The answer; ``Refuted`` with a structure that the reference evaluator confirms.
 
     Args:
-        query: its symbols do not clash.
-
-    Attributes:
-        table: the truth table, if it has room; none where there is an equation.
-        steps: what making the table has cost.
+        query: to be decided, in the smallest truth table that has room for its ground atoms, or as clauses.
+        signature: of the query.
     """
-
-    def __init__(self, query: Query) -> None:
-        self.query = query
-        self.steps = 0
-        self.table: TruthTable | None = None
-        self._formulas = signed_formulas(query)
-        self._unknown: Unknown | None = None
-        self._masks: list[int] = []
-        try:
-            self._grounding = Grounding(self._formulas)
-            self._fill()
-        except OutsideError as error:
-            self._unknown = Unknown(Reason.UNSUPPORTED, f"not effectively propositional: {error}")
-        except BudgetSpentError as error:
-            self._unknown = Unknown(Reason.BUDGET, str(error), self.steps)
-
-    def _fill(self) -> None:
-        """Make the smallest table that has room."""
+    formulas = signed_formulas(query)
+    steps = 0
+    try:
+        grounding = Grounding(formulas)
         for width in (FEW_ATOMS, MAX_ATOMS):
-            table = TruthTable(self._grounding, width)
+            table = TruthTable(grounding, width)
             try:
-                self._masks = [table.truth(formula, sign) for formula, sign in self._formulas]
-                self._laws = table.laws() if table.equations else table.every
-                self.table = table
+                assignment = table.satisfying_assignment(formulas)
+                break
             except TooManyAtomsError:
                 pass
             finally:
-                self.steps += GROUND_PRICE * table.looked_at
-            if self.table is not None:
-                return
-
-    def mask(self, formula: Formula) -> int | None:
-        """The rows of the table in which a formula is true; None where that says nothing, or there is no room.
-
-        Formulas without quantifiers and equations are equivalent exactly if they are true in the same rows.
-        """
-        if formula.quantifiers or self.table is None or self.table.equations or symbols(formula).equality:
-            return None
-        try:
-            return self.table.ground(formula)
-        except TooManyAtomsError:
-            return None
-
-    @property
-    def every(self) -> int:
-        """All rows of the table; 0 without a table."""
-        return 0 if self.table is None else self.table.every
-
-    def knows_terms(self, formula: Formula) -> bool:
-        """Whether the table instantiates by all ground terms of the formula."""
-        known = set[Term]().union(*self._grounding.terms.values())
-        return known.issuperset(symbols(formula).ground_terms)
-
-    def entails(self, mask: int, *, without: Collection[int]) -> bool:
-        """Whether the dependencies but for some entail a formula.
-
-        Args:
-            mask: of the formula, whose terms the table knows.
-            without: indices of dependencies.
-        """
-        rows = self.every ^ mask
-        for index, models in enumerate(self._masks[:-1]):
-            if index not in without:
-                rows &= models
-        return not rows
-
-    def decide(self, signature: Signature) -> Answer:
-        """The answer; ``Refuted`` with a structure that the reference evaluator confirms.
-
-        Args:
-            signature: of the query.
-        """
-        if self._unknown is not None:
-            return self._unknown
-        steps = self.steps
-        if self.table is not None:
-            models = self._laws
-            for mask in self._masks:
-                models &= mask
-            assignment = self.table.assignment(models) if models else None
+                steps += GROUND_PRICE * table.looked_at
         else:
-            clauses = Clauses(self._grounding)
+            clauses = Clauses(grounding)
             try:
-                assignment = clauses.satisfying_assignment(self._formulas)
-            except BudgetSpentError as error:
-                return Unknown(Reason.BUDGET, str(error), steps + clauses.steps)
-            steps += clauses.steps
-        if assignment is None:
-            return Entailed(steps=steps)
-        structure = _structure(signature, self._grounding, assignment)
-        answer = None if structure is None else confirmed(self.query, structure, signature, steps)
-        return answer or Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed", steps)
+                assignment = clauses.satisfying_assignment(formulas)
+            finally:
+                steps += clauses.steps
+    except OutsideError as error:
+        return Unknown(Reason.UNSUPPORTED, f"not effectively propositional: {error}")
+    except BudgetSpentError as error:
+        return Unknown(Reason.BUDGET, str(error), steps)
+    if assignment is None:
+        return Entailed(steps=steps)
+    structure = _structure(signature, grounding, assignment)
+    answer = None if structure is None else confirmed(query, structure, signature, steps)
+    return answer or Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed", steps)
 
 
 _NOWHERE: frozenset[tuple[Element, ...]] = frozenset()

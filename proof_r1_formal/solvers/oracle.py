@@ -7,7 +7,6 @@ fixed structures) settle most of the other questions with a negative answer, wit
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 
 from proof_r1_formal.compiling import mypyc_attr
@@ -17,7 +16,6 @@ from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.logic.transform import regrouped
 from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Solver, Unknown
-from proof_r1_formal.solvers.finite import Question
 
 QUESTION = 20
 """The price, in steps, of asking a question, whatever its answer costs."""
@@ -31,7 +29,7 @@ class Oracle:
 
     Args:
         solver: decides.
-        tables: whether truth tables may answer in its place where many questions share their dependencies.
+        tables: whether semantic keys may answer questions of equivalence and validity in its place.
         memory: how many answers are remembered.
 
     Attributes:
@@ -41,7 +39,7 @@ class Oracle:
     def __init__(self, solver: Solver, *, tables: bool = False, memory: int = 1 << 14) -> None:
         self.solver = solver
         self.spent: Unknown | None = None
-        self._ask: Callable[[Query], Question] | None = getattr(solver, "question", Question) if tables else None
+        self.tables = tables
         self._remembered = lru_cache(maxsize=memory)(self._entails)
 
     def entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
@@ -59,7 +57,7 @@ class Oracle:
         if first is second:
             return _YES
         spent = self.spent
-        if self._ask is not None and spent is None:
+        if self.tables and spent is None:
             one = semantic_key(first)
             other = None if one is None else semantic_key(second)
             if other is not None:
@@ -94,7 +92,7 @@ class Oracle:
 
     def _key(self, formula: Formula) -> SemanticKey | None:
         """The semantic key of a formula, if truth tables may answer and it has one; a step."""
-        if self._ask is None:
+        if not self.tables:
             return None
         self.charge(1)
         return semantic_key(formula)
@@ -102,14 +100,6 @@ class Oracle:
     def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
         """Do the formulas have no model? A refutation carries one."""
         return self.entails(formulas, BOTTOM)
-
-    def question(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Question | None:
-        """The question over its ground atoms, for many questions about its formulas; None without tables."""
-        if self._ask is None:
-            return None
-        question = self._ask(Query(dependencies, conclusion))
-        self.charge(question.steps)
-        return question
 
 
 class Metered(Oracle):
@@ -133,7 +123,7 @@ class Metered(Oracle):
         self.charged = 0
         self._budget = budget
         self._whose = whose
-        self._ask = oracle._ask
+        self.tables = oracle.tables
         self._oracle = oracle
         self._answers: dict[tuple[tuple[Formula, ...], Formula], Answer] = {}
 

@@ -92,17 +92,26 @@ class TruthTable(Table):
         """How many ground formulas it has looked at, which is what it costs."""
         return len(self.atoms) + len(self._known) + len(self._instances) + self._longer
 
-    def assignment(self, models: int) -> Assignment:
-        """The first of some assignments."""
+    def satisfying_assignment(self, formulas: Sequence[Signed]) -> Assignment | None:
+        """Truth values of atoms under which every formula has its value; None if there are none.
+
+        Args:
+            formulas: those of the grounding.
+
+        Raises:
+            TooManyAtomsError: there is no room for their atoms.
+            BudgetSpentError: there are too many ground formulas.
+        """
+        models = self.every
+        for formula, sign in formulas:
+            models &= self.truth(formula, sign)
+        if self.equations:
+            for law in _instances_of_leibniz(self.atoms):
+                models &= self.truth(law, True)
+        if not models:
+            return None
         row = models & -models
         return {atom: bool(row & column) for atom, column in self.atoms.items()}
-
-    def laws(self) -> int:
-        """The assignments under which the equations among the atoms are an equality."""
-        laws = self.every
-        for law in _instances_of_leibniz(self.atoms):
-            laws &= self.truth(law, True)
-        return laws
 
     def truth(self, formula: Formula, sign: bool) -> int:
         """The assignments under which the formula, or the instances it stands for, has the value ``sign``."""
