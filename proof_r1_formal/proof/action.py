@@ -207,12 +207,11 @@ def _value(text: str, position: int) -> tuple[Any, int]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _object(text: str) -> _Object | None:
-    """The JSON object that a text is; None if it is none, or has more behind it."""
+    """The JSON object that a text is, whose last character is its first ``}``; None if it is none."""
     try:
-        value, stop = _scan(text, 0)
+        return _scan(text, 0)[0]  # type: ignore[no-any-return]
     except _NotAnArrayError:
         return None
-    return value if stop == len(text) else None
 
 
 def _scan(text: str, position: int) -> tuple[Any, int]:

@@ -21,7 +21,7 @@ def closure(trace: list[Action], terminal: int | None) -> Closure:
 actions = st.lists(
     st.builds(
         lambda name, dependencies: Action((0, 0), name, tuple(dict.fromkeys(dependencies))),
-        st.sampled_from([None, "s1", "s2", "s3", "s4", "s5"]),
+        st.sampled_from([None, "h1", "s1", "s2", "s3", "s4", "s5"]),
         st.lists(st.sampled_from(NAMES), max_size=4),
     ),
     min_size=1,

@@ -265,6 +265,10 @@ def test_what_is_taken_back_is_not_paid_for(monkeypatch: pytest.MonkeyPatch) -> 
     session.extend([first, second])
     assert not session.state.spent
     assert [step.signal for step in session.state.steps] == [1.0, 1.0]
+    session.push(action("s3", ["h1"], "Q(a)", CE))
+    assert session.state.spent
+    session.pop()
+    assert not session.state.spent
 
 
 def test_a_trace_pays_for_its_rule_checks() -> None:
