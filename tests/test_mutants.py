@@ -174,12 +174,12 @@ FAULTS = {
     # closure
     "later actions are depended on": Fault(
         CLOSURE,
-        "elif earlier < index and earlier not in inside:",
-        "elif earlier not in inside:",
+        "range(terminal - 1, -1, -1)",
+        "range(len(actions) - 1, -1, -1)",
         "proof/test_closure.py",
     ),
     "the last of two ids is meant": Fault(
-        CLOSURE, "first_of.setdefault(name, index)", "first_of[name] = index", "proof/test_closure.py"
+        CLOSURE, "reversed(list(enumerate(actions)))", "enumerate(actions)", "proof/test_closure.py"
     ),
 }
 
