@@ -31,7 +31,7 @@ from proof_r1_formal.logic.syntax import (
     Top,
     Xor,
 )
-from proof_r1_formal.logic.transform import negate, size
+from proof_r1_formal.logic.transform import negate
 from proof_r1_formal.rules.forms import conjunctive_parts
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Catalogue, Condition, Schema
@@ -219,7 +219,7 @@ def _anchored(
 
 
 def _builds(schema: Schema) -> bool:
-    return not schema.principal or size(schema.conclusion) > max(map(size, schema.principal))
+    return not schema.principal or schema.conclusion.size > max(pattern.size for pattern in schema.principal)
 
 
 def _with_terms(schema: Schema, substitution: Substitution, terms: Terms) -> Iterator[Substitution]:

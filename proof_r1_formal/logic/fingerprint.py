@@ -13,27 +13,23 @@ from __future__ import annotations
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import product
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from proof_r1_formal.logic.syntax import (
-    And,
     App,
     Atom,
+    Binary,
     Bottom,
     Eq,
     Exists,
     ForAll,
     Formula,
-    Iff,
-    Implies,
     Not,
-    Or,
     Term,
-    Top,
     Var,
-    Xor,
     once,
 )
+from proof_r1_formal.logic.truth_table import combined
 
 WIDTH = 128
 """How many structures of each size there are."""
@@ -91,61 +87,43 @@ def _visits(formula: Formula) -> int:
     while pending:
         part, times = pending.pop()
         total += times
-        match part:
-            case Top() | Bottom() | Var():
-                pass
-            case Atom(_, arguments) | App(_, arguments):
-                total += times << len(arguments)
-                pending += [(argument, times) for argument in arguments]
-            case Not(body):
-                pending.append((body, times))
-            case ForAll(_, body) | Exists(_, body):
-                pending.append((body, 2 * times))
-            case _:
-                pending += ((part.left, times), (part.right, times))
+        if isinstance(part, Atom | App):
+            total += times << len(part.arguments)
+            pending += [(argument, times) for argument in part.arguments]
+        elif isinstance(part, Not):
+            pending.append((part.body, times))
+        elif isinstance(part, Binary | Eq):
+            pending += ((part.left, times), (part.right, times))
+        elif isinstance(part, ForAll | Exists):
+            pending.append((part.body, 2 * times))
     return total
 
 
 def _truth(formula: Formula, values: _Values, *, single: bool) -> int:
     """Where the formula is true, in the structures of a single element or in those of two."""
-    match formula:
-        case Top():
-            return EVERYWHERE
-        case Bottom():
-            return 0
-        case Atom(predicate, arguments):
-            return _lookup("predicate", predicate, arguments, values, single=single)
-        case Eq(left, right):
-            return EVERYWHERE if single else EVERYWHERE ^ _value(left, values) ^ _value(right, values)
-        case Not(body):
-            return EVERYWHERE ^ _truth(body, values, single=single)
-        case And(left, right):
-            return _truth(left, values, single=single) & _truth(right, values, single=single)
-        case Or(left, right):
-            return _truth(left, values, single=single) | _truth(right, values, single=single)
-        case Xor(left, right):
-            return _truth(left, values, single=single) ^ _truth(right, values, single=single)
-        case Implies(left, right):
-            return (EVERYWHERE ^ _truth(left, values, single=single)) | _truth(right, values, single=single)
-        case Iff(left, right):
-            return EVERYWHERE ^ _truth(left, values, single=single) ^ _truth(right, values, single=single)
-        case ForAll(variable, body) | Exists(variable, body):
-            if single:
-                return _truth(body, values, single=True)
-            first = _truth(body, {**values, variable: 0}, single=False)
-            second = _truth(body, {**values, variable: EVERYWHERE}, single=False)
-            return first & second if isinstance(formula, ForAll) else first | second
-    assert_never(formula)
+    if isinstance(formula, Atom):
+        return _lookup("predicate", formula.predicate, formula.arguments, values, single=single)
+    if isinstance(formula, Not):
+        return EVERYWHERE ^ _truth(formula.body, values, single=single)
+    if isinstance(formula, Binary):
+        left = _truth(formula.left, values, single=single)
+        return combined(formula, left, _truth(formula.right, values, single=single), EVERYWHERE)
+    if isinstance(formula, ForAll | Exists):
+        if single:
+            return _truth(formula.body, values, single=True)
+        first = _truth(formula.body, {**values, formula.variable: 0}, single=False)
+        second = _truth(formula.body, {**values, formula.variable: EVERYWHERE}, single=False)
+        return first & second if isinstance(formula, ForAll) else first | second
+    if isinstance(formula, Eq) and not single:
+        return EVERYWHERE ^ _value(formula.left, values) ^ _value(formula.right, values)
+    return 0 if isinstance(formula, Bottom) else EVERYWHERE
 
 
 def _value(term: Term, values: _Values) -> int:
     """Bit i: which of the elements 0 and 1 the term denotes in structure i."""
-    match term:
-        case Var():
-            return values[term]
-        case App(function, arguments):
-            return _lookup("function", function, arguments, values, single=False)
-    assert_never(term)
+    if isinstance(term, Var):
+        return values[term]
+    return _lookup("function", term.function, term.arguments, values, single=False)
 
 
 def _lookup(kind: str, name: str, arguments: tuple[Term, ...], values: _Values, *, single: bool) -> int:

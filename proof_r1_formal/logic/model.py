@@ -14,15 +14,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from math import prod
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias
 
 from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.errors import StructureError
 from proof_r1_formal.logic.syntax import (
     And,
-    App,
     Atom,
-    Bottom,
+    Binary,
     Eq,
     Exists,
     ForAll,
@@ -118,40 +117,36 @@ def evaluate(formula: Formula, structure: Structure, assignment: Assignment | No
         StructureError: the structure does not interpret a symbol, a sort or a free variable that the value needs.
     """
     values = {} if assignment is None else assignment
-    match formula:
-        case Top():
-            return True
-        case Bottom():
-            return False
-        case Atom(predicate, arguments):
-            if predicate not in structure.predicates:
-                raise StructureError(f"the structure does not interpret predicate {predicate!r}")
-            return tuple([value_of(term, structure, values) for term in arguments]) in structure.predicates[predicate]
-        case Eq(left, right):
-            return value_of(left, structure, values) == value_of(right, structure, values)
-        case Not(body):
-            return not evaluate(body, structure, values)
-        case And(left, right):
-            return evaluate(left, structure, values) and evaluate(right, structure, values)
-        case Or(left, right):
-            return evaluate(left, structure, values) or evaluate(right, structure, values)
-        case Xor(left, right):
-            return evaluate(left, structure, values) != evaluate(right, structure, values)
-        case Implies(left, right):
-            return not evaluate(left, structure, values) or evaluate(right, structure, values)
-        case Iff(left, right):
-            return evaluate(left, structure, values) == evaluate(right, structure, values)
-        case ForAll(variable, body):
-            for element in _elements(variable, structure):
-                if not evaluate(body, structure, {**values, variable: element}):
-                    return False
-            return True
-        case Exists(variable, body):
-            for element in _elements(variable, structure):
-                if evaluate(body, structure, {**values, variable: element}):
-                    return True
-            return False
-    assert_never(formula)
+    if isinstance(formula, Atom):
+        rows = structure.predicates.get(formula.predicate)
+        if rows is None:
+            raise StructureError(f"the structure does not interpret predicate {formula.predicate!r}")
+        return tuple([value_of(term, structure, values) for term in formula.arguments]) in rows
+    if isinstance(formula, Not):
+        return not evaluate(formula.body, structure, values)
+    if isinstance(formula, Implies):
+        return not evaluate(formula.left, structure, values) or evaluate(formula.right, structure, values)
+    if isinstance(formula, And):
+        return evaluate(formula.left, structure, values) and evaluate(formula.right, structure, values)
+    if isinstance(formula, Or):
+        return evaluate(formula.left, structure, values) or evaluate(formula.right, structure, values)
+    if isinstance(formula, ForAll):
+        for element in _elements(formula.variable, structure):
+            if not evaluate(formula.body, structure, {**values, formula.variable: element}):
+                return False
+        return True
+    if isinstance(formula, Exists):
+        for element in _elements(formula.variable, structure):
+            if evaluate(formula.body, structure, {**values, formula.variable: element}):
+                return True
+        return False
+    if isinstance(formula, Xor):
+        return evaluate(formula.left, structure, values) != evaluate(formula.right, structure, values)
+    if isinstance(formula, Iff):
+        return evaluate(formula.left, structure, values) == evaluate(formula.right, structure, values)
+    if isinstance(formula, Eq):
+        return value_of(formula.left, structure, values) == value_of(formula.right, structure, values)
+    return isinstance(formula, Top)
 
 
 def value_of(term: Term, structure: Structure, assignment: Assignment) -> Element:
@@ -160,18 +155,15 @@ def value_of(term: Term, structure: Structure, assignment: Assignment) -> Elemen
     Raises:
         StructureError: a symbol, an argument tuple or a variable has no value.
     """
-    match term:
-        case Var():
-            if term not in assignment:
-                raise StructureError(f"variable {term.name!r} has no value")
-            return assignment[term]
-        case App(function, arguments):
-            values = tuple([value_of(argument, structure, assignment) for argument in arguments])
-            try:
-                return structure.functions[function][values]
-            except KeyError:
-                raise StructureError(f"the structure does not interpret {function!r} at {values}") from None
-    assert_never(term)
+    if isinstance(term, Var):
+        if term not in assignment:
+            raise StructureError(f"variable {term.name!r} has no value")
+        return assignment[term]
+    values = tuple([value_of(argument, structure, assignment) for argument in term.arguments])
+    try:
+        return structure.functions[term.function][values]
+    except KeyError:
+        raise StructureError(f"the structure does not interpret {term.function!r} at {values}") from None
 
 
 def evaluation_steps(formula: Formula, structure: Structure) -> int:
@@ -188,13 +180,12 @@ def evaluation_steps(formula: Formula, structure: Structure) -> int:
             total += times * part.size
             continue
         total += times
-        match part:
-            case Not(body):
-                pending.append((body, times))
-            case ForAll(variable, body) | Exists(variable, body):
-                pending.append((body, times * len(_elements(variable, structure))))
-            case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-                pending += ((left, times), (right, times))
+        if isinstance(part, ForAll | Exists):
+            pending.append((part.body, times * len(_elements(part.variable, structure))))
+        elif isinstance(part, Not):
+            pending.append((part.body, times))
+        elif isinstance(part, Binary):
+            pending += ((part.left, times), (part.right, times))
     return total
 
 

@@ -11,14 +11,13 @@ from proof_r1_formal.logic.syntax import (
     ENTITY,
     App,
     Atom,
-    Bottom,
+    Binary,
     Eq,
     Exists,
     ForAll,
     Formula,
     Not,
     Term,
-    Top,
     Var,
     once,
 )
@@ -71,24 +70,21 @@ def symbols(formula: Formula) -> Symbols:
     pending = [formula]
     while pending:
         part = pending.pop()
-        match part:
-            case Atom(predicate, arguments):
-                uses[_use(predicate, "predicate", len(arguments))] = None
-                for argument in arguments:
-                    _visit(argument, uses, ground, sorts)
-            case Not(body):
-                pending.append(body)
-            case ForAll(variable, body) | Exists(variable, body):
-                sorts.add(variable.sort)
-                pending.append(body)
-            case Eq(left, right):
-                equality = True
-                _visit(left, uses, ground, sorts)
-                _visit(right, uses, ground, sorts)
-            case Top() | Bottom():
-                pass
-            case _:
-                pending += (part.right, part.left)
+        if isinstance(part, Atom):
+            uses[_use(part.predicate, "predicate", len(part.arguments))] = None
+            for argument in part.arguments:
+                _visit(argument, uses, ground, sorts)
+        elif isinstance(part, Binary):
+            pending += (part.right, part.left)
+        elif isinstance(part, Not):
+            pending.append(part.body)
+        elif isinstance(part, ForAll | Exists):
+            sorts.add(part.variable.sort)
+            pending.append(part.body)
+        elif isinstance(part, Eq):
+            equality = True
+            _visit(part.left, uses, ground, sorts)
+            _visit(part.right, uses, ground, sorts)
     if sorts <= _DEFAULT:
         return Symbols(tuple(uses), tuple(ground), _DEFAULT if sorts else _NONE, equality, True)
     return Symbols(tuple(uses), tuple(ground), frozenset(sorts), equality, False)

@@ -13,6 +13,7 @@ from proof_r1_formal.logic.syntax import (
     And,
     App,
     Atom,
+    Binary,
     Bottom,
     Eq,
     Exists,
@@ -48,30 +49,22 @@ def subformulas(formula: Formula) -> Iterator[Formula]:
     while stack:
         current = stack.pop()
         yield current
-        match current:
-            case Not(body) | ForAll(_, body) | Exists(_, body):
-                stack.append(body)
-            case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-                stack.append(right)
-                stack.append(left)
-            case Top() | Bottom() | Atom() | Eq():
-                pass
-            case _:
-                assert_never(current)
+        if isinstance(current, Binary):
+            stack.append(current.right)
+            stack.append(current.left)
+        elif isinstance(current, Not | ForAll | Exists):
+            stack.append(current.body)
 
 
 def terms(formula: Formula) -> Iterator[Term]:
     """Every term inside the formula, arguments of terms included, left to right (repeats included)."""
     for part in subformulas(formula):
-        match part:
-            case Atom(_, arguments):
-                for argument in arguments:
-                    yield from subterms(argument)
-            case Eq(left, right):
-                yield from subterms(left)
-                yield from subterms(right)
-            case _:
-                pass
+        if isinstance(part, Atom):
+            for argument in part.arguments:
+                yield from subterms(argument)
+        elif isinstance(part, Eq):
+            yield from subterms(part.left)
+            yield from subterms(part.right)
 
 
 def subterms(root: Term) -> Iterator[Term]:
@@ -90,11 +83,6 @@ def functions_within(term: Term) -> tuple[str, ...]:
     return tuple([part.function for part in subterms(term) if isinstance(part, App)])
 
 
-def size(formula: Formula) -> int:
-    """The number of connectives, quantifiers, atoms and truth values."""
-    return sum(1 for _ in subformulas(formula))
-
-
 def constants(formula: Formula) -> tuple[App, ...]:
     """The constants of the formula, each once, in order of first occurrence."""
     return tuple(dict.fromkeys(t for t in terms(formula) if isinstance(t, App) and not t.arguments))
@@ -105,38 +93,32 @@ def constants(formula: Formula) -> tuple[App, ...]:
 
 def substitute_term(term: Term, substitution: Substitution) -> Term:
     """The term with variables replaced."""
-    match term:
-        case Var():
-            return substitution.get(term, term)
-        case App(_, arguments):
-            return term.on(tuple([substitute_term(a, substitution) for a in arguments])) if term.free else term
-    assert_never(term)
+    if isinstance(term, Var):
+        return substitution.get(term, term)
+    return term.on(tuple([substitute_term(a, substitution) for a in term.arguments])) if term.free else term
 
 
 def substitute(formula: Formula, substitution: Substitution) -> Formula:
     """The formula with free variables replaced, bound variables renamed where they would capture."""
     if formula.free.isdisjoint(substitution):
         return formula
-    match formula:
-        case Top() | Bottom():
-            return formula
-        case Atom(predicate, arguments):
-            return Atom(predicate, tuple([substitute_term(a, substitution) for a in arguments]))
-        case Eq(left, right):
-            return Eq(substitute_term(left, substitution), substitute_term(right, substitution))
-        case Not(body):
-            return Not(substitute(body, substitution))
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return type(formula)(substitute(left, substitution), substitute(right, substitution))
-        case ForAll(variable, body) | Exists(variable, body):
-            inner = {v: t for v, t in substitution.items() if v in formula.free}
-            incoming = frozenset[Var]().union(*[t.free for t in inner.values()])
-            if variable in incoming:
-                renamed = fresh_variable(variable, incoming | body.free)
-                body = substitute(body, {variable: renamed})
-                variable = renamed
-            return type(formula)(variable, substitute(body, inner))
-    assert_never(formula)
+    if isinstance(formula, Atom):
+        return Atom(formula.predicate, tuple([substitute_term(a, substitution) for a in formula.arguments]))
+    if isinstance(formula, Binary):
+        return type(formula)(substitute(formula.left, substitution), substitute(formula.right, substitution))
+    if isinstance(formula, Not):
+        return Not(substitute(formula.body, substitution))
+    if isinstance(formula, Eq):
+        return Eq(substitute_term(formula.left, substitution), substitute_term(formula.right, substitution))
+    assert isinstance(formula, ForAll | Exists)  # ⊤ and ⊥ have no variables
+    variable, body = formula.variable, formula.body
+    inner = {v: t for v, t in substitution.items() if v in formula.free}
+    incoming = frozenset[Var]().union(*[t.free for t in inner.values()])
+    if variable in incoming:
+        renamed = fresh_variable(variable, incoming | body.free)
+        body = substitute(body, {variable: renamed})
+        variable = renamed
+    return type(formula)(variable, substitute(body, inner))
 
 
 def instantiate(formula: Quantified, term: Term) -> Formula:
@@ -238,19 +220,14 @@ def _quantified_normal(formula: Formula) -> Formula:
 
 
 def _alpha_normal(formula: Formula, renaming: dict[Var, Term]) -> Formula:
-    match formula:
-        case Top() | Bottom():
-            return formula
-        case Atom() | Eq():
-            return substitute(formula, renaming)
-        case Not(body):
-            return Not(_alpha_normal(body, renaming))
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return type(formula)(_alpha_normal(left, renaming), _alpha_normal(right, renaming))
-        case ForAll(variable, body) | Exists(variable, body):
-            bound = Var(f"␣{body.quantifiers}", variable.sort)
-            return type(formula)(bound, _alpha_normal(body, {**renaming, variable: bound}))
-    assert_never(formula)
+    if isinstance(formula, Binary):
+        return type(formula)(_alpha_normal(formula.left, renaming), _alpha_normal(formula.right, renaming))
+    if isinstance(formula, Not):
+        return Not(_alpha_normal(formula.body, renaming))
+    if isinstance(formula, ForAll | Exists):
+        bound = Var(f"␣{formula.body.quantifiers}", formula.variable.sort)
+        return type(formula)(bound, _alpha_normal(formula.body, {**renaming, formula.variable: bound}))
+    return substitute(formula, renaming)
 
 
 def alpha_equivalent(first: Formula, second: Formula) -> bool:
@@ -299,20 +276,17 @@ def regrouped(formula: Formula) -> Formula:
 
 
 def _regrouped(formula: Formula) -> Formula:
-    match formula:
-        case Top() | Bottom() | Atom() | Eq():
-            return formula
-        case Not(body):
-            return Not(_regrouped(body))
-        case And():
-            return conjunction(tuple(sorted([_regrouped(f) for f in conjuncts(formula)], key=_order)))
-        case Or():
-            return disjunction(tuple(sorted([_regrouped(f) for f in disjuncts(formula)], key=_order)))
-        case Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return type(formula)(_regrouped(left), _regrouped(right))
-        case ForAll(variable, body) | Exists(variable, body):
-            return type(formula)(variable, _regrouped(body))
-    assert_never(formula)
+    if isinstance(formula, And):
+        return conjunction(tuple(sorted([_regrouped(f) for f in conjuncts(formula)], key=_order)))
+    if isinstance(formula, Or):
+        return disjunction(tuple(sorted([_regrouped(f) for f in disjuncts(formula)], key=_order)))
+    if isinstance(formula, Binary):
+        return type(formula)(_regrouped(formula.left), _regrouped(formula.right))
+    if isinstance(formula, Not):
+        return Not(_regrouped(formula.body))
+    if isinstance(formula, ForAll | Exists):
+        return type(formula)(formula.variable, _regrouped(formula.body))
+    return formula
 
 
 @once

@@ -40,7 +40,7 @@ from proof_r1_formal.logic.show import Notation, show
 from proof_r1_formal.logic.signature import FunctionType, Signature, ground_terms
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import ENTITY, And, App, Exists, ForAll, Formula, Not, Term, Var
-from proof_r1_formal.logic.transform import size, subformulas, substitute
+from proof_r1_formal.logic.transform import subformulas, substitute
 from proof_r1_formal.proof.step import QUANTIFIER_NEGATION
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.matching import matches
@@ -365,7 +365,7 @@ class _Builder:
         substitution = {name: value for name, value in recipe.letters.items() if isinstance(value, Var)}
         found: Mapping[str, Lambda | Term] = substitution
         names: dict[int, str] = {}
-        order = sorted(range(len(patterns)), key=lambda index: size(patterns[index]))  # a letter alone fits anything
+        order = sorted(range(len(patterns)), key=lambda index: patterns[index].size)  # a letter alone fits anything
         for index in order:
             pattern, link = patterns[index], recipe.links[index]
             fitting: list[tuple[str, Mapping[str, Lambda | Term]]] = []

@@ -22,7 +22,6 @@ from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import FunctionType, Signature
-from proof_r1_formal.logic.transform import size
 from proof_r1_formal.proof.action import Action, read_completion
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
@@ -167,7 +166,7 @@ def test_a_bug_in_the_verifier_shrinks_to_a_short_attempt() -> None:
     shortest = find(valid_attempts(signature=FEW), fails, settings=SHRINKING)
     assert len(shortest.steps) <= 2
     assert len(shortest.problem.premises) <= 2
-    assert all(size(premise.formula) <= 5 for premise in shortest.problem.premises), shortest
+    assert all(premise.formula.size <= 5 for premise in shortest.problem.premises), shortest
 
 
 def test_a_bug_that_accepts_too_much_shrinks_too() -> None:
