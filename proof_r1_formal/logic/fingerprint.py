@@ -21,10 +21,10 @@ from proof_r1_formal.logic.syntax import (
     Binary,
     Bottom,
     Eq,
-    Exists,
     ForAll,
     Formula,
     Not,
+    Quantified,
     Term,
     Var,
     once,
@@ -94,7 +94,7 @@ def _visits(formula: Formula) -> int:
             pending.append((part.body, times))
         elif isinstance(part, Binary | Eq):
             pending += ((part.left, times), (part.right, times))
-        elif isinstance(part, ForAll | Exists):
+        elif isinstance(part, Quantified):
             pending.append((part.body, 2 * times))
     return total
 
@@ -108,7 +108,7 @@ def _truth(formula: Formula, values: _Values, *, single: bool) -> int:
     if isinstance(formula, Binary):
         left = _truth(formula.left, values, single=single)
         return combined(formula, left, _truth(formula.right, values, single=single), EVERYWHERE)
-    if isinstance(formula, ForAll | Exists):
+    if isinstance(formula, Quantified):
         if single:
             return _truth(formula.body, values, single=True)
         first = _truth(formula.body, {**values, formula.variable: 0}, single=False)

@@ -30,6 +30,7 @@ from proof_r1_formal.logic.syntax import (
     Implies,
     Not,
     Or,
+    Quantified,
     Term,
     Top,
     Var,
@@ -180,7 +181,7 @@ def evaluation_steps(formula: Formula, structure: Structure) -> int:
             total += times * part.size
             continue
         total += times
-        if isinstance(part, ForAll | Exists):
+        if isinstance(part, Quantified):
             pending.append((part.body, times * len(_elements(part.variable, structure))))
         elif isinstance(part, Not):
             pending.append((part.body, times))

@@ -13,10 +13,9 @@ from proof_r1_formal.logic.syntax import (
     Atom,
     Binary,
     Eq,
-    Exists,
-    ForAll,
     Formula,
     Not,
+    Quantified,
     Term,
     Var,
     once,
@@ -78,7 +77,7 @@ def symbols(formula: Formula) -> Symbols:
             pending += (part.right, part.left)
         elif isinstance(part, Not):
             pending.append(part.body)
-        elif isinstance(part, ForAll | Exists):
+        elif isinstance(part, Quantified):
             sorts.add(part.variable.sort)
             pending.append(part.body)
         elif isinstance(part, Eq):

@@ -52,7 +52,7 @@ def subformulas(formula: Formula) -> Iterator[Formula]:
         if isinstance(current, Binary):
             stack.append(current.right)
             stack.append(current.left)
-        elif isinstance(current, Not | ForAll | Exists):
+        elif isinstance(current, (Not, Quantified)):
             stack.append(current.body)
 
 
@@ -110,7 +110,7 @@ def substitute(formula: Formula, substitution: Substitution) -> Formula:
         return Not(substitute(formula.body, substitution))
     if isinstance(formula, Eq):
         return Eq(substitute_term(formula.left, substitution), substitute_term(formula.right, substitution))
-    assert isinstance(formula, ForAll | Exists)  # ⊤ and ⊥ have no variables
+    assert isinstance(formula, Quantified)  # ⊤ and ⊥ have no variables
     variable, body = formula.variable, formula.body
     inner = {v: t for v, t in substitution.items() if v in formula.free}
     incoming = frozenset[Var]().union(*[t.free for t in inner.values()])
@@ -224,7 +224,7 @@ def _alpha_normal(formula: Formula, renaming: dict[Var, Term]) -> Formula:
         return type(formula)(_alpha_normal(formula.left, renaming), _alpha_normal(formula.right, renaming))
     if isinstance(formula, Not):
         return Not(_alpha_normal(formula.body, renaming))
-    if isinstance(formula, ForAll | Exists):
+    if isinstance(formula, Quantified):
         bound = Var(f"␣{formula.body.quantifiers}", formula.variable.sort)
         return type(formula)(bound, _alpha_normal(formula.body, {**renaming, formula.variable: bound}))
     return substitute(formula, renaming)
@@ -284,7 +284,7 @@ def _regrouped(formula: Formula) -> Formula:
         return type(formula)(_regrouped(formula.left), _regrouped(formula.right))
     if isinstance(formula, Not):
         return Not(_regrouped(formula.body))
-    if isinstance(formula, ForAll | Exists):
+    if isinstance(formula, Quantified):
         return type(formula)(formula.variable, _regrouped(formula.body))
     return formula
 

@@ -23,7 +23,6 @@ from proof_r1_formal.logic.syntax import (
     Atom,
     Binary,
     Connective,
-    Exists,
     ForAll,
     Formula,
     Iff,
@@ -88,7 +87,7 @@ def _match(
                 result += _match(pattern.right, other, bound, partial, skipped)
     elif isinstance(pattern, Not):
         return _match(pattern.body, formula.body, bound, substitution, skipped) if isinstance(formula, Not) else []
-    elif isinstance(pattern, ForAll | Exists):
+    elif isinstance(pattern, Quantified):
         variable = pattern.variable
         for first, rest in _heads(type(pattern), formula):
             known = substitution.get(variable.name, first)

@@ -60,7 +60,7 @@ class OneElement:
     def _assume(self, formula: Formula) -> bool:
         """Give the predicate of a literal its truth value; whether that makes the formula true."""
         value = _EVERY
-        while isinstance(formula, Not | Quantified):
+        while isinstance(formula, (Not, Quantified)):
             if isinstance(formula, Not):
                 value ^= _EVERY
             formula = formula.body
