@@ -41,7 +41,7 @@ from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION
 from proof_r1_formal.logic import parse
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import Formula, Iff, Not
-from proof_r1_formal.proof import judge, session
+from proof_r1_formal.proof import action, judge, session
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.verify import Verifier
@@ -61,11 +61,12 @@ class Decides(Protocol):
 
 
 def forget() -> None:
-    """Empty the parser's memory and drop unused nodes, so that a measurement starts cold.
+    """Empty the memories of texts and drop unused nodes, so that a measurement starts cold.
 
     The collector then leaves the benchmark's own objects alone, which a program that only verifies would not have.
     """
     parse._parse_cached.cache_clear()
+    action._object.cache_clear()
     gc.unfreeze()
     gc.collect()
     gc.freeze()

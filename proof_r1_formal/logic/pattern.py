@@ -28,7 +28,7 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import fresh_variable, subformulas, substitute, subterms
 
 
-class Lambda(msgspec.Struct, frozen=True):
+class Lambda(msgspec.Struct, frozen=True, gc=False):
     """A formula with holes: what a pattern variable with arguments stands for.
 
     A variable that is there twice names the last of its holes, as in ``λx. λx. body``.

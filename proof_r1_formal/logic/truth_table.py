@@ -7,7 +7,9 @@ the row in which the atom of index k is true exactly if i has bit k.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+import msgspec
 
 from proof_r1_formal.logic.syntax import And, Atom, Binary, Eq, Formula, Implies, Not, Or, Top, Xor
 
@@ -109,7 +111,7 @@ def canonical_equation(equation: Eq) -> Eq:
     return min(equation, Eq(equation.right, equation.left), key=repr)
 
 
-class SemanticKey(NamedTuple):
+class SemanticKey(msgspec.Struct, frozen=True, gc=False):
     """What a formula without quantifiers and equations says: equal exactly for equivalent ones.
 
     Attributes:
@@ -136,7 +138,7 @@ def semantic_key(formula: Formula) -> SemanticKey | None:
     if formula.quantifiers:
         return None
     if isinstance(formula, Atom):  # which would hold itself
-        return tuple.__new__(SemanticKey, ((formula,), _FIRST))
+        return SemanticKey((formula,), _FIRST)
     try:
         return formula.memo["key"]  # type: ignore[no-any-return]
     except KeyError:

@@ -37,7 +37,7 @@ FIELDS = ("id", "dependencies", "conclusion", "rule")
 _FIELDS = frozenset(FIELDS)
 
 
-class Action(msgspec.Struct, frozen=True):
+class Action(msgspec.Struct, frozen=True, gc=False):
     """One element of the summary's array.
 
     Attributes:
@@ -138,11 +138,14 @@ class _NotAnArrayError(Exception):
     """The summary does not hold one JSON array; the message says why."""
 
 
-class _Object(msgspec.Struct):
-    """A JSON object with its keys in order, repeats included; and the action that it was read as, if it was read."""
+class _Object(msgspec.Struct, gc=False):
+    """A JSON object with its keys in order, repeats included; once it was read as an action, that instead."""
 
     pairs: list[tuple[str, Any]]
     action: Action | None = None
+
+
+_NO_PAIRS: list[tuple[str, Any]] = []
 
 
 def _refuse_constant(name: str) -> Any:
@@ -248,15 +251,17 @@ _TOO_DEEP = f"a JSON value is nested deeper than {MAX_NESTING} levels"
 def _action(span: tuple[int, int], value: Any) -> Action:
     if not isinstance(value, _Object):
         return Action(span, findings=(Finding(Code.NOT_AN_OBJECT, "the element is not a JSON object"),))
-    if value.action is None:
-        value.action = _read(value)
-    return structs.replace(value.action, span=span)
+    pairs, action = value.pairs, value.action  # in this order, as another thread may read the object now
+    if action is None:
+        action = value.action = _read(pairs)
+        value.pairs = _NO_PAIRS
+    return structs.replace(action, span=span)
 
 
-def _read(value: _Object) -> Action:
+def _read(pairs: list[tuple[str, Any]]) -> Action:
     """The action that an object is, without its place in the text."""
-    fields = dict(reversed(value.pairs))  # of a repeated key, the first value
-    findings = [] if len(value.pairs) == len(FIELDS) and fields.keys() == _FIELDS else _wrong_keys(value, fields)
+    fields = dict(reversed(pairs))  # of a repeated key, the first value
+    findings = [] if len(pairs) == len(FIELDS) and fields.keys() == _FIELDS else _wrong_keys(pairs, fields)
     conclusion = _text(fields, "conclusion", findings)
     return Action(
         span=(0, 0),
@@ -269,9 +274,9 @@ def _read(value: _Object) -> Action:
     )
 
 
-def _wrong_keys(value: _Object, fields: dict[str, Any]) -> list[Finding]:
+def _wrong_keys(pairs: list[tuple[str, Any]], fields: dict[str, Any]) -> list[Finding]:
     """Keys that are there twice, are missing, or are not fields."""
-    counts = Counter([key for key, _ in value.pairs])
+    counts = Counter([key for key, _ in pairs])
     extra, listed = [key for key in fields if key not in _FIELDS], ", ".join(FIELDS)
     return [
         *[Finding(Code.DUPLICATE_KEY, f"field {key!r} is there twice") for key in fields if counts[key] > 1],

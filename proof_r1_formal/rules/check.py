@@ -40,7 +40,7 @@ QUESTION = 20
 """The price of a question of entailment."""
 
 
-class Anchor(msgspec.Struct, frozen=True):
+class Anchor(msgspec.Struct, frozen=True, gc=False):
     """Where a principal premise comes from: the index of a dependency, and the element of its spine.
 
     Attributes:
@@ -52,7 +52,7 @@ class Anchor(msgspec.Struct, frozen=True):
     antecedents: tuple[Formula, ...] = ()
 
 
-class Match(msgspec.Struct, frozen=True):
+class Match(msgspec.Struct, frozen=True, gc=False):
     """The step is an instance of ``schema`` under ``substitution``.
 
     Attributes:

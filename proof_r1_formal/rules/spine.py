@@ -19,7 +19,7 @@ SPINE_BUDGET = 1_000
 """The most spine elements of a dependency that are looked at."""
 
 
-class Element(msgspec.Struct, frozen=True):
+class Element(msgspec.Struct, frozen=True, gc=False):
     """A spine element, and the antecedents of the implications on the way to it, the outermost first."""
 
     formula: Formula

@@ -63,23 +63,22 @@ def confirm(query: Query, answer: Answer, kernel: Kernel | None = None) -> Confi
         kernel: also checks it, if it is given; a countermodel that is too large for it stays with the evaluator.
     """
     used: frozenset[int] | None = None
-    match answer:
-        case Entailed(proof) if proof is not None:
-            try:
-                used = check(proof, query.dependencies, query.conclusion)
-            except ProofError as error:
-                return _broken(answer, f"the solver's proof does not hold: {error}")
-        case Refuted(model) if model is not None:
-            try:
-                holds = is_countermodel(query, model)
-            except TooLargeError as error:
-                return Confirmed(Unknown(Reason.BUDGET, str(error), answer.steps))
-            except (SignatureError, StructureError) as error:
-                return _broken(answer, f"the solver's countermodel is none: {error}")
-            if not holds:
-                return _broken(answer, "the solver's countermodel is none")
-        case _:
-            return Confirmed(answer)
+    if isinstance(answer, Entailed) and answer.proof is not None:
+        try:
+            used = check(answer.proof, query.dependencies, query.conclusion)
+        except ProofError as error:
+            return _broken(answer, f"the solver's proof does not hold: {error}")
+    elif isinstance(answer, Refuted) and answer.model is not None:
+        try:
+            holds = is_countermodel(query, answer.model)
+        except TooLargeError as error:
+            return Confirmed(Unknown(Reason.BUDGET, str(error), answer.steps))
+        except (SignatureError, StructureError) as error:
+            return _broken(answer, f"the solver's countermodel is none: {error}")
+        if not holds:
+            return _broken(answer, "the solver's countermodel is none")
+    else:
+        return Confirmed(answer)
     judgement = None if kernel is None else kernel.judge(query, answer)
     if judgement is None:
         return Confirmed(answer, "checked", used)
