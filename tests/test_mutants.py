@@ -37,23 +37,23 @@ FAULTS = {
     # the meaning of formulas
     "⊕ is ∨": Fault(
         MODEL,
-        "evaluate(left, structure, values) != evaluate(right, structure, values)",
-        "evaluate(left, structure, values) or evaluate(right, structure, values)",
+        "evaluate(formula.left, structure, values) != evaluate(formula.right, structure, values)",
+        "evaluate(formula.left, structure, values) or evaluate(formula.right, structure, values)",
         TABLES,
     ),
     "→ is reversed": Fault(
         MODEL,
-        "not evaluate(left, structure, values) or evaluate(right, structure, values)",
-        "evaluate(left, structure, values) or not evaluate(right, structure, values)",
+        "not evaluate(formula.left, structure, values) or evaluate(formula.right, structure, values)",
+        "evaluate(formula.left, structure, values) or not evaluate(formula.right, structure, values)",
         TABLES,
     ),
     "∀ looks at one element": Fault(
-        MODEL, "return False\n            return True\n", "return False\n                return True\n", EXAMPLES
+        MODEL, "return False\n        return True\n", "return False\n            return True\n", EXAMPLES
     ),
     "an inner quantifier does not hide an outer one": Fault(
         MODEL,
-        "if not evaluate(body, structure, {**values, variable: element}):",
-        "if not evaluate(body, structure, {variable: element, **values}):",
+        "if not evaluate(formula.body, structure, {**values, formula.variable: element}):",
+        "if not evaluate(formula.body, structure, {formula.variable: element, **values}):",
         EXAMPLES,
     ),
     "domains may be empty": Fault(
