@@ -210,27 +210,39 @@ def test_imitation(given: Path) -> None:
 # -- jobs -------------------------------------------------------------------------------------------------------------
 
 
+HEAD = """
+import signal, sys
+import ray
+sizes = {"num_cpus": 6, "num_gpus": 2, "object_store_memory": 500_000_000}
+place = {"include_dashboard": True, "dashboard_port": int(sys.argv[1]), "_node_ip_address": "127.0.0.1"}
+context = ray.init(address="local", **place, **sizes)
+print(context.dashboard_url, flush=True)
+signal.pause()
+"""
+"""Starts a cluster. ``ray start`` also starts Ray's client server, and ends the cluster where that takes over 30 s."""
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     """The address of a Ray cluster on this machine, whose GPUs are names."""
-    ports = []
-    for _ in range(2):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            ports.append(free.getsockname()[1])
-    start = [str(BIN / "ray"), "start", "--head", "--block", "--node-ip-address=127.0.0.1", f"--port={ports[0]}"]
-    options = ["--num-cpus=6", "--num-gpus=2", "--object-store-memory=500000000", f"--dashboard-port={ports[1]}"]
-    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
-    head = subprocess.Popen(
-        [*start, *options, "--disable-usage-stats"], env=environment, stdout=subprocess.PIPE, text=True
-    )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {
+        **os.environ,
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "RAY_DASHBOARD_STARTUP_TIMEOUT_S": f"{PATIENCE:.0f}",
+        "RAY_USAGE_STATS_ENABLED": "0",
+    }
+    head = subprocess.Popen([sys.executable, "-c", HEAD, str(port)], env=environment, stdout=subprocess.PIPE, text=True)
     assert head.stdout is not None
     try:
-        assert any("Ray runtime started" in line for line in head.stdout)
-        yield f"http://127.0.0.1:{ports[1]}"
+        assert f"127.0.0.1:{port}\n" in head.stdout
+        yield f"http://127.0.0.1:{port}"
     finally:
         head.terminate()
         head.wait()
+        head.stdout.close()
 
 
 class Enough(Exception):  # noqa: N818 (it is no error: the log says what was waited for)
