@@ -179,7 +179,7 @@ class StepChecker:
         if lacking:
             verdict.findings.extend([_unresolved(action, name, state) for name in lacking])
             return
-        confirmed = self._justified(tuple(known.values()), formula)
+        confirmed = self._justified(tuple([known[name] for name in action.dependencies]), formula)
         verdict.answer = answer = confirmed.answer
         if self._judge.evidence != "none" and not isinstance(answer, Unknown):
             verdict.evidence = confirmed.evidence
@@ -187,9 +187,9 @@ class StepChecker:
             case Entailed():
                 verdict.semantic = True
                 verdict.used = None if confirmed.used is None else action.dependencies
-                if confirmed.used is not None and len(confirmed.used) < len(known):
-                    verdict.used = tuple([n for i, n in enumerate(known) if i in confirmed.used])
-                    unused = tuple([n for i, n in enumerate(known) if i not in confirmed.used])
+                if confirmed.used is not None and len(confirmed.used) < len(action.dependencies):
+                    verdict.used = tuple([n for i, n in enumerate(action.dependencies) if i in confirmed.used])
+                    unused = tuple([n for i, n in enumerate(action.dependencies) if i not in confirmed.used])
                     problem = f"the conclusion follows without {', '.join(unused)}"
                     verdict.findings.append(Finding(Code.UNUSED_DEPENDENCY, problem, unused))
             case Refuted(model):
@@ -227,7 +227,8 @@ class StepChecker:
             return None
         report = None
         if self._oracle.spent is None:
-            result, report, steps = self._judge.match_rule(rule, tuple(known.values()), formula, terminal)
+            dependencies = tuple([known[name] for name in action.dependencies])
+            result, report, steps = self._judge.match_rule(rule, dependencies, formula, terminal)
             self._oracle.charge(steps)
         if self._oracle.spent is not None:
             result = Undecided(self._oracle.spent.detail)

@@ -20,6 +20,7 @@ from proof_r1_formal.proof.report import Code, TraceReport, encode
 from proof_r1_formal.proof.session import VerifierSession
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.solvers.confirm import confirm
 from proof_r1_formal.solvers.oracle import QUESTION
 from proof_r1_formal.testing.completions import any_text
 from proof_r1_formal.testing.corruptions import Corrupted, corrupted_attempts
@@ -293,3 +294,14 @@ def test_a_terminal_step_can_be_an_instance_of_its_rule_and_state_another_formul
     session.pop()
     step = session.push(action("h_goal_true", ["h1"], "P(a) ∧ Q(a)", GB))
     assert (step.terminal, step.semantic, step.rule, step.progress) == (True, True, False, False)
+
+
+def test_a_dependency_that_a_program_names_twice_shifts_no_name() -> None:
+    session = VerifierSession(problem("P(a)", "P(a) → Q(a)", goal="Q(a)"))
+    conclusion = parse_formula("Q(a)")
+    made = Action((0, 1), "s1", ("h1", "h1", "h2"), "Q(a)", conclusion, "IMPLICATION_ELIMINATION")
+    step = session.push(made)
+    assert step.instance is not None
+    assert (step.rule, step.instance.principal, step.used) == (True, ("h2",), ("h1", "h2"))
+    [(query, answer)] = session.entailments
+    assert confirm(query, answer).checked
