@@ -40,6 +40,11 @@ from proof_r1_formal.search.forced import FORCED, LEFT, WHOLE
 
 MOST: Final = 2_000
 """The most facts that are drawn."""
+MOST_STEPS: Final = 5_000
+"""The steps after which the search ends."""
+
+_LONG: Final = 8
+"""An instance takes one step more for each time that its formula has so many parts."""
 
 _PREMISE: Final = -1
 _SUPPOSED: Final = -2
@@ -56,7 +61,7 @@ class Propagation:
         terms: sort -> the ground terms to instantiate by.
 
     Attributes:
-        steps: how many facts were drawn, and how many formulas were looked at for what they force.
+        steps: how many formulas were looked at for what they force, and instances made, long ones counting for more.
     """
 
     def __init__(self, premises: Sequence[Formula], conclusion: Formula, terms: Mapping[str, Iterable[Term]]) -> None:
@@ -130,7 +135,7 @@ class Propagation:
             reached = facts.get(self._goal)
             if reached is not None and signs[reached] == self._sign:
                 return reached
-            if self._next >= len(signs) or len(signs) > MOST:
+            if self._next >= len(signs) or len(signs) > MOST or self.steps > MOST_STEPS:
                 return -1
             number = self._next
             self._next += 1
@@ -145,6 +150,9 @@ class Propagation:
 
     def _instantiate(self, formula: ForAll | Exists, number: int) -> None:
         for term in self._terms.get(formula.variable.sort, ()):
+            self.steps += formula.size // _LONG
+            if self.steps > MOST_STEPS:
+                return
             before = len(self._signs)
             self._hold(instantiate(formula, term), self._signs[number], _INSTANCE, (number,))
             if len(self._signs) > before:

@@ -13,10 +13,11 @@ from proof_r1_formal.evidence.term import Proof
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import ground_terms
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.logic.syntax import ForAll, Formula, Or, atom, const, var
+from proof_r1_formal.logic.transform import alpha_normal
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import Rule
-from proof_r1_formal.search.propagation import MOST, Propagation
+from proof_r1_formal.search.propagation import MOST, MOST_STEPS, Propagation
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed
 from proof_r1_formal.testing.strategies import queries
@@ -103,3 +104,16 @@ def test_it_ends_with_its_budget() -> None:
     propagation = Propagation(premises, conclusion, ground_terms((*premises, conclusion)))
     assert propagation.proof() is None
     assert propagation.steps < 20 * MOST
+
+
+def test_instances_of_long_formulas_cost_steps() -> None:
+    """400 instances of a formula of 801 parts are more than the steps allow, and most of them are not made."""
+    long: Formula = atom("Q0", var("x"))
+    for number in range(1, 401):
+        long = Or(atom(f"Q{number}", var("x")), long) if number % 2 else Or(long, atom(f"Q{number}", var("x")))
+    quantified = ForAll(var("x"), long)
+    facts = [atom("P", const(f"c{number}")) for number in range(400)]
+    propagation = Propagation((*facts, quantified), atom("R"), ground_terms(facts))
+    assert propagation.proof() is None
+    assert MOST_STEPS < propagation.steps < 2 * MOST_STEPS
+    assert len(alpha_normal(quantified).memo["instances"]) < 100
