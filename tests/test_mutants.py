@@ -48,12 +48,12 @@ FAULTS = {
         TABLES,
     ),
     "∀ looks at one element": Fault(
-        MODEL, "return False\n        return True\n", "return False\n            return True\n", EXAMPLES
+        MODEL, "return wanted\n        return not", "return wanted\n            return not", EXAMPLES
     ),
     "an inner quantifier does not hide an outer one": Fault(
         MODEL,
-        "if not evaluate(formula.body, structure, {**values, formula.variable: element}):",
-        "if not evaluate(formula.body, structure, {formula.variable: element, **values}):",
+        "evaluate(formula.body, structure, {**values, formula.variable: element})",
+        "evaluate(formula.body, structure, {formula.variable: element, **values})",
         EXAMPLES,
     ),
     "domains may be empty": Fault(

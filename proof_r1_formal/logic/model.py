@@ -24,7 +24,6 @@ from proof_r1_formal.logic.syntax import (
     Binary,
     Eq,
     Exists,
-    ForAll,
     Formula,
     Iff,
     Implies,
@@ -131,16 +130,12 @@ def evaluate(formula: Formula, structure: Structure, assignment: Assignment | No
         return evaluate(formula.left, structure, values) and evaluate(formula.right, structure, values)
     if isinstance(formula, Or):
         return evaluate(formula.left, structure, values) or evaluate(formula.right, structure, values)
-    if isinstance(formula, ForAll):
+    if isinstance(formula, Quantified):
+        wanted = isinstance(formula, Exists)  # the value of one element that decides
         for element in _elements(formula.variable, structure):
-            if not evaluate(formula.body, structure, {**values, formula.variable: element}):
-                return False
-        return True
-    if isinstance(formula, Exists):
-        for element in _elements(formula.variable, structure):
-            if evaluate(formula.body, structure, {**values, formula.variable: element}):
-                return True
-        return False
+            if evaluate(formula.body, structure, {**values, formula.variable: element}) == wanted:
+                return wanted
+        return not wanted
     if isinstance(formula, Xor):
         return evaluate(formula.left, structure, values) != evaluate(formula.right, structure, values)
     if isinstance(formula, Iff):

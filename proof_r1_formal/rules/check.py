@@ -160,7 +160,7 @@ class _Step:
         self.open_question = self.open_question or question
 
     def _equivalent(self, first: Formula, second: Formula) -> bool:
-        return first is second or self._yes(self._oracle.equivalent(first, second))
+        return self._yes(self._oracle.equivalent(first, second))
 
     def _entailed_by_others(self, anchored: tuple[int, ...], formula: Formula) -> bool:
         """Whether the dependencies that hold none of the anchors entail the formula."""
