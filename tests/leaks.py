@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
@@ -68,7 +68,11 @@ def descriptors() -> dict[int, str]:
 
 def children() -> set[str]:
     """The numbers of the processes that this process has started and not waited for, where the system tells."""
-    return {number for entry in (_PROCESS / "task").glob("*/children") for number in entry.read_text().split()}
+    found: set[str] = set()
+    for entry in (_PROCESS / "task").glob("*/children"):
+        with suppress(OSError):  # a thread that has ended since
+            found.update(entry.read_text().split())
+    return found
 
 
 @contextmanager

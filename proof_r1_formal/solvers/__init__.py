@@ -51,7 +51,7 @@ def get_solver(name: str, limits: Limits | None = None, *, answers: Path | None 
 
     Raises:
         SolverError: the solver is unknown or not installed.
-        TypeError: the name is no string.
+        TypeError: the name is not a string.
 
     >>> get_solver("z3").name.split()[0]
     'z3'

@@ -20,7 +20,6 @@ from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Unknown, chec
 from proof_r1_formal.solvers.countermodel import MAX_ENTRIES, confirmed
 from proof_r1_formal.solvers.grounding import Grounding, OutsideError, Signed
 from proof_r1_formal.solvers.propositional import (
-    GROUND_PRICE,
     Assignment,
     BudgetSpentError,
     Clauses,
@@ -47,33 +46,27 @@ def decided(query: Query, signature: Signature) -> Answer:
         signature: of the query.
     """
     formulas = signed_formulas(query)
-    steps = 0
     try:
         grounding = Grounding(formulas)
-        for width in (FEW_ATOMS, MAX_ATOMS):
-            table = TruthTable(grounding, width)
-            try:
-                assignment = table.satisfying_assignment(formulas)
-                break
-            except TooManyAtomsError:
-                pass
-            finally:
-                steps += GROUND_PRICE * table.looked_at
-        else:
-            clauses = Clauses(grounding)
-            try:
-                assignment = clauses.satisfying_assignment(formulas)
-            finally:
-                steps += clauses.steps
     except OutsideError as error:
         return Unknown(Reason.UNSUPPORTED, f"not effectively propositional: {error}")
-    except BudgetSpentError as error:
-        return Unknown(Reason.BUDGET, str(error), steps)
-    if assignment is None:
-        return Entailed(steps=steps)
-    structure = _structure(signature, grounding, assignment)
-    answer = None if structure is None else confirmed(query, structure, signature, steps)
-    return answer or Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed", steps)
+    steps = 0
+    for width in (FEW_ATOMS, MAX_ATOMS, None):
+        procedure = Clauses(grounding) if width is None else TruthTable(grounding, width)
+        try:
+            assignment = procedure.satisfying_assignment(formulas)
+        except TooManyAtomsError:
+            steps += procedure.steps
+            continue
+        except BudgetSpentError as error:
+            return Unknown(Reason.BUDGET, str(error), steps + procedure.steps)
+        steps += procedure.steps
+        if assignment is None:
+            return Entailed(steps=steps)
+        structure = _structure(signature, grounding, assignment)
+        answer = None if structure is None else confirmed(query, structure, signature, steps)
+        return answer or Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed", steps)
+    raise AssertionError("clauses have room for all atoms")
 
 
 _NOWHERE: frozenset[tuple[Element, ...]] = frozenset()

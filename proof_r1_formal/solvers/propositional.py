@@ -92,6 +92,11 @@ class TruthTable(Table):
         """How many ground formulas it has looked at, which is what it costs."""
         return len(self.atoms) + len(self._known) + len(self._instances) + self._longer
 
+    @property
+    def steps(self) -> int:
+        """The price so far, in the steps of :mod:`~proof_r1_formal.solvers.base`."""
+        return GROUND_PRICE * self.looked_at
+
     def satisfying_assignment(self, formulas: Sequence[Signed]) -> Assignment | None:
         """Truth values of atoms under which every formula has its value; None if there are none.
 
