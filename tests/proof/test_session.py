@@ -305,3 +305,10 @@ def test_a_dependency_that_a_program_names_twice_shifts_no_name() -> None:
     assert (step.rule, step.instance.principal, step.used) == (True, ("h2",), ("h1", "h2"))
     [(query, answer)] = session.entailments
     assert confirm(query, answer).checked
+
+
+def test_a_step_that_uses_all_of_its_dependencies_says_so_if_its_proof_was_checked() -> None:
+    asked = problem("P(a)", "P(a) → Q(a)", goal="Q(a)")
+    step = action("s1", ["h1", "h2"], "Q(a)", "IMPLICATION_ELIMINATION")
+    assert VerifierSession(asked).push(step).used == ("h1", "h2")
+    assert VerifierSession(asked, Verifier(evidence="none")).push(step).used is None
