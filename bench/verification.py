@@ -46,7 +46,7 @@ from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Solver
+from proof_r1_formal.solvers.base import Answer, Entailed, Solver
 from proof_r1_formal.solvers.confirm import Confirmed, confirm
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.solvers.oracle import Oracle
@@ -100,7 +100,7 @@ class EveryQuestion(Oracle):
         return super()._entails(dependencies, conclusion)
 
     def equivalent(self, first: Formula, second: Formula) -> Answer:
-        return self.entails((), Iff(first, second))
+        return Entailed() if first is second else self.entails((), Iff(first, second))
 
     def valid(self, formula: Formula) -> Answer:
         return self.entails((), formula)
