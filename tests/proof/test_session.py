@@ -14,12 +14,15 @@ from hypothesis import strategies as st
 import proof_r1_formal.proof.session
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.pattern import Lambda
+from proof_r1_formal.logic.syntax import atom, var
 from proof_r1_formal.proof.action import Action, read_action, read_completion
-from proof_r1_formal.proof.judge import Judge
+from proof_r1_formal.proof.judge import Judge, _rule_report
 from proof_r1_formal.proof.report import Code, TraceReport, encode
 from proof_r1_formal.proof.session import VerifierSession
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.rules.check import Match
 from proof_r1_formal.solvers.confirm import confirm
 from proof_r1_formal.solvers.oracle import QUESTION
 from proof_r1_formal.testing.completions import any_text
@@ -312,3 +315,10 @@ def test_a_step_that_uses_all_of_its_dependencies_says_so_if_its_proof_was_check
     step = action("s1", ["h1", "h2"], "Q(a)", "IMPLICATION_ELIMINATION")
     assert VerifierSession(asked).push(step).used == ("h1", "h2")
     assert VerifierSession(asked, Verifier(evidence="none")).push(step).used is None
+
+
+def test_the_holes_of_a_letter_are_shown_in_their_order() -> None:
+    x, y = var("x"), var("y")
+    schema = FOLIO.rules[0].schemata[0]
+    report = _rule_report(Match(schema, {"R": Lambda((x, y), atom("likes", y, x))}, (), ()))
+    assert report.substitution == {"R": "λx. λy. likes(y, x)"}
