@@ -9,11 +9,15 @@ from itertools import combinations, product
 import pytest
 from hypothesis import given, settings
 
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
+from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import FunctionType, Signature
 from proof_r1_formal.logic.syntax import (
+    BOTTOM,
     ENTITY,
     And,
     App,
@@ -22,21 +26,28 @@ from proof_r1_formal.logic.syntax import (
     Exists,
     ForAll,
     Formula,
+    Iff,
+    Implies,
     Not,
     Or,
     Term,
     Var,
+    Xor,
     atom,
+    conjunction,
     const,
     var,
 )
 from proof_r1_formal.logic.transform import nnf, subterms
+from proof_r1_formal.proof.batch import verify, verify_many
+from proof_r1_formal.proof.report import Code, encode
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown, is_countermodel
+from proof_r1_formal.solvers.base import MAX_DEPTH, Answer, Entailed, Reason, Refuted, Unknown, is_countermodel
 from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.solvers.grounding import MAX_WITNESSES
 from proof_r1_formal.testing import strategies
 from tests.builders import ask, shown
+from tests.builders import completion as trace
 
 SOLVER = FiniteSolver()
 Z3 = get_solver("z3")
@@ -350,3 +361,166 @@ def test_outside_the_class_the_reason_is_named(query: Query, detail: str) -> Non
 def test_what_looks_outside_and_is_inside(query: Query) -> None:
     assert in_class(query)
     assert type(SOLVER.decide(query)) is type(Z3.decide(query))
+
+
+# -- worst cases ------------------------------------------------------------------------------------------------------
+
+
+def exclusive(*numbers: int) -> Formula:
+    result: Formula = atom(f"p{numbers[0]}")
+    for number in numbers[1:]:
+        result = Xor(result, atom(f"p{number}"))
+    return result
+
+
+def joined(*texts: str) -> Formula:
+    return conjunction(tuple(map(parse_formula, texts)))
+
+
+def pigeons(count: int, holes: int) -> tuple[Formula, Formula]:
+    """Every pigeon is in a hole; no two are in the same one."""
+    everyone = [" ∨ ".join(f"in(p{i}, h{j})" for j in range(holes)) for i in range(count)]
+    alone = [f"¬(in(p{i}, h{j}) ∧ in(p{k}, h{j}))" for j in range(holes) for i, k in combinations(range(count), 2)]
+    return joined(*everyone), joined(*alone)
+
+
+SHUFFLED = [number * 7 % 30 for number in range(30)]
+TRANSITIVE = parse_formula("∀x ∀y ∀z (r(x, y) ∧ r(y, z) → r(x, z))")
+CHAIN = joined(*[f"r(c{number}, c{number + 1})" for number in range(39)])
+LADDER = joined(*[f"p{number} → p{number + 1}" for number in range(199)])
+
+HOSTILE: Mapping[str, tuple[Query, type[Answer]]] = {
+    "40 constants, three ∀, entailed": (Query((TRANSITIVE, CHAIN), parse_formula("r(c0, c39)")), Entailed),
+    "40 constants, three ∀, refuted": (Query((TRANSITIVE, CHAIN), parse_formula("r(c39, c0)")), Refuted),
+    "200 atoms, entailed": (Query((LADDER, atom("p0")), atom("p199")), Entailed),
+    "200 atoms, refuted": (Query((LADDER, atom("p1")), atom("p0")), Refuted),
+    "8 pigeons in 7 holes": (Query(pigeons(8, 7), BOTTOM), Entailed),
+    "8 pigeons in 8 holes": (Query(pigeons(8, 8), BOTTOM), Refuted),
+    "a chain of 30 ⊕, backwards": (Query((exclusive(*range(30)),), exclusive(*reversed(range(30)))), Entailed),
+    "a chain of 30 ⊕, shuffled": (Query((exclusive(*range(30)),), exclusive(*SHUFFLED)), Entailed),
+    "a chain of 30 ⊕, shortened": (Query((exclusive(*range(30)),), exclusive(*range(29))), Refuted),
+    "a chain of 30 ⊕, 29 of them known": (
+        Query((exclusive(*range(30)), joined(*[f"p{number}" for number in range(29)])), parse_formula("¬p29")),
+        Entailed,
+    ),
+    "20 equations in a row": (
+        Query((joined(*[f"c{number} = c{number + 1}" for number in range(20)]),), parse_formula("c0 = c20")),
+        Entailed,
+    ),
+    "a pigeon for each of 8 elements": (
+        Query(
+            (
+                parse_formula(f"∀x ({' ∨ '.join(f'x = h{number}' for number in range(7))})"),
+                joined(*[f"¬(p{i} = p{k})" for i, k in combinations(range(8), 2)]),
+            ),
+            BOTTOM,
+        ),
+        Entailed,
+    ),
+}
+
+
+@pytest.mark.parametrize(("query", "right"), HOSTILE.values(), ids=HOSTILE)
+def test_the_worst_cases_are_decided_rightly_or_cost_too_much(query: Query, right: type[Answer]) -> None:
+    answer = SOLVER.decide(query)
+    if isinstance(answer, Unknown):
+        assert answer.reason is Reason.BUDGET
+    else:
+        assert isinstance(answer, right)
+
+
+def test_budgets_say_what_was_too_much() -> None:
+    def detail(name: str) -> str:
+        answer = SOLVER.decide(HOSTILE[name][0])
+        assert isinstance(answer, Unknown)
+        return answer.detail
+
+    assert detail("40 constants, three ∀, entailed") == "more than 50000 ground formulas"
+    assert detail("a chain of 30 ⊕, shuffled") == "more than 8000000 propagations in the SAT solver"
+
+
+def test_a_countermodel_that_is_too_large_is_not_given() -> None:
+    """∀x1 … ∀x20 p in a domain of two: the grounding is one instance, the evaluation a million steps."""
+    formula: Formula = atom("p")
+    for number in range(20):
+        formula = ForAll(var(f"x{number}"), formula)
+    query = Query((formula, parse_formula("q(a) ∧ ¬q(b)")), atom("r"))
+    assert SOLVER.decide(query) == Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed")
+
+
+MANY_ATOMS = conjunction(tuple(atom(f"q{number}") for number in range(13)))
+
+
+@pytest.mark.parametrize("base", [atom("q0"), MANY_ATOMS], ids=["table", "clauses"])
+@pytest.mark.parametrize("kind", ["¬", "→", "⊕", "↔", "∧", "∀", "∃"])
+def test_the_deepest_nesting(base: Formula, kind: str) -> None:
+    formula = base
+    for number in range(MAX_DEPTH - 20):
+        match kind:
+            case "¬":
+                formula = Not(formula)
+            case "→":
+                formula = Implies(formula, atom("q0"))
+            case "⊕":
+                formula = Xor(atom("q0"), formula)
+            case "↔":
+                formula = Iff(formula, atom("q0"))
+            case "∧":
+                formula = And(atom("q0"), formula)
+            case "∀":
+                formula = ForAll(var("x"), formula)
+            case _:
+                formula = Exists(var(f"x{number % 30}"), formula)
+    for query in (Query((formula,), atom("q1")), Query((atom("q1"),), formula)):
+        answer = SOLVER.decide(query)
+        if isinstance(answer, Unknown):
+            assert answer.reason in (Reason.BUDGET, Reason.UNSUPPORTED)
+        else:
+            assert type(answer) is type(Z3.decide(query))
+
+
+# -- worst cases among ordinary traces --------------------------------------------------------------------------------
+
+ORDINARY = Problem(
+    "pets/1",
+    tuple(
+        Premise(f"h{number}", parse_formula(text))
+        for number, text in enumerate(("∀x (cat(x) → animal(x))", "cat(tom)", "∀x (animal(x) → ∃y eats(x, y))"), 1)
+    ),
+    three_way_options(parse_formula("animal(tom)")),
+    "h_goal_true",
+)
+
+
+ORDINARY_TRACES = (
+    trace(
+        ("s1", ["h1", "h2"], "animal(tom)", "IMPLICATION_ELIMINATION"),
+        ("h_goal_true", ["s1"], "animal(tom)", "GOAL_BINDING"),
+    ),
+    trace(("s1", ["h1"], "cat(rex)", "UNIVERSAL_ELIMINATION"), ("s2", ["s1", "h2"], "cat(rex)", "GOAL_BINDING")),
+    trace(("s1", ["h2", "h1", "h3"], "∃y eats(tom, y)", "IMPLICATION_ELIMINATION")),
+)
+
+
+@pytest.mark.slow
+def test_worst_cases_leave_the_reports_beside_them_alone() -> None:
+    problems = {ORDINARY.id: ORDINARY}
+    completions: list[Completion] = []
+    for number, (query, _) in enumerate(HOSTILE.values()):
+        premises = tuple(Premise(f"h{n}", formula) for n, formula in enumerate(query.dependencies, 1))
+        case = Problem(f"hostile/{number}", premises, three_way_options(query.conclusion), "h_goal_true")
+        problems[case.id] = case
+        names = [premise.id for premise in premises]
+        step = trace(("s1", names, show(query.conclusion), "CONJUNCTION_ELIMINATION"))
+        completions += [
+            Completion(problem_id=case.id, completion=step),
+            Completion(problem_id=ORDINARY.id, completion=ORDINARY_TRACES[number % 3], sample=number),
+        ]
+    reports = list(verify_many(problems, completions))
+    alone = [encode(verify(ORDINARY, ORDINARY_TRACES[number % 3], sample=number)) for number in range(len(HOSTILE))]
+    assert [encode(report) for report in reports[1::2]] == alone
+    for report, (_, right) in zip(reports[::2], HOSTILE.values(), strict=True):
+        (step_report,) = report.actions
+        undecided = any(finding.code is Code.UNDECIDED for finding in step_report.findings)
+        assert step_report.schema
+        assert undecided or step_report.semantic == (right is Entailed)
