@@ -8,7 +8,7 @@ from collections.abc import Callable
 from proof_r1_formal.generate.openings import plain
 from proof_r1_formal.logic.fingerprint import single
 from proof_r1_formal.logic.syntax import Formula
-from proof_r1_formal.logic.truth_table import semantic_key
+from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
 from proof_r1_formal.solvers.base import Entailed
 from proof_r1_formal.solvers.oracle import Oracle
 
@@ -28,7 +28,7 @@ class Classes:
         self._oracle = oracle
         self._spend = spend
         self._numbers: dict[Formula, int] = {}
-        self._of_key: dict[tuple[object, int], int] = {}
+        self._of_key: dict[SemanticKey, int] = {}
         # by fingerprint, one formula of each class: with a semantic key, and without
         self._keyed: defaultdict[int, list[Formula]] = defaultdict(list)
         self._others: defaultdict[int, list[Formula]] = defaultdict(list)
@@ -41,8 +41,7 @@ class Classes:
         return number
 
     def _find(self, formula: Formula) -> int:
-        semantic = semantic_key(formula)
-        key = None if semantic is None else (semantic.atoms, semantic.truth)
+        key = semantic_key(formula)
         if key is not None and key in self._of_key:
             return self._of_key[key]
         fingerprint = single(formula)

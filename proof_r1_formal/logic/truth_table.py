@@ -117,10 +117,13 @@ class SemanticKey(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         atoms: those that its truth depends on, in an order of this process.
         truth: the rows of the smallest table over them in which it is true.
-    """  # a compiled one cannot be hashed, as the compiler does not hand ``frozen`` on
+    """
 
     atoms: tuple[Ground, ...]
     truth: int
+
+    def __hash__(self) -> int:  # the compiler does not hand ``frozen`` on, which would make it
+        return hash((self.atoms, self.truth))
 
     @property
     def valid(self) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from proof_r1_formal.logic.fingerprint import fingerprints_differ, single
 from proof_r1_formal.logic.syntax import Formula
-from proof_r1_formal.logic.truth_table import semantic_key
+from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
 from proof_r1_formal.proof.report import Code, Finding
 from proof_r1_formal.solvers.base import Entailed, Refuted, Unknown
 from proof_r1_formal.solvers.oracle import Oracle
@@ -21,18 +21,18 @@ class AdmittedConclusions:
     """The conclusions admitted so far, found again by semantic key, or by fingerprint once one of them has no key."""
 
     def __init__(self) -> None:
-        self._by_key: dict[tuple[object, int] | None, list[tuple[str, Formula]]] = {}
+        self._by_key: dict[SemanticKey | None, list[tuple[str, Formula]]] = {}
         self._by_fingerprint: dict[int, list[tuple[str, Formula]]] = {}
         self._waiting: list[tuple[str, Formula]] = []  # not yet entered by fingerprint
 
     def add(self, action_id: str, formula: Formula) -> None:
         """Remember an admitted conclusion."""
-        self._by_key.setdefault(_key(formula), []).append((action_id, formula))
+        self._by_key.setdefault(semantic_key(formula), []).append((action_id, formula))
         self._waiting.append((action_id, formula))
 
     def remove_last(self, formula: Formula) -> None:
         """Forget the conclusion that was added last, which is ``formula``."""
-        key = _key(formula)
+        key = semantic_key(formula)
         self._by_key[key].pop()
         if not self._by_key[key]:  # an entry for None says that some conclusion has no key
             del self._by_key[key]
@@ -43,7 +43,7 @@ class AdmittedConclusions:
 
     def candidates(self, formula: Formula) -> Sequence[tuple[str, Formula]]:
         """The admitted conclusions that may be equivalent to ``formula``, with the ids of their actions."""
-        key = _key(formula)
+        key = semantic_key(formula)
         if key is not None and None not in self._by_key:
             return self._by_key.get(key, ())
         for name, admitted in self._waiting:
@@ -51,11 +51,6 @@ class AdmittedConclusions:
         self._waiting.clear()
         alike = self._by_fingerprint.get(single(formula), ())
         return [(name, admitted) for name, admitted in alike if not fingerprints_differ(formula, admitted)]
-
-
-def _key(formula: Formula) -> tuple[object, int] | None:
-    key = semantic_key(formula)
-    return None if key is None else (key.atoms, key.truth)
 
 
 def progress_findings(
