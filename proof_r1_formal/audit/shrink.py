@@ -46,7 +46,7 @@ def shrink(query: Query, keeps: Callable[[Query], bool], *, tries: int = MAX_TRI
     >>> from proof_r1_formal.logic.parse import parse_formula
     >>> from proof_r1_formal.logic.show import show
     >>> long = Query((parse_formula("p ∧ (q ∨ r)"), parse_formula("s")), parse_formula("∀x (cat(x) → q)"))
-    >>> small = shrink(long, lambda query: any(isinstance(f, ForAll) for f in (*query.dependencies, query.conclusion)))
+    >>> small = shrink(long, lambda query: any(isinstance(f, ForAll) for f in query.formulas))
     >>> len(small.dependencies), show(small.conclusion)
     (0, '∀x ⊤')
     """

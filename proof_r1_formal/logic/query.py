@@ -14,6 +14,11 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     conclusion: Formula
 
     @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """The dependencies and the conclusion."""
+        return (*self.dependencies, self.conclusion)
+
+    @property
     def assertions(self) -> tuple[Formula, ...]:
         """The dependencies and the negated conclusion: they have a common model exactly if there is no entailment."""
         return (*self.dependencies, Not(self.conclusion))

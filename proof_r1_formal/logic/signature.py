@@ -253,6 +253,19 @@ def ground_terms(formulas: Iterable[Formula]) -> dict[str, tuple[Term, ...]]:
     return {sort: tuple(terms_) for sort, terms_ in by_sort.items()}
 
 
+def require_one_use(formulas: Iterable[Formula]) -> None:
+    """Raise the error that ``Signature.infer`` raises; most formulas show quickly that it raises none.
+
+    Raises:
+        SignatureError: a symbol is used in two ways.
+    """
+    formulas = tuple(formulas)
+    found = [symbols(formula) for formula in formulas]
+    uses = set[tuple[str, Use]]().union(*[each.uses for each in found])
+    if len(dict(uses)) < len(uses) or False in [each.one_sort for each in found]:
+        Signature.infer(formulas)
+
+
 def _described(kind: str, arity: int) -> str:
     if kind == "constant":
         return "a constant"

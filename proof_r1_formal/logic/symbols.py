@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -29,14 +30,14 @@ class Symbols(msgspec.Struct, frozen=True, gc=False):
     """What occurs in a formula, in order of first occurrence.
 
     Attributes:
-        uses: each name with its kind and arity; one that is used in two ways is there twice.
+        uses: each name with its kind and arity, as keys; one that is used in two ways is there twice.
         ground_terms: the terms without variables, each once, arguments before what they are arguments of.
         sorts: sorts of quantified variables, and of terms that name theirs.
         equality: whether there is an equation.
         one_sort: whether the default sort is the only one.
     """
 
-    uses: tuple[tuple[str, Use], ...]
+    uses: Mapping[tuple[str, Use], None]
     ground_terms: tuple[App, ...]
     sorts: frozenset[str]
     equality: bool
@@ -85,8 +86,8 @@ def symbols(formula: Formula) -> Symbols:
             _visit(part.left, uses, ground, sorts)
             _visit(part.right, uses, ground, sorts)
     if sorts <= _DEFAULT:
-        return Symbols(tuple(uses), tuple(ground), _DEFAULT if sorts else _NONE, equality, True)
-    return Symbols(tuple(uses), tuple(ground), frozenset(sorts), equality, False)
+        return Symbols(uses, tuple(ground), _DEFAULT if sorts else _NONE, equality, True)
+    return Symbols(uses, tuple(ground), frozenset(sorts), equality, False)
 
 
 def _visit(term: Term, uses: dict[tuple[str, Use], None], ground: dict[App, None], sorts: set[str]) -> bool:

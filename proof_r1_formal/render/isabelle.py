@@ -140,7 +140,7 @@ def gate(name: str, lemma: str, *, imports: str = "Main") -> str:
 
 def _lemma(query: Query) -> str:
     """The lemma ``q`` up to its proof."""
-    signature = Signature.infer((*query.dependencies, query.conclusion))
+    signature = Signature.infer(query.formulas)
     return f"lemma q:\n{statement(_labelled(query.dependencies), query.conclusion, signature)}"
 
 

@@ -39,7 +39,7 @@ def problem(query: Query) -> str:
     fof(h2, axiom, p_cat(f_tom)).
     fof(goal, conjecture, p_tame(f_tom)).
     """
-    signature = Signature.infer((*query.dependencies, query.conclusion))
+    signature = Signature.infer(query.formulas)
     typed = len(signature.sorts) > 1
     language = "tff" if typed else "fof"
     lines = declarations(signature) if typed else []

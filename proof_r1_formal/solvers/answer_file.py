@@ -98,7 +98,7 @@ def _key(query: Query) -> str:
 
 def _interprets_exactly(model: Structure, query: Query) -> bool:
     """Whether the model has the sorts and symbols of the query, and no others."""
-    signature = Signature.infer((*query.dependencies, query.conclusion))
+    signature = Signature.infer(query.formulas)
     return (
         model.domains.keys() == {*signature.sorts}
         and model.predicates.keys() == signature.predicates.keys()

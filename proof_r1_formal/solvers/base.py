@@ -20,7 +20,7 @@ from proof_r1_formal.errors import SignatureError, StructureError
 from proof_r1_formal.evidence.term import Proof
 from proof_r1_formal.logic.model import Structure, evaluate, evaluation_steps, extents
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.signature import Signature, require_one_use
 
 MAX_DEPTH = 300
 """The deepest nesting of formulas and terms that solvers take: what the parser reads, and room to combine some."""
@@ -139,7 +139,7 @@ def is_countermodel(query: Query, structure: Structure) -> bool:
         SignatureError: the query uses a symbol in two ways.
     """
     checking_steps(query, structure)
-    return refutes(query, structure, Signature.infer((*query.dependencies, query.conclusion)))
+    return refutes(query, structure, Signature.infer(query.formulas))
 
 
 def refutes(query: Query, structure: Structure, signature: Signature) -> bool:
@@ -195,20 +195,20 @@ def checked_signature(query: Query) -> Signature | Unknown:
 
     That is: a formula is not closed or is nested deeper than ``MAX_DEPTH``, or a symbol is used in two ways.
     """
-    if flaw := flaw_of(query):
-        return flaw
-    try:
-        return Signature.infer((*query.dependencies, query.conclusion))
-    except SignatureError as error:
-        return Unknown(Reason.UNSUPPORTED, str(error))
+    return flaw_of(query) or Signature.infer(query.formulas)
 
 
 def flaw_of(query: Query) -> Unknown | None:
-    """Why a formula of the query is none that a solver can take; None if all can be taken."""
-    for formula in (*query.dependencies, query.conclusion):
+    """Why no solver can decide the query; None if one can."""
+    formulas = query.formulas
+    for formula in formulas:
         if formula.height > MAX_DEPTH:
             return Unknown(Reason.UNSUPPORTED, f"a formula is nested deeper than {MAX_DEPTH}")
         if formula.free:
             name = min(variable.name for variable in formula.free)
             return Unknown(Reason.UNSUPPORTED, f"variable {name!r} is free")
+    try:
+        require_one_use(formulas)
+    except SignatureError as error:
+        return Unknown(Reason.UNSUPPORTED, str(error))
     return None

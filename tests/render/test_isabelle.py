@@ -204,7 +204,7 @@ def test_alpha_normal_formulas_that_differ_have_texts_that_differ(formulas: Sequ
 @given(hostile_signatures.flatmap(strategies.queries))
 def test_statements_read_back_with_their_types(query: Query) -> None:
     read, signature = read_statement(statement_of(query_theory(query, "T"), "T"))
-    expected = Signature.infer((*query.dependencies, query.conclusion))
+    expected = Signature.infer(query.formulas)
     assert read == query
     assert (signature.predicates, signature.functions) == (expected.predicates, expected.functions)
 

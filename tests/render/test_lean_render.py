@@ -196,7 +196,7 @@ def test_formulas_that_differ_have_texts_that_differ(formulas: Sequence[Formula]
 @given(hostile_signatures.flatmap(strategies.queries))
 def test_entailments_read_back_with_their_types(query: Query) -> None:
     text = lean.entailment(query.dependencies, query.conclusion)
-    assert read_entailment(text) == (query, Signature.infer((*query.dependencies, query.conclusion)))
+    assert read_entailment(text) == (query, Signature.infer(query.formulas))
     assert foreign_word(LeanTheorem(f": {text}", "h")) is None
 
 

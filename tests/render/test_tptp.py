@@ -191,7 +191,7 @@ def test_text_reads_back(formula: Formula, typed: bool) -> None:
 @given(hostile_signatures.flatmap(strategies.queries))
 def test_problems_read_back_with_their_types(query: Query) -> None:
     read, signature = read_problem(problem(query))
-    expected = Signature.infer((*query.dependencies, query.conclusion))
+    expected = Signature.infer(query.formulas)
     assert read == query
     assert signature == (expected if len(expected.sorts) > 1 else None)
 

@@ -30,7 +30,7 @@ from tests.builders import ask
 
 @given(strategies.queries())
 def test_a_generated_query_has_its_signature(query: Query) -> None:
-    assert checked_signature(query) == Signature.infer((*query.dependencies, query.conclusion))
+    assert checked_signature(query) == Signature.infer(query.formulas)
 
 
 @given(
