@@ -81,8 +81,8 @@ FAULTS = {
     ),
     "∃ has every instance": Fault(
         CHECKER,
-        "if not isinstance(quantified, ForAll if sign else Exists):",
-        "if not isinstance(quantified, ForAll | Exists):",
+        "if not isinstance(shown.formula, ForAll if shown.sign else Exists):",
+        "if not isinstance(shown.formula, ForAll | Exists):",
         REJECTED,
     ),
     "⊕ is ∨ in proofs": Fault(

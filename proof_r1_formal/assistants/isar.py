@@ -335,10 +335,10 @@ def _introduced(formula: Formula, premises: Sequence[_Known]) -> _Known:
 
 
 def _quantified(known: _Known) -> tuple[tuple[Quantified, bool], str]:
-    (formula, sign), fact = known
-    if not isinstance(formula, Quantified):
+    says, fact = known
+    if not isinstance(says.formula, Quantified):
         raise ProofError("the formula is not quantified")
-    return (formula, sign), fact
+    return (says.formula, says.sign), fact
 
 
 # -- facts ------------------------------------------------------------------------------------------------------------

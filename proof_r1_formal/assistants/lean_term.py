@@ -209,10 +209,10 @@ class _Writer:
 
     @staticmethod
     def _quantified(known: list[_Known], number: int) -> tuple[tuple[Quantified, bool], str]:
-        (formula, sign), term = known[number]
-        if not isinstance(formula, Quantified):
+        says, term = known[number]
+        if not isinstance(says.formula, Quantified):
             raise ProofError("the formula is not quantified")
-        return (formula, sign), term
+        return (says.formula, says.sign), term
 
     def _generalised(self, formula: Formula, premise: _Known, term: Term) -> _Known:
         assert isinstance(formula, Quantified)

@@ -37,6 +37,7 @@ from proof_r1_formal.evidence.term import (
     Theorem,
     Truth,
     Witness,
+    sides,
     signed,
 )
 from proof_r1_formal.logic.pattern import Lambda, Substitution, instance, require_letters
@@ -126,7 +127,7 @@ class _Checker:
         self._depth = 0
         self._signature: Signature | None = None
         self._sorts: dict[str, str] = {}
-        if not all(symbols(formula).one_sort for formula in self._claim):
+        if False in [symbols(formula).one_sort for formula in self._claim]:
             try:
                 self._signature = Signature.infer(self._claim)
             except SignatureError as error:
@@ -150,15 +151,16 @@ class _Checker:
     def _conclusion(self, line: Line) -> Signed:
         """What the line says, if it follows."""
         match line:
-            case Repeat(premise):
-                return self._line(premise)
-            case Eliminate(main, side, other):
-                return self._eliminate(self._line(main), side, () if other is None else (self._line(other),))
+            case Repeat():
+                return self._line(line.premise)
+            case Eliminate():
+                others = () if line.other is None else (self._line(line.other),)
+                return self._eliminate(self._line(line.main), line.side, others)
             case Instance(main, term):
-                quantified, sign = self._line(main)
-                if not isinstance(quantified, ForAll if sign else Exists):
+                shown = self._line(main)
+                if not isinstance(shown.formula, ForAll if shown.sign else Exists):
                     raise ProofError("an instance of neither a true ∀ nor a false ∃")
-                return self._instance(quantified, self._term(term, quantified), sign)
+                return self._instance(shown.formula, self._term(term, shown.formula), shown.sign)
             case Contradiction(first, second):
                 if self._line(first) != self._line(second).opposite():
                     raise ProofError("a contradiction of lines that do not contradict each other")
@@ -166,10 +168,10 @@ class _Checker:
             case Introduce(formula, premises):
                 return self._introduce(self._formula(formula), [self._line(number) for number in premises])
             case Witness(main, constant):
-                quantified, sign = self._line(main)
-                if not isinstance(quantified, Exists if sign else ForAll):
+                shown = self._line(main)
+                if not isinstance(shown.formula, Exists if shown.sign else ForAll):
                     raise ProofError("a witness of neither a true ∃ nor a false ∀")
-                return self._instance(quantified, self._new(constant, quantified), sign)
+                return self._instance(shown.formula, self._new(constant, shown.formula), shown.sign)
             case Generalise(formula, premise, term):
                 quantified = self._quantified(formula)
                 sign = isinstance(quantified, Exists)
@@ -225,13 +227,14 @@ class _Checker:
             raise ProofError("a line or block does not show what the rule needs")
 
     def _eliminate(self, main: Signed, side: Literal["left", "right"], others: tuple[Signed, ...]) -> Signed:
-        if not isinstance(main.formula, Connective):
+        formula = main.formula
+        if not isinstance(formula, Connective):
             raise ProofError("only binary formulas have sides")
         place = 0 if side == "left" else 1
-        values = {row[place] for row in _rows(main.formula, others) if row[2] == main.sign}
+        values = {row[place] for row in _rows(formula, others) if row[2] == main.sign}
         if len(values) != 1:
             raise ProofError(f"the value of the {side} side is not determined")
-        part = signed(main.formula.left if side == "left" else main.formula.right)
+        part = sides(formula)[place]
         return part if values.pop() else part.opposite()
 
     def _introduce(self, formula: Formula, premises: Sequence[Signed]) -> Signed:
@@ -391,8 +394,8 @@ def _prove(theorem: Theorem) -> frozenset[str]:
 def _rows(formula: Connective, known: Sequence[Signed]) -> Sequence[tuple[bool, bool, bool]]:
     """The rows of the truth table in which every known signed formula, each being one of the sides, holds."""
     rows: Sequence[tuple[bool, bool, bool]] = TRUTH_TABLES[type(formula)]
+    left, right = sides(formula)
     for part in known:
-        left, right = signed(formula.left), signed(formula.right)
         if part.formula is left.formula:
             rows = [row for row in rows if row[0] == (part.sign == left.sign)]
         elif part.formula is not right.formula:

@@ -57,7 +57,7 @@ def elimination(main: Signed, side: str, other: Signed | None) -> Elimination | 
     Raises:
         ProofError: the side's value does not follow.
     """
-    formula, sign = main
+    formula, sign = main.formula, main.sign
     if not isinstance(formula, Connective):
         raise ProofError("only binary formulas have sides")
     part, rest = (formula.left, formula.right) if side == "left" else (formula.right, formula.left)

@@ -18,7 +18,7 @@ shows anything. ``evidence.checker`` defines which sequences are proofs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -38,13 +38,14 @@ from proof_r1_formal.logic.syntax import (
     Term,
     Top,
     Xor,
+    once,
 )
 from proof_r1_formal.logic.transform import alpha_normal, rename, rename_term
 
 # -- signed formulas --------------------------------------------------------------------------------------------------
 
 
-class Signed(NamedTuple):
+class Signed(msgspec.Struct, frozen=True, gc=False):
     """A formula that does not begin with ¬, and whether it is true; formulas are alpha-normal."""
 
     formula: Formula
@@ -60,6 +61,12 @@ def signed(formula: Formula) -> Signed:
     while isinstance(formula, Not):
         formula, sign = formula.body, not sign
     return Signed(alpha_normal(formula) if formula.quantifiers else formula, sign)
+
+
+@once
+def sides(formula: Connective) -> tuple[Signed, Signed]:
+    """What states that the left side is true, and what states that the right side is."""
+    return signed(formula.left), signed(formula.right)
 
 
 FALSUM = Signed(BOTTOM, True)

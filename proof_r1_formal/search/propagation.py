@@ -1,6 +1,6 @@
 """Proofs by unit propagation: the search that finds nearly all proofs, and at once.
 
-In: premises, a conclusion, the ground terms to instantiate by. Out: a proof for ``evidence.checker``, or None. What
+In: premises and a conclusion. Out: a proof for ``evidence.checker``, or None. What
 truth tables force is drawn, up and down the graph of subformulas, and true ∀ and false ∃ have their instances; if that
 does not reach the conclusion, the conclusion is supposed false. There are no cuts, no witnesses and no equality, so
 what is not found here may still have a proof (``search.prover``).
@@ -8,7 +8,7 @@ what is not found here may still have a proof (``search.prover``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from proof_r1_formal.evidence.term import (
@@ -21,7 +21,10 @@ from proof_r1_formal.evidence.term import (
     Proof,
     Repeat,
     Truth,
+    sides,
+    signed,
 )
+from proof_r1_formal.logic.signature import ground_terms
 from proof_r1_formal.logic.syntax import (
     Atom,
     Binary,
@@ -35,7 +38,7 @@ from proof_r1_formal.logic.syntax import (
     Term,
     Top,
 )
-from proof_r1_formal.logic.transform import alpha_normal, instantiate
+from proof_r1_formal.logic.transform import instantiate
 from proof_r1_formal.search.forced import FORCED, LEFT, WHOLE
 
 MOST: Final = 2_000
@@ -58,17 +61,17 @@ class Propagation:
 
     Args:
         premises, conclusion: closed formulas.
-        terms: sort -> the ground terms to instantiate by.
 
     Attributes:
         steps: how many formulas were looked at for what they force, and instances made, long ones counting for more.
     """
 
-    def __init__(self, premises: Sequence[Formula], conclusion: Formula, terms: Mapping[str, Iterable[Term]]) -> None:
+    def __init__(self, premises: Sequence[Formula], conclusion: Formula) -> None:
         self.steps = 0
         self._premises = premises
-        self._terms = terms
-        self._goal, self._sign = _stripped(alpha_normal(conclusion), True)
+        self._conclusion = conclusion
+        self._terms: Mapping[str, tuple[Term, ...]] | None = None  # by sort, once there is something to instantiate
+        self._goal = signed(conclusion)
         # of each fact: the formula, its value, the kind of line that shows it, and the facts it follows from
         self._formulas: list[Formula] = []
         self._signs: list[bool] = []
@@ -76,7 +79,7 @@ class Propagation:
         self._reasons: list[tuple[int, ...]] = []
         self._term_of: dict[int, Term] = {}
         self._facts: dict[Formula, int] = {}
-        self._graph: dict[Formula, tuple[Formula, bool, Formula, bool]] = {}
+        self._entered: set[Formula] = set()
         self._parents: dict[Formula, list[Connective]] = {}
         self._next = 0
         self._conflict = -1
@@ -84,18 +87,19 @@ class Propagation:
     def proof(self) -> Proof | None:
         """The proof that is found."""
         for number, premise in enumerate(self._premises):
-            self._hold(alpha_normal(premise), True, _PREMISE, (number,))
-        self._enter(self._goal)
+            stated = signed(premise)
+            self._hold(stated.formula, stated.sign, _PREMISE, (number,))
+        self._enter(self._goal.formula)
         supposed = -1
         end = self._propagate()
         if end < 0:
             supposed = len(self._signs)
-            self._hold(self._goal, not self._sign, _SUPPOSED, ())
+            self._hold(self._goal.formula, not self._goal.sign, _SUPPOSED, ())
             end = self._propagate() if len(self._signs) > supposed else -1  # it may be known to be false already
         return None if end < 0 else self._written(end, supposed)
 
     def _hold(self, formula: Formula, sign: bool, kind: int, reason: tuple[int, ...]) -> None:
-        formula, sign = _stripped(formula, sign)
+        """Add a fact about a formula that does not begin with ¬, unless it is known."""
         known = self._facts.get(formula)
         if known is not None and self._signs[known] == sign:
             return
@@ -106,7 +110,8 @@ class Propagation:
         self._reasons.append(reason)
         if known is None:
             self._facts[formula] = number
-            self._enter(formula)
+            if not isinstance(formula, Atom):
+                self._enter(formula)
         elif self._conflict < 0:
             self._conflict = number + 1
             self._formulas.append(formula)
@@ -117,23 +122,22 @@ class Propagation:
     def _enter(self, formula: Formula) -> None:
         """Bring a formula that does not begin with ¬ into the graph, with what is inside it."""
         if isinstance(formula, Binary):
-            if formula not in self._graph:
-                left, left_sign = _stripped(formula.left, True)
-                right, right_sign = _stripped(formula.right, True)
-                self._graph[formula] = (left, left_sign, right, right_sign)
-                for side in (left, right):
-                    self._parents.setdefault(side, []).append(formula)
-                    if not isinstance(side, Atom):
-                        self._enter(side)
+            if formula not in self._entered:
+                self._entered.add(formula)
+                for side in sides(formula):
+                    self._parents.setdefault(side.formula, []).append(formula)
+                    if not isinstance(side.formula, Atom):
+                        self._enter(side.formula)
         elif isinstance(formula, Top | Bottom):
             self._hold(formula, isinstance(formula, Top), _TRUTH, ())
 
     def _propagate(self) -> int:
         """Draw what follows until that is the goal or a contradiction; its number, or -1 if nothing is left."""
         facts, signs = self._facts, self._signs
+        goal, sign = self._goal.formula, self._goal.sign
         while self._conflict < 0:
-            reached = facts.get(self._goal)
-            if reached is not None and signs[reached] == self._sign:
+            reached = facts.get(goal)
+            if reached is not None and signs[reached] == sign:
                 return reached
             if self._next >= len(signs) or len(signs) > MOST or self.steps > MOST_STEPS:
                 return -1
@@ -149,25 +153,28 @@ class Propagation:
         return self._conflict
 
     def _instantiate(self, formula: ForAll | Exists, number: int) -> None:
+        if self._terms is None:
+            self._terms = ground_terms((*self._premises, self._conclusion))
         for term in self._terms.get(formula.variable.sort, ()):
             self.steps += formula.size // _LONG
             if self.steps > MOST_STEPS:
                 return
             before = len(self._signs)
-            self._hold(instantiate(formula, term), self._signs[number], _INSTANCE, (number,))
+            part = signed(instantiate(formula, term))
+            self._hold(part.formula, part.sign == self._signs[number], _INSTANCE, (number,))
             if len(self._signs) > before:
                 self._term_of[before] = term
 
     def _draw(self, formula: Connective) -> None:
         """Draw what the truth table of a connective forces."""
         self.steps += 1
-        left, left_sign, right, right_sign = self._graph[formula]
-        one, other, whole = self._facts.get(left), self._facts.get(right), self._facts.get(formula)
+        left, right = sides(formula)
+        one, other, whole = self._facts.get(left.formula), self._facts.get(right.formula), self._facts.get(formula)
         signs = self._signs
         forced = FORCED[
             type(formula),
-            None if one is None else signs[one] == left_sign,
-            None if other is None else signs[other] == right_sign,
+            None if one is None else signs[one] == left.sign,
+            None if other is None else signs[other] == right.sign,
             None if whole is None else signs[whole],
         ]
         for place, value, reason in forced:
@@ -175,12 +182,12 @@ class Propagation:
             because = tuple([number for at in reason if (number := numbers[at]) is not None])
             if place == WHOLE:
                 self._hold(formula, value, WHOLE, because)
-            elif left is right and len(because) > 1:
+            elif left.formula is right.formula and len(because) > 1:
                 continue  # the value of a side says nothing of the other one, which is the same
             elif place == LEFT:
-                self._hold(left, value == left_sign, place, because)
+                self._hold(left.formula, value == left.sign, place, because)
             else:
-                self._hold(right, value == right_sign, place, because)
+                self._hold(right.formula, value == right.sign, place, because)
 
     # -- writing it down ----------------------------------------------------------------------------------------------
 
@@ -210,7 +217,7 @@ class Propagation:
                 lines = inside if in_block and number > supposed else outside
                 lines.append(self._line(number, [numbers[reason] for reason in self._reasons[number]]))
         if in_block:
-            goal = Not(self._goal) if self._sign else self._goal
+            goal = Not(self._goal.formula) if self._goal.sign else self._goal.formula
             outside.append(Absurd(goal, tuple(inside)))
         elif not outside:
             outside.append(Repeat(numbers[end]))
@@ -230,10 +237,3 @@ class Propagation:
             assert isinstance(formula, Binary)
             return Introduce(formula, tuple(given))
         return Eliminate(given[0], "left" if kind == LEFT else "right", *given[1:])
-
-
-def _stripped(formula: Formula, sign: bool) -> tuple[Formula, bool]:
-    """The formula without ¬ in front, and the value that it has if the whole has the given one."""
-    while isinstance(formula, Not):
-        formula, sign = formula.body, not sign
-    return formula, sign

@@ -87,7 +87,7 @@ class _Search:
 
     def prove(self, goal: Signed) -> Fact | None:
         """A fact that says the goal, or a contradiction; None if there is no way on."""
-        formula, sign = goal
+        formula, sign = goal.formula, goal.sign
         tableau = self._tableau
         reached = tableau.propagate(goal, witnesses=False)
         if reached is not None:

@@ -149,7 +149,7 @@ class Tableau:
             what, premises, line, inner: see :class:`Fact`.
             depth: of the scope it holds in, if what it follows from does not tell.
         """
-        formula, sign = what
+        formula, sign = what.formula, what.sign
         known = self.facts.get(formula)
         if known is not None and known.what.sign == sign:
             return known

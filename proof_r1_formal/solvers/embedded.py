@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import Signature, ground_terms
+from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import BOTTOM
 from proof_r1_formal.search.propagation import Propagation
 from proof_r1_formal.search.prover import BUDGET, search
@@ -26,7 +26,7 @@ from proof_r1_formal.solvers.base import (
     Refuted,
     Solver,
     Unknown,
-    checked_signature,
+    flaw_of,
 )
 from proof_r1_formal.solvers.countermodel import confirmed
 from proof_r1_formal.solvers.finite import decided
@@ -72,34 +72,34 @@ class EmbeddedSolver:
 
     def decide(self, query: Query) -> Answer:
         """The answer, and the same one whatever was asked before."""
-        signature = checked_signature(query)
-        if isinstance(signature, Unknown):
-            return signature
+        flaw = flaw_of(query)
+        if flaw is not None:
+            return flaw
         if self._file is None:
-            return self._solve(query, signature)
+            return self._solve(query)
         kept = self._file.get(query)
         if kept is not None:
             return kept
-        answer = self._solve(query, signature)
+        answer = self._solve(query)
         self._file.put(query, answer)
         return answer
 
-    def _solve(self, query: Query, signature: Signature) -> Answer:
+    def _solve(self, query: Query) -> Answer:
         steps = 0
         if query.conclusion is BOTTOM:
             small = OneElement()
+            signature = Signature.infer(query.formulas)
             model = small.model(query.dependencies, signature)
             steps = GROUND_PRICE * small.looked_at
             small_answer = None if model is None else confirmed(query, model, signature, steps)
             if small_answer is not None:
                 return small_answer
-        terms = ground_terms((*query.dependencies, query.conclusion))
-        propagation = Propagation(query.dependencies, query.conclusion, terms)
+        propagation = Propagation(query.dependencies, query.conclusion)
         proof = propagation.proof()
         steps += propagation.steps
         if proof is not None:
             return Entailed(proof, steps)
-        answer = decided(query, signature)
+        answer = decided(query, Signature.infer(query.formulas))
         steps += answer.steps
         if isinstance(answer, Refuted):
             return replace(answer, steps=steps)

@@ -131,10 +131,10 @@ class Forger:
     def _says(lines: Sequence[Line], known: Sequence[Formula]) -> Formula | None:
         """What the last line says; None if the checker refuses it."""
         try:
-            formula, sign = shown(tuple(lines), known)[0]
+            last = shown(tuple(lines), known)[0]
         except ProofError:
             return None
-        return formula if sign else Not(formula)
+        return last.formula if last.sign else Not(last.formula)
 
     # -- lines --------------------------------------------------------------------------------------------------------
 
@@ -221,12 +221,12 @@ class Forger:
 
     def _quantified(self, says: Formula, term: Term, *, share: float, universal: bool) -> Quantified:
         """A quantified formula with an instance that says something, if the quantifier is the right one."""
-        formula, sign = signed(says)
+        stated = signed(says)
         variable = self._draw.variable()
-        quantifier = ForAll if sign == universal else Exists
+        quantifier = ForAll if stated.sign == universal else Exists
         if self._source.random() < 0.1:
             quantifier = Exists if quantifier is ForAll else ForAll
-        return quantifier(variable, self._draw.abstracted(formula, term, variable, share))
+        return quantifier(variable, self._draw.abstracted(stated.formula, term, variable, share))
 
     def _generalise(self, known: Sequence[Formula]) -> Line:
         number = self._number(known)

@@ -778,6 +778,6 @@ def test_a_proof_that_is_found_is_accepted_and_has_no_countermodel(query: Query,
         unused = [*query.dependencies]
         unused[index] = Or(unused[index], f("⊤"))  # says nothing but of which sorts its symbols are
         assert check(proof, unused, query.conclusion) == used
-    signature = Signature.infer((*query.dependencies, query.conclusion))
+    signature = Signature.infer(query.formulas)
     assert not any(is_countermodel(query, structure) for structure in small_structures(signature, most=256))
     assert not is_countermodel(query, data.draw(structures(signature)))

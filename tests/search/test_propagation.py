@@ -12,7 +12,6 @@ from proof_r1_formal.evidence.checker import check
 from proof_r1_formal.evidence.term import Proof
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import ground_terms
 from proof_r1_formal.logic.syntax import ForAll, Formula, Or, atom, const, var
 from proof_r1_formal.logic.transform import alpha_normal
 from proof_r1_formal.rules.catalogue import TRAIN
@@ -24,7 +23,7 @@ from proof_r1_formal.testing.strategies import queries
 
 
 def propagated(premises: tuple[Formula, ...], conclusion: Formula) -> Proof | None:
-    return Propagation(premises, conclusion, ground_terms((*premises, conclusion))).proof()
+    return Propagation(premises, conclusion).proof()
 
 
 def lines(proof: Proof) -> int:
@@ -101,7 +100,7 @@ def test_it_ends_with_its_budget() -> None:
     facts = " ∧ ".join(f"r({one}, {other})" for one, other in pairwise(names))
     transitive = parse_formula("∀x ∀y ∀z (r(x, y) ∧ r(y, z) → r(x, z))")
     premises, conclusion = (transitive, parse_formula(facts)), parse_formula("r(c59, c0)")
-    propagation = Propagation(premises, conclusion, ground_terms((*premises, conclusion)))
+    propagation = Propagation(premises, conclusion)
     assert propagation.proof() is None
     assert propagation.steps < 20 * MOST
 
@@ -113,7 +112,7 @@ def test_instances_of_long_formulas_cost_steps() -> None:
         long = Or(atom(f"Q{number}", var("x")), long) if number % 2 else Or(long, atom(f"Q{number}", var("x")))
     quantified = ForAll(var("x"), long)
     facts = [atom("P", const(f"c{number}")) for number in range(400)]
-    propagation = Propagation((*facts, quantified), atom("R"), ground_terms(facts))
+    propagation = Propagation((*facts, quantified), atom("R"))
     assert propagation.proof() is None
     assert MOST_STEPS < propagation.steps < 2 * MOST_STEPS
     assert len(alpha_normal(quantified).memo["instances"]) < 100
