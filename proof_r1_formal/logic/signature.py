@@ -53,20 +53,19 @@ class Signature(msgspec.Struct, frozen=True):
             SignatureError: a predicate, or a function or constant, is used with two arities or with two sorts.
         """
         formulas = tuple(formulas)
+        uses, one_sort = _uses(formulas)
+        if not one_sort:
+            return cls._with_sorts(formulas)
         predicates: dict[str, tuple[str, ...]] = {}
         functions: dict[str, FunctionType] = {}
-        for formula in formulas:
-            found = symbols(formula)
-            if not found.one_sort:
-                return cls._with_sorts(formulas)
-            for name, (kind, arity) in found.uses:
-                type_ = _default_type(arity)
-                if kind == "predicate":
-                    known = predicates.setdefault(name, type_.arguments)
-                else:
-                    known = functions.setdefault(name, type_).arguments
-                if len(known) != arity:
-                    return cls._with_sorts(formulas)  # which names the clash
+        for name, (kind, arity) in uses:
+            type_ = _default_type(arity)
+            if kind == "predicate":
+                known = predicates.setdefault(name, type_.arguments)
+            else:
+                known = functions.setdefault(name, type_).arguments
+            if len(known) != arity:
+                return cls._with_sorts(formulas)  # which names the clash
         return Signature(predicates, functions)
 
     @classmethod
@@ -260,10 +259,18 @@ def require_one_use(formulas: Iterable[Formula]) -> None:
         SignatureError: a symbol is used in two ways.
     """
     formulas = tuple(formulas)
-    found = [symbols(formula) for formula in formulas]
-    uses = set[tuple[str, Use]]().union(*[each.uses for each in found])
-    if len(dict(uses)) < len(uses) or False in [each.one_sort for each in found]:
+    uses, one_sort = _uses(formulas)
+    if not one_sort or len(dict(uses.keys())) < len(uses):
         Signature.infer(formulas)
+
+
+def _uses(formulas: tuple[Formula, ...]) -> tuple[dict[tuple[str, Use], None], bool]:
+    """How the formulas use names, in order of first occurrence, and whether the default sort is the only one."""
+    found = [symbols(formula) for formula in formulas]
+    uses: dict[tuple[str, Use], None] = {}
+    for each in found:
+        uses.update(each.uses)
+    return uses, False not in [each.one_sort for each in found]
 
 
 def _described(kind: str, arity: int) -> str:
