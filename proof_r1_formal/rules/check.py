@@ -208,6 +208,7 @@ class _Step:
             return ()
         sums = Condition.STATED in found.schema.conditions
         needed = (*found.minor, *[formula for anchor in found.principal for formula in anchor.antecedents])
+        needed = tuple([formula for formula in needed if formula not in self._dependencies])
         return tuple([f for f in needed if not stated(f, self._plainly_said, sums=sums, unruled=True)])
 
     def _minor_hold(self, schema: Schema, anchors: tuple[Anchor, ...], minor: tuple[Formula, ...]) -> bool:
