@@ -46,7 +46,7 @@ from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Solver
+from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver
 from proof_r1_formal.solvers.confirm import Confirmed, confirm
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.solvers.oracle import Oracle
@@ -105,8 +105,9 @@ class EveryQuestion(Oracle):
     def valid(self, formula: Formula) -> Answer:
         return self.entails((), formula)
 
-    def contradictory(self, formula: Formula) -> Answer:
-        return self.entails((), Not(formula))
+    def constant(self, formula: Formula) -> Answer:
+        valid = self.entails((), formula)
+        return self.entails((), Not(formula)) if isinstance(valid, Refuted) else valid
 
 
 class ForgetfulVerifier(Verifier):

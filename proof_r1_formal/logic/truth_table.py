@@ -130,11 +130,6 @@ class SemanticKey(msgspec.Struct, frozen=True, gc=False):
         """Whether the formula is a tautology."""
         return not self.atoms and self.truth != 0
 
-    @property
-    def contradictory(self) -> bool:
-        """Whether no row makes the formula true."""
-        return not self.truth
-
 
 def semantic_key(formula: Formula) -> SemanticKey | None:
     """The semantic key; None for a formula with a quantifier or an equation, or with more than ``MAX_ATOMS`` atoms."""

@@ -31,7 +31,7 @@ from proof_r1_formal.rules.forms import covered, normal_form, stated
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Condition, Rule, Schema
 from proof_r1_formal.rules.spine import Element, Spine
-from proof_r1_formal.solvers.base import Answer, Entailed, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown
 from proof_r1_formal.solvers.oracle import Oracle
 
 CHECK_BUDGET = 10_000
@@ -179,11 +179,11 @@ class _Step:
         """Whether no premise is a tautology or a contradiction (in doubt, it is not substantial)."""
         for premise in premises:
             self._spend(QUESTION)
-            for answer in (self._oracle.valid(premise), self._oracle.contradictory(premise)):
-                if isinstance(answer, Unknown):
-                    self._leave_open("whether a premise is a tautology stayed undecided")
-                if isinstance(answer, Entailed | Unknown):
-                    return False
+            answer = self._oracle.constant(premise)
+            if isinstance(answer, Unknown):
+                self._leave_open("whether a premise is a tautology stayed undecided")
+            if not isinstance(answer, Refuted):
+                return False
         return True
 
     # -- instances ----------------------------------------------------------------------------------------------------

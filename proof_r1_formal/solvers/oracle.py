@@ -80,14 +80,16 @@ class Oracle:
         self.charge(fingerprint_price(formula))
         return self.entails((), formula) if true_everywhere(formula) else _NO
 
-    def contradictory(self, formula: Formula) -> Answer:
-        """Is the negation of the formula a tautology?"""
+    def constant(self, formula: Formula) -> Answer:
+        """Is the formula or its negation a tautology?"""
         if (spent := self.spent) is not None:
             return spent
         key = self._key(formula)
         if key is not None:
-            return _YES if key.contradictory else _NO
+            return _NO if key.atoms else _YES
         self.charge(fingerprint_price(formula))
+        if true_everywhere(formula):
+            return self.entails((), formula)
         return self.entails((), Not(formula)) if false_everywhere(formula) else _NO
 
     def _key(self, formula: Formula) -> SemanticKey | None:
