@@ -44,10 +44,8 @@ MAX_DEPTH: Final = 50
 """Longer and deeper texts are left to the grammar."""
 
 _TOKEN = re.compile(r"\w+\(?|[()¬∧∨⊕→↔,]|[∀∃]\w+(?= ?\(| [∀∃¬]| \w+\()")
-_UNUSUAL = re.compile(
-    rf"(?<!\w)(?:(?ai:{'|'.join(sorted(RESERVED_WORDS))})|[{''.join(LOOK_ALIKES)}]|{PROSE_FIRST.pattern}"
-    rf"|{PROSE_ANYWHERE.pattern}|{PROSE_INSIDE.pattern})(?!\w)"
-)
+_WORD = re.compile(r"\w+")
+_UNUSUAL: Final = frozenset(map(str.lower, LOOK_ALIKES)) | RESERVED_WORDS | PROSE_FIRST | PROSE_ANYWHERE | PROSE_INSIDE
 _SIGNS: Final = frozenset("()¬∧∨⊕→↔,")
 _CONNECTIVES: Final[Mapping[str, tuple[int, type[And | Or | Xor | Implies | Iff]]]] = {
     "↔": (1, Iff),
@@ -67,7 +65,9 @@ class _UnusualError(Exception):
 def read_plain(text: str) -> Formula | None:
     """The formula, if the text is in the usual notation throughout."""
     tokens = _TOKEN.findall(text)
-    if len(text) > MAX_LENGTH or sum(map(len, tokens)) != len(text) - text.count(" ") or _UNUSUAL.search(text):
+    if len(text) > MAX_LENGTH or sum(map(len, tokens)) != len(text) - text.count(" "):
+        return None
+    if not _UNUSUAL.isdisjoint(_WORD.findall(text.lower())):
         return None
     try:
         require_no_list_marker(text)

@@ -21,16 +21,22 @@ RESERVED_WORDS = QUANTIFIER_WORDS | {"not", "and", "or", "xor", "implies", "iff"
 LOOK_ALIKES: Mapping[str, str] = {**dict.fromkeys("vVν˅", "∨"), **dict.fromkeys("ΛɅʌ˄", "∧")}
 """Letters that people type for a connective -> the connective."""
 
-PROSE_FIRST = re.compile(
-    r"(?ai:an|any|because|but|each|either|every|everyone|everything|he|if|it|neither|no|nobody|nor|nothing|she|that|the"
-    r"|then|there|these|they|this|those|unless|we|what|when|which|while|who|whoever|you)"
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+PROSE_FIRST = _words(
+    "an any because but each either every everyone everything he if it neither no nobody nor nothing she that the then "
+    "there these they this those unless we what when which while who whoever you"
 )
-"""Words that begin a sentence and no application by juxtaposition."""
-PROSE_ANYWHERE = re.compile(r"an|are|did|do|does|had|has|have|is|the|was|were|\w+n['’]t")
-"""Words that are not an argument of a juxtaposition."""
-PROSE_INSIDE = re.compile(
-    r"about|also|always|any|as|at|be|been|but|by|can|could|each|every|for|from|her|his|if|in|into|its|may|might|must"
-    r"|never|no|nor|of|on|only|over|shall|should|than|that|their|then|to|which|who|whose|will|with|would"
+"""Words that begin a sentence, in any case, and no application by juxtaposition."""
+PROSE_ANYWHERE = _words("an are did do does had has have is the was were")
+"""Words that are not an argument of a juxtaposition; nor is a contraction."""
+CONTRACTION = re.compile(r"\w+n['’]t")
+PROSE_INSIDE = _words(
+    "about also always any as at be been but by can could each every for from her his if in into its may might must "
+    "never no nor of on only over shall should than that their then to which who whose will with would"
 )
 """Words that are not an argument of a juxtaposition unless they are its last one."""
 
@@ -225,9 +231,9 @@ def _require_no_prose(words: Sequence[Lexeme], shown: str, bound: set[str], *, c
         is_head = place == 0
         is_last = complete and place == len(words) - 1
         if (
-            (is_head and PROSE_FIRST.fullmatch(text))
-            or (not is_head and PROSE_ANYWHERE.fullmatch(text))
-            or (not is_head and not is_last and PROSE_INSIDE.fullmatch(text))
+            (is_head and text.lower() in PROSE_FIRST)
+            or (not is_head and (text in PROSE_ANYWHERE or CONTRACTION.fullmatch(text)))
+            or (not is_head and not is_last and text in PROSE_INSIDE)
         ):
             arguments = ", ".join([*[each.value for each in words[1:]], *([] if complete else ["…"])])
             raise _ambiguous(

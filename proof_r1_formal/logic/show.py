@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple, TypeAlias, assert_never, cast
 
 from proof_r1_formal.errors import require_type
 from proof_r1_formal.logic.readings import (
+    CONTRACTION,
     LOOK_ALIKES,
     PROSE_ANYWHERE,
     PROSE_FIRST,
@@ -52,6 +53,7 @@ Notation: TypeAlias = Literal["unicode", "ascii", "juxtaposed", "prefix"]
 
 WORDS = frozenset({*RESERVED_WORDS, "distinct"})
 """Words that a grammar reserves, in any case."""
+_MISREAD = frozenset(LOOK_ALIKES) | PROSE_ANYWHERE | PROSE_INSIDE
 
 # A reserved word ends where its letters do: ``iff'`` may be a word and a quote, ``iffy`` is a name.
 _NO_WORD = rf"(?!(?ai:{'|'.join(sorted(WORDS))})(?!\w))"
@@ -213,14 +215,14 @@ def _quoted(name: str) -> str:
 
 def _word(name: str) -> str:
     """The name of a constant that stands beside other names, where some words look like prose or a connective."""
-    misread = name in LOOK_ALIKES or PROSE_ANYWHERE.fullmatch(name) or PROSE_INSIDE.fullmatch(name)
+    misread = name in _MISREAD or CONTRACTION.fullmatch(name)
     return _quoted(name) if misread else _name(name)
 
 
 def _head(name: str, arguments: tuple[Term, ...]) -> str:
     """The name of a symbol with arguments beside it, where it might be prose or one more variable."""
     again = any(isinstance(part, App) and part.function == name for term in arguments for part in subterms(term))
-    return _quoted(name) if again or name == "in" or PROSE_FIRST.fullmatch(name) else _name(name)
+    return _quoted(name) if again or name == "in" or name.lower() in PROSE_FIRST else _name(name)
 
 
 def _bound(formula: Quantified) -> str:
