@@ -253,7 +253,7 @@ def ground_terms(formulas: Iterable[Formula]) -> dict[str, tuple[Term, ...]]:
 
 
 def require_one_use(formulas: Iterable[Formula]) -> None:
-    """Raise the error that ``Signature.infer`` raises; most formulas show quickly that it raises none.
+    """Check that ``Signature.infer`` takes the formulas. If each name has one use, it does, and is not called.
 
     Raises:
         SignatureError: a symbol is used in two ways.

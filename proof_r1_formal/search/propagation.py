@@ -1,9 +1,9 @@
 """Proofs by unit propagation: the search that finds nearly all proofs, and at once.
 
-In: premises and a conclusion. Out: a proof for ``evidence.checker``, or None. What
-truth tables force is drawn, up and down the graph of subformulas, and true ∀ and false ∃ have their instances; if that
-does not reach the conclusion, the conclusion is supposed false. There are no cuts, no witnesses and no equality, so
-what is not found here may still have a proof (``search.prover``).
+In: premises and a conclusion. Out: a proof for ``evidence.checker``, or None. What truth tables force is drawn, up and
+down the graph of subformulas, and true ∀ and false ∃ have their instances; if that does not reach the conclusion, the
+conclusion is supposed false. There are no cuts, no witnesses and no equality, so what is not found here may still have
+a proof (``search.prover``).
 """
 
 from __future__ import annotations
