@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import msgspec
+
 from proof_r1_formal.evidence.term import (
     Absurd,
     Contradiction,
@@ -56,6 +58,20 @@ _TRUTH: Final = -4
 _CONTRADICTION: Final = -5
 
 
+class _Fact(msgspec.Struct, frozen=True, gc=False):
+    """A formula that does not begin with ¬, its value, the kind of line that shows it, and the facts it follows from.
+
+    Facts are referred to by their numbers; a premise has its own in place of reasons.
+    """
+
+    number: int
+    formula: Formula
+    sign: bool
+    kind: int
+    reasons: tuple[int, ...]
+    term: Term | None = None
+
+
 class Propagation:
     """The facts that hold, in the order in which they came to hold, each with what it follows from.
 
@@ -72,13 +88,8 @@ class Propagation:
         self._conclusion = conclusion
         self._terms: Mapping[str, tuple[Term, ...]] | None = None  # by sort, once there is something to instantiate
         self._goal = signed(conclusion)
-        # of each fact: the formula, its value, the kind of line that shows it, and the facts it follows from
-        self._formulas: list[Formula] = []
-        self._signs: list[bool] = []
-        self._kinds: list[int] = []
-        self._reasons: list[tuple[int, ...]] = []
-        self._term_of: dict[int, Term] = {}
-        self._facts: dict[Formula, int] = {}
+        self._facts: list[_Fact] = []
+        self._fact_of: dict[Formula, _Fact] = {}
         self._entered: set[Formula] = set()
         self._parents: dict[Formula, list[Connective]] = {}
         self._next = 0
@@ -93,31 +104,28 @@ class Propagation:
         supposed = -1
         end = self._propagate()
         if end < 0:
-            supposed = len(self._signs)
+            supposed = len(self._facts)
             self._hold(self._goal.formula, not self._goal.sign, _SUPPOSED, ())
-            end = self._propagate() if len(self._signs) > supposed else -1  # it may be known to be false already
+            end = self._propagate() if len(self._facts) > supposed else -1  # it may be known to be false already
         return None if end < 0 else self._written(end, supposed)
 
-    def _hold(self, formula: Formula, sign: bool, kind: int, reason: tuple[int, ...]) -> None:
-        """Add a fact about a formula that does not begin with ¬, unless it is known."""
-        known = self._facts.get(formula)
-        if known is not None and self._signs[known] == sign:
+    def _hold(
+        self, formula: Formula, sign: bool, kind: int, reasons: tuple[int, ...], term: Term | None = None
+    ) -> None:
+        """Add a fact, unless it is known."""
+        known = self._fact_of.get(formula)
+        if known is not None and known.sign == sign:
             return
-        number = len(self._signs)
-        self._formulas.append(formula)
-        self._signs.append(sign)
-        self._kinds.append(kind)
-        self._reasons.append(reason)
+        number = len(self._facts)
+        fact = _Fact(number, formula, sign, kind, reasons, term)
+        self._facts.append(fact)
         if known is None:
-            self._facts[formula] = number
+            self._fact_of[formula] = fact
             if not isinstance(formula, Atom):
                 self._enter(formula)
         elif self._conflict < 0:
             self._conflict = number + 1
-            self._formulas.append(formula)
-            self._signs.append(True)
-            self._kinds.append(_CONTRADICTION)
-            self._reasons.append((known, number))
+            self._facts.append(_Fact(number + 1, formula, True, _CONTRADICTION, (known.number, number)))
 
     def _enter(self, formula: Formula) -> None:
         """Bring a formula that does not begin with ¬ into the graph, with what is inside it."""
@@ -133,53 +141,49 @@ class Propagation:
 
     def _propagate(self) -> int:
         """Draw what follows until that is the goal or a contradiction; its number, or -1 if nothing is left."""
-        facts, signs = self._facts, self._signs
-        goal, sign = self._goal.formula, self._goal.sign
+        facts, goal, sign = self._facts, self._goal.formula, self._goal.sign
         while self._conflict < 0:
-            reached = facts.get(goal)
-            if reached is not None and signs[reached] == sign:
-                return reached
-            if self._next >= len(signs) or len(signs) > MOST or self.steps > MOST_STEPS:
+            reached = self._fact_of.get(goal)
+            if reached is not None and reached.sign == sign:
+                return reached.number
+            if self._next >= len(facts) or len(facts) > MOST or self.steps > MOST_STEPS:
                 return -1
-            number = self._next
+            fact = facts[self._next]
             self._next += 1
-            formula = self._formulas[number]
+            formula = fact.formula
             if isinstance(formula, Binary):
                 self._draw(formula)
-            elif isinstance(formula, Quantified) and isinstance(formula, ForAll) == signs[number]:
-                self._instantiate(formula, number)
+            elif isinstance(formula, Quantified) and isinstance(formula, ForAll) == fact.sign:
+                self._instantiate(formula, fact)
             for parent in self._parents.get(formula, ()):
                 self._draw(parent)
         return self._conflict
 
-    def _instantiate(self, formula: ForAll | Exists, number: int) -> None:
+    def _instantiate(self, formula: ForAll | Exists, fact: _Fact) -> None:
         if self._terms is None:
             self._terms = ground_terms((*self._premises, self._conclusion))
         for term in self._terms.get(formula.variable.sort, ()):
             self.steps += formula.size // _LONG
             if self.steps > MOST_STEPS:
                 return
-            before = len(self._signs)
             part = signed(instantiate(formula, term))
-            self._hold(part.formula, part.sign == self._signs[number], _INSTANCE, (number,))
-            if len(self._signs) > before:
-                self._term_of[before] = term
+            self._hold(part.formula, part.sign == fact.sign, _INSTANCE, (fact.number,), term)
 
     def _draw(self, formula: Connective) -> None:
         """Draw what the truth table of a connective forces."""
         self.steps += 1
         left, right = sides(formula)
-        one, other, whole = self._facts.get(left.formula), self._facts.get(right.formula), self._facts.get(formula)
-        signs = self._signs
+        fact_of = self._fact_of
+        one, other, whole = fact_of.get(left.formula), fact_of.get(right.formula), fact_of.get(formula)
         forced = FORCED[
             type(formula),
-            None if one is None else signs[one] == left.sign,
-            None if other is None else signs[other] == right.sign,
-            None if whole is None else signs[whole],
+            None if one is None else one.sign == left.sign,
+            None if other is None else other.sign == right.sign,
+            None if whole is None else whole.sign,
         ]
         for place, value, reason in forced:
-            numbers = (one, other, whole)
-            because = tuple([number for at in reason if (number := numbers[at]) is not None])
+            known = (one, other, whole)
+            because = tuple([fact.number for at in reason if (fact := known[at]) is not None])
             if place == WHOLE:
                 self._hold(formula, value, WHOLE, because)
             elif left.formula is right.formula and len(because) > 1:
@@ -196,8 +200,9 @@ class Propagation:
         needed = [False] * (end + 1)
         needed[end] = True
         for number in range(end, -1, -1):
-            if needed[number] and self._kinds[number] != _PREMISE:
-                for reason in self._reasons[number]:
+            fact = self._facts[number]
+            if needed[number] and fact.kind != _PREMISE:
+                for reason in fact.reasons:
                     needed[reason] = True
         in_block = supposed >= 0 and needed[supposed]
         numbers: dict[int, int] = {}
@@ -207,15 +212,15 @@ class Propagation:
         for number in range(end + 1):
             if not needed[number]:
                 continue
-            kind = self._kinds[number]
-            if kind == _PREMISE:
-                (numbers[number],) = self._reasons[number]
+            fact = self._facts[number]
+            if fact.kind == _PREMISE:
+                (numbers[number],) = fact.reasons
                 continue
             numbers[number] = following
             following += 1
-            if kind != _SUPPOSED:
+            if fact.kind != _SUPPOSED:
                 lines = inside if in_block and number > supposed else outside
-                lines.append(self._line(number, [numbers[reason] for reason in self._reasons[number]]))
+                lines.append(_line(fact, [numbers[reason] for reason in fact.reasons]))
         if in_block:
             goal = Not(self._goal.formula) if self._goal.sign else self._goal.formula
             outside.append(Absurd(goal, tuple(inside)))
@@ -223,17 +228,24 @@ class Propagation:
             outside.append(Repeat(numbers[end]))
         return tuple(outside)
 
-    def _line(self, number: int, given: list[int]) -> Line:
-        formula = self._formulas[number]
-        kind = self._kinds[number]
-        if kind == _INSTANCE:
-            return Instance(given[0], self._term_of[number])
-        if kind == _CONTRADICTION:
-            return Contradiction(given[0], given[1])
-        if kind == _TRUTH:
-            assert isinstance(formula, Top | Bottom)
-            return Truth(formula)
-        if kind == WHOLE:
-            assert isinstance(formula, Binary)
-            return Introduce(formula, tuple(given))
-        return Eliminate(given[0], "left" if kind == LEFT else "right", *given[1:])
+
+def _line(fact: _Fact, given: list[int]) -> Line:
+    """The line that shows a fact.
+
+    Args:
+        fact: that is shown.
+        given: the lines that show what it follows from.
+    """
+    formula, kind = fact.formula, fact.kind
+    if kind == _INSTANCE:
+        assert fact.term is not None
+        return Instance(given[0], fact.term)
+    if kind == _CONTRADICTION:
+        return Contradiction(given[0], given[1])
+    if kind == _TRUTH:
+        assert isinstance(formula, Top | Bottom)
+        return Truth(formula)
+    if kind == WHOLE:
+        assert isinstance(formula, Binary)
+        return Introduce(formula, tuple(given))
+    return Eliminate(given[0], "left" if kind == LEFT else "right", *given[1:])
