@@ -1,9 +1,9 @@
 """Proofs by unit propagation: the search that finds nearly all proofs, and at once.
 
-In: premises and a conclusion. Out: a proof for ``evidence.checker``, or None. What truth tables force is drawn, up and
-down the graph of subformulas, and true ∀ and false ∃ have their instances; if that does not reach the conclusion, the
-conclusion is supposed false. There are no cuts, no witnesses and no equality, so what is not found here may still have
-a proof (``search.prover``).
+In: premises and a conclusion. Out: a proof for ``evidence.checker``, or None. The search derives what truth tables
+force, up and down the graph of subformulas, and instantiates true ∀ and false ∃. If that does not reach the conclusion,
+it assumes that the conclusion is false, and goes on. It makes no cuts, no witnesses and no steps by equality, so it
+misses some proofs; ``search.prover`` finds most of those.
 """
 
 from __future__ import annotations

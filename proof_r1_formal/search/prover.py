@@ -32,6 +32,7 @@ from proof_r1_formal.evidence.term import (
     Signed,
     Suppose,
     Witness,
+    sides,
     signed,
 )
 from proof_r1_formal.logic.syntax import And, Connective, Exists, ForAll, Formula, Implies, Not, Or
@@ -105,7 +106,7 @@ class _Search:
                 shown = self.prove(part if sign else part.opposite())
                 return self._closed(scope, shown, goal, Arbitrary(formula, constant, ()))
             case And() | Or() | Implies() if sign == isinstance(formula, And):
-                left, right = signed(formula.left), signed(formula.right)
+                left, right = sides(formula)
                 left = left.opposite() if isinstance(formula, Or) else left
                 for part in (left, right if sign else right.opposite()):
                     shown = self.prove(part)
@@ -148,7 +149,7 @@ class _Search:
         weight = -1
         for formula, fact in self._tableau.facts.items():
             if isinstance(formula, Connective):
-                left, right = signed(formula.left), signed(formula.right)
+                left, right = sides(formula)
                 if left.formula in self._tableau.facts or right.formula in self._tableau.facts:
                     continue
                 for side, place in ((left, 0), (right, 1)):

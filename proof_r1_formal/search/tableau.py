@@ -27,6 +27,7 @@ from proof_r1_formal.evidence.term import (
     Signed,
     Truth,
     Witness,
+    sides,
     signed,
 )
 from proof_r1_formal.logic.signature import Signature, ground_terms
@@ -215,7 +216,7 @@ class Tableau:
         if self._conflict is not None:
             return
         self._spend()
-        left, right = signed(formula.left), signed(formula.right)
+        left, right = sides(formula)
         facts = (self.facts.get(left.formula), self.facts.get(right.formula), self.facts.get(formula))
         one, other, whole = facts
         values = (
@@ -317,7 +318,7 @@ class Tableau:
             case Not():
                 raise AssertionError("a formula that begins with ¬ has no node of its own")
             case _:
-                for side in {signed(formula.left).formula: None, signed(formula.right).formula: None}:
+                for side in dict.fromkeys(side.formula for side in sides(formula)):
                     self._connectives_of.setdefault(side, []).append(formula)
                     self._enter(side)
                     if side in self.facts:
