@@ -7,7 +7,7 @@ variables and ``c1``, ``c2``, … for constants. Rows are for reading: what coun
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, count
 from typing import assert_never
 
@@ -37,39 +37,22 @@ from proof_r1_formal.evidence.term import (
     signed,
 )
 from proof_r1_formal.logic.pattern import instance
-from proof_r1_formal.logic.show import show, show_term
+from proof_r1_formal.logic.show import SYMBOLS, rename_bound, show, show_term
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
-    And,
     App,
-    Atom,
-    Bottom,
     Connective,
     Eq,
     Exists,
     ForAll,
     Formula,
-    Iff,
     Implies,
-    Not,
-    Or,
     Quantified,
     Term,
     Top,
-    Var,
-    Xor,
 )
 from proof_r1_formal.logic.transform import alpha_normal, instantiate, rename, rename_term
 
-_SYMBOLS: dict[type[Formula], str] = {
-    And: "∧",
-    Or: "∨",
-    Xor: "⊕",
-    Implies: "→",
-    Iff: "↔",
-    ForAll: "∀",
-    Exists: "∃",
-}
 _OWN = "␣"
 """What the names that the package makes begin with."""
 
@@ -236,7 +219,8 @@ class _Writer:
 
     def _text(self, formula: Formula) -> str:
         names = self._names(symbols(formula).functions)
-        return show(_lettered(rename(formula, {}, names), frozenset(names.values()) | symbols(formula).functions))
+        taken = frozenset(names.values()) | symbols(formula).functions
+        return show(rename_bound(rename(formula, {}, names), taken, _letter))
 
     def _term(self, term: Term) -> str:
         return show_term(rename_term(term, self._names(symbols(Eq(term, term)).functions)))
@@ -254,7 +238,7 @@ class _Writer:
 
 
 def _symbol(says: Signed) -> str:
-    return f"{'' if says.sign else '¬'}{_SYMBOLS.get(type(says.formula), '')}"
+    return f"{'' if says.sign else '¬'}{SYMBOLS[type(says.formula)]}"
 
 
 def _instance(says: Signed, term: Term) -> Signed:
@@ -263,22 +247,7 @@ def _instance(says: Signed, term: Term) -> Signed:
     return part if says.sign else part.opposite()
 
 
-def _lettered(formula: Formula, taken: frozenset[str]) -> Formula:
-    """The formula with letters for the package's own variables."""
-    match formula:
-        case Top() | Bottom() | Atom() | Eq():
-            return formula
-        case Not(body):
-            return Not(_lettered(body, taken))
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return type(formula)(_lettered(left, taken), _lettered(right, taken))
-        case ForAll(variable, body) | Exists(variable, body):
-            if not variable.name.startswith(_OWN):
-                return type(formula)(variable, _lettered(body, taken))
-            letter = Var(next(name for name in _letters() if name not in taken), variable.sort)
-            return type(formula)(letter, _lettered(instantiate(formula, letter), taken | {letter.name}))
-    assert_never(formula)
-
-
-def _letters() -> Iterator[str]:
-    return chain("xyzuvw", (f"x{number}" for number in count(1)))
+def _letter(_: str, taken: frozenset[str]) -> str:
+    """The first letter that is not taken: all bound variables of a line have names that the package made."""
+    letters = chain("xyzuvw", (f"x{number}" for number in count(1)))
+    return next(letter for letter in letters if letter not in taken)

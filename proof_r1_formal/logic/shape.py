@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain, groupby, permutations, product
 from math import factorial, prod
 from typing import NamedTuple, TypeAlias
 
+from proof_r1_formal.logic.show import SYMBOLS
 from proof_r1_formal.logic.syntax import (
-    And,
     App,
     Atom,
     Bottom,
@@ -16,32 +16,13 @@ from proof_r1_formal.logic.syntax import (
     Exists,
     ForAll,
     Formula,
-    Iff,
-    Implies,
     Not,
-    Or,
     Term,
     Top,
     Var,
-    Xor,
     once,
 )
 from proof_r1_formal.logic.transform import alpha_normal
-
-_LETTERS: Mapping[type[Formula], str] = {
-    Top: "⊤",
-    Bottom: "⊥",
-    Atom: "",
-    Eq: "=",
-    Not: "¬",
-    And: "∧",
-    Or: "∨",
-    Xor: "⊕",
-    Implies: "→",
-    Iff: "↔",
-    ForAll: "∀",
-    Exists: "∃",
-}
 
 MAX_ORDERS = 24
 """How many orders of dependencies that look alike are tried."""
@@ -78,7 +59,7 @@ def shape(formula: Formula) -> Shape:
                 parts.append(")")
 
     def write(part: Formula) -> None:
-        parts.append(_LETTERS[type(part)])
+        parts.append(SYMBOLS.get(type(part), ""))
         match part:
             case Top() | Bottom():
                 pass

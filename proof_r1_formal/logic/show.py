@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, assert_never, cast
 
@@ -63,23 +64,41 @@ _PLAIN_BINDER = re.compile(rf"{_NO_WORD}\w(?:\w|['’])*")
 
 class _Symbols(NamedTuple):
     notation: Notation
-    top: str
-    bottom: str
-    negation: str
-    forall: str
-    exists: str
-    equality: str
-    binary: dict[type, str]
+    of: Mapping[type[Formula], str]
     juxtaposed: bool = False
 
 
-_UNICODE_BINARY: dict[type, str] = {And: "∧", Xor: "⊕", Or: "∨", Implies: "→", Iff: "↔"}
+SYMBOLS: Mapping[type[Formula], str] = {
+    Top: "⊤",
+    Bottom: "⊥",
+    Eq: "=",
+    Not: "¬",
+    And: "∧",
+    Or: "∨",
+    Xor: "⊕",
+    Implies: "→",
+    Iff: "↔",
+    ForAll: "∀",
+    Exists: "∃",
+}
+"""The usual symbol of each kind of formula; an atom has none."""
+_ASCII: Mapping[type[Formula], str] = {
+    Top: "true",
+    Bottom: "false",
+    Eq: "=",
+    Not: "~",
+    And: "&",
+    Or: "|",
+    Xor: "^",
+    Implies: "->",
+    Iff: "<->",
+    ForAll: "all ",
+    Exists: "exists ",
+}
 _INFIX = {
-    "unicode": _Symbols("unicode", "⊤", "⊥", "¬", "∀", "∃", "=", _UNICODE_BINARY),
-    "juxtaposed": _Symbols("juxtaposed", "⊤", "⊥", "¬", "∀", "∃", "=", _UNICODE_BINARY, juxtaposed=True),
-    "ascii": _Symbols(
-        "ascii", "true", "false", "~", "all ", "exists ", "=", {And: "&", Xor: "^", Or: "|", Implies: "->", Iff: "<->"}
-    ),
+    "unicode": _Symbols("unicode", SYMBOLS),
+    "juxtaposed": _Symbols("juxtaposed", SYMBOLS, juxtaposed=True),
+    "ascii": _Symbols("ascii", _ASCII),
 }
 _PREFIX_WORDS: dict[type, str] = {And: "and", Xor: "xor", Or: "or", Implies: "->", Iff: "<->"}
 
@@ -135,23 +154,22 @@ def _infix(formula: Formula, symbols: _Symbols, strength: int, *, last: bool) ->
         return _applied(formula.predicate, formula.arguments)
     if isinstance(formula, Not):
         if isinstance(formula.body, Eq):
-            return f"{symbols.negation}({_infix(formula.body, symbols, 0, last=True)})"
-        return f"{symbols.negation}{_infix(formula.body, symbols, _TIGHT, last=last)}"
+            return f"{symbols.of[Not]}({_infix(formula.body, symbols, 0, last=True)})"
+        return f"{symbols.of[Not]}{_infix(formula.body, symbols, _TIGHT, last=last)}"
     if isinstance(formula, Binary):
         own = _STRENGTH[type(formula)]
         rightwards = isinstance(formula, Implies)
         closed = own >= strength  # no parentheses around this one
         left = _infix(formula.left, symbols, own + rightwards, last=False)
         right = _infix(formula.right, symbols, own + (not rightwards), last=last or not closed)
-        text = f"{left} {symbols.binary[type(formula)]} {right}"
+        text = f"{left} {symbols.of[type(formula)]} {right}"
         return text if closed else f"({text})"
     if isinstance(formula, Eq):
-        return f"{show_term(formula.left)} {symbols.equality} {show_term(formula.right)}"
+        return f"{show_term(formula.left)} {symbols.of[Eq]} {show_term(formula.right)}"
     if isinstance(formula, Top | Bottom):
-        return symbols.top if isinstance(formula, Top) else symbols.bottom
-    word = symbols.forall if isinstance(formula, ForAll) else symbols.exists
+        return symbols.of[type(formula)]
     sort = "" if formula.variable.sort == ENTITY else f":{_binder(formula.variable.sort)}"
-    text = f"{word}{_bound(formula)}{sort} {_infix(formula.body, symbols, _TIGHT, last=True)}"
+    text = f"{symbols.of[type(formula)]}{_bound(formula)}{sort} {_infix(formula.body, symbols, _TIGHT, last=True)}"
     return text if last else f"({text})"
 
 
@@ -246,7 +264,14 @@ def _separated(formula: Formula) -> Formula:
     taken |= {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}
     if bound.isdisjoint(taken) and not _is_misread(formula, {}):
         return formula
-    return _rename_bound(formula, frozenset(taken | bound))
+    return rename_bound(formula, frozenset(taken | bound), _numbered)
+
+
+def _numbered(name: str, taken: frozenset[str]) -> str:
+    number = 1
+    while f"{name}_{number}" in taken:
+        number += 1
+    return f"{name}_{number}"
 
 
 def _is_misread(formula: Formula, scope: dict[str, Var]) -> bool:
@@ -265,19 +290,22 @@ def _is_misread(formula: Formula, scope: dict[str, Var]) -> bool:
     assert_never(formula)
 
 
-def _rename_bound(formula: Formula, taken: frozenset[str]) -> Formula:
+def rename_bound(formula: Formula, taken: frozenset[str], name: Callable[[str, frozenset[str]], str]) -> Formula:
+    """The formula with other bound variables.
+
+    Args:
+        formula: whose variables get other names.
+        taken: the names that none of them gets.
+        name: the new name of a variable, from the old one and the names that are taken at its quantifier.
+    """
     match formula:
         case Top() | Bottom() | Atom() | Eq():
             return formula
         case Not(body):
-            return Not(_rename_bound(body, taken))
+            return Not(rename_bound(body, taken, name))
         case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return type(formula)(_rename_bound(left, taken), _rename_bound(right, taken))
+            return type(formula)(rename_bound(left, taken, name), rename_bound(right, taken, name))
         case ForAll(variable, _) | Exists(variable, _):
-            number = 1
-            while f"{variable.name}_{number}" in taken:
-                number += 1
-            renamed = Var(f"{variable.name}_{number}", variable.sort)
-            inner = instantiate(formula, renamed)
-            return type(formula)(renamed, _rename_bound(inner, taken | {renamed.name}))
+            renamed = Var(name(variable.name, taken), variable.sort)
+            return type(formula)(renamed, rename_bound(instantiate(formula, renamed), taken | {renamed.name}, name))
     assert_never(formula)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import wraps
+from functools import reduce, wraps
 from html import escape
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 from weakref import ref
@@ -501,19 +501,9 @@ def atom(predicate: str, *arguments: Term) -> Atom:
 
 def conjunction(formulas: tuple[Formula, ...]) -> Formula:
     """The left-nested ∧ of the formulas; ⊤ of none."""
-    if not formulas:
-        return TOP
-    result = formulas[0]
-    for formula in formulas[1:]:
-        result = And(result, formula)
-    return result
+    return reduce(And, formulas) if formulas else TOP
 
 
 def disjunction(formulas: tuple[Formula, ...]) -> Formula:
     """The left-nested ∨ of the formulas; ⊥ of none."""
-    if not formulas:
-        return BOTTOM
-    result = formulas[0]
-    for formula in formulas[1:]:
-        result = Or(result, formula)
-    return result
+    return reduce(Or, formulas) if formulas else BOTTOM
