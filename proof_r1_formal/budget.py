@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class BudgetSpentError(Exception):
-    """The search has cost as much as it may."""
+    """The search has cost as much as it may; the message, if there is one, names the budget."""
 
 
 class Budget:

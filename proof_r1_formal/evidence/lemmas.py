@@ -64,15 +64,16 @@ def elimination(main: Signed, side: str, other: Signed | None) -> Elimination | 
     if other is not None and other.formula is signed(part).formula:
         return None
     value = None if other is None else other.sign == signed(rest).sign
-    lemma = lemma_of_elimination(type(formula), sign, side, value)
-    if lemma is None:
-        raise ProofError(f"the value of the {side} side is not determined")
-    name, takes_other = lemma
     place = 0 if side == "left" else 1
-    rows = [row for row in TRUTH_TABLES[type(formula)] if row[2] == sign]
-    shown = {row[place] for row in rows if not takes_other or row[1 - place] == value}.pop()
-    taken = (rest if value else Not(rest)) if takes_other else None
-    return Elimination(name, taken, part if shown else Not(part))
+    for taken in (None, value):
+        rows = [row for row in TRUTH_TABLES[type(formula)] if row[2] == sign and taken in (None, row[1 - place])]
+        if len({row[place] for row in rows}) == 1:
+            name = f"{type(formula).__name__.lower()}_{_word(sign)}_{side}"
+            conclusion = part if rows[0][place] else Not(part)
+            if taken is None:
+                return Elimination(name, None, conclusion)
+            return Elimination(f"{name}_of_{_word(taken)}", rest if taken else Not(rest), conclusion)
+    raise ProofError(f"the value of the {side} side is not determined")
 
 
 def introduction(formula: Connective, premises: Sequence[Signed]) -> Introduction:
@@ -100,17 +101,6 @@ def introduction(formula: Connective, premises: Sequence[Signed]) -> Introductio
     rows = TRUTH_TABLES[type(formula)]
     shown = {row[2] for row in rows if all(v in (None, r) for v, r in zip(values, row[:2], strict=True))}.pop()
     return Introduction(lemma, tuple(given), shown)
-
-
-def lemma_of_elimination(kind: type[Connective], whole: bool, side: str, other: bool | None) -> tuple[str, bool] | None:
-    """The lemma that gives the value of a side, and whether it takes the other side's; None if there is none."""
-    place = 0 if side == "left" else 1
-    for taken in (None, other):
-        rows = [row for row in TRUTH_TABLES[kind] if row[2] == whole and taken in (None, row[1 - place])]
-        if len({row[place] for row in rows}) == 1:
-            suffix = "" if taken is None else f"_of_{_word(taken)}"
-            return f"{kind.__name__.lower()}_{_word(whole)}_{side}{suffix}", taken is not None
-    return None
 
 
 def lemma_of_introduction(kind: type[Connective], left: bool | None, right: bool | None) -> str | None:

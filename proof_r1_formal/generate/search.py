@@ -25,10 +25,9 @@ from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import And, Atom, Exists, ForAll, Formula, Implies, Not, Xor, conjunction
 from proof_r1_formal.logic.transform import conjuncts, instantiate, negate, subformulas
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
-from proof_r1_formal.rules.check import QUESTION
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
 from proof_r1_formal.solvers.confirm import confirm
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.oracle import QUESTION, Oracle
 
 MAX_SUPPORTS = 4
 """Maximum number of ways to support a formula; the cheapest are kept."""

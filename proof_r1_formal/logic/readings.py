@@ -1,8 +1,8 @@
 """Texts with two plausible readings: a strict parser rejects them and says both readings.
 
 In: a text, or the tokens of a formula and the scopes of its quantifiers. Out: nothing, or an :class:`AmbiguousError` at
-the place that can be read in two ways. The rules need no parse tree, so any parser of the notations can apply them;
-``docs/parsing.md`` lists them. A name in double quotes is never ambiguous.
+the place that can be read in two ways. The rules need no parse tree; ``docs/parsing.md`` lists them. A name in double
+quotes is never ambiguous.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lark import Token
 
 QUANTIFIER_WORDS = frozenset({"forall", "all", "exists", "some"})
 RESERVED_WORDS = QUANTIFIER_WORDS | {"not", "and", "or", "xor", "implies", "iff", "true", "false"}
@@ -46,22 +49,6 @@ _START = r"(?=\s+(?!(?ai:and|or|xor|implies|iff|v)(?!\w))(?:[\w(¬~!∀∃⊤⊥
 _LIST_MARKER = re.compile(
     rf"\s*(?:([-−*•–—])(?=\s)|((?:\d{{1,3}}|[^\W\d_]|[ivxIVX]{{1,4}})[.)]|\(\w{{1,3}}\)){_START})"
 )
-
-
-class Lexeme(Protocol):
-    """A token of an infix formula, as ``grammars/infix.lark`` names its kinds."""
-
-    @property
-    def type(self) -> str:
-        """``NAME``, ``CALL`` (a name with ``(`` right behind it), ``BINDER``, ``_LPAR``, ``_NOT``, …"""
-
-    @property
-    def value(self) -> str:
-        """The text of the token."""
-
-    @property
-    def start_pos(self) -> int | None:
-        """Its offset in the text."""
 
 
 class AmbiguousError(Exception):
@@ -113,7 +100,7 @@ def require_no_list_marker(text: str) -> None:
     raise AmbiguousError(offset, problem)
 
 
-def require_one_reading(tokens: Sequence[Lexeme], scopes: Mapping[int, Scope]) -> None:
+def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> None:
     """Refuse the tokens of an infix formula that a person might read in another way than the grammar does.
 
     Args:
@@ -146,7 +133,7 @@ def require_one_reading(tokens: Sequence[Lexeme], scopes: Mapping[int, Scope]) -
     _require_bindings(tokens, scopes)
 
 
-def require_prefix_notation(tokens: Sequence[Lexeme]) -> None:
+def require_prefix_notation(tokens: Sequence[Token]) -> None:
     """Refuse the tokens of a formula in prefix notation that has an application of the infix notation in it.
 
     Raises:
@@ -168,7 +155,7 @@ def require_prefix_notation(tokens: Sequence[Lexeme]) -> None:
 
 
 def _require_words(
-    tokens: Sequence[Lexeme], first: int, last: int, bound: set[str], scope: Scope | None, *, inside: bool
+    tokens: Sequence[Token], first: int, last: int, bound: set[str], scope: Scope | None, *, inside: bool
 ) -> None:
     """Check names that stand side by side; ``scope``: of a quantifier right before them, ``inside``: of a list."""
     words = tokens[first : last + 1]
@@ -222,7 +209,7 @@ def _argument_or_formula(text: str) -> str:
 _EQUALITY = ("_EQ", "_NEQ")
 
 
-def _require_no_prose(words: Sequence[Lexeme], shown: str, bound: set[str], *, complete: bool) -> None:
+def _require_no_prose(words: Sequence[Token], shown: str, bound: set[str], *, complete: bool) -> None:
     """Check that an application by juxtaposition, or the first words of one, does not look like prose."""
     for place, word in enumerate(words):
         text = word.value
@@ -251,7 +238,7 @@ def _look_alike(letter: str) -> str:
 # -- quantifiers ------------------------------------------------------------------------------------------------------
 
 
-def _require_bindings(tokens: Sequence[Lexeme], scopes: Mapping[int, Scope]) -> None:
+def _require_bindings(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> None:
     """Check that long variables occur in their scopes, and that no list of variables goes on as a predicate."""
     if not scopes:
         return
@@ -288,7 +275,7 @@ def _require_bindings(tokens: Sequence[Lexeme], scopes: Mapping[int, Scope]) -> 
                 raise _ambiguous(tokens[head], _variable_or_predicate(scope, name, "(…)"))
 
 
-def _is_argument(tokens: Sequence[Lexeme], index: int) -> bool:
+def _is_argument(tokens: Sequence[Token], index: int) -> bool:
     before = tokens[index - 1].type
     opens = before == "_LPAR" and index > 1 and tokens[index - 2].type in ("NAME", "CALL")
     return before in ("NAME", "_COMMA", *_EQUALITY) or opens
@@ -345,7 +332,7 @@ def unquoted(name: str) -> str:
     return str(json.loads(name)) if name[0] == '"' else str(name)
 
 
-def _lists(tokens: Sequence[Lexeme]) -> list[bool]:
+def _lists(tokens: Sequence[Token]) -> list[bool]:
     """For each token whether the parentheses that it stands in hold arguments: those of a call, or with a comma."""
     is_list: list[bool] = []  # for each pair of parentheses
     within = [-1] * len(tokens)
@@ -362,5 +349,5 @@ def _lists(tokens: Sequence[Lexeme]) -> list[bool]:
     return [place >= 0 and is_list[place] for place in within]
 
 
-def _ambiguous(token: Lexeme, problem: str) -> AmbiguousError:
+def _ambiguous(token: Token, problem: str) -> AmbiguousError:
     return AmbiguousError(token.start_pos or 0, problem)

@@ -6,7 +6,7 @@ carry it; metrics, rewards, certificates, bundles, pages and trainers read those
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
@@ -73,8 +73,8 @@ def binding_findings(
 
 
 def answer_findings(
-    option: Option | None, steps: Iterable[StepReport], consistency: Consistency, uncertain: Openness | None
-) -> tuple[Finding, ...]:
+    option: Option | None, steps: Sequence[StepReport], consistency: Consistency, uncertain: Openness | None
+) -> Iterator[Finding]:
     """Why the answer is not verified, or not rule-verified.
 
     An answer is verified if the terminal action has the id of an option and states its formula, the premises have a
@@ -88,22 +88,13 @@ def answer_findings(
         consistency: of the premises.
         uncertain: whether two countermodels confirm the answer Uncertain; None for other answers.
     """
-    steps = tuple(steps)
     if option is None:
-        return (Finding(Code.NO_BINDING, "no option is selected"),)
+        yield Finding(Code.NO_BINDING, "no option is selected")
+        return
     terminal = next((step for step in steps if step.terminal), None)
     if terminal is None or terminal.id != option.id:
-        return (Finding(Code.NO_BINDING, f"{option.id} is selected by its formula, and by no action of its id"),)
-    return tuple(_answer_findings(option, terminal, [s for s in steps if s.in_closure], consistency, uncertain))
-
-
-def _answer_findings(
-    option: Option,
-    terminal: StepReport,
-    closure: list[StepReport],
-    consistency: Consistency,
-    uncertain: Openness | None,
-) -> Iterator[Finding]:
+        yield Finding(Code.NO_BINDING, f"{option.id} is selected by its formula, and by no action of its id")
+        return
     if not terminal.schema or any(finding.code is Code.BINDING_MISMATCH for finding in terminal.findings):
         yield Finding(Code.BINDING_MISMATCH, f"the terminal action does not state the formula of {option.id}")
     if consistency == "inconsistent":
@@ -115,9 +106,9 @@ def _answer_findings(
             yield Finding(Code.NOT_UNCERTAIN, "the premises entail the goal or its negation")
         elif uncertain != "verified":
             yield Finding(Code.UNDECIDED, "whether the premises leave the goal open stayed undecided")
-    elif failing := _names(step for step in closure if not step.semantic):
+    elif failing := _names(step for step in steps if step.in_closure and not step.semantic):
         yield Finding(Code.UNVERIFIED_STEP, f"not entailed: {', '.join(failing)}", failing)
-    elif failing := _names(step for step in closure if not step.rule):
+    elif failing := _names(step for step in steps if step.in_closure and not step.rule):
         yield Finding(Code.UNRULED_STEP, f"not an instance of its rule: {', '.join(failing)}", failing)
 
 

@@ -177,7 +177,7 @@ class VerifierSession:
                 steps[index] = structs.replace(steps[index], in_closure=True)
         names = self._names(closure)
         consistency = self._context.consistency
-        findings = answer_findings(option, steps, consistency, uncertain)
+        findings = tuple(answer_findings(option, steps, consistency, uncertain))
         reference = self._context.problem.answer
         return TraceReport(
             problem_id=self._context.problem.id,

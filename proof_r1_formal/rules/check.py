@@ -23,6 +23,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import structs
 
+from proof_r1_formal.budget import BudgetSpentError
 from proof_r1_formal.logic.pattern import Lambda, Substitution, instance
 from proof_r1_formal.logic.signature import ground_terms
 from proof_r1_formal.logic.syntax import Atom, Exists, Formula, Not, Quantified, Term
@@ -32,12 +33,10 @@ from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Condition, Rule, Schema
 from proof_r1_formal.rules.spine import Element, Spine
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.oracle import QUESTION, Oracle
 
 CHECK_BUDGET = 10_000
 """Budget of one check: 1 for each candidate, ``QUESTION`` for each entailment question."""
-QUESTION = 20
-"""The price of a question of entailment."""
 
 
 class Anchor(msgspec.Struct, frozen=True, gc=False):
@@ -121,15 +120,11 @@ def check_rule(
                     return found
                 if compound is found:
                     compound = structs.replace(found, unstated=unstated)
-    except _BudgetSpentError:
+    except BudgetSpentError:
         return compound or Undecided("the budget of the rule check is spent")
     finally:
         oracle.charge(budget - step.left)
     return compound or (Undecided(step.open_question) if step.open_question else NoMatch())
-
-
-class _BudgetSpentError(Exception):
-    """The check has cost as much as it may."""
 
 
 class _Step:
@@ -311,7 +306,7 @@ class _Step:
     def _spend(self, price: int) -> None:
         self.left -= price
         if self.left < 0:
-            raise _BudgetSpentError
+            raise BudgetSpentError
 
     def _anchored(
         self,

@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from proof_r1_formal.evidence.lemmas import written
 from proof_r1_formal.evidence.term import (
     Absurd,
     Contradiction,
@@ -35,7 +36,6 @@ from proof_r1_formal.logic.syntax import (
     Exists,
     ForAll,
     Formula,
-    Not,
     Quantified,
     Term,
     Top,
@@ -222,8 +222,7 @@ class Propagation:
                 lines = inside if in_block and number > supposed else outside
                 lines.append(_line(fact, [numbers[reason] for reason in fact.reasons]))
         if in_block:
-            goal = Not(self._goal.formula) if self._goal.sign else self._goal.formula
-            outside.append(Absurd(goal, tuple(inside)))
+            outside.append(Absurd(written(self._goal.opposite()), tuple(inside)))
         elif not outside:
             outside.append(Repeat(numbers[end]))
         return tuple(outside)

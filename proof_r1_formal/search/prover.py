@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from proof_r1_formal.budget import Budget, BudgetSpentError
+from proof_r1_formal.evidence.lemmas import written
 from proof_r1_formal.evidence.term import (
     FALSUM,
     TRUTH_TABLES,
@@ -35,7 +36,7 @@ from proof_r1_formal.evidence.term import (
     sides,
     signed,
 )
-from proof_r1_formal.logic.syntax import And, Connective, Exists, ForAll, Formula, Implies, Not, Or
+from proof_r1_formal.logic.syntax import And, Connective, Exists, ForAll, Formula, Implies, Or
 from proof_r1_formal.logic.transform import instantiate
 from proof_r1_formal.search.facts import Fact, Scope
 from proof_r1_formal.search.tableau import Tableau
@@ -119,7 +120,7 @@ class _Search:
                     return reached
                 supposed = goal.opposite()
                 scope = tableau.open(supposed)
-                return self._closed(scope, self._refute(), goal, Absurd(_formula(supposed), ()))
+                return self._closed(scope, self._refute(), goal, Absurd(written(supposed), ()))
 
     def _refute(self) -> Fact | None:
         """A contradiction from what holds; None if there is no way on."""
@@ -131,7 +132,7 @@ class _Search:
             if supposed is None or self._tableau.depth > _MAX_CUTS:
                 return None
             scope = self._tableau.open(supposed)
-            opposite = self._closed(scope, self._refute(), supposed.opposite(), Absurd(_formula(supposed), ()))
+            opposite = self._closed(scope, self._refute(), supposed.opposite(), Absurd(written(supposed), ()))
             if opposite is None or opposite.what == FALSUM:
                 return opposite
 
@@ -158,10 +159,6 @@ class _Search:
                         value = next(row[place] for row in TRUTH_TABLES[type(formula)] if row[2] != fact.what.sign)
                         best, weight = side if value else side.opposite(), occurrences
         return best
-
-
-def _formula(what: Signed) -> Formula:
-    return what.formula if what.sign else Not(what.formula)
 
 
 class _Writer:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from itertools import product
 from math import prod
 
+from proof_r1_formal.budget import BudgetSpentError
 from proof_r1_formal.logic.model import Element, Structure
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
@@ -18,10 +19,9 @@ from proof_r1_formal.logic.transform import alpha_normal
 from proof_r1_formal.logic.truth_table import FEW_ATOMS, MAX_ATOMS, TooManyAtomsError
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Unknown, checked_signature
 from proof_r1_formal.solvers.countermodel import MAX_ENTRIES, confirmed
-from proof_r1_formal.solvers.grounding import Grounding, OutsideError, Signed
+from proof_r1_formal.solvers.grounding import Grounding, OutsideError
 from proof_r1_formal.solvers.propositional import (
     Assignment,
-    BudgetSpentError,
     Clauses,
     TruthTable,
 )
@@ -45,7 +45,8 @@ def decided(query: Query, signature: Signature) -> Answer:
         query: to be decided, in the smallest truth table that has room for its ground atoms, or as clauses.
         signature: of the query.
     """
-    formulas = signed_formulas(query)
+    formulas = [(alpha_normal(formula), True) for formula in query.dependencies]
+    formulas.append((alpha_normal(query.conclusion), False))
     try:
         grounding = Grounding(formulas)
     except OutsideError as error:
@@ -70,12 +71,6 @@ def decided(query: Query, signature: Signature) -> Answer:
 
 
 _NOWHERE: frozenset[tuple[Element, ...]] = frozenset()
-
-
-def signed_formulas(query: Query) -> list[Signed]:
-    """The dependencies, to be true, and the conclusion, to be false; alpha-normal."""
-    dependencies = [(alpha_normal(formula), True) for formula in query.dependencies]
-    return [*dependencies, (alpha_normal(query.conclusion), False)]
 
 
 def _structure(signature: Signature, grounding: Grounding, assignment: Assignment) -> Structure | None:

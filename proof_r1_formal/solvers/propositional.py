@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from proof_r1_formal.budget import BudgetSpentError
 from proof_r1_formal.logic.syntax import (
     And,
     Atom,
@@ -49,10 +50,6 @@ PROPAGATIONS_PER_STEP = 25
 """How many literals the SAT solver propagates at the price of one step."""
 
 Assignment: TypeAlias = Mapping[Ground, bool]
-
-
-class BudgetSpentError(Exception):
-    """The question exceeds a budget; the message names the budget."""
 
 
 def _instances_of_leibniz(atoms: Mapping[Ground, int]) -> Iterator[Formula]:

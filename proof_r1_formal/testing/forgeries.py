@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from proof_r1_formal.errors import CatalogueError, ProofError, SignatureError
 from proof_r1_formal.evidence.checker import shown
+from proof_r1_formal.evidence.lemmas import written
 from proof_r1_formal.evidence.term import (
     Absurd,
     Apply,
@@ -131,10 +132,9 @@ class Forger:
     def _says(lines: Sequence[Line], known: Sequence[Formula]) -> Formula | None:
         """What the last line says; None if the checker refuses it."""
         try:
-            last = shown(tuple(lines), known)[0]
+            return written(shown(tuple(lines), known)[0])
         except ProofError:
             return None
-        return last.formula if last.sign else Not(last.formula)
 
     # -- lines --------------------------------------------------------------------------------------------------------
 

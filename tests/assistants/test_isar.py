@@ -25,8 +25,18 @@ from proof_r1_formal.assistants.isabelle import theory_of
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.lemmas import lemma_of_elimination, lemma_of_introduction
-from proof_r1_formal.evidence.term import TRUTH_TABLES, Absurd, Contradiction, Instance, Proof, Repeat, Suppose, Witness
+from proof_r1_formal.evidence.lemmas import elimination, lemma_of_introduction, written
+from proof_r1_formal.evidence.term import (
+    TRUTH_TABLES,
+    Absurd,
+    Contradiction,
+    Instance,
+    Proof,
+    Repeat,
+    Signed,
+    Suppose,
+    Witness,
+)
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
@@ -784,16 +794,19 @@ def test_what_truth_tables_force_is_what_the_lemmas_say() -> None:
     seen = set()
     for kind in TRUTH_TABLES:
         for whole in (True, False):
-            main = kind(a, b) if whole else Not(kind(a, b))
+            main = Signed(kind(a, b), whole)
             for side, part, rest in (("left", a, b), ("right", b, a)):
                 for value in (True, False):
-                    found = lemma_of_elimination(kind, whole, side, value)
-                    if found is None:
+                    try:
+                        found = elimination(main, side, Signed(rest, value))
+                    except ProofError:
                         continue
-                    name, takes_other = found
-                    seen.add(name)
-                    premises, conclusion = stated(LOGIC[name])
-                    assert premises == (main, *[rest if value else Not(rest)] * takes_other)
+                    assert found is not None
+                    seen.add(found.lemma)
+                    premises, conclusion = stated(LOGIC[found.lemma])
+                    assert premises == (written(main), *([] if found.other is None else [found.other]))
+                    assert found.other in (None, rest if value else Not(rest))
+                    assert found.conclusion == conclusion
                     assert conclusion in (part, Not(part))
         for left in (True, False, None):
             for right in (True, False, None):

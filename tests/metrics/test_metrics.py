@@ -84,7 +84,7 @@ def report(name: str, sample: int, kinds: str, *, right: bool = True, parsed: bo
         name_of_step = "s" if letters or not right else TRUE.id
         steps.append(step(letter, name=name_of_step, terminal=not letters and inside, inside=inside))
     option = TRUE if right else None
-    findings = answer_findings(option, steps, "consistent", None)
+    findings = tuple(answer_findings(option, steps, "consistent", None))
     return TraceReport(
         problem_id=name,
         sample=sample,

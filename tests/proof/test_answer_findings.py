@@ -50,18 +50,18 @@ def step(name: str | None, *, semantic: bool = True, rule: bool = True, option: 
 def test_what_is_undecided_is_not_verified(
     option: Option, consistency: Consistency, uncertain: Openness | None, code: Code | None
 ) -> None:
-    findings = answer_findings(option, [step(None, option=option)], consistency, uncertain)
+    findings = tuple(answer_findings(option, [step(None, option=option)], consistency, uncertain))
     assert [finding.code for finding in findings] == ([] if code is None else [code])
     assert is_verified(findings) == (code is None)
 
 
 def test_the_steps_that_fail_are_named() -> None:
     steps = [step("s1", semantic=False, rule=False), step(None, semantic=False), step("s3"), step(None, option=GOAL)]
-    assert answer_findings(GOAL, steps, "consistent", None) == (
+    assert tuple(answer_findings(GOAL, steps, "consistent", None)) == (
         Finding(Code.UNVERIFIED_STEP, "not entailed: s1, an action without an id", ("s1", "an action without an id")),
     )
     steps = [step("s1", rule=False), step("s2"), step(None, option=GOAL)]
-    found = answer_findings(GOAL, steps, "consistent", None)
+    found = tuple(answer_findings(GOAL, steps, "consistent", None))
     assert found == (Finding(Code.UNRULED_STEP, "not an instance of its rule: s1", ("s1",)),)
     assert is_verified(found)
 

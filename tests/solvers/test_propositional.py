@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proof_r1_formal.budget import BudgetSpentError
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.syntax import (
@@ -34,7 +35,6 @@ from proof_r1_formal.solvers.grounding import Grounding, Signed
 from proof_r1_formal.solvers.propositional import (
     BUDGET,
     Assignment,
-    BudgetSpentError,
     Clauses,
     TruthTable,
 )
