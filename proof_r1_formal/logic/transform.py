@@ -304,39 +304,9 @@ def _order(formula: Formula) -> str:
     assert_never(formula)
 
 
-# -- normal forms -----------------------------------------------------------------------------------------------------
+# -- negation ---------------------------------------------------------------------------------------------------------
 
 
 def negate(formula: Formula) -> Formula:
     """¬formula, without a double negation at the top."""
     return formula.body if isinstance(formula, Not) else Not(formula)
-
-
-def nnf(formula: Formula, *, positive: bool = True) -> Formula:
-    """Negation normal form of ``formula`` (of its negation if not ``positive``): ¬ on atoms only; ∧, ∨, ∀, ∃ elsewhere.
-
-    ⊕ and ↔ are expanded, so the result can be exponentially larger in their nesting.
-    """
-    match formula:
-        case Top() | Bottom():
-            return formula if positive else (Bottom() if isinstance(formula, Top) else Top())
-        case Atom() | Eq():
-            return formula if positive else Not(formula)
-        case Not(body):
-            return nnf(body, positive=not positive)
-        case And(left, right) | Or(left, right):
-            connective = And if isinstance(formula, And) == positive else Or
-            return connective(nnf(left, positive=positive), nnf(right, positive=positive))
-        case Implies(left, right):
-            connective = Or if positive else And
-            return connective(nnf(left, positive=not positive), nnf(right, positive=positive))
-        case Xor(left, right) | Iff(left, right):
-            agree = isinstance(formula, Iff) == positive
-            return And(
-                Or(nnf(left), nnf(right, positive=not agree)),
-                Or(nnf(left, positive=False), nnf(right, positive=agree)),
-            )
-        case ForAll(variable, body) | Exists(variable, body):
-            quantifier = ForAll if isinstance(formula, ForAll) == positive else Exists
-            return quantifier(variable, nnf(body, positive=positive))
-    assert_never(formula)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import combinations, product
+from typing import assert_never
 
 import pytest
 from hypothesis import given, settings
@@ -22,6 +23,7 @@ from proof_r1_formal.logic.syntax import (
     And,
     App,
     Atom,
+    Bottom,
     Eq,
     Exists,
     ForAll,
@@ -31,6 +33,7 @@ from proof_r1_formal.logic.syntax import (
     Not,
     Or,
     Term,
+    Top,
     Var,
     Xor,
     atom,
@@ -38,7 +41,7 @@ from proof_r1_formal.logic.syntax import (
     const,
     var,
 )
-from proof_r1_formal.logic.transform import nnf, subterms
+from proof_r1_formal.logic.transform import subterms
 from proof_r1_formal.proof.batch import verify, verify_many
 from proof_r1_formal.proof.report import Code, encode
 from proof_r1_formal.solvers import get_solver
@@ -90,6 +93,36 @@ def in_class(query: Query) -> bool:
                 return True
 
     return all(inside(nnf(formula), {}) for formula in query.assertions)
+
+
+def nnf(formula: Formula, *, positive: bool = True) -> Formula:
+    """Negation normal form of ``formula`` (of its negation if not ``positive``): ¬ on atoms only; ∧, ∨, ∀, ∃ elsewhere.
+
+    ⊕ and ↔ are expanded, so the result can be exponentially larger in their nesting.
+    """
+    match formula:
+        case Top() | Bottom():
+            return formula if positive else (Bottom() if isinstance(formula, Top) else Top())
+        case Atom() | Eq():
+            return formula if positive else Not(formula)
+        case Not(body):
+            return nnf(body, positive=not positive)
+        case And(left, right) | Or(left, right):
+            connective = And if isinstance(formula, And) == positive else Or
+            return connective(nnf(left, positive=positive), nnf(right, positive=positive))
+        case Implies(left, right):
+            connective = Or if positive else And
+            return connective(nnf(left, positive=not positive), nnf(right, positive=positive))
+        case Xor(left, right) | Iff(left, right):
+            agree = isinstance(formula, Iff) == positive
+            return And(
+                Or(nnf(left), nnf(right, positive=not agree)),
+                Or(nnf(left, positive=False), nnf(right, positive=agree)),
+            )
+        case ForAll(variable, body) | Exists(variable, body):
+            quantifier = ForAll if isinstance(formula, ForAll) == positive else Exists
+            return quantifier(variable, nnf(body, positive=positive))
+    assert_never(formula)
 
 
 def _free(formula: Formula) -> set[Var]:
