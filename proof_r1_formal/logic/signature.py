@@ -282,11 +282,10 @@ def _described(kind: str, arity: int) -> str:
 # -- names for other systems ------------------------------------------------------------------------------------------
 
 _PLAIN = re.compile(r"[A-Za-z0-9_]*")
-_ESCAPED = re.compile(r"_0([0-9a-f]+)z")
 
 
 def mangle(name: str, prefix: str) -> str:
-    """An identifier of ASCII letters, digits and ``_`` for ``name``; injective, and undone by :func:`unmangle`.
+    """An identifier of ASCII letters, digits and ``_`` for ``name``, and for no other name.
 
     The result is ``<prefix>_<body>``, so it never starts with a digit, and is not a keyword of a system whose keywords
     have another form. In the body every character outside ``[A-Za-z0-9_]`` becomes ``_0<hex code point>z``; so does a
@@ -305,14 +304,3 @@ def mangle(name: str, prefix: str) -> str:
         else:
             body.append(char)
     return f"{prefix}_{''.join(body)}"
-
-
-def unmangle(identifier: str, prefix: str) -> str:
-    """The name that :func:`mangle` made ``identifier`` from.
-
-    Raises:
-        ValueError: the identifier does not start with the prefix.
-    """
-    if not identifier.startswith(f"{prefix}_"):
-        raise ValueError(f"{identifier!r} does not start with {prefix}_")
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), identifier[len(prefix) + 1 :])

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from proof_r1_formal.logic.signature import unmangle
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
     ENTITY,
@@ -29,6 +28,7 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
+from tests.names import unmangle
 
 
 class Expression(NamedTuple):

@@ -40,7 +40,7 @@ from proof_r1_formal.evidence.term import (
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import FunctionType, Signature, mangle, unmangle
+from proof_r1_formal.logic.signature import FunctionType, Signature, mangle
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
@@ -86,6 +86,7 @@ from tests.assistants.isabelle_terms import (
     term_of,
 )
 from tests.builders import question
+from tests.names import unmangle
 
 THEORIES = resource("theories") / "isabelle"
 LEAN = resource("theories") / "lean" / "ProofR1"

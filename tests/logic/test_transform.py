@@ -23,7 +23,7 @@ from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.signature import FunctionType, Signature, SignatureBuilder, mangle, unmangle
+from proof_r1_formal.logic.signature import FunctionType, Signature, SignatureBuilder, mangle
 from proof_r1_formal.logic.syntax import (
     ENTITY,
     TOP,
@@ -57,6 +57,7 @@ from proof_r1_formal.logic.transform import (
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed
 from proof_r1_formal.testing import strategies
+from tests.names import unmangle
 
 SIGNATURE = Signature(
     {"P": (ENTITY,), "Q": (ENTITY,), "R": (ENTITY, ENTITY), "A": ()},

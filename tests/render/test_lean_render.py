@@ -14,7 +14,7 @@ from proof_r1_formal.assistants.lean import LeanKernel, LeanTheorem, foreign_wor
 from proof_r1_formal.errors import SignatureError
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import FunctionType, Signature, mangle, unmangle
+from proof_r1_formal.logic.signature import FunctionType, Signature, mangle
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
     ENTITY,
@@ -39,6 +39,7 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import alpha_normal
 from proof_r1_formal.render import lean
 from proof_r1_formal.testing import strategies
+from tests.names import unmangle
 
 hostile_signatures = strategies.signatures(symbols=strategies.names())
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from proof_r1_formal.errors import SignatureError
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import FunctionType, Signature, unmangle
+from proof_r1_formal.logic.signature import FunctionType, Signature
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
     ENTITY,
@@ -39,6 +39,7 @@ from proof_r1_formal.render.tptp import formula_text, problem, variable_name
 from proof_r1_formal.solvers.base import Entailed, Refuted
 from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing import strategies
+from tests.names import unmangle
 from tests.patience import PATIENCE
 
 hostile_signatures = strategies.signatures(symbols=strategies.names())
