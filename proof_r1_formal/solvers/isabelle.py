@@ -7,8 +7,8 @@ second and Nitpick five, the limits of the Proof-R1 paper.
 
 The server's own ``ok`` decides nothing either: it is also said after ``sorry``, after an axiom, and when time ran out.
 A theory counts if its node in the reply is there and processed to its end without failure, *and* holds the message that
-only a success writes (see ``render.isabelle``). Every query has a theory of its own, so the failure of one is not that
-of another; all theories of a batch go in one command, because a command takes seconds whatever is in it.
+only a success writes (see ``render.isabelle``). Every theory has a name of its own and goes in a command of its own,
+which takes seconds whatever is in it.
 
 Written for the server of Isabelle2024 and isabelle-client 1.1.
 """
@@ -80,9 +80,8 @@ class IsabelleSolver:
             ``seconds`` is the time of each proof and of each search for a countermodel, ``PROOF_SECONDS`` and
             ``SEARCH_SECONDS`` without limits; ``memory_mb`` is not enforced.
         program: the Isabelle executable.
-        batch: the most queries per command.
         startup: seconds to start the server, and again to start HOL, which Isabelle builds first where it must.
-        grace_period: seconds that a command has beyond those of its queries.
+        grace_period: seconds that a command has beyond those of its proof or search.
 
     Raises:
         SolverError: Isabelle or the package isabelle-client is not installed.
@@ -93,7 +92,6 @@ class IsabelleSolver:
         limits: Limits | None = None,
         *,
         program: str = "isabelle",
-        batch: int = 32,
         startup: float = 900.0,
         grace_period: float = 60.0,
     ) -> None:
@@ -107,7 +105,6 @@ class IsabelleSolver:
             raise SolverError("isabelle", problem) from error
         self._limits = limits or Limits()
         self._program = program
-        self._batch = batch
         self._startup = startup
         self._grace_period = grace_period
         self._numbers = count(1)
@@ -167,76 +164,60 @@ class IsabelleSolver:
         return f"isabelle {shown.stdout.decode('utf-8', 'replace').strip().removeprefix('Isabelle')}"
 
     def decide(self, query: Query) -> Answer:
-        """Answer one query; :meth:`decide_many` is far cheaper for many.
+        """Answer one query; a server that breaks is started again for a second try.
 
         Raises:
             SolverError: the server cannot be started, or HOL cannot.
         """
-        return self.decide_many((query,))[0]
-
-    def decide_many(self, queries: Sequence[Query]) -> tuple[Answer, ...]:
-        """Answer queries, in their order.
-
-        Raises:
-            SolverError: the server cannot be started, or HOL cannot.
-        """
-        checked = [checked_signature(query) for query in queries]
-        sound = [query for query, flaw in zip(queries, checked, strict=True) if not isinstance(flaw, Unknown)]
+        signature = checked_signature(query)
+        if isinstance(signature, Unknown):
+            return signature
         with self._lock:
-            batches = [sound[start : start + self._batch] for start in range(0, len(sound), self._batch)]
-            answers = iter([answer for batch in batches for answer in self._decide_batch(batch)])
-        return tuple([flaw if isinstance(flaw, Unknown) else next(answers) for flaw in checked])
+            answer = self._try(query)
+            if isinstance(answer, Unknown) and answer.reason is Reason.BROKEN and self._session is None:
+                answer = self._try(query)
+        return answer
 
-    def _decide_batch(self, queries: Sequence[Query]) -> list[Answer]:
-        """Answer queries together; then alone, those that a broken server, or time that others took, left undecided."""
-        answers = self._decide_together(queries)
-        return [
-            self._decide_together((query,))[0]
-            if (_broken(answer) and (len(queries) > 1 or self._session is None))
-            or (_timed_out(answer) and len(queries) > 1)
-            else answer
-            for query, answer in zip(queries, answers, strict=True)
-        ]
+    def _try(self, query: Query) -> Answer:
+        reason = self._use(self._blast, query)
+        if reason is None:
+            return Entailed()
+        if reason is not Reason.BROKEN:
+            searched = self._use(self._nitpick, query)
+            if searched is None:
+                return Refuted()
+            if searched is not Reason.INCOMPLETE:  # or else it stays undecided for the reason that blast left it so
+                reason = searched
+        return Unknown(reason, _DETAILS[reason])
 
-    def _decide_together(self, queries: Sequence[Query]) -> list[Answer]:
-        answers = [_answer(reason, Entailed()) for reason in self._use(self._blast, queries)]
-        left = [index for index, answer in enumerate(answers) if isinstance(answer, Unknown) and not _broken(answer)]
-        for index, reason in zip(left, self._use(self._nitpick, [queries[index] for index in left]), strict=True):
-            if reason is not Reason.INCOMPLETE:  # or else it stays undecided for the reason that blast left it so
-                answers[index] = _answer(reason, Refuted())
-        return answers
-
-    def _use(self, method: _Method, queries: Sequence[Query]) -> list[Reason | None]:
-        """Why the method did not do what it is for, query by query; None where it did."""
+    def _use(self, method: _Method, query: Query) -> Reason | None:
+        """Why the method did not do what it is for; None if it did."""
         from isabelle_client.data_models import UseTheoriesResults
 
-        if not queries:
-            return []
         session = self._running()
-        names = [f"Query{next(self._numbers)}" for _ in queries]
+        name = f"Query{next(self._numbers)}"
         with tempfile.TemporaryDirectory(prefix="proof-r1-") as folder:
-            for query, name in zip(queries, names, strict=True):
-                (Path(folder) / f"{name}.thy").write_text(method.theory(query, name), encoding="ascii")
-            theories = {"session_id": session.id, "theories": names, "master_dir": folder}
+            (Path(folder) / f"{name}.thy").write_text(method.theory(query, name), encoding="ascii")
+            theories = {"session_id": session.id, "theories": [name], "master_dir": folder}
             limits = {"watchdog_timeout": method.seconds}
-            seconds = method.seconds * len(queries) + self._grace_period
+            seconds = method.seconds + self._grace_period
             try:
                 body = session.server.ask("use_theories", {**theories, **limits}, seconds=seconds)
                 nodes = UseTheoriesResults.model_validate(body).nodes
             except TimeoutError:
                 self.close()
-                return [Reason.TIMEOUT] * len(queries)
+                return Reason.TIMEOUT
             except FailedError:
-                return [Reason.BROKEN] * len(queries)
+                return Reason.BROKEN
             except (SolverError, ValueError):  # the latter from a reply of another shape
                 self.close()
-                return [Reason.BROKEN] * len(queries)
-            outcomes = [_outcome(method, name, nodes) for name in names]
-            if Reason.TIMEOUT in outcomes:  # what did not end may still be running
+                return Reason.BROKEN
+            outcome = _outcome(method, name, nodes)
+            if outcome is Reason.TIMEOUT:  # what did not end may still be running
                 self.close()
             else:
                 self._purge(session, theories)
-        return outcomes
+        return outcome
 
     def _purge(self, session: _Session, theories: Mapping[str, object]) -> None:
         """Make the session forget theories, so that it does not grow; a session that does not is given up."""
@@ -281,15 +262,3 @@ def _outcome(method: _Method, name: str, nodes: Sequence[NodeResult]) -> Reason 
     if status.ok and not status.failed and not errors:
         return None if any(text.startswith(method.success.format(name=name)) for _, text in texts) else Reason.BROKEN
     return Reason.INCOMPLETE if any(text.startswith(method.failure) for text in errors) else Reason.BROKEN
-
-
-def _answer(reason: Reason | None, success: Answer) -> Answer:
-    return success if reason is None else Unknown(reason, _DETAILS[reason])
-
-
-def _broken(answer: Answer) -> bool:
-    return isinstance(answer, Unknown) and answer.reason is Reason.BROKEN
-
-
-def _timed_out(answer: Answer) -> bool:
-    return isinstance(answer, Unknown) and answer.reason is Reason.TIMEOUT

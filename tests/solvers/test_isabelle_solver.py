@@ -270,10 +270,10 @@ def double(tmp_path: Path) -> Iterator[Double]:
 
 
 def solver_of(
-    double: Double, *, seconds: float = 20.0, grace_period: float = 20.0, startup: float = 20.0, batch: int = 32
+    double: Double, *, seconds: float = 20.0, grace_period: float = 20.0, startup: float = 20.0
 ) -> IsabelleSolver:
     limits = Limits(seconds=seconds)
-    return IsabelleSolver(limits, program=str(double.program), grace_period=grace_period, startup=startup, batch=batch)
+    return IsabelleSolver(limits, program=str(double.program), grace_period=grace_period, startup=startup)
 
 
 # -- verdicts ---------------------------------------------------------------------------------------------------------
@@ -285,32 +285,19 @@ def test_a_theorem_a_countermodel_and_neither(double: Double) -> None:
         assert solver.decide(REFUTED) == Refuted(None)
         assert solver.decide(OPEN) == UNDECIDED
     assert double.started == 1
-
-
-def test_many_queries_are_one_batch_per_method(double: Double) -> None:
-    with solver_of(double) as solver:
-        answers = solver.decide_many((OPEN, PROVED, REFUTED, PROVED, OPEN))
-        assert answers == (UNDECIDED, Entailed(), Refuted(), Entailed(), UNDECIDED)
-        assert solver.decide_many(()) == ()
     used = [arguments["theories"] for command, arguments in double.heard if command == "use_theories"]
-    assert used == [[f"Query{n}" for n in range(1, 6)], [f"Query{n}" for n in range(6, 9)]]
+    assert used == [[f"Query{n}"] for n in range(1, 6)]
 
 
-def test_batches_are_bounded(double: Double) -> None:
-    with solver_of(double, batch=2) as solver:
-        assert solver.decide_many((PROVED,) * 5) == (Entailed(),) * 5
-    assert double.commands("use_theories") == ["use_theories"] * 3
-
-
-@given(st.lists(st.sampled_from([PROVED, REFUTED, OPEN]), max_size=7), st.integers(1, 8))
+@given(st.lists(st.sampled_from([PROVED, REFUTED, OPEN]), max_size=7))
 @settings(max_examples=10)
-def test_company_does_not_matter(tmp_path_factory: pytest.TempPathFactory, queries: list[Query], batch: int) -> None:
+def test_earlier_queries_do_not_matter(tmp_path_factory: pytest.TempPathFactory, queries: list[Query]) -> None:
     expected = {PROVED: Entailed(), REFUTED: Refuted(), OPEN: UNDECIDED}
     with Double(tmp_path_factory.mktemp("double")) as double:
         thread = threading.Thread(target=double.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        with solver_of(double, batch=batch) as solver:
-            assert solver.decide_many(queries) == tuple([expected[query] for query in queries])
+        with solver_of(double) as solver:
+            assert [solver.decide(query) for query in queries] == [expected[query] for query in queries]
         double.shutdown()
         thread.join()
 
@@ -343,7 +330,7 @@ def test_queries_that_no_solver_takes_are_not_asked(double: Double) -> None:
     for _ in range(400):
         deep = Not(deep)
     with solver_of(double) as solver:
-        answers = solver.decide_many((free, PROVED, clash, Query((), deep)))
+        answers = [solver.decide(query) for query in (free, PROVED, clash, Query((), deep))]
     assert [type(answer) for answer in answers] == [Unknown, Entailed, Unknown, Unknown]
     assert [answer.reason for answer in answers if isinstance(answer, Unknown)] == [Reason.UNSUPPORTED] * 3
     assert len(double.texts) == 1
@@ -437,24 +424,15 @@ def test_a_theory_that_is_missing_or_there_twice_decides_nothing(double: Double)
         assert solver.decide(PROVED) == BROKEN
         double.proof = lambda name, text: proof_of("Query99", text)
         assert solver.decide(PROVED) == BROKEN
-        double.proof = lambda name, text: proof_of("Query3", text)  # for both theories of the batch
-        assert solver.decide_many((PROVED, PROVED)) == (BROKEN, BROKEN)
+        twice = [proof_of("Query3", "p_proved")] * 2
+        double.reactions = {"use_theories": [finishing({"ok": True, "errors": [], "nodes": [*twice]})]}
+        assert solver.decide(PROVED) == BROKEN
 
 
 def test_blast_that_runs_out_of_time_leaves_the_rest_to_nitpick(double: Double) -> None:
     double.proof = lambda name, text: node(name, [], status={"running": 1})
     with solver_of(double) as solver:
-        assert solver.decide_many((REFUTED, OPEN)) == (Refuted(), TIMEOUT)
-
-
-def test_a_slow_query_does_not_harm_its_company(double: Double) -> None:
-    def proof(name: str, text: str) -> dict[str, Json]:
-        together = int(name.removeprefix("Query")) <= 2
-        return node(name, [], status={"unprocessed": 3}) if together or "p_open" in text else proof_of(name, text)
-
-    double.proof = proof
-    with solver_of(double) as solver:
-        assert solver.decide_many((PROVED, OPEN)) == (Entailed(), TIMEOUT)
+        assert [solver.decide(query) for query in (REFUTED, OPEN)] == [Refuted(), TIMEOUT]
 
 
 # -- 3, 4: time limits ------------------------------------------------------------------------------------------------
@@ -616,7 +594,6 @@ def test_a_program_that_cannot_be_started(double: Double) -> None:
 STRAYS: dict[str, Reaction] = {
     "drop": drop,
     "drop in a message": drop_in_a_message,
-    "failed": failing("Cannot load theory"),
     "error": saying('ERROR {"kind":"error","message":"No session"}'),
     "no keyword": saying("# !!!"),
     "another keyword": saying("DONE {}"),
@@ -641,9 +618,8 @@ def test_without_limits_those_of_the_paper_hold(double: Double) -> None:
     assert "timeout = 5]" in double.texts[-1]
 
 
-@pytest.mark.parametrize("name", sorted(STRAYS.keys() - {"failed"}))
-def test_a_reply_that_is_none_decides_nothing(double: Double, name: str) -> None:
-    stray = STRAYS[name]
+@pytest.mark.parametrize("stray", STRAYS.values(), ids=STRAYS)
+def test_a_reply_that_is_none_decides_nothing(double: Double, stray: Reaction) -> None:
     double.reactions = {"use_theories": [stray] * 2}
     with solver_of(double) as solver:
         assert solver.decide(PROVED) == BROKEN
@@ -655,7 +631,8 @@ def test_a_reply_that_is_none_decides_nothing(double: Double, name: str) -> None
 def test_a_server_that_breaks_once_is_started_again(double: Double, stray: Reaction) -> None:
     double.reactions = {"use_theories": [stray]}
     with solver_of(double) as solver:
-        assert solver.decide_many((REFUTED, PROVED)) == (Refuted(), Entailed())
+        assert [solver.decide(query) for query in (REFUTED, PROVED)] == [Refuted(), Entailed()]
+    assert double.started == 2
 
 
 def test_a_server_that_is_gone_is_started_again(double: Double) -> None:
@@ -757,30 +734,23 @@ def test_isabelle_decides(isabelle: IsabelleSolver) -> None:
         map(parse_formula, ("∀x ¬less(x, x)", "∀x ∀y ∀z (less(x, y) ∧ less(y, z) → less(x, z))", "∀x ∃y less(x, y)"))
     )
     name = 'end "\\<close> ∧'
-    answers = isabelle.decide_many(
-        (
-            Query((rule, fact), goal),
-            Query((rule,), goal),
-            Query((), parse_formula("∃x:Dog ⊤")),
-            Query((), parse_formula("(p ⊕ q) ↔ ¬(p ↔ q)")),
-            Query((atom(name, const(name)),), atom(name, const(name))),
-            Query((parse_formula("∃x p(x)"),), parse_formula("∀x p(x)")),
-            Query((), parse_formula("∀x ∀y (f(x) = y → y = f(x))")),
-            Query(infinite, atom("p")),
-        )
-    )
-    assert answers[:-1] == (Entailed(), Refuted(), Entailed(), Entailed(), Entailed(), Refuted(), Entailed())
-    assert isinstance(answers[-1], Unknown)
+    assert isabelle.decide(Query((rule, fact), goal)) == Entailed()
+    assert isabelle.decide(Query((rule,), goal)) == Refuted()
+    assert isabelle.decide(Query((), parse_formula("∃x:Dog ⊤"))) == Entailed()
+    assert isabelle.decide(Query((), parse_formula("(p ⊕ q) ↔ ¬(p ↔ q)"))) == Entailed()
+    assert isabelle.decide(Query((atom(name, const(name)),), atom(name, const(name)))) == Entailed()
+    assert isabelle.decide(Query((parse_formula("∃x p(x)"),), parse_formula("∀x p(x)"))) == Refuted()
+    assert isabelle.decide(Query((), parse_formula("∀x ∀y (f(x) = y → y = f(x))"))) == Entailed()
+    assert isinstance(isabelle.decide(Query(infinite, atom("p"))), Unknown)
 
 
 @pytest.mark.isabelle
-@settings(max_examples=5)
-@given(queries=st.lists(strategies.signatures(symbols=strategies.names()).flatmap(strategies.queries), max_size=20))
-def test_isabelle_agrees_with_z3(isabelle: IsabelleSolver, queries: list[Query]) -> None:
-    z3 = Z3Solver(Limits(steps=100_000))
-    for query, answer in zip(queries, isabelle.decide_many(queries), strict=True):
-        assert len({type(answer), type(z3.decide(query))} - {Unknown}) <= 1
-        assert not (isinstance(answer, Unknown) and answer.reason is Reason.BROKEN)
+@settings(max_examples=25)
+@given(query=strategies.signatures(symbols=strategies.names()).flatmap(strategies.queries))
+def test_isabelle_agrees_with_z3(isabelle: IsabelleSolver, query: Query) -> None:
+    answer = isabelle.decide(query)
+    assert len({type(answer), type(Z3Solver(Limits(steps=100_000)).decide(query))} - {Unknown}) <= 1
+    assert not (isinstance(answer, Unknown) and answer.reason is Reason.BROKEN)
 
 
 @pytest.mark.isabelle
