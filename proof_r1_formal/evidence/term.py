@@ -40,7 +40,7 @@ from proof_r1_formal.logic.syntax import (
     Xor,
     once,
 )
-from proof_r1_formal.logic.transform import alpha_normal, rename, rename_term
+from proof_r1_formal.logic.transform import alpha_normal
 
 # -- signed formulas --------------------------------------------------------------------------------------------------
 
@@ -220,40 +220,24 @@ class Theorem(msgspec.Struct, frozen=True, eq=False, weakref=True):
 # -- proofs as data ---------------------------------------------------------------------------------------------------
 
 
-def renamed(
-    proof: Proof,
-    premises: Sequence[int],
-    *,
-    first: int | None = None,
-    predicates: Mapping[str, str] | None = None,
-    functions: Mapping[str, str] | None = None,
-) -> Proof:
-    """The proof with other numbers and names.
+def renumbered(proof: Proof, premises: Sequence[int], first: int) -> Proof:
+    """The proof with other numbers.
 
     Args:
-        proof: its lines; without derived rules if there are new names.
+        proof: its lines.
         premises: the new number of each premise.
-        first: the new number of the first line; by default the number of premises.
-        predicates, functions: new names; names that are not there stay.
+        first: the new number of the first line.
     """
     count = len(premises)
-    moved = 0 if first is None else first - count
 
     def new(value: Any) -> Any:
         match value:
             case int():
-                return premises[value] if value < count else value + moved
+                return premises[value] if value < count else value - count + first
             case tuple():
                 return tuple([new(item) for item in value])
-            case App():
-                return value if functions is None else rename_term(value, functions)
-            case str() | None:
-                return value
-            case Theorem():
-                return value
-            case msgspec.Struct():
+            case msgspec.Struct() if not isinstance(value, Theorem):
                 return type(value)(*[new(getattr(value, field)) for field in value.__struct_fields__])
-            case _:
-                return rename(value, predicates, functions or {}) if isinstance(value, Formula) else value
+        return value
 
     return tuple([new(line) for line in proof])

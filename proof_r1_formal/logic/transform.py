@@ -169,7 +169,7 @@ def rename_term(term: Term, names: Mapping[str, str]) -> Term:
     assert_never(term)
 
 
-def rename(formula: Formula, predicates: Mapping[str, str] | None, names: Mapping[str, str]) -> Formula:
+def rename(formula: Formula, predicates: Mapping[str, str], names: Mapping[str, str]) -> Formula:
     """The formula with predicates and functions renamed; names that are not in the mappings stay."""
     return map_terms(formula, lambda term: rename_term(term, names), predicates)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from proof_r1_formal.errors import CatalogueError
-from proof_r1_formal.evidence.term import Apply, Line, Proof, Repeat, Theorem, renamed, signed
+from proof_r1_formal.evidence.term import Apply, Line, Proof, Repeat, Theorem, renumbered, signed
 from proof_r1_formal.logic.pattern import instance
 from proof_r1_formal.logic.syntax import Formula, Var
 from proof_r1_formal.rules.check import Match
@@ -54,7 +54,7 @@ def instance_proof(match: Match, dependencies: Sequence[Formula], conclusion: Fo
         proof = find_proof(known, goal, fresh=f"␣{len(lines)}c")
         if proof is None:
             return None
-        lines.extend(renamed(proof, numbers, first=first))
+        lines.extend(renumbered(proof, numbers, first))
         return len(dependencies) + len(lines) - 1
 
     given: list[int] = []

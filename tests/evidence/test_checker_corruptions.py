@@ -7,7 +7,7 @@ place or two, and so are the claims that they are said to prove. What the checke
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from random import Random
 from typing import Any, NamedTuple, get_args
@@ -27,8 +27,8 @@ from proof_r1_formal.evidence.term import (
     Proof,
     Repeat,
     Suppose,
+    Theorem,
     Witness,
-    renamed,
 )
 from proof_r1_formal.logic.pattern import Lambda, instance
 from proof_r1_formal.logic.query import Query
@@ -54,7 +54,7 @@ from proof_r1_formal.logic.syntax import (
     const,
     var,
 )
-from proof_r1_formal.logic.transform import subformulas, substitute
+from proof_r1_formal.logic.transform import rename, rename_term, subformulas, substitute
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.theorems import theorem
 from proof_r1_formal.search.prover import find_proof
@@ -162,6 +162,18 @@ def put(block: Block, path: tuple[int, ...], lines: Block) -> Block:
     return (*block[:index], *lines, *block[index + 1 :])
 
 
+def with_names(value: Any, names: Mapping[str, str]) -> Any:
+    """A proof, or a part of one, with other names of functions; theorems and what is put into them stay."""
+    match value:
+        case tuple():
+            return tuple(with_names(item, names) for item in value)
+        case App():
+            return rename_term(value, names)
+        case msgspec.Struct() if not isinstance(value, Theorem):
+            return type(value)(*[with_names(getattr(value, field), names) for field in value.__struct_fields__])
+    return rename(value, {}, names) if isinstance(value, Formula) else value
+
+
 class Vandal:
     """Changes one thing at a time."""
 
@@ -186,7 +198,7 @@ class Vandal:
             bringing = random.choice(self._bringing)
             kind: type = type(bringing)
             names = {bringing.constant.function: random.choice([*self._new, const("a"), const("b")]).function}
-            changed = renamed(proof, range(len(premises)), functions=names)
+            changed = with_names(proof, names)
         else:
             kind = random.choice(self._kinds)
             path, line = random.choice([(path, line) for path, line in self._places if type(line) is kind])

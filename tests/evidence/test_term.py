@@ -1,4 +1,4 @@
-"""Proof terms as data: what a signed formula says, and proofs with other numbers and names."""
+"""Proof terms as data: what a signed formula says, and proofs with other numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from proof_r1_formal.evidence.term import (
     Theorem,
     Truth,
     Witness,
-    renamed,
+    renumbered,
     signed,
 )
 from proof_r1_formal.logic.parse import parse_formula as f
@@ -90,7 +90,7 @@ EVERY_LINE: Proof = (
 
 def test_numbers_of_premises_and_of_lines() -> None:
     """Of three premises, the second takes the place of the first, and lines begin at 7 in place of 3."""
-    assert renamed(EVERY_LINE, (1, 4, 0), first=7) == (
+    assert renumbered(EVERY_LINE, (1, 4, 0), 7) == (
         Repeat(1),
         Eliminate(4, "left", 0),
         Eliminate(4, "right"),
@@ -107,45 +107,13 @@ def test_numbers_of_premises_and_of_lines() -> None:
     )
 
 
-def test_lines_come_behind_the_premises_unless_told_otherwise() -> None:
-    assert renamed((Repeat(0), Repeat(2), Repeat(3)), (1, 0)) == (Repeat(1), Repeat(2), Repeat(3))
-    assert renamed((Repeat(0), Repeat(2)), (1, 0), first=0) == (Repeat(1), Repeat(0))
-
-
-def test_names() -> None:
-    new = renamed(EVERY_LINE[:-1], (0, 1, 2), predicates={"P": "S", "q": "r"}, functions={"a": "d", "c": "e"})
-    assert new == (
-        *EVERY_LINE[:3],
-        Introduce(connective("S(d) ∧ r"), (0, 3)),
-        Instance(2, const("d")),
-        Witness(3, const("e")),
-        Generalise(universal("∀x S(x)"), 4, const("d")),
-        Arbitrary(universal("∀x S(x)"), B, (Instance(0, B), Suppose(implication("r → r"), (Repeat(9),)))),
-        Absurd(f("S(d)"), (Contradiction(0, 10),)),
-        Truth(TOP),
-        Reflexivity(const("d")),
-        Leibniz(implication("d = b → (S(d) → S(b))")),
-    )
-
-
-@pytest.mark.parametrize(
-    ("predicates", "functions", "formula"),
-    [({"P": "S"}, None, "S(a) ∧ q"), (None, {"a": "d"}, "P(d) ∧ q"), (None, None, "P(a) ∧ q")],
-)
-def test_names_of_one_kind_only(
-    predicates: dict[str, str] | None, functions: dict[str, str] | None, formula: str
-) -> None:
-    proof = (Introduce(connective("P(a) ∧ q"), (0, 1)), Reflexivity(A))
-    term = A if functions is None else const("d")
-    assert renamed(proof, (0, 1), predicates=predicates, functions=functions) == (
-        Introduce(connective(formula), (0, 1)),
-        Reflexivity(term),
-    )
+def test_lines_may_get_smaller_numbers() -> None:
+    assert renumbered((Repeat(0), Repeat(2), Repeat(3)), (1, 0), 0) == (Repeat(1), Repeat(0), Repeat(1))
 
 
 def test_a_proof_of_other_premises_in_another_order_is_accepted() -> None:
     premises: tuple[Formula, ...] = (f("p → q"), f("p"))
     proof: Proof = (Eliminate(0, "right", 1),)
     assert check(proof, premises, f("q")) == {0, 1}
-    moved = renamed(proof, (2, 1), first=3, predicates={"p": "u", "q": "v"})
-    assert check(moved, (f("r"), f("u"), f("u → v")), f("v")) == {1, 2}
+    moved = renumbered(proof, (2, 1), 3)
+    assert check(moved, (f("r"), f("p"), f("p → q")), f("q")) == {1, 2}
