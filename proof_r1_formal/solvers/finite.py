@@ -17,7 +17,7 @@ from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import App, Atom, Eq, Term
 from proof_r1_formal.logic.transform import alpha_normal
 from proof_r1_formal.logic.truth_table import FEW_ATOMS, MAX_ATOMS, TooManyAtomsError
-from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Unknown, checked_signature
+from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Unknown
 from proof_r1_formal.solvers.countermodel import MAX_ENTRIES, confirmed
 from proof_r1_formal.solvers.grounding import Grounding, OutsideError
 from proof_r1_formal.solvers.propositional import (
@@ -25,17 +25,6 @@ from proof_r1_formal.solvers.propositional import (
     Clauses,
     TruthTable,
 )
-
-
-class FiniteSolver:
-    """Decides effectively propositional queries."""
-
-    name = "finite"
-
-    def decide(self, query: Query) -> Answer:
-        """Whether the ground instances of the dependencies and of the negated conclusion have no common model."""
-        signature = checked_signature(query)
-        return signature if isinstance(signature, Unknown) else decided(query, signature)
 
 
 def decided(query: Query, signature: Signature) -> Answer:

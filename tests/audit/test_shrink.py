@@ -12,9 +12,9 @@ from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import BOTTOM, Atom, Exists, ForAll, Iff, Implies, Not, Or, Xor
 from proof_r1_formal.logic.transform import subformulas
 from proof_r1_formal.solvers.base import Entailed, Unknown, flaw_of
-from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing.strategies import queries
 from tests.builders import ask
+from tests.finite import FiniteSolver
 
 
 def texts(found: Query) -> tuple[str, ...]:

@@ -22,9 +22,9 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.solvers.base import Entailed
-from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
 from proof_r1_formal.testing.strategies import formulas, signatures
+from tests.finite import FiniteSolver
 
 VERIFIER = Verifier()
 PROVER = Prover(VERIFIER)

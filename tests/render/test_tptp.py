@@ -37,8 +37,8 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.render.tptp import formula_text, problem, variable_name
 from proof_r1_formal.solvers.base import Entailed, Refuted
-from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing import strategies
+from tests.finite import FiniteSolver
 from tests.names import unmangle
 from tests.patience import PATIENCE
 

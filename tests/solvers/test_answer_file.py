@@ -24,8 +24,8 @@ from proof_r1_formal.solvers.answer_file import MAX_BYTES, MAX_STEPS, AnswerFile
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.confirm import confirm
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing.strategies import queries
+from tests.finite import FiniteSolver
 
 MODUS_PONENS = Query(
     (parse_formula("∀x (cat(x) → animal(x))"), parse_formula("cat(tom)")), parse_formula("animal(tom)")

@@ -48,9 +48,9 @@ from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import MAX_DEPTH, Answer, Entailed, Limits, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.confirm import Confirmed, confirm
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.testing import strategies
 from tests.builders import ask, shown
+from tests.finite import FiniteSolver
 
 ENGINE = EmbeddedSolver()
 Z3 = get_solver("z3")

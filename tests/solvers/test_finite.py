@@ -46,11 +46,11 @@ from proof_r1_formal.proof.batch import verify, verify_many
 from proof_r1_formal.proof.report import Code, encode
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import MAX_DEPTH, Answer, Entailed, Reason, Refuted, Unknown, is_countermodel
-from proof_r1_formal.solvers.finite import FiniteSolver
 from proof_r1_formal.solvers.grounding import MAX_WITNESSES
 from proof_r1_formal.testing import strategies
 from tests.builders import ask, shown
 from tests.builders import completion as trace
+from tests.finite import FiniteSolver
 
 SOLVER = FiniteSolver()
 Z3 = get_solver("z3")
