@@ -16,18 +16,17 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import selectors
-import signal
 import subprocess
 import time
 import weakref
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from uuid import uuid4
 
 from proof_r1_formal.errors import SolverError
+from proof_r1_formal.solvers.process import kill_group, read
 
 if TYPE_CHECKING:  # the package is optional
     from isabelle_client import IsabelleClient, IsabelleResponse
@@ -113,26 +112,16 @@ def _client(process: subprocess.Popen[bytes], seconds: float) -> IsabelleClient:
     from isabelle_client import get_isabelle_client
 
     assert process.stdout is not None
-    with process.stdout as output:
-        line = _first_line(output, time.monotonic() + seconds)
+    try:
+        with process.stdout as output:
+            said = read(output, time.monotonic() + seconds, _MAX_LINE, until=b"\n")
+    except TimeoutError:
+        raise SolverError("isabelle", "the server does not say where it is, nor anything else") from None
+    line = said.decode("utf-8", "replace").partition("\n")[0]
     try:
         return get_isabelle_client(line)
     except ValueError as error:
         raise SolverError("isabelle", f"the server does not say where it is, but {line[:80]!r}") from error
-
-
-def _first_line(stream: IO[bytes], deadline: float) -> str:
-    line = bytearray()
-    with selectors.DefaultSelector() as selector:
-        selector.register(stream, selectors.EVENT_READ)
-        while b"\n" not in line and len(line) < _MAX_LINE:
-            if not selector.select(max(0.0, deadline - time.monotonic())):
-                raise SolverError("isabelle", "the server does not say where it is, nor anything else")
-            chunk = os.read(stream.fileno(), _MAX_LINE)
-            if not chunk:
-                break
-            line += chunk
-    return line.decode("utf-8", "replace").partition("\n")[0]
 
 
 def _shut_down(owner: int, client: IsabelleClient, process: subprocess.Popen[bytes], grace_period: float) -> None:
@@ -149,8 +138,7 @@ def _shut_down(owner: int, client: IsabelleClient, process: subprocess.Popen[byt
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # nobody is left; macOS says so with the latter
-        os.killpg(process.pid, signal.SIGKILL)
+    kill_group(process)
     process.wait()
     if process.stdin is not None:
         process.stdin.close()

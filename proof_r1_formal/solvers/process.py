@@ -195,7 +195,7 @@ def output_of(process: subprocess.Popen[bytes], *, seconds: float, most: int) ->
     with process:
         assert process.stdout is not None
         try:
-            output = _read(process.stdout, deadline, most)
+            output = read(process.stdout, deadline, most)
             if len(output) > most:
                 raise ProgramError(f"wrote more than {most} bytes")
             status = process.wait(max(0.0, deadline - time.monotonic()))
@@ -208,16 +208,22 @@ def output_of(process: subprocess.Popen[bytes], *, seconds: float, most: int) ->
     return output
 
 
-def _read(stream: IO[bytes], deadline: float, most: int) -> bytes:
+def read(stream: IO[bytes], deadline: float, most: int, *, until: bytes | None = None) -> bytes:
     """All that is written before the stream closes, or a little over ``most`` bytes of it.
 
+    Args:
+        stream: of a process.
+        deadline: on the clock ``time.monotonic``.
+        most: bytes that are wanted.
+        until: what ends the reading, too; more may follow it in what is read.
+
     Raises:
-        TimeoutError: the stream does not end before the deadline.
+        TimeoutError: none of these ends comes before the deadline.
     """
     output = bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
-        while len(output) <= most:
+        while len(output) <= most and (until is None or until not in output):
             if not selector.select(max(0.0, deadline - time.monotonic())):
                 raise TimeoutError
             chunk = os.read(stream.fileno(), 1 << 14)
