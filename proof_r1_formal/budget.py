@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from proof_r1_formal.logic.syntax import Formula, once
+from proof_r1_formal.logic.transform import subformulas, terms
+
 
 class BudgetSpentError(Exception):
     """The search has cost as much as it may; the message, if there is one, names the budget."""
@@ -33,3 +36,13 @@ class Budget:
         if self.spent > self._most:
             self.spent = self._most
             raise BudgetSpentError
+
+
+@once
+def instance_price(formula: Formula) -> int:
+    """What an instance of a quantified formula costs, above that of a short one: more if it is long, or deep.
+
+    To substitute under a quantifier takes longer the more variables it is in the scope of.
+    """
+    length = sum(1 for _ in subformulas(formula)) + sum(1 for _ in terms(formula))
+    return length * (4 + formula.quantifiers) // 64

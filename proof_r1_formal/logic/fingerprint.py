@@ -88,7 +88,7 @@ def _visits(formula: Formula) -> int:
         part, times = pending.pop()
         total += times
         if isinstance(part, Atom | App):
-            total += times << len(part.arguments)
+            total += times << sum([isinstance(argument, App) for argument in part.arguments])
             pending += [(argument, times) for argument in part.arguments]
         elif isinstance(part, Not):
             pending.append((part.body, times))
@@ -126,13 +126,17 @@ def _value(term: Term, values: _Values) -> int:
     return _lookup("function", term.function, term.arguments, values, single=False)
 
 
+_ELEMENTS = {0: (0,), EVERYWHERE: (1,)}
+"""What a term denotes that denotes the same element in all structures, as a bound variable does."""
+
+
 def _lookup(kind: str, name: str, arguments: tuple[Term, ...], values: _Values, *, single: bool) -> int:
     """The table of a symbol, read at the arguments' values in all structures at once."""
     if single:
         return _random_bits(f"{kind} of one", name, (0,) * len(arguments))
     points = [_value(argument, values) for argument in arguments]
     result = 0
-    for elements in product((0, 1), repeat=len(points)):
+    for elements in product(*[_ELEMENTS.get(point, (0, 1)) for point in points]):
         where = EVERYWHERE
         for element, point in zip(elements, points, strict=True):
             where &= point if element else EVERYWHERE ^ point

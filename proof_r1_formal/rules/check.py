@@ -23,7 +23,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import structs
 
-from proof_r1_formal.budget import BudgetSpentError
+from proof_r1_formal.budget import BudgetSpentError, instance_price
 from proof_r1_formal.logic.pattern import Lambda, Substitution, instance
 from proof_r1_formal.logic.signature import ground_terms
 from proof_r1_formal.logic.syntax import Atom, Exists, Formula, Not, Quantified, Term
@@ -36,7 +36,8 @@ from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown
 from proof_r1_formal.solvers.oracle import QUESTION, Oracle
 
 CHECK_BUDGET = 10_000
-"""Budget of one check: 1 for each candidate, ``QUESTION`` for each entailment question."""
+"""Budget of one check: 1 for each candidate, more for one from a long or deep quantified formula, and ``QUESTION`` for
+each entailment question."""
 
 
 class Anchor(msgspec.Struct, frozen=True, gc=False):
@@ -324,8 +325,9 @@ class _Step:
             return
         for element in self._elements(order[0]):
             if type(element.formula) is type(patterns[0]) or isinstance(patterns[0], Atom):
+                price = 1 + 4 * instance_price(element.formula) if element.formula.quantifiers else 1
                 for substitution in matches(patterns[0], element.formula, known, skipped=self._skipped):
-                    self._spend(1)
+                    self._spend(price)
                     anchor = Anchor(order[0], element.formula, element.antecedents)
                     yield from self._anchored(schema, patterns[1:], order[1:], (*anchors, anchor), substitution)
             if Condition.TERMINAL in schema.conditions:

@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from proof_r1_formal.budget import instance_price
 from proof_r1_formal.evidence.lemmas import written
 from proof_r1_formal.evidence.term import (
     Absurd,
@@ -47,9 +48,6 @@ MOST: Final = 2_000
 """The most facts that are drawn."""
 MOST_STEPS: Final = 5_000
 """The steps after which the search ends."""
-
-_LONG: Final = 8
-"""An instance takes one step more for each time that its formula has so many parts."""
 
 _PREMISE: Final = -1
 _SUPPOSED: Final = -2
@@ -163,7 +161,7 @@ class Propagation:
         if self._terms is None:
             self._terms = ground_terms((*self._premises, self._conclusion))
         for term in self._terms.get(formula.variable.sort, ()):
-            self.steps += formula.size // _LONG
+            self.steps += instance_price(formula)
             if self.steps > MOST_STEPS:
                 return
             part = signed(instantiate(formula, term))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 
-from proof_r1_formal.budget import Budget
+from proof_r1_formal.budget import Budget, instance_price
 from proof_r1_formal.evidence.term import (
     FALSUM,
     Contradiction,
@@ -325,6 +325,7 @@ class Tableau:
                         self._changed.append(side)
 
     def _enter_instance(self, formula: Quantified, term: Term) -> None:
+        self._spend(instance_price(formula))
         part = signed(instantiate(formula, term)).formula
         self._instance_of.setdefault(part, []).append((formula, term))
         self._enter(part)

@@ -21,6 +21,7 @@ from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Unknown
 from proof_r1_formal.solvers.countermodel import MAX_ENTRIES, confirmed
 from proof_r1_formal.solvers.grounding import Grounding, OutsideError
 from proof_r1_formal.solvers.propositional import (
+    GROUND_PRICE,
     Assignment,
     Clauses,
     TruthTable,
@@ -39,8 +40,8 @@ def decided(query: Query, signature: Signature) -> Answer:
     try:
         grounding = Grounding(formulas)
     except OutsideError as error:
-        return Unknown(Reason.UNSUPPORTED, f"not effectively propositional: {error}")
-    steps = 0
+        return Unknown(Reason.UNSUPPORTED, f"not effectively propositional: {error}", GROUND_PRICE * error.looked_at)
+    steps = GROUND_PRICE * grounding.looked_at
     for width in (FEW_ATOMS, MAX_ATOMS, None):
         procedure = Clauses(grounding) if width is None else TruthTable(grounding, width)
         try:

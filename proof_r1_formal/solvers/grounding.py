@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
+from proof_r1_formal.budget import instance_price
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
@@ -30,25 +31,29 @@ from proof_r1_formal.logic.syntax import (
     Term,
     Top,
     Xor,
-    once,
 )
 from proof_r1_formal.logic.transform import (
     functions_within,
     instantiate,
-    subformulas,
-    terms,
 )
 
 Signed: TypeAlias = tuple[Formula, bool]
 """A formula and the truth value it shall have."""
 
 MAX_WITNESSES = 64
-_LONG = 32
-"""How many symbols of a formula are free; more cost in proportion."""
 
 
 class OutsideError(Exception):
-    """The formulas are not in the class, or their grounding would be too large; the message says why."""
+    """The formulas are not in the class, or their grounding would be too large.
+
+    Args:
+        reason: why.
+        looked_at: what it cost to find out, in ground formulas.
+    """
+
+    def __init__(self, reason: str, looked_at: int) -> None:
+        super().__init__(reason)
+        self.looked_at = looked_at
 
 
 class Grounding:
@@ -59,6 +64,7 @@ class Grounding:
 
     Attributes:
         terms: ground terms by sort, witnesses among them; each sort that is quantified over has one.
+        looked_at: what the instances by witnesses cost, in ground formulas.
 
     Raises:
         OutsideError: the formulas are not in the class.
@@ -66,6 +72,7 @@ class Grounding:
 
     def __init__(self, formulas: Sequence[Signed]) -> None:
         self.terms: dict[str, dict[Term, None]] = {}
+        self.looked_at = 0
         self._witnesses: dict[Signed, App] = {}
         self._formulas = formulas
         self._taken: set[str] | None = None
@@ -90,7 +97,7 @@ class Grounding:
             return
         needs = _needs(formula, sign)
         if needs.outside:
-            raise OutsideError(needs.outside)
+            raise OutsideError(needs.outside, self.looked_at)
         for sort in needs.weak:
             self.terms.setdefault(sort, {})
         for strong, value in needs.strong:
@@ -111,13 +118,14 @@ class Grounding:
     def price(self, formula: Quantified, sign: bool) -> int:
         """How much work :meth:`parts` is: one for each instance, more if it is long."""
         instances = len(self.terms[formula.variable.sort]) if isinstance(formula, ForAll) == sign else 1
-        return instances * (_length(formula.body) // _LONG)
+        return instances * instance_price(formula)
 
     def _witness(self, formula: Quantified, sign: bool) -> App:
         if len(self._witnesses) >= MAX_WITNESSES:
-            raise OutsideError(f"more than {MAX_WITNESSES} witnesses")
+            raise OutsideError(f"more than {MAX_WITNESSES} witnesses", self.looked_at)
         witness = self._witnesses[formula, sign] = self._new(f"␣w{len(self._witnesses)}")
         self._result_sorts[witness.function] = formula.variable.sort
+        self.looked_at += instance_price(formula)
         self.terms.setdefault(formula.variable.sort, {})[witness] = None
         return witness
 
@@ -190,9 +198,3 @@ def _found_needs(formula: Formula, sign: bool) -> _Needs:
                 seen.add(signed)
                 pending.append(signed)
     return _Needs(tuple(strong), tuple(weak), "")
-
-
-@once
-def _length(formula: Formula) -> int:
-    """How many symbols it has, terms included."""
-    return sum(1 for _ in subformulas(formula)) + sum(1 for _ in terms(formula))

@@ -219,12 +219,21 @@ def test_a_valid_formula_is_true_everywhere(formula: Formula) -> None:
 
 def test_large_formulas_are_evaluated_in_one_element_only() -> None:
     constants = ", ".join(f"c{n}" for n in range(14))
-    for text in ("forall a b c d e f g. R(a, b, c, d, e, f, g)", f"P({constants})", f"P(f({constants}))"):
+    many = "a b c d e f g h i j k"
+    for text in (f"forall {many}. R({many.replace(' ', ', ')})", f"P({constants})", f"P(f({constants}))"):
         assert double(parse_formula(text)) is None
-    many = parse_formula("forall a b c d e f g. P(a)")
-    assert single(many) == single(parse_formula("P(c)"))
-    assert fingerprints_differ(many, parse_formula("Q(c)"))
-    assert not fingerprints_differ(many, parse_formula("∀x P(x)"))
+    deep = parse_formula(f"forall {many}. (P(a) & P(b))")
+    assert single(deep) == single(parse_formula("P(c)"))
+    assert fingerprints_differ(deep, parse_formula("Q(c)"))
+    assert not fingerprints_differ(deep, parse_formula("∀x P(x)"))
+
+
+def test_ten_nested_quantifiers_are_told_from_fewer() -> None:
+    """A bound variable denotes one element, so its place in the table of a predicate is known."""
+    names = "a b c d e f g h i j"
+    deep = parse_formula(f"forall {names}. R({names.replace(' ', ', ')})")
+    assert double(deep) is not None
+    assert fingerprints_differ(deep, parse_formula("R(o, o, o, o, o, o, o, o, o, o)"))
 
 
 # -- signature and names ----------------------------------------------------------------------------------------------

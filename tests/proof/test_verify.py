@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import proof_r1_formal.logic.syntax
 import proof_r1_formal.proof.session
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
@@ -204,6 +206,27 @@ def test_a_trace_of_hard_questions_stops_within_its_budget(
     assert {code for step in steps for code in codes(step)} >= {Code.UNDECIDED, Code.RULE_UNDECIDED}
     assert "the trace's budget" not in str(steps[0].findings)
     assert "the trace's budget" in str(steps[-1].findings)
+
+
+@pytest.mark.parametrize("depth", [8, 72])
+def test_the_price_grows_with_the_work_on_deep_formulas(depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work is counted in nodes that are made. A substitution in a deep formula makes many."""
+    made = 0
+
+    def counted(key: tuple[Any, ...], node: Any) -> Any:
+        nonlocal made
+        made += 1
+        return interned(key, node)
+
+    quantifiers, variables = " ".join([f"∀x{n}" for n in range(depth)]), ", ".join([f"x{n}" for n in range(depth)])
+    case = problem(f"{quantifiers} R({variables})", "A(a)")
+    steps = completion(("s1", ["h1"], f"R({', '.join(['a'] * depth)})", "UNIVERSAL_ELIMINATION"))
+    interned = proof_r1_formal.logic.syntax._interned
+    monkeypatch.setattr(proof_r1_formal.logic.syntax, "_interned", counted)
+    report = Verifier().verify(case, steps)
+    assert 500 < made < 0.25 * VERIFIER.price(case, steps)
+    assert report.actions[0].semantic
+    assert report.actions[0].rule == (depth < 11)  # the formulas of more are not told apart within the budget
 
 
 # -- progress ---------------------------------------------------------------------------------------------------------
