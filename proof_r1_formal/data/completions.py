@@ -15,7 +15,7 @@ from typing import Annotated, BinaryIO
 
 import msgspec
 
-from proof_r1_formal.data.records import BadJsonError, JsonObject, decode, describe
+from proof_r1_formal.data.records import BadJsonError, JsonObject, decode_bytes, describe
 from proof_r1_formal.data.sources import open_to_read, uncompressed_name
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.outputs import output
@@ -101,7 +101,7 @@ def _lines(file: BinaryIO) -> Iterator[bytes | None]:
 
 def _read_line(number: int, line: bytes) -> Completion | BadLine:
     try:
-        record = decode(line.decode())
+        record = decode_bytes(line)
         if not isinstance(record, JsonObject):
             return BadLine(number, f"expected an object, not {describe(record)}")
         if repeated := record.repeated():
@@ -110,8 +110,6 @@ def _read_line(number: int, line: bytes) -> Completion | BadLine:
         if isinstance(cost := record.get("cost"), JsonObject):
             members["cost"] = dict(cost.members)
         completion = msgspec.convert(members, Completion)
-    except UnicodeDecodeError as error:
-        return BadLine(number, f"not UTF-8 (at byte {error.start} of the line)")
     except (BadJsonError, msgspec.ValidationError) as error:
         return BadLine(number, str(error))
     if not completion.problem_id.isprintable():

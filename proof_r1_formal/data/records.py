@@ -1,11 +1,12 @@
 """Files to JSON records: JSON arrays and JSON Lines, with every key of every object, repeated ones included.
 
-In: a path. Out: the records of the file in order, each with its place; a line that is not JSON is a :class:`Broken`.
-A file without readable records raises :class:`~proof_r1_formal.errors.DataError`.
+In: a path. Out: the records of the file in order, each with its place; a line that is not JSON in UTF-8 is a
+:class:`Broken`. A file without readable records raises :class:`~proof_r1_formal.errors.DataError`.
 """
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections import Counter
 from dataclasses import dataclass
@@ -71,15 +72,15 @@ def read_records(path: Path) -> list[Record | Broken]:
     """The records of a file that holds a JSON array, one JSON object, or one JSON value per line.
 
     Raises:
-        DataError: the file is missing, empty, not UTF-8 or not JSON, or holds no object.
+        DataError: the file is missing or empty, neither JSON in UTF-8 nor lines of it, or holds no object.
     """
-    text = _read_text(path)
-    if not text.strip():
+    data = _read_bytes(path)
+    if not data.strip():
         raise DataError(str(path), "the file is empty; expected a JSON array or one JSON object per line")
     try:
-        whole = decode(text)
+        whole = decode_bytes(data)
     except BadJsonError as error:
-        records = _read_lines(path, text, error)
+        records = _read_lines(path, data, error)
     else:
         values = whole if isinstance(whole, list) else [whole]
         records = [checked(position, value) for position, value in enumerate(values, 1)]
@@ -102,6 +103,21 @@ def decode(text: str) -> Json:
         raise BadJsonError("not read: arrays or objects are nested too deeply") from None
     except ValueError as error:  # a number of thousands of digits, NaN
         raise BadJsonError(f"not read: {error}") from None
+
+
+def decode_bytes(data: bytes) -> Json:
+    """The value of a JSON text in UTF-8, as :func:`decode` returns it.
+
+    Raises:
+        BadJsonError: the bytes are not UTF-8, or the text is not JSON.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line, start = data.count(b"\n", 0, error.start) + 1, data.rfind(b"\n", 0, error.start) + 1
+        problem = f"not UTF-8 (at byte {error.start - start} of the line); convert the file to UTF-8"
+        raise BadJsonError(problem, line=line) from None
+    return decode(text)
 
 
 def plain(value: Json) -> object:
@@ -149,30 +165,28 @@ def _no_constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
 
 
-def _read_text(path: Path) -> str:
+def _read_bytes(path: Path) -> bytes:
+    """The content of a file without a byte-order mark."""
     with open_to_read(path) as file:
         try:
-            return file.read().decode("utf-8-sig")
+            return file.read().removeprefix(codecs.BOM_UTF8)
         except OSError as error:
             raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise DataError(str(path), f"not UTF-8 (at byte {error.start}); convert the file to UTF-8") from None
 
 
-def _read_lines(path: Path, text: str, error: BadJsonError) -> list[Record | Broken]:
+def _read_lines(path: Path, data: bytes, error: BadJsonError) -> list[Record | Broken]:
     """The records of a file that is not one JSON value; ``error`` says why it is not."""
-    # Only "\n" ends a line: JSON texts may hold U+2028 and its kind unescaped, where str.splitlines would cut.
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
     records = [_read_line(number, line) for number, line in lines]
-    cut_array = lines[0][1].lstrip().startswith("[") and isinstance(records[0], Broken)
+    cut_array = lines[0][1].lstrip().startswith(b"[") and isinstance(records[0], Broken)
     if cut_array or not any(isinstance(r, Record) and isinstance(r.value, JsonObject) for r in records):
         raise DataError(str(path), error.problem, line=error.line)
     return records
 
 
-def _read_line(number: int, line: str) -> Record | Broken:
+def _read_line(number: int, line: bytes) -> Record | Broken:
     try:
-        return checked(number, decode(line))
+        return checked(number, decode_bytes(line))
     except BadJsonError as error:
         return Broken(number, error.problem)
 

@@ -79,7 +79,8 @@ def test_line_separators_inside_a_text_do_not_end_the_line(tmp_path: Path) -> No
         ('[{"id": NaN}]', 1, "NaN is not a JSON number"),
         ("[" * 9_000 + "]" * 9_000, 1, "nested too deeply"),
         ('{\n "id": 7,\n "options": [\n  "A) True"\n', 5, "not JSON"),
-        (b'{"id": "\xe9"}', None, "not UTF-8 (at byte 8)"),
+        (b'{"id": "\xe9"}', 1, "not UTF-8 (at byte 8 of the line); convert the file to UTF-8"),
+        (f"[{line(PROVERQA)},\n".encode() + b'{"id": "\xe9"}]', 2, "not UTF-8 (at byte 8 of the line)"),
         ("", None, "the file is empty"),
         ("[]", None, "the file holds no record"),
         ('{"a": 1}', None, "native (keys premises, options)"),
@@ -129,6 +130,7 @@ def test_no_file_makes_a_reader_raise_anything_else(tmp_path: Path, content: byt
         (line(PROVERQA).replace("Bo is", "Bo\0is"), "not JSON: Invalid control character"),
         (f'{{"e": {"[" * 100}{"]" * 100}}}', "not read: arrays or objects are nested deeper than 64"),
         (line(PROVERQA).replace("Bo is", "Bo\\udc00is"), "not read: half of a surrogate pair"),
+        (b'{"id": "x\xff"}', "not UTF-8 (at byte 9 of the line); convert the file to UTF-8"),
         (line(PROVERQA, id=True), "'id' must be a whole number or a non-empty text; it is a truth value"),
         (line(PROVERQA, id="\0"), "the id 'set/\\x00' contains a control character"),
         (line(PROVERQA, conclusion_fol="smi\0les(Bo)"), "the goal (conclusion_fol): unexpected character U+0000"),
@@ -145,8 +147,12 @@ def test_no_file_makes_a_reader_raise_anything_else(tmp_path: Path, content: byt
         (line(PROVERQA, id="8"), "line 1 already has the id 'set/8'"),
     ],
 )
-def test_a_bad_record_is_rejected_at_its_line_and_the_rest_goes_on(tmp_path: Path, bad: str, reason: str) -> None:
-    found = read_problems(write(tmp_path, "\n".join([line(PROVERQA, id=8), bad, line(PROVERQA, id=9)])))
+def test_a_bad_record_is_rejected_at_its_line_and_the_rest_goes_on(
+    tmp_path: Path, bad: str | bytes, reason: str
+) -> None:
+    bad = bad.encode() if isinstance(bad, str) else bad
+    good = [line(PROVERQA, id=number).encode() for number in (8, 9)]
+    found = read_problems(write(tmp_path, b"\n".join([good[0], bad, good[1]])))
     assert list(found) == ["set/8", "set/9"]
     (rejected,) = found.rejected
     assert rejected.line == 2
