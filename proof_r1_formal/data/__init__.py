@@ -101,13 +101,16 @@ def _read(record: Record | Broken, reader: _Reader, origin: Origin) -> Problem |
 
 def _recognised(path: Path, records: list[Record | Broken]) -> _Reader:
     objects = [r.value for r in records if isinstance(r, Record) and isinstance(r.value, JsonObject)]
+    if not objects:
+        broken = next(record for record in records if isinstance(record, Broken))
+        raise DataError(str(path), f"no record can be read; the first, record {broken.line}: {broken.problem}")
     for members in objects:
         for reader in _READERS.values():
             if reader.recognises(members):
                 return reader
     known = "; ".join(f"{name} (keys {reader.keys})" for name, reader in _READERS.items())
-    found = ", ".join(dict.fromkeys(key for key, _ in objects[0].members)) if objects else "none"
+    keys = dict.fromkeys([key for key, _ in next((each.members for each in objects if each.members), ())])
+    found = f"with the keys {', '.join(keys)}" if keys else "without keys"
     raise DataError(
-        str(path),
-        f"unknown format, with the keys {found}; known formats: {known}; name a format to read the records as such",
+        str(path), f"unknown format, {found}; known formats: {known}; name a format to read the records as such"
     )

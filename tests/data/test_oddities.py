@@ -84,6 +84,13 @@ def test_line_separators_inside_a_text_do_not_end_the_line(tmp_path: Path) -> No
         ("", None, "the file is empty"),
         ("[]", None, "the file holds no record"),
         ('{"a": 1}', None, "native (keys premises, options)"),
+        ("{}", None, "unknown format, without keys; known formats: "),
+        ('{}\n{"a": 1, "b": 2, "a": 3}', None, "unknown format, with the keys a, b; known formats: "),
+        (
+            '[3, {"question": "\\ud800"}]',
+            None,
+            "no record can be read; the first, record 2: not read: half of a surrogate pair, which is not a character",
+        ),
     ],
 )
 def test_a_file_that_is_no_problem_file_is_one_clear_error(
