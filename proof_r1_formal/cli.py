@@ -198,3 +198,7 @@ def main() -> None:
 
         complain(f"error: {error}")
         sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -43,6 +43,12 @@ def test_parse_writes_every_notation(notation: str, shown: str) -> None:
     assert (result.returncode, result.stdout) == (0, f"{shown}\n")
 
 
+@pytest.mark.parametrize("module", ["proof_r1_formal", "proof_r1_formal.cli"])
+def test_the_package_and_the_module_of_commands_run_as_the_command(module: str) -> None:
+    command = (sys.executable, "-m", module, "parse", "all x P(x)", "--to", "ascii")
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "all x P(x)\n"
+
+
 def test_what_a_terminal_cannot_show_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     found = run("parse", "all x P(x)")
