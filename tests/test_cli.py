@@ -233,6 +233,17 @@ def test_a_closed_standard_output_is_a_clear_error(
     assert (result.returncode, told in result.stderr, "Traceback" in result.stderr) == (status, True, False)
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_broken_solver_is_told_and_its_reports_are_written(tmp_path: Path, workers: str) -> None:
+    arguments = ("verify", *INPUTS, "-o", str(tmp_path / "out"), "--solver", "process:/bin/ls", "-j", workers)
+    for _ in range(2):  # the second run finds all reports
+        result = run(*arguments, folder=tmp_path)
+        assert result.returncode == 1
+        assert "verified            0 of 13 (0.0%)" in result.stderr
+        assert "19 questions are undecided because the solver is broken" in result.stderr
+        assert (tmp_path / "out").read_text("utf-8").count("(broken") == 19
+
+
 def test_no_text_of_a_model_or_a_file_commands_the_terminal(tmp_path: Path) -> None:
     escape, answers = "\x1b[2J\x9b31m", tmp_path / "completions.jsonl"
     step = {"id": f"s{escape}", "dependencies": ["h1", "h2"], "conclusion": f"p({escape})", "rule": f"R{escape}"}

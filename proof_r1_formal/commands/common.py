@@ -147,11 +147,15 @@ def log_skipped(skipped: list[str]) -> None:
         log(f"skipped: {problem}")
 
 
-def finish(skipped: list[str]) -> None:
-    """Report skipped lines, and end with status 1 if there are any."""
+def finish(skipped: list[str], *, broken: int = 0) -> None:
+    """Report skipped lines and questions that a broken solver left undecided; end with status 1 if there are any."""
     log_skipped(skipped)
     if skipped:
         log(f"{counted(len(skipped), 'line was', 'lines were')} skipped; everything else was checked")
+    if broken:
+        questions = counted(broken, "question is", "questions are")
+        log(f"{questions} undecided because the solver is broken; the findings say how. Choose another with --solver")
+    if skipped or broken:
         raise typer.Exit(1)
 
 

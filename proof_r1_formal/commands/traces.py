@@ -100,7 +100,7 @@ def verify(
         given += [] if solver == "embedded" else ["--solver", solver]
         command = ["proof-r1", "report", *given, "--reports", str(out), "-o", "report.html"]
         log(f"next: {shlex.join(command)}")
-    finish(skipped)
+    finish(skipped, broken=summary.broken)
 
 
 def show(

@@ -19,10 +19,14 @@ class Summary:
 
     Args:
         problems: the problems of the reports, by id.
+
+    Attributes:
+        broken: number of questions about actions that are undecided because the solver is broken.
     """
 
     def __init__(self, problems: Mapping[str, Problem]) -> None:
         self._problems = problems
+        self.broken = 0
         self._traces = 0
         self._verified = self._rule_verified = 0
         self._right: Part = (0, 0)
@@ -30,6 +34,7 @@ class Summary:
 
     def add(self, report: TraceReport) -> None:
         """Count a report."""
+        self.broken += sum(finding.broken for action in report.actions for finding in action.findings)
         self._traces += 1
         self._verified += report.verified
         self._rule_verified += report.rule_verified

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import msgspec
 
 from proof_r1_formal.logic.model import Structure
+from proof_r1_formal.solvers.base import Reason
 from proof_r1_formal.solvers.confirm import Evidence
 
 if TYPE_CHECKING:
@@ -63,6 +64,10 @@ NOTES = frozenset({Code.UNUSED_DEPENDENCY, Code.COMPOUND_STEP})
 """Findings that make no verdict false."""
 
 
+_OF_QUESTIONS = frozenset({Code.UNDECIDED, Code.RULE_UNDECIDED, Code.PROGRESS_UNDECIDED, Code.BINDING_MISMATCH})
+_BROKEN = f"stayed undecided ({Reason.BROKEN}"
+
+
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One reason for a verdict.
 
@@ -75,6 +80,12 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     code: Code
     message: str
     dependencies: tuple[str, ...] = ()
+
+    @property
+    def broken(self) -> bool:
+        """Whether a question is undecided because the solver is broken."""
+        entailment = self.message.startswith(f"whether the dependencies entail the conclusion {_BROKEN}: ")
+        return self.code in _OF_QUESTIONS and (entailment or self.message.endswith(f"{_BROKEN})"))
 
 
 class ModelReport(msgspec.Struct, frozen=True, gc=False):

@@ -443,8 +443,11 @@ class Undecided:
 
     name = "undecided"
 
+    def __init__(self, reason: Reason = Reason.BUDGET) -> None:
+        self._reason = reason
+
     def decide(self, query: Query) -> Answer:
-        return Unknown(Reason.BUDGET, "the budget is spent")
+        return Unknown(self._reason, "the budget is spent")
 
 
 def test_an_undecided_step_is_neither_admitted_nor_refuted() -> None:
@@ -456,6 +459,23 @@ def test_an_undecided_step_is_neither_admitted_nor_refuted() -> None:
     assert Code.UNDECIDED in codes(first)
     assert codes(second) >= {Code.UNTRUSTED_DEPENDENCY}
     assert report.consistency == "undecided"
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_a_finding_says_whether_the_solver_is_broken(reason: Reason) -> None:
+    case, odd = problem("P(a) → Q(a)", "P(a) ∧ P(a)"), "whether it stayed undecided (broken)"
+    texts = (
+        completion(("s1", ["h1", "h2"], "Q(a)", "IMPLICATION_ELIMINATION"), (odd, ["s1"], "G(a)", GB)),
+        completion(("s1", ["h1"], "¬¬(P(a) → Q(a))", CE)),
+        completion(("h_goal_true", ["h1"], "G(a) ∧ (Q(a) ∨ ¬Q(a))", GB)),
+    )
+    reports = [Verifier(Undecided(reason)).verify(case, text) for text in texts]
+    findings = [finding for report in reports for action in report.actions for finding in action.findings]
+    asked = [each for each in findings if f"undecided ({reason}" in each.message and odd not in each.message]
+    undecided = {Code.UNDECIDED, Code.RULE_UNDECIDED, Code.PROGRESS_UNDECIDED, Code.BINDING_MISMATCH}
+    assert {finding.code for finding in asked} == undecided
+    assert any(odd in finding.message for finding in findings)
+    assert [finding for finding in findings if finding.broken] == (asked if reason is Reason.BROKEN else [])
 
 
 def test_thousands_of_actions_and_a_broken_element_among_them() -> None:
