@@ -2,11 +2,13 @@
 
 A path ``-`` is standard output. Pipes, devices and the file that standard output is are written as streams. A link is
 followed to its target. Any other file appears whole or not at all. A command checks its outputs before it starts to
-work: it refuses an output that is a folder, whose folder is missing, that may not be written, or that is an input.
+work: it refuses an output that is a folder, whose folder is missing, that may not be written, or that is an input. Two
+runs never append to one file: the first locks it.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -18,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
+from weakref import WeakSet
 
 import msgspec
 
@@ -103,16 +106,16 @@ def write_output(path: Path, content: bytes) -> None:
 
 
 def open_to_append(path: Path) -> BinaryIO:
-    """The file at a path, made if need be, to be read and appended to.
+    """The file at a path, made if need be, to be read and appended to. No other run opens it until it is closed.
 
     Raises:
-        DataError: the path leads to a stream, or see :func:`check_output`.
+        DataError: the path leads to a stream, another run has the file open, or see :func:`check_output`.
     """
     check_output(path)
     if (target := _target(path)) is None:
         raise DataError(str(path), "this is not a regular file, so its contents cannot be reused; name another file")
     try:
-        return target.open("a+b")
+        return _locked(target, path)
     except OSError as error:
         raise _unwritable(path, error) from error
 
@@ -122,7 +125,8 @@ class LineFile:
 
     While a regular file grows it is a hidden file beside its target, named after what it is made from (inputs and
     settings). A later run with the same inputs and settings finds it and continues. Leaving the context without an
-    exception puts the file in place. A stream, or a file that is made from one, is not resumed.
+    exception puts the file in place; until then the hidden file is locked. A stream, or a file that is made from one,
+    is not resumed.
 
     Attributes:
         done: how many lines it holds.
@@ -134,6 +138,7 @@ class LineFile:
         self._target = target
         self._partial = partial
         self._file = file
+        self._lock: BinaryIO | None = None
         self._resumable = True
 
     @property
@@ -159,7 +164,7 @@ class LineFile:
             read: is given each line that is there already; one that it cannot decode, and all after it, are dropped.
 
         Raises:
-            DataError: an input cannot be read, or see :func:`check_output`.
+            DataError: an input cannot be read, another run writes the file, or see :func:`check_output`.
         """
         inputs = tuple(inputs)
         check_output(path, inputs=inputs)
@@ -169,12 +174,19 @@ class LineFile:
                 return cls(path, None, None, _stream(path), 0)
             key = _key(inputs, settings)
             partial = target.with_name(f".{target.name}.{key or os.getpid()}.partial")
-            done, size = whole_lines(partial, read) if key else (0, 0)
-            file = partial.open("ab")
-            file.truncate(size)
+            lock = _locked(partial, path)
+            try:
+                done, size = whole_lines(partial, read) if key else (0, 0)
+                lock.truncate(size)
+                lines = cls(path, target, partial, partial.open("ab"), done)
+            except BaseException:
+                lock.close()
+                raise
         except OSError as error:
             raise _unwritable(path, error) from error
-        lines = cls(path, target, partial, file, done)
+        if sys.platform == "win32":
+            lock.close()  # an open file cannot be renamed there, and it locks nothing
+        lines._lock = lock
         lines._resumable = key is not None
         return lines
 
@@ -200,16 +212,20 @@ class LineFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        placed = False
         try:
             self._file.close()
             if self._partial is not None and self._target is not None and kind is None:
                 _put(self._partial, self._target)
+                placed = True  # another run may have made a new partial file by now
         except OSError as failed:
             if kind is None:
                 raise _unwritable(self._path, failed) from failed
         finally:
-            if self._partial is not None and not self.is_resumable:  # nothing to resume
+            if self._partial is not None and not placed and not self.is_resumable:  # nothing to resume
                 self._partial.unlink(missing_ok=True)
+            if self._lock is not None:
+                self._lock.close()
 
 
 def whole_lines(path: Path, read: Callable[[bytes], object]) -> tuple[int, int]:
@@ -232,6 +248,70 @@ def whole_lines(path: Path, read: Callable[[bytes], object]) -> tuple[int, int]:
                 done += 1
                 size += len(line)
     return done, size
+
+
+# -- one run at a time ------------------------------------------------------------------------------------------------
+
+
+_LOCKED: WeakSet[BinaryIO] = WeakSet()
+"""The files that keep other runs out."""
+_LOCKLESS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
+"""The errors of file systems that lock no files."""
+
+
+def _locked(file: Path, path: Path) -> BinaryIO:
+    """A file, made if need be, that other runs cannot lock until it is closed.
+
+    Args:
+        file: to be opened.
+        path: of the output, for the error.
+
+    Raises:
+        DataError: another run has locked the file.
+        OSError: it cannot be opened.
+    """
+    while True:
+        opened = file.open("a+b")
+        try:
+            _lock(opened, path)
+        except BaseException:
+            opened.close()
+            raise
+        if _is_same(file, opened.fileno()):
+            return opened
+        opened.close()  # the run that had locked it has put it in place, or removed it
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    """Lock a file until it is closed or this process ends; Windows and some file systems lock nothing."""
+    if sys.platform == "win32":
+        return
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise DataError(str(path), "another run is writing this file; wait for it, or name another output") from None
+    except OSError as error:
+        if error.errno not in _LOCKLESS:
+            raise
+    _LOCKED.add(file)
+
+
+def _unlock_in_fork() -> None:
+    """Give up the locks that a forked process shares with its parent, as it may outlive the run.
+
+    A program that is started in a new process does not inherit the files.
+    """
+    for file in _LOCKED:
+        if not file.closed:
+            nothing = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nothing, file.fileno(), inheritable=False)  # to close it would free its number for other files
+            os.close(nothing)
+
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_unlock_in_fork)
 
 
 # -- what a path is ---------------------------------------------------------------------------------------------------

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
+import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -284,3 +288,176 @@ def test_what_is_read_again_is_no_stream() -> None:
     with open_to_append(Path("kept")) as file:
         file.write(b"1")
     check_output(Path("kept"), inputs=[Path("P"), Path("missing")])
+
+
+# -- one run at a time ------------------------------------------------------------------------------------------------
+
+REFUSED = "another run is writing this file; wait for it, or name another output"
+APPENDING = {
+    "verify": ("verify", *INPUTS, "--out", "OUT"),
+    "verify --workers": ("verify", *INPUTS, "--out", "OUT", "--workers", "2"),
+    "prove": ("prove", "--problems", "P", "--out", "OUT"),
+    "generate": ("generate", "--n", "3", "--out", "OUT"),
+    "generate --evidence-out": ("generate", "--n", "3", "--out", "other", "--evidence-out", "OUT"),
+}
+"""The commands that resume a file."""
+
+
+def new_files() -> dict[str, bytes]:
+    """The files of the working folder that are not inputs."""
+    return {path.name: path.read_bytes() for path in Path().iterdir() if path.name not in ("P", "C")}
+
+
+def run_alone(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[tuple[str, ...], dict[str, bytes]]:
+    """A command, and the files that it writes, which are removed again."""
+    command = tuple("out" if word == "OUT" else word for word in APPENDING[name])
+    assert run(command, "out", monkeypatch) == 0
+    alone = new_files()
+    for path in alone:
+        Path(path).unlink()
+    return command, alone
+
+
+@pytest.mark.parametrize("name", APPENDING)
+def test_a_second_run_is_refused_while_the_first_one_writes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    command, alone = run_alone(name, monkeypatch)
+    second: list[subprocess.CompletedProcess[str]] = []
+    append = LineFile.append_line
+
+    def append_line(self: LineFile, line: bytes) -> None:
+        append(self, line)
+        if not second:
+            again = subprocess.run((*PROGRAM, *command), capture_output=True, check=False, text=True)
+            second.append(again)
+
+    monkeypatch.setattr(LineFile, "append_line", append_line)
+    assert run(command, "out", monkeypatch) == 0
+    (ended,) = second
+    first_file = "other" if "other" in command else "out"
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.splitlines()[-1] == f"error: {first_file}: {REFUSED}"
+    assert new_files() == alone
+    later = subprocess.run((*PROGRAM, *command), capture_output=True, check=False, text=True)
+    assert later.returncode == 0, later.stderr
+    assert new_files() == alone
+
+
+@pytest.mark.parametrize("name", APPENDING)
+def test_a_killed_run_holds_no_lock_and_is_resumed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    command, alone = run_alone(name, monkeypatch)
+    code = (
+        "import os, signal\n"
+        "from proof_r1_formal.outputs import LineFile\n"
+        "append = LineFile.append_line\n"
+        "def append_line(self, line):\n"
+        "    append(self, line)\n"
+        "    self._file.write(b'{cut sho')\n"
+        "    self._file.flush()\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "LineFile.append_line = append_line\n"
+        "from proof_r1_formal.cli import main\n"
+        "main()\n"
+    )
+    killed = subprocess.run((sys.executable, "-c", code, *command), capture_output=True, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert new_files().keys().isdisjoint(alone)
+    assert run(command, "out", monkeypatch) == 0
+    assert new_files() == alone
+
+
+HOLDING = """
+import os, subprocess
+from pathlib import Path
+from proof_r1_formal.outputs import LineFile
+
+with LineFile.open(Path("out"), inputs=(), settings=None) as file:
+    file.append_line(b"1")
+    subprocess.Popen(["cat"])
+    forked, ready = os.pipe()
+    if os.fork() == 0:
+        os.write(ready, b"1")
+        os.read(0, 1)
+        os._exit(0)
+    os.read(forked, 1)
+    print("ready", flush=True)
+    os.read(0, 1)
+"""
+
+
+def test_a_lock_ends_with_its_run_and_not_with_what_the_run_started() -> None:
+    holder = subprocess.Popen((sys.executable, "-c", HOLDING), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert holder.stdin is not None and holder.stdout is not None
+    with holder.stdout, holder.stdin:
+        assert holder.stdout.readline() == b"ready\n"
+        with pytest.raises(DataError, match=f"out: {REFUSED}"):
+            LineFile.open(Path("out"), inputs=(), settings=None)
+        holder.kill()
+        holder.wait()
+        with LineFile.open(Path("out"), inputs=(), settings=None) as file:  # a program and a fork of it go on
+            assert file.done == 1
+            file.append_line(b"2")
+        holder.stdin.close()
+        assert holder.stdout.read() == b""  # they have ended
+    assert new_files() == {"out": b"1\n2\n"}
+
+
+def test_a_file_that_is_put_in_place_before_its_lock_is_had_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(StoppedError), LineFile.open(Path("out"), inputs=(), settings=None) as file:
+        file.append_line(b"1")
+        raise StoppedError
+    (partial,) = Path().glob(".out.*.partial")
+    flock = fcntl.flock
+    locked: list[int] = []
+
+    def late(file: int, operation: int) -> None:
+        if not locked:
+            partial.replace("out")
+        locked.append(operation)
+        flock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    with LineFile.open(Path("out"), inputs=(), settings=None) as file:
+        assert (file.done, len(locked)) == (0, 2)
+        file.append_line(b"2")
+        assert new_files() == {"out": b"1\n", partial.name: b"2\n"}
+    assert new_files() == {"out": b"2\n"}
+
+
+def test_runs_with_other_settings_write_whole_files() -> None:
+    files = [LineFile.open(Path("out"), inputs=(), settings=number) for number in range(2)]
+    for number in (0, 1, 0, 1):
+        files[number].append_line(b"%d" % number)
+    for number, file in enumerate(files):
+        with file:
+            pass
+        assert new_files()["out"] == b"%d\n" % number * 2
+    assert new_files().keys() == {"out"}
+
+
+def opened_to_append() -> None:
+    with open_to_append(Path("kept")):
+        pass
+
+
+def opened_for_lines() -> None:
+    with LineFile.open(Path("kept"), inputs=(), settings=None) as file:
+        file.append_line(b"1")
+
+
+@pytest.mark.parametrize("opened", [opened_to_append, opened_for_lines])
+def test_what_the_system_says_about_locks(opened: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_to_append(Path("kept")), pytest.raises(DataError, match=f"kept: {REFUSED}"):
+        open_to_append(Path("kept"))
+    for number, reason in [(errno.ENOLCK, ""), (errno.ENOSYS, ""), (errno.EOPNOTSUPP, ""), (errno.EIO, "output error")]:
+
+        def fails(_file: object, _operation: int, number: int = number) -> None:
+            raise OSError(number, os.strerror(number))
+
+        with monkeypatch.context() as patched:
+            patched.setattr(fcntl, "flock", fails)
+            if reason:
+                with pytest.raises(DataError, match=f"kept: the file cannot be written: .*{reason}"):
+                    opened()
+            else:
+                opened()
+        opened()

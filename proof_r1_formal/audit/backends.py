@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -251,8 +251,8 @@ def running_backends(work: Work, workers: int, *, engine: str = PROCESSES) -> It
 # -- kept on disk -----------------------------------------------------------------------------------------------------
 
 
-def kept(path: Path, header: dict[str, str], type_: type[_T], rest: Callable[[int], Iterator[_T]]) -> Iterator[_T]:
-    """The items of a file, then the missing ones, each written before it is yielded.
+def kept(path: Path, header: dict[str, str], type_: type[_T], rest: Callable[[int], Iterator[_T]]) -> Generator[_T]:
+    """The items of a file, then the missing ones, each written before it is yielded; the file is locked meanwhile.
 
     Args:
         path: the file; JSON, one item per line below the header.
@@ -261,7 +261,7 @@ def kept(path: Path, header: dict[str, str], type_: type[_T], rest: Callable[[in
         rest: gives the items after the first so many.
 
     Raises:
-        DataError: the file cannot be opened.
+        DataError: the file cannot be opened, or another run has it open.
     """
     first = msgspec.json.encode(header) + b"\n"
     decoder = msgspec.json.Decoder(type_)

@@ -131,11 +131,12 @@ def crosscheck(
 
     with running_backends(Work(backends, queries, completions, rules), workers, engine=engine) as pool:
 
-        def with_progress(items: Iterable[_T], what: str, total: int) -> Generator[_T]:
-            for done, item in enumerate(items, 1):
-                if progress is not None:
-                    progress(what, done, total)
-                yield item
+        def with_progress(items: Generator[_T], what: str, total: int) -> Generator[_T]:
+            with closing(items):
+                for done, item in enumerate(items, 1):
+                    if progress is not None:
+                        progress(what, done, total)
+                    yield item
 
         def answers_of(index: int, backend: Backend) -> list[AnswerRecord]:
             path, total = folder / "answers" / f"{slug(backend.name)}.jsonl", len(queries)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
@@ -33,7 +32,7 @@ class _Entry(msgspec.Struct, frozen=True):
 
 
 class Journal:
-    """A file of replies by question. Use it as a context manager. Only one process may use the file at a time.
+    """A file of replies by question. Use it as a context manager. Only one run may use the file at a time.
 
     Attributes:
         replayed: replies that were taken from the file.
@@ -50,7 +49,6 @@ class Journal:
         self.replayed = self.tokens = 0
         self._file = open_to_append(path)
         try:
-            _lock(self._file, path)
             self._replies, size = _read(self._file, path)
             self._file.truncate(size)
         except BaseException:
@@ -82,18 +80,6 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
-
-
-def _lock(file: BinaryIO, path: Path) -> None:
-    """Hold a file until it is closed; on Windows nothing keeps other runs out."""
-    if sys.platform == "win32":
-        return
-    import fcntl
-
-    try:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # not flock, which processes forked from here would keep
-    except (BlockingIOError, PermissionError):
-        raise DataError(str(path), "another run has this file open; wait for it, or name another output") from None
 
 
 def _read(file: BinaryIO, path: Path) -> tuple[dict[str, Reply], int]:

@@ -343,7 +343,7 @@ def test_two_runs_do_not_share_a_journal(tmp_path: Path) -> None:
     with Journal(tmp_path / "j"):
         second = subprocess.run(command, capture_output=True, text=True, check=False)
     assert second.returncode == 1
-    assert "another run has this file open" in second.stderr
+    assert "j: another run is writing this file; wait for it, or name another output" in second.stderr
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
