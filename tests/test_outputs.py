@@ -157,6 +157,21 @@ def test_completions_that_are_sampled_need_a_file(
     assert "must be a regular file" in refused(FILES["sample"], "-", monkeypatch, capfd)
 
 
+@pytest.mark.parametrize("name", ["verify", "evaluate --json", "best"])
+@pytest.mark.parametrize("out", ["-", "/dev/stdout", "/dev/null", "pipe"])
+def test_a_cache_needs_a_file(
+    name: str, out: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo("pipe")
+    before = set(Path().iterdir())
+    command = tuple("plain" if word == "OUT" else word for word in FILES[name])
+    reason = "countermodels are stored for later runs, so this must be a regular file; name one"
+    assert f"--cache {out}: {reason}" in refused((*command, "--cache", "OUT"), out, monkeypatch, capfd)
+    assert set(Path().iterdir()) == before
+    assert run((*command, "--cache", "OUT"), "cache", monkeypatch) in (0, 1)
+    assert Path("cache").is_file()
+
+
 # -- where outputs go -------------------------------------------------------------------------------------------------
 
 

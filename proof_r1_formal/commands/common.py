@@ -46,6 +46,14 @@ INTERRUPTED = 130
 
 _T = TypeVar("_T")
 
+
+def _cache(path: Path | None) -> Path | None:
+    """The file of ``--cache`` for workers in other folders; ends with an error if it is a stream."""
+    if path is not None and is_stream(path):
+        fail(f"--cache {path}: countermodels are stored for later runs, so this must be a regular file; name one")
+    return path and path.resolve()
+
+
 ProblemsOption = Annotated[
     Path, typer.Option("-p", "--problems", help="File of problems; - is standard input.", show_default=False)
 ]
@@ -69,7 +77,7 @@ CacheOption = Annotated[
     typer.Option(
         "--cache",
         help="Cache file for countermodels; later runs recheck them before reuse.",
-        resolve_path=True,  # for workers elsewhere
+        callback=_cache,
         show_default=False,
     ),
 ]
