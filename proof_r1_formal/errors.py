@@ -6,6 +6,7 @@ Verdicts about a model's proof are never exceptions (they are data, see ``proof.
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from dataclasses import dataclass
 
 
@@ -27,6 +28,20 @@ def require_type(value: object, kind: type, name: str, hint: str) -> None:
     """
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be a {kind.__name__}, but is a {type(value).__name__}; {hint}")
+
+
+def require_equal_lengths(**arguments: Sized) -> None:
+    """Check that arguments of a public function have one entry each for every item.
+
+    Args:
+        arguments: by name.
+
+    Raises:
+        ValueError: their lengths differ.
+    """
+    if len(set(map(len, arguments.values()))) > 1:
+        lengths = ", ".join(f"{name} has {len(argument)}" for name, argument in arguments.items())
+        raise ValueError(f"the arguments must have equally many entries, but {lengths}")
 
 
 @dataclass(frozen=True, slots=True)

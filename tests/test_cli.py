@@ -180,13 +180,13 @@ def test_an_interrupt_that_lands_in_a_finalizer_ends_the_command(tmp_path: Path)
 def test_broken_lines_are_told_and_the_rest_goes_on(tmp_path: Path) -> None:
     completions = tmp_path / "completions.jsonl"
     good = COMPLETIONS.read_text(encoding="utf-8").splitlines()[0]
-    completions.write_text(f'{good}\n{{"broken\n{{"problem_id": "elsewhere", "completion": ""}}\n{good}\n', "utf-8")
+    completions.write_text(f'{good}\n{{"broken\n\n{{"problem_id": "elsewhere", "completion": ""}}\n{good}\n', "utf-8")
     out = tmp_path / "reports.jsonl"
     arguments = ("--problems", str(PROBLEMS), "--completions", str(completions), "--out", str(out))
     result = run("verify", *arguments)
     assert result.returncode == 1
-    assert "line 2" in result.stderr
-    assert "'elsewhere'" in result.stderr
+    assert f"skipped: {completions}, line 2: not JSON" in result.stderr
+    assert f"{completions}, line 4: the completion names 'elsewhere', which is not a usable problem" in result.stderr
     assert len(out.read_text(encoding="utf-8").splitlines()) == 2
 
 

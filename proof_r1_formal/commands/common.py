@@ -13,7 +13,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from proof_r1_formal.data import Format, read_problems
-from proof_r1_formal.data.completions import BadLine, Completion, read_completions
+from proof_r1_formal.data.completions import BadLine, Completion, numbered_completions
 from proof_r1_formal.data.problem import Problem, ProblemSet
 from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.engines import PROCESSES, RAY
@@ -127,12 +127,12 @@ def problem_of(path: Path, known: ProblemSet, id_: str) -> Problem:
 
 def usable_completions(path: Path, known: ProblemSet, skipped: list[str]) -> Iterator[Completion]:
     """The completions that can be verified; the errors of all other lines go to ``skipped``."""
-    for item in read_completions(path):
+    for line, item in numbered_completions(path):
         match item:
-            case BadLine(line, problem):
+            case BadLine(_, problem):
                 skipped.append(f"{path}, line {line}: {problem}")
-            case Completion(problem_id=problem_id) if problem_id not in known:
-                skipped.append(f"{path}: a completion names {problem_id!r}, which is not a usable problem")
+            case Completion(problem_id=id_) if id_ not in known:
+                skipped.append(f"{path}, line {line}: the completion names {id_!r}, which is not a usable problem")
             case completion:
                 yield completion
 

@@ -69,6 +69,15 @@ def read_completions(path: Path | str) -> Iterator[Completion | BadLine]:
     Raises:
         DataError: the file cannot be read (when the iteration starts), or is empty (when it ends).
     """
+    return (item for _, item in numbered_completions(path))
+
+
+def numbered_completions(path: Path | str) -> Iterator[tuple[int, Completion | BadLine]]:
+    """The items of :func:`read_completions`, each with the 1-based number of its line.
+
+    Raises:
+        DataError: see :func:`read_completions`.
+    """
     path = Path(path)
     empty = True
     try:
@@ -76,10 +85,10 @@ def read_completions(path: Path | str) -> Iterator[Completion | BadLine]:
             for number, line in enumerate(_lines(file), 1):
                 if line is None:
                     empty = False
-                    yield BadLine(number, f"not read: the line is longer than {MAX_LINE} bytes")
+                    yield number, BadLine(number, f"not read: the line is longer than {MAX_LINE} bytes")
                 elif line.strip():
                     empty = False
-                    yield _read_line(number, line)
+                    yield number, _read_line(number, line)
     except OSError as error:
         raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
     if empty:

@@ -104,12 +104,15 @@ class GeneratorSettings:
 
     def __post_init__(self) -> None:
         for name, least, given in (("steps", 1, self.steps), ("distractors", 0, self.distractors)):
-            if given is not None and not least <= given[0] <= given[1]:
+            if given is not None and given[0] > given[1]:
+                raise ProofR1Error(f"the range {given[0]}-{given[1]} of {name} is reversed: give {given[1]}-{given[0]}")
+            if given is not None and given[0] < least:
                 raise ProofR1Error(f"{name} from {given[0]} to {given[1]} were asked for; {least} is the least")
         if self.routes < 1:
             raise ProofR1Error(f"{self.routes} routes were asked for; 1 is the least")
         if not self.answers or not set(self.answers) <= {TRUE, FALSE, UNCERTAIN}:
-            raise ProofR1Error(f"answers are {TRUE}, {FALSE} and {UNCERTAIN}; {self.answers!r} were asked for")
+            asked = ", ".join(map(repr, self.answers)) or "none"
+            raise ProofR1Error(f"answers are {TRUE}, {FALSE} and {UNCERTAIN}, but those asked for are: {asked}")
         if self.difficulty not in (*STEPS, "mixed"):
             raise ProofR1Error(f"Unknown difficulty {self.difficulty!r}. Known: {', '.join(STEPS)}, mixed")
         if self.system not in _SYSTEMS:
@@ -328,4 +331,5 @@ def _predicates(vocabulary: Vocabulary, source: Random) -> Iterator[str]:
         yield (own if own and (not traits or source.random() < OWN_THEME) else traits).pop().symbol
     for other in others:
         yield from [predicate.symbol for predicate in source.sample(other, len(other))]
-    raise ProofR1Error("the vocabulary has too few predicates for so many steps and distractors")
+    problem = f"the vocabulary has too few predicates, {len(vocabulary.predicates)}, for so many steps and distractors"
+    raise ProofR1Error(f"{problem}; ask for fewer with --steps or --distractors")

@@ -11,6 +11,7 @@ from functools import cache
 
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import require_equal_lengths
 from proof_r1_formal.integrations.scoring import Row, Scorer
 from proof_r1_formal.models.prompts import messages
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
@@ -26,8 +27,9 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
         labels: the problem of each, as its record in JSON.
 
     Raises:
-        ValueError: a query does not contain its prompt.
+        ValueError: a query does not contain its prompt, or there are not equally many of each.
     """
+    require_equal_lengths(queries=queries, prompts=prompts, labels=labels)
     completions = [completion_of(query, prompt) for query, prompt in zip(queries, prompts, strict=True)]
     return reply(_scorer()(labels, completions))
 

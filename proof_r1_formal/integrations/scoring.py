@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from proof_r1_formal.data.native import from_json
+from proof_r1_formal.errors import require_equal_lengths
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.rewards import RewardName, Scored, reward_named, score
 from proof_r1_formal.proof.verify import Verifier
@@ -56,7 +57,9 @@ class Scorer:
         Raises:
             DataError: a text is not a problem.
             ServiceError: the service does not answer.
+            ValueError: there are not as many problems as completions.
         """
+        require_equal_lengths(problems=problems, completions=completions)
         if self._client is not None:
             return self._client.score(problems, completions, reward=self.reward, rules=self._rules)
         return [

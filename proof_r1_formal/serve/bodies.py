@@ -6,8 +6,9 @@ In: bytes and the type of the message. Out: the message, or a refusal that says 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
-from typing import NoReturn, TypeVar
+from typing import NoReturn, TypeVar, get_args, get_type_hints
 
 import msgspec
 
@@ -31,9 +32,17 @@ def decoded(content: bytes | bytearray, kind: type[_T]) -> _T:
         except msgspec.DecodeError:  # it refuses escapes of half of a surrogate pair, which a completion may hold
             return msgspec.convert(_tolerantly_decoded(text), kind)
     except msgspec.ValidationError as error:
-        raise refusal(422, "bad_request", str(error)) from None
+        raise refusal(422, "bad_request", _with_choices(str(error), kind)) from None
     except (ValueError, RecursionError) as error:
         raise refusal(400, "bad_request", f"the body is not JSON: {error}") from None
+
+
+def _with_choices(message: str, kind: type) -> str:
+    """An error of a message of that kind; one about a field with few values lists them."""
+    field = re.fullmatch(r"Invalid enum value .* - at `\$\.(\w+)`", message, re.DOTALL)
+    if field is None:
+        return message
+    return f"{message}; expected {' or '.join(map(repr, get_args(get_type_hints(kind)[field[1]])))}"
 
 
 def _tolerantly_decoded(text: str) -> object:

@@ -22,7 +22,7 @@ import msgspec
 
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.errors import ServiceError
+from proof_r1_formal.errors import ServiceError, require_equal_lengths
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.rewards import RewardName, Scored
 from proof_r1_formal.rules.catalogue import RuleSystem
@@ -127,8 +127,7 @@ class Client:
             ServiceError: see :meth:`verify`.
             ValueError: there are not as many problems as completions.
         """
-        if len(problems) != len(completions):
-            raise ValueError(f"{len(problems)} problems for {len(completions)} completions")
+        require_equal_lengths(problems=problems, completions=completions)
         given = [_given(problem) for problem in problems]
         items = [VerifyItem(problem=p, completion=text) for p, text in zip(given, completions, strict=True)]
         request = VerifyManyRequest(items=tuple(items), rules=rules, evaluation=evaluation, atomic=atomic)
@@ -155,8 +154,7 @@ class Client:
             ServiceError: see :meth:`verify`.
             ValueError: there are not as many problems as completions.
         """
-        if len(problems) != len(completions):
-            raise ValueError(f"{len(problems)} problems of {len(completions)} completions")
+        require_equal_lengths(problems=problems, completions=completions)
         labels = [to_json(problem) if isinstance(problem, Problem) else problem for problem in problems]
         path = f"/get_reward?reward={reward}&rules={rules}"
         scored: list[Scored] = []

@@ -201,25 +201,30 @@ def names_of(generated: Generated) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "said"),
     [
-        {"steps": (0, 2)},
-        {"steps": (3, 2)},
-        {"distractors": (-1, 2)},
-        {"answers": ()},
-        {"answers": ("Maybe",)},
-        {"difficulty": "extreme"},
-        {"system": "isabelle"},
+        ({"steps": (0, 2)}, "steps from 0 to 2 were asked for; 1 is the least"),
+        ({"steps": (3, 2)}, "the range 3-2 of steps is reversed: give 2-3"),
+        ({"distractors": (-1, 2)}, "distractors from -1 to 2 were asked for; 0 is the least"),
+        ({"answers": ()}, "answers are True, False and Uncertain, but those asked for are: none"),
+        (
+            {"answers": ("True", "Maybe")},
+            "answers are True, False and Uncertain, but those asked for are: 'True', 'Maybe'",
+        ),
+        ({"difficulty": "extreme"}, "Unknown difficulty 'extreme'. Known: easy, medium, hard, mixed"),
+        ({"system": "isabelle"}, "Unknown rule system 'isabelle'. Known: train, folio"),
     ],
 )
-def test_settings_that_mean_nothing_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ProofR1Error):
+def test_settings_that_mean_nothing_are_refused(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(ProofR1Error) as caught:
         GeneratorSettings(**wrong)
+    assert str(caught.value) == said
 
 
 def test_a_vocabulary_that_is_too_small_is_told() -> None:
     small = Vocabulary(VOCABULARY.people, tuple(theme[:1] for theme in VOCABULARY.themes), VOCABULARY.traits[:2])
-    with pytest.raises(ProofR1Error, match="too few predicates"):
+    said = "the vocabulary has too few predicates, 10, for so many steps and distractors; ask for fewer"
+    with pytest.raises(ProofR1Error, match=said):
         list(islice(generate_problems(GeneratorSettings(vocabulary=small, difficulty="hard")), 20))
 
 

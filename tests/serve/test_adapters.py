@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from proof_r1_formal import Completion, read_completions, read_problems
 from proof_r1_formal.data.native import to_json
-from proof_r1_formal.integrations import verl
+from proof_r1_formal.integrations import openrlhf, verl
 from proof_r1_formal.integrations.scoring import Scorer
 from proof_r1_formal.integrations.trl import reward_function
 
@@ -23,6 +25,13 @@ def test_scores_are_those_of_this_process(service: Any) -> None:
     assert len({one.reward for one in here}) > 1
     assert Scorer("answer", client=service.client)(RECORDS, TEXTS) == here
     assert Scorer("answer", client=service.client)([c.problem_id for c in COMPLETIONS], TEXTS) == here
+
+
+def test_arguments_of_unequal_lengths_are_named() -> None:
+    with pytest.raises(ValueError, match="equally many entries, but problems has 1, completions has 2"):
+        reward_function("sound")(completions=TEXTS[:2], problem=RECORDS[:1])
+    with pytest.raises(ValueError, match="equally many entries, but queries has 1, prompts has 2, labels has 1"):
+        openrlhf.reward_func(TEXTS[:1], ["", ""], RECORDS[:1])
 
 
 def test_trl_and_verl_are_given_the_scores(service: Any) -> None:

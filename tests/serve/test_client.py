@@ -85,7 +85,7 @@ def test_a_reply_of_something_else_is_shown(status: str, server_of: ServerOf) ->
 
 
 def test_every_completion_has_its_problem() -> None:
-    with pytest.raises(ValueError, match="2 problems of 1 completions"):
+    with pytest.raises(ValueError, match="but problems has 2, completions has 1"):
         Client("http://127.0.0.1:1").score(["a", "b"], ["c"])
 
 

@@ -229,6 +229,30 @@ def test_what_cannot_be_answered_is_refused_with_the_reason(
     assert service.client.health().status == "ok"
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "status", "message"),
+    [
+        (
+            "/v1/verify",
+            b'{"problem":"garden/1","completions":["a"],"rules":"zzz"}',
+            422,
+            "Invalid enum value 'zzz' - at `$.rules`; expected 'train' or 'folio'",
+        ),
+        (
+            "/v1/certify",
+            b'{"problem":"garden/1","completion":"a","kernel":"coq"}',
+            422,
+            "Invalid enum value 'coq' - at `$.kernel`; expected 'lean' or 'none'",
+        ),
+    ],
+)
+def test_what_a_request_says_wrongly_is_named(
+    service: Any, path: str, body: bytes | None, status: int, message: str
+) -> None:
+    found, reply = asked(service.port, "GET" if body is None else "POST", path, body)
+    assert (found, reply["error"]["message"]) == (status, message)
+
+
 @settings(max_examples=50)
 @given(st.binary(max_size=200))
 def test_no_bytes_in_place_of_http_end_it(service: Any, content: bytes) -> None:
@@ -258,7 +282,7 @@ def test_one_request_may_hold_several_problems(service: Any) -> None:
     assert [report.problem_id for report in reports] == list(texts)
     assert reports == tuple([Verifier().verify(PROBLEMS[name], text) for name, text in texts.items()])
     assert service.client.verify_many(list(texts), list(texts.values())) == reports
-    with pytest.raises(ValueError, match="1 problems for 2 completions"):
+    with pytest.raises(ValueError, match="but problems has 1, completions has 2"):
         service.client.verify_many(["garden/1"], ["", ""])
     with pytest.raises(ServiceError, match="no problem 'garden/9'"):
         service.client.verify_many(["garden/1", "garden/9"], ["", ""])
