@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import msgspec
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -103,9 +103,11 @@ def build(pool: Pool, access: Access) -> ASGIApp:
     app = _Application(title="proof-r1", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.secured = access.token is not None
     jobs = _Jobs(pool, access)
-    _add_verification(app, jobs)
-    _add_other_jobs(app, jobs)
-    _add_lookups(app, access.problems)
+    asking = APIRouter(dependencies=[Depends(_check_parameters)])
+    _add_verification(asking, jobs)
+    _add_other_jobs(asking, jobs)
+    _add_lookups(asking, access.problems)
+    app.include_router(asking)
     _add_state(app, pool, metrics)
     _add_pages(app)
     _add_refusals(app)
@@ -148,7 +150,7 @@ class _Jobs:
         return _json(b'{"reports":[' + b",".join(reports) + b"]}")
 
 
-def _add_verification(app: FastAPI, jobs: _Jobs) -> None:
+def _add_verification(app: APIRouter, jobs: _Jobs) -> None:
     @app.post("/v1/verify")
     async def verify(request: Request) -> Response:
         """Check every action of completions of one problem."""
@@ -185,7 +187,7 @@ def _add_verification(app: FastAPI, jobs: _Jobs) -> None:
             return _json(_rewards(await jobs.outcomes(scores)))
 
 
-def _add_other_jobs(app: FastAPI, jobs: _Jobs) -> None:
+def _add_other_jobs(app: APIRouter, jobs: _Jobs) -> None:
     @app.post("/v1/certify")
     async def certify(request: Request) -> Response:
         """Make a theorem of a verified answer, and ask Lean's kernel about it."""
@@ -209,7 +211,7 @@ def _add_other_jobs(app: FastAPI, jobs: _Jobs) -> None:
         return _json(_content(outcome))
 
 
-def _add_lookups(app: FastAPI, problems: Mapping[str, bytes]) -> None:
+def _add_lookups(app: APIRouter, problems: Mapping[str, bytes]) -> None:
     @app.get("/v1/rules")
     async def listed_rules(rules: RuleSystem = "train") -> Response:
         """List the rules of a catalogue, with their schemata."""
@@ -310,6 +312,15 @@ class _Gate:
 
 
 # -- requests ---------------------------------------------------------------------------------------------------------
+
+
+async def _check_parameters(request: Request) -> None:
+    """Refuse a query parameter that the route does not have."""
+    known = [parameter.alias for parameter in request.scope["route"].dependant.query_params]
+    for name in request.query_params:
+        if name not in known:
+            message = f"unknown query parameter {name!r}; known: {', '.join(known) or 'none'}"
+            raise refusal(400, "bad_request", message)
 
 
 def _named(name: str, problems: Mapping[str, bytes]) -> bytes:

@@ -12,6 +12,7 @@ from typing import NoReturn, TypeVar, get_args, get_type_hints
 
 import msgspec
 
+from proof_r1_formal.data.records import BadJsonError, Json, JsonObject, decode
 from proof_r1_formal.serve.messages import refusal
 
 _T = TypeVar("_T")
@@ -21,20 +22,31 @@ def decoded(content: bytes | bytearray, kind: type[_T]) -> _T:
     """The message in a body.
 
     Raises:
-        RefusalError: the body is not JSON (400), or not such a message (422).
+        RefusalError: the body is not JSON or has a key twice (400), or is not such a message (422).
     """
     try:
         text = content.decode()  # msgspec does not look at what it leaves raw
         try:
-            return msgspec.json.decode(content, type=kind)
+            found = msgspec.json.decode(content, type=kind)
         except msgspec.ValidationError:
             raise
         except msgspec.DecodeError:  # it refuses escapes of half of a surrogate pair, which a completion may hold
-            return msgspec.convert(_tolerantly_decoded(text), kind)
+            found = msgspec.convert(_tolerantly_decoded(text), kind)
+        _check_keys(decode(text))  # msgspec takes the last of equal keys
     except msgspec.ValidationError as error:
         raise refusal(422, "bad_request", _with_choices(str(error), kind)) from None
-    except (ValueError, RecursionError) as error:
+    except (BadJsonError, ValueError, RecursionError) as error:
         raise refusal(400, "bad_request", f"the body is not JSON: {error}") from None
+    return found
+
+
+def _check_keys(body: Json) -> None:
+    """Refuse a key that occurs twice in the body or in one of its items; whoever reads a problem checks its keys."""
+    items = body.get("items") if isinstance(body, JsonObject) else None
+    for part in (body, *(items if isinstance(items, list) else ())):
+        if isinstance(part, JsonObject) and (repeated := part.repeated()):
+            place = "the body" if part is body else "an item of the body"
+            raise refusal(400, "bad_request", f"the key {repeated[0]!r} occurs twice in {place}")
 
 
 def _with_choices(message: str, kind: type) -> str:
@@ -66,10 +78,9 @@ def _with_problems(body: object) -> Iterator[dict[str, object]]:
 
 
 def _without_repeats(members: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(members)
-    if len(found) < len(members):
-        raise ValueError(f"a key occurs twice in an object with the keys {', '.join(map(repr, found))}")
-    return found
+    if repeated := JsonObject(tuple(members)).repeated():  # type: ignore[arg-type]
+        raise ValueError(f"the key {repeated[0]!r} occurs twice in an object")
+    return dict(members)
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -56,9 +56,9 @@ _EXCHANGES = {
     "/v1/report": _Exchange(PageRequest, media_type="text/html", errors=_ASKING),
     "/v1/parse": _Exchange(ParseRequest, ParseReply, errors=_ASKING),
     "/get_reward": _Exchange(RewardRequest, RewardReply, errors=_ASKING),
-    "/v1/rules": _Exchange(reply=RulesReply, errors=(422,)),
-    "/v1/problems": _Exchange(reply=ProblemsReply),
-    "/v1/problem": _Exchange(reply=ProblemRecord, errors=(422,)),
+    "/v1/rules": _Exchange(reply=RulesReply, errors=(400, 422)),
+    "/v1/problems": _Exchange(reply=ProblemsReply, errors=(400,)),
+    "/v1/problem": _Exchange(reply=ProblemRecord, errors=(400, 422)),
     "/healthz": _Exchange(reply=Health),
     "/metrics": _Exchange(media_type="text/plain"),
 }

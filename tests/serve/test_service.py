@@ -244,6 +244,32 @@ def test_what_cannot_be_answered_is_refused_with_the_reason(
             422,
             "Invalid enum value 'coq' - at `$.kernel`; expected 'lean' or 'none'",
         ),
+        (
+            "/v1/verify",
+            b'{"problem":"nope","completions":["a"],"problem":"garden/1"}',
+            400,
+            "the key 'problem' occurs twice in the body",
+        ),
+        (
+            "/v1/verify_many",
+            b'{"items":[{"problem":"a","completion":"a"},{"problem":"a","completion":"a","\\u0070roblem":"b"}]}',
+            400,
+            "the key 'problem' occurs twice in an item of the body",
+        ),
+        (
+            "/v1/verify",
+            b'{"problem":"a","completions":["\\ud800"],"problem":"garden/1"}',
+            400,
+            "the body is not JSON: the key 'problem' occurs twice in an object",
+        ),
+        (
+            "/get_reward?foo=1&rules=train",
+            b'{"query":["a"],"prompts":[""],"labels":["garden/1"]}',
+            400,
+            "unknown query parameter 'foo'; known: reward, rules",
+        ),
+        ("/v1/parse?formula=p", b'{"formula":"p"}', 400, "unknown query parameter 'formula'; known: none"),
+        ("/v1/rules?system=folio", None, 400, "unknown query parameter 'system'; known: rules"),
     ],
 )
 def test_what_a_request_says_wrongly_is_named(
@@ -251,6 +277,10 @@ def test_what_a_request_says_wrongly_is_named(
 ) -> None:
     found, reply = asked(service.port, "GET" if body is None else "POST", path, body)
     assert (found, reply["error"]["message"]) == (status, message)
+
+
+def test_health_and_counts_ignore_parameters(service: Any) -> None:
+    assert asked(service.port, "GET", "/healthz?time=1")[0] == 200
 
 
 @settings(max_examples=50)
