@@ -9,9 +9,11 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TextIO
 
 import typer
 from typer.core import TyperGroup, TyperOption
@@ -153,6 +155,39 @@ def _hold_closed_streams() -> None:
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
 
 
+class _StandardOutput:
+    """Standard output whose errors name it, as the errors of files do.
+
+    Args:
+        stream: standard output.
+    """
+
+    NAME = "standard output"
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """See :meth:`io.TextIOBase.write`."""
+        with self._named():
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        """See :meth:`io.IOBase.flush`."""
+        with self._named():
+            self._stream.flush()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self.NAME) from error  # a BrokenPipeError if it was one
+
+
 def _drop_output() -> None:
     """Let nothing more be written to a standard output that takes nothing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -181,21 +216,26 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal may lack characters of formulas
+    output = _StandardOutput(sys.stdout)
     try:
         try:
-            app(_with_address(sys.argv[1:]))
+            with redirect_stdout(output):
+                app(_with_address(sys.argv[1:]))
         finally:
-            sys.stdout.flush()
+            output.flush()
     except BrokenPipeError:  # the reader has seen enough
         _drop_output()
         sys.exit(1)
     except (ProofR1Error, OSError) as error:
         if "--debug" in sys.argv:
             raise
+        from proof_r1_formal.commands.common import complain
+        from proof_r1_formal.outputs import unwritable
+
         if isinstance(error, OSError):  # all files are opened by functions that raise DataError
             _drop_output()
-        from proof_r1_formal.commands.common import complain
-
+            if error.filename == _StandardOutput.NAME:
+                error = unwritable(error.filename, error)
         complain(f"error: {error}")
         sys.exit(2)
 

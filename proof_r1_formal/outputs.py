@@ -91,7 +91,7 @@ def output(path: Path) -> Iterator[BinaryIO]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
 
 
 def write_output(path: Path, content: bytes) -> None:
@@ -117,7 +117,7 @@ def open_to_append(path: Path) -> BinaryIO:
     try:
         return _locked(target, path)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
 
 
 class LineFile:
@@ -183,7 +183,7 @@ class LineFile:
                 lock.close()
                 raise
         except OSError as error:
-            raise _unwritable(path, error) from error
+            raise unwritable(path, error) from error
         if sys.platform == "win32":
             lock.close()  # an open file cannot be renamed there, and it locks nothing
         lines._lock = lock
@@ -203,7 +203,7 @@ class LineFile:
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise _unwritable(self._path, error) from error
+            raise unwritable(self._path, error) from error
         self.done += 1
 
     def __enter__(self) -> Self:
@@ -220,7 +220,7 @@ class LineFile:
                 placed = True  # another run may have made a new partial file by now
         except OSError as failed:
             if kind is None:
-                raise _unwritable(self._path, failed) from failed
+                raise unwritable(self._path, failed) from failed
         finally:
             if self._partial is not None and not placed and not self.is_resumable:  # nothing to resume
                 self._partial.unlink(missing_ok=True)
@@ -392,7 +392,8 @@ def _key(inputs: Iterable[Path], settings: object) -> str | None:
     return key.hexdigest()[:16]
 
 
-def _unwritable(path: Path, error: OSError) -> DataError:
+def unwritable(path: Path | str, error: OSError) -> DataError:
+    """The error of an output that cannot be written; a text names an output that has no path."""
     return DataError(str(path), f"the file cannot be written: {_why(error)}")
 
 

@@ -221,19 +221,45 @@ def test_a_full_disk_is_one_clear_line(
 PROGRAM = (sys.executable, "-c", "from proof_r1_formal.cli import main; main()")
 
 
-@pytest.mark.parametrize("command", [("rules",), ("verify", *INPUTS, "--out", "-")])
-def test_a_standard_output_that_takes_nothing_is_no_traceback(command: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        (("rules",), "standard output"),
+        (("evaluate", *INPUTS), "standard output"),
+        (("parse", "P(a)"), "standard output"),
+        (("--help",), "standard output"),
+        (("verify", *INPUTS, "--out", "-"), "-"),
+    ],
+)
+def test_a_standard_output_that_takes_nothing_is_named(
+    command: tuple[str, ...], place: str, unbuffered: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     with Path("/dev/full").open("wb") as full:
         ended = subprocess.run((*PROGRAM, *command), stdout=full, stderr=subprocess.PIPE, check=False, text=True)
     assert ended.returncode == 2
-    assert "No space left on device" in ended.stderr
-    assert "Traceback" not in ended.stderr
+    assert ended.stderr == f"error: {place}: the file cannot be written: No space left on device\n"
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "wb") as closed:
         ended = subprocess.run((*PROGRAM, *command), stdout=closed, stderr=subprocess.PIPE, check=False, text=True)
     assert ended.returncode == 1
     assert "rror" not in ended.stderr
+
+
+def test_an_error_of_another_file_is_not_blamed_on_standard_output() -> None:
+    code = (
+        "from proof_r1_formal import cli\n"
+        "def app(arguments):\n"
+        "    print('a result')\n"
+        "    raise OSError(28, 'No space left on device')\n"
+        "cli.app = app\n"
+        "cli.main()\n"
+    )
+    ended = subprocess.run((sys.executable, "-c", code), capture_output=True, check=False, text=True)
+    assert (ended.returncode, ended.stdout) == (2, "a result\n")
+    assert ended.stderr == "error: [Errno 28] No space left on device\n"
 
 
 @pytest.mark.parametrize("command", [("verify", "--out", "OUT"), ("evaluate", "--json", "OUT")])
