@@ -25,7 +25,10 @@ def result(problem: Problem, found: Result) -> RenderableType:
             heading.append(f"answer {answer if option is None else option.label}{correct}, {len(steps) - 1} steps")
             return Group(Text("\n".join(heading), "bold"), _proof(problem, steps))
         case Uncertain(models):
-            lines = [f"premises without {name}: {model_in_words(ModelReport.of(m))}" for name, m in models.items()]
+            lines = [
+                f"model of the premises in which {name} is false: {model_in_words(ModelReport.of(model))}"
+                for name, model in models.items()
+            ]
             return Group(Text("\n".join([*heading, "answer Uncertain"]), "bold"), Text("\n".join(lines)))
         case GaveUp(reason, detail):
             ending = f" ({detail})" if detail else ""
