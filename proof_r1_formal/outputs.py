@@ -206,6 +206,10 @@ class LineFile:
             raise unwritable(self._path, error) from error
         self.done += 1
 
+    def discard(self) -> None:
+        """Do not keep the lines for a later run if the context is left with an exception: it could not continue."""
+        self._resumable = False
+
     def __enter__(self) -> Self:
         return self
 

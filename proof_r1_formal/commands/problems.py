@@ -38,6 +38,7 @@ from proof_r1_formal.generate.diversity import Statistics, structural_key
 from proof_r1_formal.generate.problems import (
     STEPS,
     Difficulty,
+    ExhaustedError,
     GeneratorSettings,
     encode_evidence,
     generate_problems,
@@ -143,13 +144,19 @@ def generate(
             log(f"resuming after {counted(file.done, 'problem')}; the tables cover only the others")
         start, todo = last + 1, n - file.done
         drawn = generate_problems(settings, start=start, seen=keys, workers=workers, engine=engine(ray))
-        for generated in with_progress(islice(drawn, todo), "generating", todo):
-            last = generated.index
-            for name in (generated.problem.difficulty, "all"):
-                statistics[name].add(generated.problem)
-            if beside is not None and beside.done == file.done:  # an interrupted run may have been one line ahead
-                beside.append_line(encode_evidence(generated))
-            file.append_line(encoded(out, generated.problem if with_proofs else replace(generated.problem, proofs=())))
+        try:
+            for generated in with_progress(islice(drawn, todo), "generating", todo):
+                last = generated.index
+                for name in (generated.problem.difficulty, "all"):
+                    statistics[name].add(generated.problem)
+                if beside is not None and beside.done == file.done:  # an interrupted run may have been one line ahead
+                    beside.append_line(encode_evidence(generated))
+                problem = generated.problem if with_proofs else replace(generated.problem, proofs=())
+                file.append_line(encoded(out, problem))
+        except ExhaustedError as error:
+            for unfinished in filter(None, (file, beside)):
+                unfinished.discard()
+            fail(f"{out}: {error} (options --n, --steps, --distractors, --answers)")
     for table in comparison({name: statistics[name] for name in (*STEPS, "all") if name in statistics}):
         OUT.print(to_rich(table))
     dropped = counted(last + 1 - start - todo, "duplicate was", "duplicates were")

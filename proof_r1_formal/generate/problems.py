@@ -75,6 +75,10 @@ CHUNK = 16
 """Number of problems that a worker draws at a time."""
 
 
+class ExhaustedError(ProofR1Error):
+    """Settings that allow no further problem, however often they are tried."""
+
+
 @dataclass(frozen=True, slots=True)
 class GeneratorSettings:
     """Which problems to generate.
@@ -186,7 +190,8 @@ def generate_problems(
         workers, engine: see :func:`proof_r1_formal.workers.worker_pool`.
 
     Raises:
-        ProofR1Error: the workers cannot start, the vocabulary is too small, or the settings allow no further problems.
+        ExhaustedError: the settings allow no further problem, or the vocabulary is too small.
+        ProofR1Error: the workers cannot start.
     """
     known = set(seen)
     chunks = ((settings, range(first, first + CHUNK)) for first in count(start, CHUNK))
@@ -195,7 +200,10 @@ def generate_problems(
         if generated.key in known:
             in_a_row += 1
             if in_a_row > MAX_DUPLICATES:
-                raise ProofR1Error(f"after {len(known)} problems, these settings give nothing but duplicates")
+                raise ExhaustedError(
+                    f"after {len(known)} problems, these settings give nothing but duplicates; "
+                    "ask for fewer problems, or allow more steps, distractors or answers"
+                )
             continue
         in_a_row = 0
         known.add(generated.key)
@@ -211,14 +219,14 @@ def draw_problem(settings: GeneratorSettings, index: int) -> Generated:
     """The problem of an index.
 
     Raises:
-        ProofR1Error: the vocabulary is too small.
+        ExhaustedError: the settings allow no such problem, or the vocabulary is too small.
     """
     draft = _Draft(settings, index, Random(f"{settings.seed} {index}"))
     for attempt in range(ATTEMPTS):
         drawn = draft.attempt(Random(f"{settings.seed} {index} {attempt}"))
         if drawn is not None:
             return drawn
-    raise ProofR1Error(f"no problem {index} came out of {ATTEMPTS} attempts; the settings ask for what is too rare")
+    raise ExhaustedError(f"no problem {index} came out of {ATTEMPTS} attempts; the settings ask for what is too rare")
 
 
 @cache
@@ -332,4 +340,4 @@ def _predicates(vocabulary: Vocabulary, source: Random) -> Iterator[str]:
     for other in others:
         yield from [predicate.symbol for predicate in source.sample(other, len(other))]
     problem = f"the vocabulary has too few predicates, {len(vocabulary.predicates)}, for so many steps and distractors"
-    raise ProofR1Error(f"{problem}; ask for fewer with --steps or --distractors")
+    raise ExhaustedError(f"{problem}; ask for fewer")

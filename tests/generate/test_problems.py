@@ -327,6 +327,28 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_bytes(
     assert len(read_problems(cut / "p.jsonl")) == 30
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_run_that_no_later_one_can_continue_leaves_nothing(tmp_path: Path, workers: int) -> None:
+    out, evidence = tmp_path / "p.jsonl", tmp_path / "e.jsonl"
+
+    def run(n: int) -> None:
+        command.generate(
+            n, out, rules="folio", steps="1", distractors="0", answers=TRUE, evidence=evidence, workers=workers
+        )
+
+    with pytest.raises(ProofR1Error) as failed:
+        run(300)
+    count = int(str(failed.value).removeprefix(f"{out}: after ").partition(" ")[0])
+    assert str(failed.value) == (
+        f"{out}: after {count} problems, these settings give nothing but duplicates; ask for fewer problems, "
+        "or allow more steps, distractors or answers (options --n, --steps, --distractors, --answers)"
+    )
+    assert list(tmp_path.iterdir()) == []
+    run(count)
+    assert len(read_problems(out)) == count
+    assert sorted(tmp_path.iterdir()) == [evidence, out]
+
+
 def test_evidence_is_written_beside(tmp_path: Path) -> None:
     out, evidence = tmp_path / "p.jsonl", tmp_path / "e.jsonl"
     command.generate(12, out, seed=9, evidence=evidence)
