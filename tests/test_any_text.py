@@ -133,7 +133,7 @@ def test_no_completion_text_stops_a_command(folder: Path, texts: list[str]) -> N
     assert [report.sample for report in reports] == [*range(len(texts))]
     assert [report.actions for report in reports] == [VERIFIER.verify(PROBLEM, text).actions for text in texts]
     run("show", *inputs, "--id", PROBLEM.id)
-    run("report", *inputs, "--out", str(folder / "page.out"), "--reports", str(folder / "reports.out"))
+    run("report", *inputs, "--out", str(folder / "page.out"))
     run("certify", *inputs, "--kernel", "none", "--out", str(folder / "proofs"), "--bundle", str(folder / "b.out"))
     run("best", *inputs, "--out", str(folder / "best.out"))
     run("evaluate", *inputs, "--json", str(folder / "t.out"), "--markdown", str(folder / "m.out"))

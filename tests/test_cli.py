@@ -200,12 +200,13 @@ def test_what_cannot_be_read_is_told_when_nothing_is_left(tmp_path: Path) -> Non
         assert "line 1: not JSON" in result.stderr
 
 
-@pytest.mark.parametrize("settings", [("--atomic",), ("--solver", "z3"), ("--rules", "folio")])
+@pytest.mark.parametrize("settings", [("--atomic",), ("--solver", "z3"), ("--rules", "folio"), ("--evidence", "none")])
 def test_the_next_command_of_verify_runs(settings: tuple[str, ...], tmp_path: Path) -> None:
     told = run("verify", *INPUTS, "--out", "reports.jsonl", *settings, folder=tmp_path).stderr
     [line] = [line for line in told.splitlines() if line.startswith("next: proof-r1 ")]
     following = run(*shlex.split(line)[2:], folder=tmp_path)
     assert (following.returncode, following.stderr[:9]) == (0, "13 traces")
+    assert " ".join(settings) in line
 
 
 def test_verify_names_no_next_command_for_a_pipe(tmp_path: Path) -> None:

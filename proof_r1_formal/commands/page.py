@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
 
-import msgspec
 import typer
 
 from proof_r1_formal.assistants.lean import HINT, LeanKernel
 from proof_r1_formal.commands.common import (
     AtomicOption,
     CompletionsOption,
+    EvidenceOption,
     FormatOption,
     LeanOption,
     ProblemsOption,
     RulesOption,
     SolverOption,
-    WorkersOption,
     check_outputs,
     counted,
     fail,
@@ -29,12 +27,8 @@ from proof_r1_formal.commands.common import (
     usable_completions,
     with_progress,
 )
-from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.outputs import write_output
-from proof_r1_formal.proof.batch import Settings, verify_many
-from proof_r1_formal.proof.report import decode
-from proof_r1_formal.report.bundle import Verified
+from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.report.page import CERTIFICATES, page
 
 
@@ -42,10 +36,6 @@ def report(
     problems: ProblemsOption,
     completions: CompletionsOption,
     out: Annotated[Path, typer.Option("-o", "--out", help="HTML file to write.", show_default=False)],
-    reports: Annotated[
-        Path | None,
-        typer.Option("--reports", help="Reports that 'verify' wrote; without them, verify now.", show_default=False),
-    ] = None,
     title: Annotated[str, typer.Option("--title", help="Title of the page.")] = "Proof report",
     certificates: Annotated[
         int, typer.Option("--certificates", min=0, help="Number of verified answers that get a certificate.")
@@ -57,51 +47,27 @@ def report(
     rules: RulesOption = "train",
     atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
-    workers: WorkersOption = 1,
+    evidence: EvidenceOption = "checked",
     lean: LeanOption = None,
 ) -> None:
-    """Write verified completions as one HTML file.
+    """Verify completions, and write them as one HTML file.
 
     The page has charts, search, and each proof as a graph with its evidence. It opens offline in any
     browser. Certificates are the largest part, so only the first answers have one.
     """
-    check_outputs(out, inputs=(problems, completions, reports))
+    check_outputs(out, inputs=(problems, completions))
     checked_by = None
     if kernel == "lean" and (checked_by := LeanKernel.find(lean)) is None:
         fail(f"Lean was not found, so certificates cannot be checked; {HINT}")
     known = read_problem_file(problems, format)
     skipped: list[str] = []
-    usable = usable_completions(completions, known, skipped)
-    settings = Settings(solver=solver, rules=rules, atomic=atomic)
-    if reports is None:
-        given = list(usable)
-        made = verify_many(known, given, settings=settings, workers=workers)
-        traces = list(zip(given, with_progress(made, "verifying", len(given)), strict=True))
-    else:
-        traces = list(_reported(reports, usable))
-    if not traces:
+    usable = list(usable_completions(completions, known, skipped))
+    if not usable:
         log_skipped(skipped)
         fail("there is nothing to show: no completion can be used")
-    html = page(settings.verifier(), known, traces, title=title, certificates=certificates, kernel=checked_by)
+    verifier = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, lean=lean).verifier()
+    shown = with_progress(usable, "verifying", len(usable))
+    html = page(verifier, known, shown, title=title, certificates=certificates, kernel=checked_by)
     write_output(out, html)
-    log(f"{counted(len(traces), 'trace')} written to {out} ({len(html) / 1e6:.1f} MB)")
+    log(f"{counted(len(usable), 'trace')} written to {out} ({len(html) / 1e6:.1f} MB)")
     finish(skipped)
-
-
-def _reported(path: Path, completions: Iterator[Completion]) -> Iterator[Verified]:
-    """Each report with its completion: they are in the same order, and there may be fewer reports."""
-    try:
-        with open_to_read(path) as file:
-            lines = file.read().splitlines()
-    except OSError as error:
-        fail(f"{path}: the file cannot be read: {error.strerror}")
-    for number, line in enumerate(lines, 1):
-        try:
-            found = decode(line)
-        except msgspec.DecodeError as error:
-            fail(f"{path}, line {number}: not a report: {error}")
-        wanted = (found.problem_id, found.sample)
-        match = next((c for c in completions if (c.problem_id, c.sample) == wanted), None)
-        if match is None:
-            fail(f"{path}, line {number}: no completion of problem {wanted[0]!r}, sample {wanted[1]}, in this order")
-        yield match, found

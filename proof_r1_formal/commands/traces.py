@@ -98,7 +98,9 @@ def verify(
         given += [] if rules == "train" else ["--rules", rules]
         given += ["--atomic"] if atomic else []
         given += [] if solver == "embedded" else ["--solver", solver]
-        command = ["proof-r1", "report", *given, "--reports", str(out), "-o", "report.html"]
+        given += [] if evidence == "checked" else ["--evidence", evidence]
+        given += [] if lean is None else ["--lean", lean]
+        command = ["proof-r1", "report", *given, "-o", "report.html"]
         log(f"next: {shlex.join(command)}")
     finish(skipped, broken=summary.broken)
 

@@ -124,7 +124,7 @@ def verify_many(
     """
     require_type(problems, Mapping, "problems", "read_problems() returns a mapping from id to problem")
     if workers == 1 and engine == PROCESSES:
-        return _in_this_process((settings or Settings()).verifier(), problems, completions)
+        return (report for _, report in verified_by((settings or Settings()).verifier(), problems, completions))
     return map(decode, verify_to_lines(problems, completions, settings=settings, workers=workers, engine=engine))
 
 
@@ -155,9 +155,14 @@ def verify_to_lines(
     return chain.from_iterable(ordered_map(_verify_chunk, chunks, workers, initializer=initializer, engine=engine))
 
 
-def _in_this_process(
+def verified_by(
     verifier: Verifier, problems: Mapping[str, Problem], completions: Iterable[Completion]
-) -> Iterator[TraceReport]:
+) -> Iterator[tuple[Completion, TraceReport]]:
+    """Each completion with the verifier's report on it, in the order of the input; a kernel gets many at once.
+
+    Raises:
+        ProofR1Error: a completion names an unknown problem; also the errors of :meth:`Verifier.verify`.
+    """
     source = _checked(completions)
     collecting = None if verifier.kernel is None else verifier.without_kernel()
     while chunk := list(islice(source, 1 if collecting is None else KERNEL_CHUNK)):
@@ -165,7 +170,8 @@ def _in_this_process(
             asked = [collecting.entailments(_problem_of(problems, c), c.completion) for c in chunk]
             verifier.kernel.prepare(chain.from_iterable(asked))
         for completion in chunk:
-            yield verifier.verify(_problem_of(problems, completion), completion.completion, sample=completion.sample)
+            problem = _problem_of(problems, completion)
+            yield completion, verifier.verify(problem, completion.completion, sample=completion.sample)
 
 
 def _checked(completions: Iterable[Completion]) -> Iterator[Completion]:
@@ -193,7 +199,7 @@ def _start_worker(settings: Settings, problems: Mapping[str, Problem]) -> None:
 
 
 def _verify_chunk(pickled: bytes) -> list[bytes]:
-    return [encode(report) for report in _in_this_process(*_worker, pickle.loads(pickled))]
+    return [encode(report) for _, report in verified_by(*_worker, pickle.loads(pickled))]
 
 
 def _chunks(completions: Iterable[Completion], size: int) -> Iterator[list[Completion]]:

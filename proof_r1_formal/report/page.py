@@ -1,7 +1,7 @@
 """Verified traces as one HTML file: overview, search, and each proof as a graph with its evidence.
 
-In: problems, completions with their reports, and a verifier that gives the evidence again. Out: a page that needs no
-network. Its style and its program are ``web/report.html`` in the package, which ``make web`` builds from the sources in
+In: problems, completions, and a verifier that gives the verdicts and the evidence. Out: a page that needs no network.
+Its style and its program are ``web/report.html`` in the package, which ``make web`` builds from the sources in
 ``web/``. This module adds the data in a form that no text of a model can break out of: an index as JSON without ``<``,
 which the page reads when it opens, and one element of compressed JSON for every ``CHUNK`` traces, which it reads on
 demand. ``web/src/data.ts`` declares the same structures.
@@ -22,7 +22,6 @@ from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.errors import DataError
 from proof_r1_formal.evidence.fitch import Row, fitch
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import Formula, Not
@@ -30,11 +29,11 @@ from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.metrics_tables import metrics_tables
 from proof_r1_formal.metrics.tables import to_json
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES, Trace
+from proof_r1_formal.proof.batch import verified_by
 from proof_r1_formal.proof.certify import CheckedCertification, certify_many
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, StepReport, TraceReport
 from proof_r1_formal.proof.step import UNRULED, UNSUPPORTED, VERIFIED
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.report.bundle import Verified as VerifiedTrace
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.manifest import accepted_by, manifest_path, read_manifest
 from proof_r1_formal.rules.schema import Catalogue
@@ -153,7 +152,7 @@ class TraceView(msgspec.Struct, omit_defaults=True):
 def page(
     verifier: Verifier,
     problems: Mapping[str, Problem],
-    traces: Iterable[VerifiedTrace],
+    completions: Iterable[Completion],
     *,
     title: str = "Proof report",
     certificates: int = CERTIFICATES,
@@ -162,28 +161,28 @@ def page(
     """The page as HTML in UTF-8.
 
     Args:
-        verifier: gives the evidence; the reports are its own, or those of one with the same settings.
+        verifier: gives the verdicts.
         problems: by id; those without a trace count in the tables only.
-        traces: completions, each with its report.
+        completions: of those problems.
         title: of the page.
         certificates: maximum number of certificates, for the first verified answers.
         kernel: checks the certificates; unchecked if None.
 
     Raises:
-        DataError: a report does not belong to its completion, or was made with other rules or another solver.
-        ProofR1Error: the page has not been built.
+        ProofR1Error: a completion names an unknown problem, or the page has not been built.
     """
-    traces = list(traces)
+    shower = verifier if verifier.evidence == "checked" else verifier.without_kernel()  # a kernel is slow for repairs
+    traces: list[tuple[Completion, TraceReport]] = []
     numbers: dict[str, int] = {}
     rows: list[TraceRow] = []
     views: list[TraceView] = []
-    for completion, report in traces:
-        problem, trace = verifier.read(problems[report.problem_id], completion.completion)
-        _require_same(verifier, trace, report)
+    for completion, report in verified_by(verifier, problems, completions):
+        problem, trace = shower.read(problems[report.problem_id], completion.completion)
+        traces.append((completion, report))
         rows.append(_row(numbers.setdefault(problem.id, len(numbers)), report))
-        views.append(_view(verifier, problem, trace, completion.completion, report))
+        views.append(_view(shower, problem, trace, completion.completion, report))
     wanted = [number for number, row in enumerate(rows) if row.verified][:certificates]
-    judged = certify_many(verifier, problems, (traces[number][0] for number in wanted), kernel)
+    judged = certify_many(shower, problems, (traces[number][0] for number in wanted), kernel)
     for number, (completion, found) in zip(wanted, judged, strict=True):
         views[number].certificate = _theorem(completion, found, kernel)
         views[number].no_certificate = found.certification.reason
@@ -193,7 +192,7 @@ def page(
         "title": title,
         "package": f"proof-r1-formal {__version__}",
         "rules": verifier.rule_system,
-        "solver": reports[0].solver if reports else verifier.oracle.solver.name,
+        "solver": verifier.oracle.solver.name,
         "certificates": len(wanted),
         "chunk": CHUNK,
         "problems": [_problem(verifier, problems[name]) for name in numbers],
@@ -238,18 +237,6 @@ def _catalogue(rules: Catalogue) -> dict[str, object]:
 
 
 # -- traces -----------------------------------------------------------------------------------------------------------
-
-
-def _require_same(verifier: Verifier, trace: Trace, report: TraceReport) -> None:
-    name = f"problem {report.problem_id}, sample {report.sample}"
-    if report.rules != verifier.rule_system:
-        problem = f"{name} was checked under the rules {report.rules!r}, not {verifier.rule_system!r}; name the same"
-        raise DataError("reports", problem)
-    if report.solver != (solver := verifier.oracle.solver.name):
-        problem = f"{name} was checked by {report.solver}, not {solver}; name the same, or verify again"
-        raise DataError("reports", problem)
-    if [action.span for action in trace.actions] != [step.span for step in report.actions]:
-        raise DataError("reports", f"{name}: the report is of another completion; verify again")
 
 
 def _findings(report: TraceReport) -> Iterator[Finding]:

@@ -125,7 +125,7 @@ def test_certificates_bundles_and_the_page_hold_both(problem: Problem, tmp_path:
     command = [sys.executable, "-I", "-S", str(PROGRAM), str(file)]
     checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    shown = page(verifier, {problem.id: problem}, [(completion, certification.report)])
+    shown = page(verifier, {problem.id: problem}, [completion])
     index = re.search(rb'id="index">(.*?)</script>', shown, re.DOTALL)
     assert index is not None
     assert json.loads(index[1])["traces"][0]["verified"]

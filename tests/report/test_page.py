@@ -9,22 +9,27 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from proof_r1_formal.assistants.kernel import KernelEvidence
+from proof_r1_formal.assistants.lean import Judgement, LeanKernel
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
-from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.errors import DataError
+from proof_r1_formal.data.problem import Premise, Problem
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
+from proof_r1_formal.proof.batch import verified_by
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.page import CHUNK, page
 from proof_r1_formal.resources import resource
-from proof_r1_formal.rules.catalogue import FOLIO
-from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers.base import Answer
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +46,16 @@ def examples() -> tuple[Verifier, tuple[tuple[Completion, TraceReport], ...]]:
     )
 
 
+class CountingKernel(KernelEvidence):
+    """Remembers how often it judged."""
+
+    asked = 0
+
+    def judge(self, query: Query, answer: Answer) -> Judgement | None:
+        self.asked += 1
+        return super().judge(query, answer)
+
+
 def element(html: bytes, name: str) -> bytes:
     (found,) = re.findall(rb'<script type="[a-z/]+" id="%s">(.*?)</script>' % name.encode(), html, re.DOTALL)
     assert isinstance(found, bytes)
@@ -55,7 +70,8 @@ def traces(html: bytes) -> list[dict[str, Any]]:
 
 def test_the_page_holds_what_was_verified() -> None:
     verifier, verified = examples()
-    html = page(verifier, PROBLEMS, verified)
+    completions = [completion for completion, _ in verified]
+    html = page(verifier, PROBLEMS, completions)
     index, shown = json.loads(element(html, "index")), traces(html)
     assert [(index["problems"][row["problem"]]["id"], row["sample"]) for row in index["traces"]] == [
         (completion.problem_id, completion.sample) for completion, _ in verified
@@ -67,16 +83,69 @@ def test_the_page_holds_what_was_verified() -> None:
         assert [step["report"]["signal"] for step in view["steps"]] == [step.signal for step in report.actions]
         assert [int(digit) >= 4 for digit in row["steps"]] == [step.in_closure for step in report.actions]
         assert row["parsed"] == report.parsed
+        assert (row["verified"], row["rule_verified"]) == (report.verified, report.rule_verified)
+        assert (row.get("answer"), row.get("correct")) == (report.answer, report.answer_correct)
         for step, told in zip(report.actions, view["steps"], strict=True):
             assert bool(told.get("proof")) == (step.semantic and step.evidence == "checked")
             assert ("countermodel" in told["report"]) == (step.countermodel is not None)
     assert sum(row["verified"] for row in index["traces"]) == 11
-    assert page(verifier, PROBLEMS, verified) == html
+    assert page(verifier, PROBLEMS, iter(completions)) == html
+
+
+def test_verdicts_are_of_the_problem_and_the_completion_that_the_page_shows() -> None:
+    verifier, ((completion, report), *_) = examples()
+    problem = PROBLEMS[completion.problem_id]
+
+    def row(problem: Problem, text: str) -> dict[str, Any]:
+        given = Completion(problem_id=problem.id, completion=text)
+        (found,) = json.loads(element(page(verifier, {problem.id: problem}, [given]), "index"))["traces"]
+        assert isinstance(found, dict)
+        return found
+
+    shown = row(problem, completion.completion)
+    assert shown["verified"] and shown["correct"] and report.verified
+    first, *others = problem.premises
+    weaker = Premise(first.id, parse_formula("naps(Tilo)"))
+    assert not row(replace(problem, premises=(weaker, *others)), completion.completion)["verified"]
+    answers = [option.id for option in problem.options if option.id != problem.answer]
+    assert not row(replace(problem, answer=answers[0]), completion.completion)["correct"]
+    altered = completion.completion.replace('"h1", "h2"', '"h1", "h1"')
+    assert len(altered) == len(completion.completion) and altered != completion.completion
+    assert not row(problem, altered)["verified"]
+
+
+def test_a_completion_of_no_problem_is_refused() -> None:
+    completion = Completion(problem_id="elsewhere", completion="")
+    with pytest.raises(ProofR1Error, match="names problem 'elsewhere', which is not there"):
+        page(Verifier(), PROBLEMS, [completion])
+
+
+def test_evidence_is_named_as_the_verifier_rechecks_it(lean: LeanKernel) -> None:
+    given = [completion for completion, _ in examples()[1]]
+    checked = traces(page(Verifier(), PROBLEMS, given, certificates=2))
+    kernel = CountingKernel(lean)
+    by_kernel = traces(page(Verifier(evidence="kernel", kernel=kernel), PROBLEMS, given, certificates=2))
+    unchecked = traces(page(Verifier(evidence="none"), PROBLEMS, given, certificates=2))
+
+    def evidence(views: list[dict[str, Any]]) -> list[str | None]:
+        return [step["report"].pop("evidence", None) for view in views for step in view["steps"]]
+
+    levels = evidence(checked)
+    assert "checked" in levels
+    assert evidence(by_kernel) == [level and "kernel" for level in levels]
+    assert not any(evidence(unchecked))
+    assert by_kernel == checked, "nothing else depends on the kernel"
+    alone = CountingKernel(lean)
+    list(verified_by(Verifier(evidence="kernel", kernel=alone), PROBLEMS, given))
+    assert kernel.asked == alone.asked, "no repair is for the kernel"
+    assert [step.get("proof") for view in unchecked for step in view["steps"]] == [
+        step.get("proof") for view in checked for step in view["steps"]
+    ]
 
 
 def test_certificates_are_those_of_the_first_verified_answers() -> None:
     verifier, verified = examples()
-    html = page(verifier, PROBLEMS, verified, certificates=2)
+    html = page(verifier, PROBLEMS, [completion for completion, _ in verified], certificates=2)
     views = traces(html)
     assert [number for number, view in enumerate(views) if "certificate" in view] == [0, 1]
     assert json.loads(element(html, "index"))["certificates"] == 2
@@ -88,9 +157,9 @@ def test_certificates_are_those_of_the_first_verified_answers() -> None:
 def test_a_problem_with_many_traces_is_in_several_elements() -> None:
     verifier, verified = examples()
     many = [
-        (Completion(problem_id=c.problem_id, sample=n, completion=c.completion), r)
+        Completion(problem_id=c.problem_id, sample=n, completion=c.completion)
         for n in range(60)
-        for c, r in verified[:2]
+        for c, _ in verified[:2]
     ]
     views = traces(page(verifier, PROBLEMS, many, certificates=0))
     assert len(views) == 120
@@ -109,7 +178,7 @@ def test_hostile_text_stays_inside_its_element(place: str) -> None:
     else:
         problem = Problem(problem.id, problem.premises, problem.options, problem.answer, question=HOSTILE)
     completion = Completion(problem_id=problem.id, completion=text)
-    html = page(verifier, {problem.id: problem}, [(completion, verifier.verify(problem, text))])
+    html = page(verifier, {problem.id: problem}, [completion])
     template = (resource("web") / "report.html").read_bytes()
     for mark in (b"<script", b"</script", b"<!--", b"<img"):
         data = {b"<script": 2, b"</script": 2, b"<!--": -2}  # two elements of data take the places of two comments
@@ -118,17 +187,6 @@ def test_hostile_text_stays_inside_its_element(place: str) -> None:
     assert "".join(piece for piece, _ in view["segments"]) == text
     question = json.loads(element(html, "index"))["problems"][0].get("question")
     assert question == (HOSTILE if place == "question" else problem.question)
-
-
-def test_a_report_of_another_completion_or_by_other_rules_or_another_solver_is_refused() -> None:
-    verifier, ((first, report), (second, _), *_) = examples()
-    with pytest.raises(DataError, match="of another completion"):
-        page(verifier, PROBLEMS, [(Completion(problem_id=second.problem_id, completion=second.completion), report)])
-    with pytest.raises(DataError, match="under the rules 'train', not 'folio'"):
-        page(Verifier(rules=FOLIO), PROBLEMS, [(first, report)])
-    z3 = Verifier(get_solver("z3"))
-    with pytest.raises(DataError, match=r"was checked by embedded .*, not z3 .*; name the same"):
-        page(z3, PROBLEMS, [(first, report)])
 
 
 def sources_hash() -> str:
@@ -179,7 +237,7 @@ def test_a_refuted_step_names_what_would_repair_it() -> None:
         ]
         text = f"<summary>{json.dumps(listed)}</summary>"
         completion = Completion(problem_id=problem.id, completion=text)
-        html = page(verifier, PROBLEMS, [(completion, verifier.verify(problem, text))])
+        html = page(verifier, PROBLEMS, [completion])
         return [step.get("repairs") for step in traces(html)[0]["steps"]]
 
     assert repairs(("s1", ["h1"], "waters_roses(Mara)")) == [["h2"]]

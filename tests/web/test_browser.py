@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 from proof_r1_formal.data import read_problems
@@ -64,7 +63,8 @@ def verified() -> list[tuple[Completion, TraceReport]]:
 def file(verified: list[tuple[Completion, TraceReport]], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the examples."""
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_bytes(make_page(Verifier(), read_problems(ROOT / "examples" / "problems.jsonl"), verified))
+    problems = read_problems(ROOT / "examples" / "problems.jsonl")
+    path.write_bytes(make_page(Verifier(), problems, [completion for completion, _ in verified]))
     return path
 
 
@@ -104,11 +104,6 @@ def opened(browser: Browser, file: Path) -> Iterator[Opened]:
     assert window.said == []
     assert [url for url in window.asked if not url.startswith(("file:", "data:", "blob:"))] == []
     window.context.close()
-
-
-def numbered(report: TraceReport, more: int) -> TraceReport:
-    """The report with a larger number of its sample."""
-    return structs.replace(report, sample=report.sample + more)
 
 
 def focused(page: Page) -> str:
@@ -358,9 +353,9 @@ def test_where_copying_is_forbidden_the_text_is_selected(opened: Opened) -> None
 def opened_with(browser: Browser, folder: Path, completion: str) -> Opened:
     """The page of one completion, which is shown."""
     problem = read_problems(ROOT / "examples" / "problems.jsonl")["garden/1"]
-    verifier, path = Verifier(), folder / "report.html"
-    traces = [(Completion(problem_id=problem.id, completion=completion), verifier.verify(problem, completion))]
-    path.write_bytes(make_page(verifier, {problem.id: problem}, traces))
+    path = folder / "report.html"
+    completions = [Completion(problem_id=problem.id, completion=completion)]
+    path.write_bytes(make_page(Verifier(), {problem.id: problem}, completions))
     window = Opened(browser, path)
     window.trace(0)
     return window
@@ -478,9 +473,9 @@ def test_text_of_a_model_does_nothing(browser: Browser, tmp_path: Path) -> None:
     )
     action = {"id": HOSTILE[:60], "dependencies": [HOSTILE[:20]], "conclusion": HOSTILE[:60], "rule": HOSTILE[:60]}
     text = f"{HOSTILE}<summary>[{json.dumps(action)}]</summary>"
-    verifier, path = Verifier(), tmp_path / "report.html"
-    traces = [(Completion(problem_id=problem.id, completion=text), verifier.verify(problem, text))]
-    path.write_bytes(make_page(verifier, {problem.id: problem}, traces, title=HOSTILE))
+    path = tmp_path / "report.html"
+    completions = [Completion(problem_id=problem.id, completion=text)]
+    path.write_bytes(make_page(Verifier(), {problem.id: problem}, completions, title=HOSTILE))
     window = Opened(browser, path)
     window.trace(0)
     expect(window.page.locator(".completion mark")).to_have_count(1)
@@ -497,9 +492,9 @@ def test_only_the_rows_in_view_are_in_the_document(
 ) -> None:
     path = tmp_path / "report.html"
     many = [
-        (Completion(problem_id=c.problem_id, sample=10 * n + c.sample, completion=c.completion), numbered(r, 10 * n))
+        Completion(problem_id=c.problem_id, sample=10 * n + c.sample, completion=c.completion)
         for n in range(80)
-        for c, r in verified
+        for c, _ in verified
     ]
     problems = read_problems(ROOT / "examples" / "problems.jsonl")
     path.write_bytes(make_page(Verifier(), problems, many, certificates=3))
