@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -75,8 +76,11 @@ def running(*options: str) -> Iterator[Running]:
 
 @pytest.fixture(scope="session")
 def service() -> Iterator[Running]:
-    """A service with two workers that knows the problems of the examples."""
+    """A service with two workers, both started, that knows the problems of the examples."""
     with running("--workers", "2", "--problems", str(EXAMPLES / "problems.jsonl")) as one:
+        late = time.monotonic() + PATIENCE
+        while one.client.health().status != "ok":
+            assert time.monotonic() < late
         yield one
 
 
