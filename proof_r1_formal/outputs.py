@@ -20,7 +20,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
-from weakref import WeakSet
 
 import msgspec
 
@@ -257,8 +256,6 @@ def whole_lines(path: Path, read: Callable[[bytes], object]) -> tuple[int, int]:
 # -- one run at a time ------------------------------------------------------------------------------------------------
 
 
-_LOCKED: WeakSet[BinaryIO] = WeakSet()
-"""The files that keep other runs out."""
 _LOCKLESS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 """The errors of file systems that lock no files."""
 
@@ -287,7 +284,10 @@ def _locked(file: Path, path: Path) -> BinaryIO:
 
 
 def _lock(file: BinaryIO, path: Path) -> None:
-    """Lock a file until it is closed or this process ends; Windows and some file systems lock nothing."""
+    """Lock a file until it is closed, or this process and its forks end; Windows and some file systems lock nothing.
+
+    Worker processes are new programs, which do not inherit the file.
+    """
     if sys.platform == "win32":
         return
     import fcntl
@@ -299,23 +299,6 @@ def _lock(file: BinaryIO, path: Path) -> None:
     except OSError as error:
         if error.errno not in _LOCKLESS:
             raise
-    _LOCKED.add(file)
-
-
-def _unlock_in_fork() -> None:
-    """Give up the locks that a forked process shares with its parent, as it may outlive the run.
-
-    A program that is started in a new process does not inherit the files.
-    """
-    for file in _LOCKED:
-        if not file.closed:
-            nothing = os.open(os.devnull, os.O_RDWR)
-            os.dup2(nothing, file.fileno(), inheritable=False)  # to close it would free its number for other files
-            os.close(nothing)
-
-
-if sys.platform != "win32":
-    os.register_at_fork(after_in_child=_unlock_in_fork)
 
 
 # -- what a path is ---------------------------------------------------------------------------------------------------

@@ -414,12 +414,6 @@ from proof_r1_formal.outputs import LineFile
 with LineFile.open(Path("out"), inputs=(), settings=None) as file:
     file.append_line(b"1")
     subprocess.Popen(["cat"])
-    forked, ready = os.pipe()
-    if os.fork() == 0:
-        os.write(ready, b"1")
-        os.read(0, 1)
-        os._exit(0)
-    os.read(forked, 1)
     print("ready", flush=True)
     os.read(0, 1)
 """
@@ -434,11 +428,11 @@ def test_a_lock_ends_with_its_run_and_not_with_what_the_run_started() -> None:
             LineFile.open(Path("out"), inputs=(), settings=None)
         holder.kill()
         holder.wait()
-        with LineFile.open(Path("out"), inputs=(), settings=None) as file:  # a program and a fork of it go on
+        with LineFile.open(Path("out"), inputs=(), settings=None) as file:  # the program goes on
             assert file.done == 1
             file.append_line(b"2")
         holder.stdin.close()
-        assert holder.stdout.read() == b""  # they have ended
+        assert holder.stdout.read() == b""  # it has ended
     assert new_files() == {"out": b"1\n2\n"}
 
 
