@@ -406,11 +406,9 @@ def _new_variable(key: tuple[Any, ...]) -> Any:
 
 
 def _free_in(arguments: tuple[Term, ...]) -> frozenset[Var]:
-    free = _CLOSED
-    for argument in arguments:
-        if argument.free:
-            free |= argument.free
-    return free
+    variables = frozenset([argument for argument in arguments if isinstance(argument, Var)])
+    inside = [argument.free for argument in arguments if isinstance(argument, App) and argument.free]
+    return variables.union(*inside) if inside else variables
 
 
 def _height_of(arguments: tuple[Term, ...]) -> int:
