@@ -80,18 +80,15 @@ def groups(steps: int) -> Sample:
     return trace(axioms, [(given, f"{law} ∨ P{step}(e)", "CONJUNCTION_ELIMINATION") for step in range(steps)])
 
 
-def nested_terms(height: int) -> Sample:
-    """Equations of nested terms, from one equation per level."""
+def nested_terms(steps: int) -> Sample:
+    """What two equations of nested terms say of smaller terms, beside a different disjunct each time."""
 
-    def term(levels: int) -> str:
-        return "f(" * levels + "a" + ")" * levels
+    def term(height: int) -> str:
+        return "f(" * height + "a" + ")" * height
 
-    premises = [f"{term(level)} = c{level}" for level in range(height)]
-    given = [f"h{height - 1 - place}" for place in range(4)]
-    conclusions = [
-        f"{term(level + 5)} = f(c{level + 4}) ∨ c{level} = c{level + 1}" for level in range(0, height - 5, 6)
-    ]
-    return trace(premises, [(given, text, "CONJUNCTION_ELIMINATION") for text in conclusions])
+    conclusions = [f"f(a) = a ∨ P{step}(a)" for step in range(steps)]
+    premises = [f"{term(60)} = a", f"{term(47)} = a"]
+    return trace(premises, [(["h0", "h1"], text, "CONJUNCTION_ELIMINATION") for text in conclusions])
 
 
 def splits(parts: int, steps: int) -> Sample:
@@ -116,7 +113,7 @@ TRACES: dict[str, Callable[[], Sample]] = {
     "a conclusion with 16 quantifiers and 3 instances of it": lambda: deep_conclusion(16),
     "a conclusion with 100 quantifiers and 3 instances of it": lambda: deep_conclusion(100),
     "40 times commutativity from the axioms of groups": lambda: groups(40),
-    "10 equations of terms nested up to 60 deep": lambda: nested_terms(60),
+    "10 consequences of equations of terms nested 60 and 47 deep": lambda: nested_terms(10),
     "40 splits of a disjunction of 100 parts": lambda: splits(100, 40),
     "20 conclusions of 9 kB": lambda: long_conclusions(220, 20),
 }

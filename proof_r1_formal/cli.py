@@ -26,7 +26,7 @@ COMMANDS: Final = {
     "verify": ("traces", "Verify completions; write one report per completion, in order."),
     "show": ("traces", "Show the verdicts on one problem's completions, with reasons."),
     "evaluate": ("evaluation", "Verify completions, and show metrics and errors."),
-    "report": ("page", "Write verified completions as one HTML file."),
+    "report": ("page", "Verify completions, and write them as one HTML file."),
     "certify": ("theorems", "Turn verified answers into theorems that a kernel checks."),
     "parse": ("formulas", "Print a formula or English sentences in another notation."),
     "translate": ("problems", "Convert problems to the package's own format."),

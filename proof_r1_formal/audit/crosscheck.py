@@ -147,9 +147,8 @@ def crosscheck(
 
         def metrics_of(index: int, backend: Backend) -> dict[str, Metrics]:
             path, total = folder / "reports" / f"{slug(backend.name)}.jsonl", len(completions)
-            reports = kept(
-                path, _header(backend, verified), TraceReport, lambda done: pool.reports(index, range(done, total))
-            )
+            header = _header(backend, verified)
+            reports = kept(path, header, TraceReport, lambda done: pool.reports(index, range(done, total)))
             metrics = {}
             with closing(with_progress(reports, f"all checks, {backend.name}", total)) as source:
                 for name, chosen in systems.items():
