@@ -6,14 +6,13 @@ one clear paragraph on standard error; ``--debug`` shows where they come from.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated, Any, Final, TextIO
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup, TyperOption
@@ -155,37 +154,8 @@ def _hold_closed_streams() -> None:
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
 
 
-class _StandardOutput:
-    """Standard output whose errors name it, as the errors of files do.
-
-    Args:
-        stream: standard output.
-    """
-
-    NAME = "standard output"
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> int:
-        """See :meth:`io.TextIOBase.write`."""
-        with self._named():
-            return self._stream.write(text)
-
-    def flush(self) -> None:
-        """See :meth:`io.IOBase.flush`."""
-        with self._named():
-            self._stream.flush()
-
-    @contextmanager
-    def _named(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, self.NAME) from error  # a BrokenPipeError if it was one
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""The errors of writing to a device."""
 
 
 def _drop_output() -> None:
@@ -216,13 +186,11 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal may lack characters of formulas
-    output = _StandardOutput(sys.stdout)
     try:
         try:
-            with redirect_stdout(output):
-                app(_with_address(sys.argv[1:]))
+            app(_with_address(sys.argv[1:]))
         finally:
-            output.flush()
+            sys.stdout.flush()
     except BrokenPipeError:  # the reader has seen enough
         _drop_output()
         sys.exit(1)
@@ -234,8 +202,8 @@ def main() -> None:
 
         if isinstance(error, OSError):  # all files are opened by functions that raise DataError
             _drop_output()
-            if error.filename == _StandardOutput.NAME:
-                error = unwritable(error.filename, error)
+            if error.errno in _NO_ROOM:
+                error = unwritable("standard output", error)
         complain(f"error: {error}")
         sys.exit(2)
 

@@ -248,20 +248,6 @@ def test_a_standard_output_that_takes_nothing_is_named(
     assert "rror" not in ended.stderr
 
 
-def test_an_error_of_another_file_is_not_blamed_on_standard_output() -> None:
-    code = (
-        "from proof_r1_formal import cli\n"
-        "def app(arguments):\n"
-        "    print('a result')\n"
-        "    raise OSError(28, 'No space left on device')\n"
-        "cli.app = app\n"
-        "cli.main()\n"
-    )
-    ended = subprocess.run((sys.executable, "-c", code), capture_output=True, check=False, text=True)
-    assert (ended.returncode, ended.stdout) == (2, "a result\n")
-    assert ended.stderr == "error: [Errno 28] No space left on device\n"
-
-
 @pytest.mark.parametrize("command", [("verify", "--out", "OUT"), ("evaluate", "--json", "OUT")])
 def test_inputs_may_be_pipes(command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     name, option, out = command
