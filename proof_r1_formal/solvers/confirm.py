@@ -6,7 +6,7 @@ hold counts as Unknown.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -15,11 +15,25 @@ from proof_r1_formal.evidence.checker import check
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, TooLargeError, Unknown, is_countermodel
 
-if TYPE_CHECKING:
-    from proof_r1_formal.assistants.kernel import KernelEvidence
-
 Evidence: TypeAlias = Literal["kernel", "checked", "unsupported"]
 """What stands behind an answer: a kernel's acceptance, a checked proof or countermodel, the solver's word."""
+
+
+class Judgement(Protocol):
+    """What a kernel says: whether it accepts the evidence, and why not."""
+
+    @property
+    def accepted(self) -> bool: ...
+
+    @property
+    def reason(self) -> str: ...
+
+
+class Kernel(Protocol):
+    """What checks evidence once more, see :class:`~proof_r1_formal.assistants.kernel.KernelEvidence`."""
+
+    def judge(self, query: Query, answer: Answer) -> Judgement | None:
+        """What the kernel says; None if it cannot be given this evidence."""
 
 
 class Confirmed(msgspec.Struct, frozen=True, gc=False):
@@ -41,7 +55,7 @@ class Confirmed(msgspec.Struct, frozen=True, gc=False):
         return self.evidence != "unsupported"
 
 
-def confirm(query: Query, answer: Answer, kernel: KernelEvidence | None = None) -> Confirmed:
+def confirm(query: Query, answer: Answer, kernel: Kernel | None = None) -> Confirmed:
     """Check the proof or the countermodel of an answer.
 
     Args:
