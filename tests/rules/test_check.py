@@ -481,6 +481,9 @@ COSTS = [
     ("CE", "A ∧ (A ∧ B) |- C", 36),
     ("CE", "B ∧ (A → B); A |- C", 44),
     ("UE", "∀x P(x); Q(b) ∧ Q(c) |- P(c)", 25),
+    ("UE", "∀x P(x) |- P(b)", 24),
+    ("UE", f"∀x R({', '.join('x' * 14)}) |- R({', '.join('b' * 14)})", 28),  # a long instance costs more
+    ("CE", f"R({', '.join('b' * 14)}) ∧ B |- B", 25),  # and is none here
     ("EI", "R(a, a); P(a) |- ∃x (R(x, x) ∧ P(x))", 4),
     ("EI", "R(a, b) |- ∃x ∃y R(x, y)", 10),
     ("UIC", "∀x (P(x) → Q(x)); ∀x (Q(x) → R(x)); ∀x (R(x) → S(x)) |- ∀x (P(x) → S(x))", 68),
