@@ -31,8 +31,9 @@ def decoded(content: bytes | bytearray, kind: type[_T]) -> _T:
         except msgspec.ValidationError:
             raise
         except msgspec.DecodeError:  # it refuses escapes of half of a surrogate pair, which a completion may hold
-            found = msgspec.convert(_tolerantly_decoded(text), kind)
-        _check_keys(decode(text))  # msgspec takes the last of equal keys
+            found = msgspec.convert(_tolerantly_decoded(text), kind)  # which checks the keys
+        else:
+            _check_keys(decode(text))  # msgspec takes the last of equal keys
     except msgspec.ValidationError as error:
         raise refusal(422, "bad_request", _with_choices(str(error), kind)) from None
     except (BadJsonError, ValueError, RecursionError) as error:
@@ -77,8 +78,8 @@ def _with_problems(body: object) -> Iterator[dict[str, object]]:
         yield from (part for part in candidates if isinstance(part, dict) and "problem" in part)
 
 
-def _without_repeats(members: list[tuple[str, object]]) -> dict[str, object]:
-    if repeated := JsonObject(tuple(members)).repeated():  # type: ignore[arg-type]
+def _without_repeats(members: list[tuple[str, Json]]) -> dict[str, Json]:
+    if repeated := JsonObject(tuple(members)).repeated():
         raise ValueError(f"the key {repeated[0]!r} occurs twice in an object")
     return dict(members)
 
