@@ -127,7 +127,7 @@ def _value(term: Term, values: _Values) -> int:
 
 
 _ELEMENTS = {0: (0,), EVERYWHERE: (1,)}
-"""What a term denotes that denotes the same element in all structures, as a bound variable does."""
+"""The bits of a term that denotes the same element in all structures, as a bound variable does -> that element."""
 
 
 def _lookup(kind: str, name: str, arguments: tuple[Term, ...], values: _Values, *, single: bool) -> int:

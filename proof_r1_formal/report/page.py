@@ -171,18 +171,18 @@ def page(
     Raises:
         ProofR1Error: a completion names an unknown problem, or the page has not been built.
     """
-    shower = verifier if verifier.evidence == "checked" else verifier.without_kernel()  # a kernel is slow for repairs
+    local = verifier if verifier.evidence == "checked" else verifier.without_kernel()  # a kernel is slow for repairs
     traces: list[tuple[Completion, TraceReport]] = []
     numbers: dict[str, int] = {}
     rows: list[TraceRow] = []
     views: list[TraceView] = []
     for completion, report in verified_by(verifier, problems, completions):
-        problem, trace = shower.read(problems[report.problem_id], completion.completion)
+        problem, trace = local.read(problems[report.problem_id], completion.completion)
         traces.append((completion, report))
         rows.append(_row(numbers.setdefault(problem.id, len(numbers)), report))
-        views.append(_view(shower, problem, trace, completion.completion, report))
+        views.append(_view(local, problem, trace, completion.completion, report))
     wanted = [number for number, row in enumerate(rows) if row.verified][:certificates]
-    judged = certify_many(shower, problems, (traces[number][0] for number in wanted), kernel)
+    judged = certify_many(local, problems, (traces[number][0] for number in wanted), kernel)
     for number, (completion, found) in zip(wanted, judged, strict=True):
         views[number].certificate = _theorem(completion, found, kernel)
         views[number].no_certificate = found.certification.reason

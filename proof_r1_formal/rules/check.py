@@ -325,6 +325,7 @@ class _Step:
             return
         for element in self._elements(order[0]):
             if type(element.formula) is type(patterns[0]) or isinstance(patterns[0], Atom):
+                # an instance is made, normalised, regrouped and compared
                 price = 1 + 4 * instance_price(element.formula) if element.formula.quantifiers else 1
                 for substitution in matches(patterns[0], element.formula, known, skipped=self._skipped):
                     self._spend(price)

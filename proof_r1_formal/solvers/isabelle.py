@@ -7,8 +7,8 @@ second and Nitpick five, the limits of the Proof-R1 paper.
 
 The server's own ``ok`` decides nothing either: it is also said after ``sorry``, after an axiom, and when time ran out.
 A theory counts if its node in the reply is there and processed to its end without failure, *and* holds the message that
-only a success writes (see ``render.isabelle``). Every theory has a name of its own and goes in a command of its own,
-which takes seconds whatever is in it.
+only a success writes (see ``render.isabelle``). Each query becomes a theory with a new name, and one command checks it.
+A command takes seconds, however short the theory is.
 
 Written for the server of Isabelle2024 and isabelle-client 1.1.
 """
