@@ -29,7 +29,7 @@ from proof_r1_formal.solvers.base import (
     flaw_of,
 )
 from proof_r1_formal.solvers.countermodel import confirmed
-from proof_r1_formal.solvers.finite import decided
+from proof_r1_formal.solvers.finite import decided, refuted_in_small_domain
 from proof_r1_formal.solvers.one_element import OneElement
 from proof_r1_formal.solvers.propositional import GROUND_PRICE
 from proof_r1_formal.version import __version__
@@ -99,7 +99,8 @@ class EmbeddedSolver:
         steps += propagation.steps
         if proof is not None:
             return Entailed(proof, steps)
-        answer = decided(query, Signature.infer(query.formulas))
+        signature = Signature.infer(query.formulas)
+        answer = decided(query, signature)
         steps += answer.steps
         if isinstance(answer, Refuted):
             return replace(answer, steps=steps)
@@ -108,6 +109,10 @@ class EmbeddedSolver:
         if quick.proof is not None:
             return Entailed(quick.proof, steps)
         if isinstance(answer, Unknown):
+            answer = refuted_in_small_domain(query, signature)
+            steps += answer.steps
+            if isinstance(answer, Refuted):
+                return replace(answer, steps=steps)
             answer = self._z3.decide(query)
             steps += answer.steps
             if isinstance(answer, Refuted):

@@ -6,7 +6,8 @@ decides by ground instances alone. ``Unknown`` says why it does not: the query i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 
@@ -19,31 +20,74 @@ from proof_r1_formal.logic.transform import alpha_normal
 from proof_r1_formal.logic.truth_table import FEW_ATOMS, MAX_ATOMS, TooManyAtomsError
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Unknown
 from proof_r1_formal.solvers.countermodel import MAX_ENTRIES, confirmed
-from proof_r1_formal.solvers.grounding import Grounding, OutsideError
+from proof_r1_formal.solvers.grounding import Grounding, OutsideError, Signed, SmallDomain
 from proof_r1_formal.solvers.propositional import (
+    BUDGET,
     GROUND_PRICE,
     Assignment,
     Clauses,
     TruthTable,
 )
 
+SMALL_BUDGET = 5_000
+"""The most ground formulas that are looked at in one small domain."""
+NEW_ELEMENTS = (0, 1, 2, 3, 5, 8)
+"""How many elements each sort has in the small domains that are tried, besides its constants."""
+
 
 def decided(query: Query, signature: Signature) -> Answer:
-    """The answer; ``Refuted`` with a structure that the reference evaluator confirms.
+    """The answer for a query in the class.
 
     Args:
-        query: to be decided, in the smallest truth table that has room for its ground atoms, or as clauses.
+        query: to be decided.
         signature: of the query.
     """
-    formulas = [(alpha_normal(formula), True) for formula in query.dependencies]
-    formulas.append((alpha_normal(query.conclusion), False))
+    formulas = _signed(query)
     try:
         grounding = Grounding(formulas)
     except OutsideError as error:
         return Unknown(Reason.UNSUPPORTED, f"not effectively propositional: {error}", GROUND_PRICE * error.looked_at)
+    return _satisfied(query, signature, formulas, grounding)
+
+
+def refuted_in_small_domain(query: Query, signature: Signature) -> Answer:
+    """``Refuted`` with a countermodel in a small domain, or ``Unknown``.
+
+    One that is large enough has a countermodel if any structure with as few elements is one.
+
+    Args:
+        query: to be refuted, in the class or not.
+        signature: of the query.
+    """
+    formulas = _signed(query)
+    steps = 0
+    for new in NEW_ELEMENTS:
+        try:
+            domain = SmallDomain(formulas, signature, new)
+        except OutsideError:
+            continue
+        answer = _satisfied(query, signature, [*formulas, *[(law, True) for law in domain.laws]], domain, SMALL_BUDGET)
+        steps += answer.steps
+        if not isinstance(answer, Entailed):
+            return replace(answer, steps=steps)
+    return Unknown(Reason.INCOMPLETE, f"no countermodel with {NEW_ELEMENTS[-1]} elements in each sort", steps)
+
+
+def _signed(query: Query) -> list[Signed]:
+    formulas = [(alpha_normal(formula), True) for formula in query.dependencies]
+    return [*formulas, (alpha_normal(query.conclusion), False)]
+
+
+def _satisfied(
+    query: Query, signature: Signature, formulas: Sequence[Signed], grounding: Grounding, budget: int = BUDGET
+) -> Answer:
+    """``Refuted`` if what stands for the formulas has a model, otherwise ``Entailed``.
+
+    It is found in the smallest truth table that has room for the ground atoms, or as clauses.
+    """
     steps = GROUND_PRICE * grounding.looked_at
     for width in (FEW_ATOMS, MAX_ATOMS, None):
-        procedure = Clauses(grounding) if width is None else TruthTable(grounding, width)
+        procedure = Clauses(grounding, budget) if width is None else TruthTable(grounding, width, budget)
         try:
             assignment = procedure.satisfying_assignment(formulas)
         except TooManyAtomsError:

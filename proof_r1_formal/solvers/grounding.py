@@ -1,15 +1,20 @@
-"""From signed formulas to finitely many ground ones: the effectively propositional (EPR) class.
+"""From signed formulas to finitely many ground ones: the effectively propositional (EPR) class, and small domains.
 
 In: closed formulas with the truth values that they shall have. Out: a :class:`Grounding`, which says what stands for
 each quantified formula, or an :class:`OutsideError` with a named reason. A quantified formula is *strong* where its
 truth asks for an element (a true ∃, a false ∀), *weak* otherwise. In the class every strong one is closed, so one new
 constant is its witness, and no function is applied to a variable, so the ground terms at hand are elements enough: the
 formulas have a common model exactly if their ground instances have one.
+
+Outside the class a :class:`SmallDomain` lets quantifiers range over the constants and some new elements. A model of its
+ground formulas is a model of the formulas; if there is none, larger domains may still have one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import product
+from math import prod
 from typing import NamedTuple, TypeAlias
 
 from proof_r1_formal.budget import instance_price
@@ -31,16 +36,16 @@ from proof_r1_formal.logic.syntax import (
     Term,
     Top,
     Xor,
+    disjunction,
 )
-from proof_r1_formal.logic.transform import (
-    functions_within,
-    instantiate,
-)
+from proof_r1_formal.logic.transform import functions_within, instantiate, terms
 
 Signed: TypeAlias = tuple[Formula, bool]
 """A formula and the truth value it shall have."""
 
 MAX_WITNESSES = 64
+MAX_VALUES = 1_000
+"""The most values of functions, all functions and arguments together, that are asked for in a small domain."""
 
 
 class OutsideError(Exception):
@@ -105,20 +110,24 @@ class Grounding:
                 pending.append((instantiate(strong, self._witness(strong, value)), value))
 
     def parts(self, formula: Quantified, sign: bool) -> list[Formula]:
-        """The closed formulas that all have the value ``sign`` where ``formula`` has it: instances, or a witness's one.
+        """The closed formulas that stand for ``formula``: its instances, or where it is strong that by its witness.
+
+        All of them have the value ``sign`` where a weak formula has it, and one of them where a strong one has it.
 
         Args:
             formula: closed; where it is strong with that sign, it is among or inside the formulas that were given.
             sign: the value that it shall have.
         """
-        if isinstance(formula, ForAll) == sign:
-            return [instantiate(formula, term) for term in self.terms[formula.variable.sort]]
-        return [instantiate(formula, self._witnesses[formula, sign])]
+        return [instantiate(formula, term) for term in self._range(formula, sign)]
 
     def price(self, formula: Quantified, sign: bool) -> int:
         """How much work :meth:`parts` is: one for each instance, more if it is long."""
-        instances = len(self.terms[formula.variable.sort]) if isinstance(formula, ForAll) == sign else 1
-        return instances * instance_price(formula)
+        return len(self._range(formula, sign)) * instance_price(formula)
+
+    def _range(self, formula: Quantified, sign: bool) -> Collection[Term]:
+        """What the variable stands for in the parts."""
+        weak = isinstance(formula, ForAll) == sign
+        return self.terms[formula.variable.sort] if weak else (self._witnesses[formula, sign],)
 
     def _witness(self, formula: Quantified, sign: bool) -> App:
         if len(self._witnesses) >= MAX_WITNESSES:
@@ -137,6 +146,50 @@ class Grounding:
             name += "␣"
         self._taken.add(name)
         return App(name, ())
+
+
+class SmallDomain(Grounding):
+    """Quantifiers that range over the constants and some new elements, some of which may be equal.
+
+    Args:
+        formulas: closed, alpha-normal, each with the value it shall have.
+        signature: of the formulas.
+        new: how many new elements each sort has.
+
+    Attributes:
+        laws: formulas that shall be true besides: the value of each function at elements is an element.
+
+    Raises:
+        OutsideError: functions would need too many values, or a sort has no element.
+    """
+
+    def __init__(self, formulas: Sequence[Signed], signature: Signature, new: int) -> None:
+        self.looked_at = 0
+        self._formulas = formulas
+        self._taken = None
+        self.terms = {sort: {} for sort in signature.sorts}
+        written = {term.function: term for formula, _ in formulas for term in terms(formula) if isinstance(term, App)}
+        functions = signature.functions.items()
+        for name, type_ in functions:
+            if not type_.arguments:
+                self.terms[type_.result][written[name]] = None
+        for found in self.terms.values():
+            found.update({self._new(f"␣n{number}"): None for number in range(new)})
+        self._elements = {sort: list(found) for sort, found in self.terms.items()}
+        sizes = {sort: len(found) for sort, found in self._elements.items()}
+        values = sum([prod([sizes[sort] for sort in type_.arguments]) * sizes[type_.result] for _, type_ in functions])
+        if values > MAX_VALUES or not all(sizes.values()):
+            raise OutsideError("a domain without elements, or with too many values of functions", self.looked_at)
+        self.laws: list[Formula] = []
+        for name, type_ in functions:
+            if type_.arguments:
+                for arguments in product(*[self._elements[sort] for sort in type_.arguments]):
+                    value = written[name].on(arguments)
+                    self.laws.append(disjunction(tuple([Eq(value, e) for e in self._elements[type_.result]])))
+                    self.terms[type_.result][value] = None
+
+    def _range(self, formula: Quantified, _sign: bool) -> Collection[Term]:
+        return self._elements[formula.variable.sort]
 
 
 class _Needs(NamedTuple):

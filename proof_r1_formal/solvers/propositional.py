@@ -10,6 +10,8 @@ quantified formulas whose instances agree need not be equivalent.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from operator import and_, or_
 from typing import TypeAlias
 
 from proof_r1_formal.budget import BudgetSpentError
@@ -41,9 +43,9 @@ from proof_r1_formal.solvers.grounding import Grounding, Signed
 BUDGET = 50_000
 """The most ground formulas that are looked at for one question; an instance of a long formula counts for several."""
 CONFLICTS = 100_000
-"""The most conflicts that the SAT solver may run into for one question."""
+"""The most conflicts that the SAT solver may run into for one question; less in proportion to a smaller budget."""
 PROPAGATIONS = 8_000_000
-"""The most literals that the SAT solver may propagate for one question."""
+"""The most literals that the SAT solver may propagate for one question; less in proportion to a smaller budget."""
 GROUND_PRICE = 5
 """Steps of one ground formula."""
 PROPAGATIONS_PER_STEP = 25
@@ -74,12 +76,14 @@ class TruthTable(Table):
     Args:
         grounding: what stands for quantified formulas.
         width: the most atoms it takes, ``FEW_ATOMS`` or ``MAX_ATOMS``.
+        budget: the most ground formulas that it looks at.
     """
 
-    __slots__ = ("_grounding", "_instances", "_longer")
+    __slots__ = ("_budget", "_grounding", "_instances", "_longer")
 
-    def __init__(self, grounding: Grounding, width: int = MAX_ATOMS) -> None:
+    def __init__(self, grounding: Grounding, width: int = MAX_ATOMS, budget: int = BUDGET) -> None:
         super().__init__(width)
+        self._budget = budget
         self._grounding = grounding
         self._instances: dict[Signed, int] = {}
         self._longer = 0
@@ -119,8 +123,8 @@ class TruthTable(Table):
         """The assignments under which the formula, or the instances it stands for, has the value ``sign``."""
         if not formula.quantifiers:
             truth = self.ground(formula)
-            if self.looked_at > BUDGET:
-                raise BudgetSpentError(f"more than {BUDGET} ground formulas")
+            if self.looked_at > self._budget:
+                raise BudgetSpentError(f"more than {self._budget} ground formulas")
             return truth if sign else self.every ^ truth
         known = self._instances.get((formula, sign))
         if known is None:
@@ -132,11 +136,9 @@ class TruthTable(Table):
         truth = self.truth
         match formula:
             case ForAll() | Exists():
-                result = self.every
                 self._longer += self._grounding.price(formula, sign)
-                for part in self._grounding.parts(formula, sign):
-                    result &= truth(part, sign)
-                return result
+                parts = [truth(part, sign) for part in self._grounding.parts(formula, sign)]
+                return reduce(and_ if isinstance(formula, ForAll) == sign else or_, parts)
             case Not(body):
                 return truth(body, not sign)
             case And(left, right) | Or(left, right):
@@ -158,17 +160,18 @@ class Clauses:
 
     Args:
         grounding: what stands for quantified formulas.
+        budget: the most ground formulas that it looks at.
 
     Attributes:
         steps: the price so far, in the steps of :mod:`~proof_r1_formal.solvers.base`.
     """
 
-    def __init__(self, grounding: Grounding) -> None:
+    def __init__(self, grounding: Grounding, budget: int = BUDGET) -> None:
         self.steps = 0
         self._grounding = grounding
         self._atoms: dict[Ground, int] = {}
         self._literals: dict[Signed, int] = {}
-        self._left = BUDGET
+        self._budget = self._left = budget
         self._count = 1
         self._clauses = [[1]]  # the literal of what is true
 
@@ -189,13 +192,14 @@ class Clauses:
             for law in _instances_of_leibniz(self._atoms):
                 self._assert(law, True)
         with Minisat22(bootstrap_with=self._clauses) as solver:
-            solver.conf_budget(CONFLICTS)
-            solver.prop_budget(PROPAGATIONS)
+            conflicts, propagations = [most * self._budget // BUDGET for most in (CONFLICTS, PROPAGATIONS)]
+            solver.conf_budget(conflicts)
+            solver.prop_budget(propagations)
             satisfiable = solver.solve_limited()
             counts = solver.accum_stats()
             self.steps += counts["conflicts"] + counts["propagations"] // PROPAGATIONS_PER_STEP
             if satisfiable is None:
-                most = f"{CONFLICTS} conflicts" if counts["conflicts"] >= CONFLICTS else f"{PROPAGATIONS} propagations"
+                most = f"{conflicts} conflicts" if counts["conflicts"] >= conflicts else f"{propagations} propagations"
                 raise BudgetSpentError(f"more than {most} in the SAT solver")
             if not satisfiable:
                 return None
@@ -247,7 +251,7 @@ class Clauses:
         self._left -= price
         self.steps += GROUND_PRICE * price
         if self._left < 0:
-            raise BudgetSpentError(f"more than {BUDGET} ground formulas")
+            raise BudgetSpentError(f"more than {self._budget} ground formulas")
 
     def _new_literal(self, formula: Formula, sign: bool) -> int:
         literal = self._literal
@@ -272,7 +276,8 @@ class Clauses:
                 )
             case ForAll() | Exists():
                 self._spend(self._grounding.price(formula, sign))
-                return self._all_or_any([literal(part, sign) for part in self._grounding.parts(formula, sign)], True)
+                parts = [literal(part, sign) for part in self._grounding.parts(formula, sign)]
+                return self._all_or_any(parts, isinstance(formula, ForAll) == sign)
             case _:
                 raise AssertionError("negations and atoms have no literal of their own")
 

@@ -48,6 +48,7 @@ from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import MAX_DEPTH, Answer, Entailed, Limits, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.confirm import Confirmed, confirm
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
+from proof_r1_formal.solvers.finite import refuted_in_small_domain
 from proof_r1_formal.testing import strategies
 from tests.builders import ask, shown
 from tests.finite import FiniteSolver
@@ -148,10 +149,24 @@ def test_outside_the_class_there_are_proofs_too(query: Query) -> None:
     ],
     ids=shown,
 )
-def test_outside_the_class_countermodels_are_z3s(query: Query) -> None:
+def test_outside_the_class_small_countermodels_are_found_without_z3(
+    query: Query, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert isinstance(FiniteSolver().decide(query), Unknown)
+    monkeypatch.setattr(EmbeddedSolver, "_z3", None)
+    answer = EmbeddedSolver().decide(query)
+    assert isinstance(answer, Refuted)
+    assert confirm(query, answer).checked
+
+
+def test_countermodels_to_large_queries_are_z3s() -> None:
+    facts = [f"p(c{number})" for number in range(20)]
+    query = ask(*facts, "∀x ∀y ∀z (r(x, y) ∧ r(y, z) → r(x, z))", "∀x ∃y r(x, y)", "q")
+    small = refuted_in_small_domain(query, Signature.infer(query.formulas))
+    assert small == Unknown(Reason.BUDGET, "more than 5000 ground formulas")
     answer = ENGINE.decide(query)
     assert isinstance(answer, Refuted)
+    assert answer.steps > small.steps
     assert confirm(query, answer).checked
 
 
@@ -165,7 +180,7 @@ def test_limits_are_those_of_z3_alone() -> None:
     engine = EmbeddedSolver(Limits(steps=0))
     inside = ask("∀x (cat(x) → pet(x))", "pet(tom)", "cat(tom)")
     assert engine.decide(inside) == ENGINE.decide(inside)
-    outside = engine.decide(ask("∀y ∃x likes(x, y)", "∃x ∀y likes(x, y)"))
+    outside = engine.decide(FUNCTION)
     assert isinstance(outside, Unknown)
     assert outside.reason is Reason.BUDGET
 

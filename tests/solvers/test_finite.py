@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import combinations, product
 from typing import assert_never
@@ -46,6 +46,7 @@ from proof_r1_formal.proof.batch import verify, verify_many
 from proof_r1_formal.proof.report import Code, encode
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import MAX_DEPTH, Answer, Entailed, Reason, Refuted, Unknown, is_countermodel
+from proof_r1_formal.solvers.finite import refuted_in_small_domain
 from proof_r1_formal.solvers.grounding import MAX_WITNESSES
 from proof_r1_formal.testing import strategies
 from tests.builders import ask, shown
@@ -233,6 +234,99 @@ def small_structures() -> tuple[Structure, ...]:
 def test_what_a_small_structure_refutes_is_not_entailed(query: Query) -> None:
     if isinstance(SOLVER.decide(query), Entailed):
         assert not any(is_countermodel(query, structure) for structure in small_structures())
+
+
+FUNCTIONS = Signature(
+    {"p": (ENTITY,), "q": (ENTITY,)}, {"a": FunctionType((), ENTITY), "f": FunctionType((ENTITY,), ENTITY)}
+)
+
+
+@cache
+def small_structures_with_functions() -> tuple[Structure, ...]:
+    """Every structure of ``FUNCTIONS`` with one or two elements."""
+    return tuple(
+        Structure(
+            {ENTITY: n},
+            {name: frozenset((e,) for e in range(n) if bits >> e & 1) for name, bits in (("p", p), ("q", q))},
+            {"a": {(): a}, "f": {(e,): values[e] for e in range(n)}},
+        )
+        for n in (1, 2)
+        for p, q in product(range(2**n), repeat=2)
+        for a in range(n)
+        for values in product(range(n), repeat=n)
+    )
+
+
+def assert_found_in_a_small_domain(query: Query, structures: Iterable[Structure]) -> None:
+    """If one of the structures is a countermodel, there is one in a small domain; what is found is one."""
+    answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
+    if isinstance(answer, Refuted):
+        assert_refuted(query, answer)
+    elif answer != Unknown(Reason.BUDGET, "more than 5000 ground formulas"):
+        assert answer == Unknown(Reason.INCOMPLETE, "no countermodel with 8 elements in each sort")
+        assert not any(is_countermodel(query, structure) for structure in structures)
+
+
+@settings(max_examples=120)
+@given(strategies.queries(SMALL))
+def test_what_a_small_structure_refutes_is_refuted_in_a_small_domain(query: Query) -> None:
+    assert_found_in_a_small_domain(query, small_structures())
+
+
+@settings(max_examples=120)
+@given(strategies.queries(FUNCTIONS))
+def test_what_a_small_structure_with_functions_refutes_is_refuted_in_a_small_domain(query: Query) -> None:
+    assert_found_in_a_small_domain(query, small_structures_with_functions())
+
+
+@pytest.mark.parametrize(
+    ("query", "elements"),
+    [
+        (ask("∀x ∃y r(x, y)", "∃y r(y, y)"), {ENTITY: 2}),
+        (ask("∀x ∃y (r(x, y) ∧ ¬(x = y))", "∀x ∀y (r(x, y) → r(y, x))"), {ENTITY: 3}),
+        (ask("∀x ∃y likes(x, y)", "¬likes(tom, ann)", "∃y likes(ann, y) ∧ likes(y, y)"), {ENTITY: 3}),
+        (ask("∀x:Person ∃y:Town lives(x, y)", "∃y:Town ∀x:Person lives(x, y)"), {"Person": 2, "Town": 2}),
+        (ask("∀x ¬(f(x) = x)", "∀x f(f(x)) = x"), {ENTITY: 3}),
+        (ask("p(f(a))", "∀x (p(x) → p(f(f(x))))", "∀x p(x)"), {ENTITY: 2}),
+        (
+            ask(
+                *[f"∃x n{i}(x)" for i in range(5)],
+                *[f"∀x ¬(n{i}(x) ∧ n{j}(x))" for i in range(5) for j in range(i)],
+                "∀x ∃y r(x, y)",
+                "∃x r(x, x)",
+            ),
+            {ENTITY: 5},
+        ),
+    ],
+)
+def test_outside_the_class_the_first_small_domain_with_a_countermodel_is_taken(
+    query: Query, elements: Mapping[str, int]
+) -> None:
+    assert isinstance(SOLVER.decide(query), Unknown)
+    answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
+    assert_refuted(query, answer)
+    assert isinstance(answer, Refuted)
+    assert answer.model is not None
+    assert answer.model.domains == elements
+
+
+def test_a_query_that_needs_more_ground_formulas_is_left_to_others() -> None:
+    variables = "".join(f"∀x{number} " for number in range(8))
+    body = "r(x0, x7) ∨ " + " ∨ ".join(f"r(x{number}, x{number + 1})" for number in range(7))
+    query = ask(f"{variables}({body})", "∀x ∃y ¬r(x, y)", "∃x r(x, x)", "r(a, b) ∧ r(b, c)")
+    answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
+    assert answer == Unknown(Reason.BUDGET, "more than 5000 ground formulas")
+    assert 25_000 <= answer.steps <= 60_000
+
+
+def test_functions_of_many_arguments_are_left_to_others() -> None:
+    arguments = "x0, x1, x2, x3, x4, x5, x6, x7, x8, x9"
+    query = ask(" ".join(f"∀{name.strip()}" for name in arguments.split(",")) + f" p(f({arguments}))", "∀x ∃y r(x, y)")
+    answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
+    assert isinstance(answer, Refuted)  # by one element
+    harder = Query((*query.dependencies, *ask("∀x ∃y r(x, y)", "⊥").dependencies), parse_formula("∃x r(x, x)"))
+    answer = refuted_in_small_domain(harder, Signature.infer(harder.formulas))
+    assert answer == Unknown(Reason.INCOMPLETE, "no countermodel with 8 elements in each sort")
 
 
 # -- traps ------------------------------------------------------------------------------------------------------------

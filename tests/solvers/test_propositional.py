@@ -41,13 +41,13 @@ from proof_r1_formal.solvers.propositional import (
 from tests.builders import compound
 
 
-def by_clauses(formulas: Sequence[Signed]) -> Assignment | None:
+def by_clauses(formulas: Sequence[Signed], budget: int = BUDGET) -> Assignment | None:
     """The answer of the SAT solver, whatever the number of atoms."""
-    return Clauses(Grounding(formulas)).satisfying_assignment(formulas)
+    return Clauses(Grounding(formulas), budget).satisfying_assignment(formulas)
 
 
-def by_table(formulas: Sequence[Signed]) -> Assignment | None:
-    return TruthTable(Grounding(formulas)).satisfying_assignment(formulas)
+def by_table(formulas: Sequence[Signed], budget: int = BUDGET) -> Assignment | None:
+    return TruthTable(Grounding(formulas), budget=budget).satisfying_assignment(formulas)
 
 
 each_path = pytest.mark.parametrize("path", [by_table, by_clauses])
@@ -242,22 +242,19 @@ def test_a_weak_quantifier_is_all_its_instances_and_a_strong_one_its_witness() -
 DIFFERENT = "p → ((q ∧ ¬r) → p)"  # itself, p, (…) → p, q ∧ ¬r, q, r; a clause for each sign that is needed
 
 
-def test_the_budget_counts_each_formula_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_budget_counts_each_formula_once() -> None:
     formulas = read(DIFFERENT)
-    monkeypatch.setattr(propositional, "BUDGET", 6)
-    assert by_table([*formulas, *formulas, *[(formula, False) for formula, _ in formulas]]) is None
-    monkeypatch.setattr(propositional, "BUDGET", 5)
+    repeated = [*formulas, *formulas, *[(formula, False) for formula, _ in formulas]]
+    assert by_table(repeated, budget=6) is None
     with pytest.raises(BudgetSpentError, match="more than 5 ground formulas"):
-        by_table(formulas)
+        by_table(formulas, budget=5)
 
 
-def test_the_budget_bounds_clauses_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_budget_bounds_clauses_too() -> None:
     formulas = read(DIFFERENT)
-    monkeypatch.setattr(propositional, "BUDGET", 8)
-    assert by_clauses(formulas) is not None
-    monkeypatch.setattr(propositional, "BUDGET", 3)
+    assert by_clauses(formulas, budget=8) is not None
     with pytest.raises(BudgetSpentError, match="more than 3 ground formulas"):
-        by_clauses(formulas)
+        by_clauses(formulas, budget=3)
 
 
 @each_path
@@ -278,6 +275,8 @@ def test_conflicts_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = [f"¬(in(p{i}, h{j}) ∧ in(p{k}, h{j}))" for j in range(6) for i in range(7) for k in range(i)]
     formulas = read(*pigeons, *alone)
     assert by_clauses(formulas) is None
-    monkeypatch.setattr(propositional, "CONFLICTS", 10)
-    with pytest.raises(BudgetSpentError, match="more than 10 conflicts in the SAT solver"):
+    monkeypatch.setattr(propositional, "CONFLICTS", 20)
+    with pytest.raises(BudgetSpentError, match="more than 20 conflicts in the SAT solver"):
         by_clauses(formulas)
+    with pytest.raises(BudgetSpentError, match="more than 10 conflicts in the SAT solver"):
+        by_clauses(formulas, budget=BUDGET // 2)
