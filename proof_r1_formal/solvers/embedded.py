@@ -2,9 +2,9 @@
 
 In: a query. Out: an answer with a proof term or a countermodel. That premises are consistent is mostly shown by a model
 with one element in each sort. Otherwise unit propagation comes first, and finds nearly all proofs. The decision
-procedure for the effectively propositional class finds countermodels; the tableau finds the other proofs, and those
-outside the class, where Z3 finds countermodels. Where no proof is found, a "yes" is the decision procedure's or Z3's
-word, and comes without a proof.
+procedure for the effectively propositional class finds countermodels; the tableau finds the other proofs. Outside the
+class, countermodels are searched for in small domains, and then by Z3. Where no proof is found, a "yes" is the decision
+procedure's or Z3's word, and comes without a proof.
 """
 
 from __future__ import annotations

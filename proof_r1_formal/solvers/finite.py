@@ -1,4 +1,5 @@
 """The decision procedure for effectively propositional queries (∃*∀* once negations are moved inward), with equality.
+For other queries, a search for countermodels in small domains.
 
 In: a query. Out: an answer; ``Refuted`` with a countermodel that the reference evaluator confirms. What it decides, it
 decides by ground instances alone. ``Unknown`` says why it does not: the query is outside the class, or costs too much.

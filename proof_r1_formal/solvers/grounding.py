@@ -180,6 +180,7 @@ class SmallDomain(Grounding):
         values = sum([prod([sizes[sort] for sort in type_.arguments]) * sizes[type_.result] for _, type_ in functions])
         if values > MAX_VALUES or not all(sizes.values()):
             raise OutsideError("a domain without elements, or with too many values of functions", self.looked_at)
+        self.looked_at = values
         self.laws: list[Formula] = []
         for name, type_ in functions:
             if type_.arguments:
