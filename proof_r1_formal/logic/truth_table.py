@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from proof_r1_formal.logic.syntax import And, Atom, Binary, Eq, Formula, Implies, Not, Or, Top, Xor
+from proof_r1_formal.logic.syntax import And, Atom, Binary, Eq, Formula, Implies, Not, Or, Top, Xor, once
 
 FEW_ATOMS = 6
 """The atoms of a small table, whose 64 rows fit a machine word."""
@@ -106,6 +106,7 @@ def combined(formula: Binary, left: int, right: int, every: int) -> int:
     return left ^ right if isinstance(formula, Xor) else every ^ left ^ right
 
 
+@once
 def canonical_equation(equation: Eq) -> Eq:
     """The equation or its mirror image, the same one for both."""
     return min(equation, Eq(equation.right, equation.left), key=repr)

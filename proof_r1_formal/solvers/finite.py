@@ -71,7 +71,7 @@ def refuted_in_small_domain(query: Query, signature: Signature) -> Answer:
         steps += answer.steps
         if not isinstance(answer, Entailed):
             return replace(answer, steps=steps)
-    return Unknown(Reason.INCOMPLETE, f"no countermodel with {NEW_ELEMENTS[-1]} elements in each sort", steps)
+    return Unknown(Reason.INCOMPLETE, "no countermodel in a small domain", steps)
 
 
 def _signed(query: Query) -> list[Signed]:

@@ -169,25 +169,24 @@ class SmallDomain(Grounding):
         self._taken = None
         self.terms = {sort: {} for sort in signature.sorts}
         written = {term.function: term for formula, _ in formulas for term in terms(formula) if isinstance(term, App)}
-        functions = signature.functions.items()
-        for name, type_ in functions:
-            if not type_.arguments:
+        applied = {name: type_ for name, type_ in signature.functions.items() if type_.arguments}
+        for name, type_ in signature.functions.items():
+            if name not in applied:
                 self.terms[type_.result][written[name]] = None
         for found in self.terms.values():
             found.update({self._new(f"␣n{number}"): None for number in range(new)})
         self._elements = {sort: list(found) for sort, found in self.terms.items()}
         sizes = {sort: len(found) for sort, found in self._elements.items()}
-        values = sum([prod([sizes[sort] for sort in type_.arguments]) * sizes[type_.result] for _, type_ in functions])
+        values = sum([prod([sizes[sort] for sort in (*type_.arguments, type_.result)]) for type_ in applied.values()])
         if values > MAX_VALUES or not all(sizes.values()):
             raise OutsideError("a domain without elements, or with too many values of functions", self.looked_at)
         self.looked_at = values
         self.laws: list[Formula] = []
-        for name, type_ in functions:
-            if type_.arguments:
-                for arguments in product(*[self._elements[sort] for sort in type_.arguments]):
-                    value = written[name].on(arguments)
-                    self.laws.append(disjunction(tuple([Eq(value, e) for e in self._elements[type_.result]])))
-                    self.terms[type_.result][value] = None
+        for name, type_ in applied.items():
+            for arguments in product(*[self._elements[sort] for sort in type_.arguments]):
+                value = written[name].on(arguments)
+                self.laws.append(disjunction(tuple([Eq(value, e) for e in self._elements[type_.result]])))
+                self.terms[type_.result][value] = None
 
     def _range(self, formula: Quantified, _sign: bool) -> Collection[Term]:
         return self._elements[formula.variable.sort]
