@@ -241,8 +241,16 @@ def test_a_broken_solver_is_told_and_its_reports_are_written(tmp_path: Path, wor
         result = run(*arguments, folder=tmp_path)
         assert result.returncode == 1
         assert "verified            0 of 13 (0.0%)" in result.stderr
-        assert "19 questions are undecided because the solver is broken" in result.stderr
-        assert (tmp_path / "out").read_text("utf-8").count("(broken") == 19
+        assert "31 questions are undecided because the solver is broken" in result.stderr
+        assert (tmp_path / "out").read_text("utf-8").count("(broken") == 31
+
+
+@pytest.mark.parametrize("command", [("evaluate",), ("best", "-o", "best.jsonl"), ("show", "--id", "garden/2")])
+def test_commands_that_show_verdicts_tell_of_a_broken_solver(tmp_path: Path, command: tuple[str, ...]) -> None:
+    name, *options = command
+    result = run(name, *INPUTS, *options, "--solver", "process:/bin/ls", folder=tmp_path)
+    assert result.returncode == 1
+    assert "undecided because the solver is broken" in result.stderr
 
 
 def test_no_text_of_a_model_or_a_file_commands_the_terminal(tmp_path: Path) -> None:

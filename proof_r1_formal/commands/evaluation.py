@@ -156,7 +156,7 @@ def evaluate(
         write_output(diagnosis, "".join(assessor.diagnosed).encode("ascii"))
     if plots is not None:
         log(f"{counted(len(draw(results, plots)), 'picture')} written to {plots}")
-    finish(assessor.skipped)
+    finish(assessor.skipped, broken=assessor.broken)
 
 
 def _slug(title: str) -> str:
@@ -176,7 +176,7 @@ def _study_results(path: Path, assessor: _Assessor) -> dict[Key, Assessment]:
     }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Assessor:
     """Assesses files of completions, all in the same way.
 
@@ -184,6 +184,7 @@ class _Assessor:
         diagnoses: whether to note every entailed step under a wrong rule.
         skipped: lines that cannot be used.
         diagnosed: the noted steps, a line of JSON each.
+        broken: number of questions that are undecided because the solver is broken.
     """
 
     settings: Settings
@@ -195,6 +196,7 @@ class _Assessor:
     diagnoses: bool
     skipped: list[str] = field(default_factory=list)
     diagnosed: list[str] = field(default_factory=list)
+    broken: int = 0
 
     def assess(self, key: Key, known: ProblemSet, completions: Path, rules: str, seen: Catalogue) -> Assessment:
         """The assessment of a file."""
@@ -213,7 +215,7 @@ class _Assessor:
         examined = examine_many(known, noted(), settings=settings, workers=self.workers, engine=self.engine)
         found = assess(
             known,
-            self._diagnosed(key, with_progress(examined, stem(completions), count_lines(completions))),
+            self._noted(key, with_progress(examined, stem(completions), count_lines(completions))),
             lengths=lengths,
             costs=costs,
             failures=[(one.problem_id, one.sample) for one in read_failures(beside(completions, "failures"))],
@@ -231,9 +233,10 @@ class _Assessor:
             log(f"{completions}: {have} fewer than K = {found.metrics.samples} completions")
         return found
 
-    def _diagnosed(self, key: Key, examined: Iterable[Examined]) -> Iterator[Examined]:
-        """The same, with the steps noted."""
+    def _noted(self, key: Key, examined: Iterable[Examined]) -> Iterator[Examined]:
+        """The same, with the steps and the undecided questions noted."""
         for one in examined:
+            self.broken += one.report.broken
             for misnamed in one.misnamed if self.diagnoses else ():
                 record = {**key._asdict(), **misnamed_record(one.report, misnamed)}
                 self.diagnosed.append(f"{to_json_line(record)}\n")
@@ -268,7 +271,9 @@ def best(
 
     settings = Settings(solver=solver, rules=rules, answers=cache)
     examined = examine_many(known, noted(), settings=settings, workers=workers, engine=engine(ray))
+    broken = 0
     for one in with_progress(examined, "examining", count_lines(completions)):
+        broken += one.report.broken
         candidates.setdefault(one.report.problem_id, []).append(one.candidate())
     chosen = {problem_id: best_of(of) for problem_id, of in candidates.items()}
     write_completions(out, [read[problem_id, one.sample] for problem_id, one in chosen.items()])
@@ -278,4 +283,4 @@ def best(
         f"{counted(len(chosen), 'completion')} written to {out}: {certified} certified, "
         f"{len(chosen) - certified - silent} with the most frequent answer, {silent} without an answer"
     )
-    finish(skipped)
+    finish(skipped, broken=broken)

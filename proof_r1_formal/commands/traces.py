@@ -127,11 +127,12 @@ def show(
     chosen = (
         c for c in usable_completions(completions, known, skipped) if c.problem_id == id and sample in (None, c.sample)
     )
-    count = 0
+    count = broken = 0
     for report in verify_many(known, chosen, settings=Settings(solver=solver, rules=rules, atomic=atomic)):
         OUT.print(trace(problem, report))
         count += 1
+        broken += report.broken
     if not count:
         log_skipped(skipped)
         fail(f"{completions} has no completion of problem {id!r}{'' if sample is None else f', sample {sample}'}")
-    finish(skipped)
+    finish(skipped, broken=broken)

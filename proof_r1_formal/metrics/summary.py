@@ -21,7 +21,7 @@ class Summary:
         problems: the problems of the reports, by id.
 
     Attributes:
-        broken: number of questions about actions that are undecided because the solver is broken.
+        broken: number of questions that are undecided because the solver is broken.
     """
 
     def __init__(self, problems: Mapping[str, Problem]) -> None:
@@ -34,7 +34,7 @@ class Summary:
 
     def add(self, report: TraceReport) -> None:
         """Count a report."""
-        self.broken += sum(finding.broken for action in report.actions for finding in action.findings)
+        self.broken += report.broken
         self._traces += 1
         self._verified += report.verified
         self._rule_verified += report.rule_verified

@@ -14,7 +14,7 @@ from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.report import Code, Finding, StepReport
 from proof_r1_formal.rules.schema import GOAL_BINDING, Rule
-from proof_r1_formal.solvers.base import Entailed, Refuted, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown
 from proof_r1_formal.solvers.oracle import Oracle
 
 Consistency: TypeAlias = Literal["consistent", "inconsistent", "undecided"]
@@ -73,7 +73,7 @@ def binding_findings(
 
 
 def answer_findings(
-    option: Option | None, steps: Sequence[StepReport], consistency: Consistency, uncertain: Openness | None
+    option: Option | None, steps: Sequence[StepReport], contradiction: Answer, uncertain: Openness | None
 ) -> Iterator[Finding]:
     """Why the answer is not verified, or not rule-verified.
 
@@ -85,7 +85,7 @@ def answer_findings(
     Args:
         option: that is selected.
         steps: the reports on all actions.
-        consistency: of the premises.
+        contradiction: whether the premises contradict each other.
         uncertain: whether two countermodels confirm the answer Uncertain; None for other answers.
     """
     if option is None:
@@ -97,10 +97,11 @@ def answer_findings(
         return
     if not terminal.schema or any(finding.code is Code.BINDING_MISMATCH for finding in terminal.findings):
         yield Finding(Code.BINDING_MISMATCH, f"the terminal action does not state the formula of {option.id}")
-    if consistency == "inconsistent":
+    if isinstance(contradiction, Entailed):
         yield Finding(Code.INCONSISTENT_PREMISES, "the premises contradict each other, so everything follows from them")
-    elif consistency == "undecided":
-        yield Finding(Code.UNDECIDED, "whether the premises have a model stayed undecided")
+    elif isinstance(contradiction, Unknown):
+        why = f"{contradiction.reason}: {contradiction.detail}"
+        yield Finding(Code.UNDECIDED, f"whether the premises have a model stayed undecided ({why})")
     if option.label == UNCERTAIN:
         if uncertain == "refuted":
             yield Finding(Code.NOT_UNCERTAIN, "the premises entail the goal or its negation")

@@ -66,6 +66,9 @@ NOTES = frozenset({Code.UNUSED_DEPENDENCY, Code.COMPOUND_STEP})
 
 _OF_QUESTIONS = frozenset({Code.UNDECIDED, Code.RULE_UNDECIDED, Code.PROGRESS_UNDECIDED, Code.BINDING_MISMATCH})
 _BROKEN = f"stayed undecided ({Reason.BROKEN}"
+_BROKEN_WITH_DETAIL = tuple(
+    [f"whether the {asked} {_BROKEN}: " for asked in ("dependencies entail the conclusion", "premises have a model")]
+)
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -84,8 +87,8 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     @property
     def broken(self) -> bool:
         """Whether a question is undecided because the solver is broken."""
-        entailment = self.message.startswith(f"whether the dependencies entail the conclusion {_BROKEN}: ")
-        return self.code in _OF_QUESTIONS and (entailment or self.message.endswith(f"{_BROKEN})"))
+        with_detail = self.message.startswith(_BROKEN_WITH_DETAIL)
+        return self.code in _OF_QUESTIONS and (with_detail or self.message.endswith(f"{_BROKEN})"))
 
 
 class ModelReport(msgspec.Struct, frozen=True, gc=False):
@@ -217,6 +220,12 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
     findings: tuple[Finding, ...]
     rules: str
     solver: str
+
+    @property
+    def broken(self) -> int:
+        """The number of questions that are undecided because the solver is broken."""
+        findings = [*self.findings, *[finding for action in self.actions for finding in action.findings]]
+        return sum(finding.broken for finding in findings)
 
     def reward(self, name: RewardName = "sound") -> float:
         """The reward of the completion, see :mod:`proof_r1_formal.proof.rewards`.

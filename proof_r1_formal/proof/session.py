@@ -176,8 +176,7 @@ class VerifierSession:
             if not steps[index].in_closure:
                 steps[index] = structs.replace(steps[index], in_closure=True)
         names = self._names(closure)
-        consistency = self._context.consistency
-        findings = tuple(answer_findings(option, steps, consistency, uncertain))
+        findings = tuple(answer_findings(option, steps, self._context.contradiction, uncertain))
         reference = self._context.problem.answer
         return TraceReport(
             problem_id=self._context.problem.id,
@@ -188,7 +187,7 @@ class VerifierSession:
             actions=tuple(steps),
             closure=names,
             used_closure=names if used_closure is closure else self._names(used_closure),
-            consistency=consistency,
+            consistency=self._context.consistency,
             uncertain=uncertain,
             verified=is_verified(findings),
             rule_verified=not findings and uncertain is None,

@@ -24,6 +24,7 @@ from proof_r1_formal.metrics.metrics_tables import metrics_tables
 from proof_r1_formal.metrics.tables import to_csv, to_json, to_latex, to_markdown, to_rich
 from proof_r1_formal.proof.answer import answer_findings, is_verified
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
+from proof_r1_formal.solvers.base import Refuted
 
 RULE = "IMPLICATION_ELIMINATION"
 TRUE = three_way_options(parse_formula("A"))[0]
@@ -84,7 +85,7 @@ def report(name: str, sample: int, kinds: str, *, right: bool = True, parsed: bo
         name_of_step = "s" if letters or not right else TRUE.id
         steps.append(step(letter, name=name_of_step, terminal=not letters and inside, inside=inside))
     option = TRUE if right else None
-    findings = tuple(answer_findings(option, steps, "consistent", None))
+    findings = tuple(answer_findings(option, steps, Refuted(), None))
     return TraceReport(
         problem_id=name,
         sample=sample,

@@ -7,12 +7,13 @@ import pytest
 from proof_r1_formal.data.problem import GOAL_TRUE, GOAL_UNCERTAIN, Option, Problem, three_way_options
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.proof.answer import Consistency, Openness, answer_findings, binding_findings, is_verified, states
+from proof_r1_formal.proof.answer import Openness, answer_findings, binding_findings, is_verified, states
 from proof_r1_formal.proof.report import Code, Finding, StepReport
-from proof_r1_formal.solvers.base import Answer, Reason, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.oracle import Oracle
 
 GOAL, _, OPEN = three_way_options(parse_formula("∀x P(x)"))
+OPEN_QUESTION = Unknown(Reason.BUDGET, "Z3 used its 200000 steps")
 
 
 def step(name: str | None, *, semantic: bool = True, rule: bool = True, option: Option | None = None) -> StepReport:
@@ -35,33 +36,43 @@ def step(name: str | None, *, semantic: bool = True, rule: bool = True, option: 
 
 
 @pytest.mark.parametrize(
-    ("option", "consistency", "uncertain", "code"),
+    ("option", "contradiction", "uncertain", "code"),
     [
-        (GOAL, "consistent", None, None),
-        (GOAL, "undecided", None, Code.UNDECIDED),
-        (GOAL, "inconsistent", None, Code.INCONSISTENT_PREMISES),
-        (OPEN, "consistent", "verified", None),
-        (OPEN, "undecided", "verified", Code.UNDECIDED),
-        (OPEN, "consistent", "undecided", Code.UNDECIDED),
-        (OPEN, "consistent", "refuted", Code.NOT_UNCERTAIN),
-        (OPEN, "consistent", None, Code.UNDECIDED),
+        (GOAL, Refuted(), None, None),
+        (GOAL, OPEN_QUESTION, None, Code.UNDECIDED),
+        (GOAL, Entailed(), None, Code.INCONSISTENT_PREMISES),
+        (OPEN, Refuted(), "verified", None),
+        (OPEN, OPEN_QUESTION, "verified", Code.UNDECIDED),
+        (OPEN, Refuted(), "undecided", Code.UNDECIDED),
+        (OPEN, Refuted(), "refuted", Code.NOT_UNCERTAIN),
+        (OPEN, Refuted(), None, Code.UNDECIDED),
     ],
 )
 def test_what_is_undecided_is_not_verified(
-    option: Option, consistency: Consistency, uncertain: Openness | None, code: Code | None
+    option: Option, contradiction: Answer, uncertain: Openness | None, code: Code | None
 ) -> None:
-    findings = tuple(answer_findings(option, [step(None, option=option)], consistency, uncertain))
+    findings = tuple(answer_findings(option, [step(None, option=option)], contradiction, uncertain))
     assert [finding.code for finding in findings] == ([] if code is None else [code])
     assert is_verified(findings) == (code is None)
 
 
+def test_why_the_premises_are_undecided_is_said() -> None:
+    (finding,) = answer_findings(GOAL, [step(None, option=GOAL)], OPEN_QUESTION, None)
+    message = "whether the premises have a model stayed undecided (budget: Z3 used its 200000 steps)"
+    assert finding == Finding(Code.UNDECIDED, message)
+    assert not finding.broken
+    broken = Unknown(Reason.BROKEN, "it ended with status 1")
+    (finding,) = answer_findings(GOAL, [step(None, option=GOAL)], broken, None)
+    assert finding.broken
+
+
 def test_the_steps_that_fail_are_named() -> None:
     steps = [step("s1", semantic=False, rule=False), step(None, semantic=False), step("s3"), step(None, option=GOAL)]
-    assert tuple(answer_findings(GOAL, steps, "consistent", None)) == (
+    assert tuple(answer_findings(GOAL, steps, Refuted(), None)) == (
         Finding(Code.UNVERIFIED_STEP, "not entailed: s1, an action without an id", ("s1", "an action without an id")),
     )
     steps = [step("s1", rule=False), step("s2"), step(None, option=GOAL)]
-    found = tuple(answer_findings(GOAL, steps, "consistent", None))
+    found = tuple(answer_findings(GOAL, steps, Refuted(), None))
     assert found == (Finding(Code.UNRULED_STEP, "not an instance of its rule: s1", ("s1",)),)
     assert is_verified(found)
 
