@@ -319,6 +319,12 @@ def test_a_query_that_needs_more_ground_formulas_is_left_to_others() -> None:
     assert 25_000 <= answer.steps <= 60_000
 
 
+def test_the_price_of_small_domains_counts_values_of_functions() -> None:
+    query = ask("∀x ¬(f(x) = x)", "∀x f(f(x)) = x")
+    answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
+    assert answer.steps == 3_054  # of which 5 × (1 + 4 + 9) for f in domains of 1, 2 and 3 elements
+
+
 def test_functions_of_many_arguments_are_left_to_others() -> None:
     arguments = "x0, x1, x2, x3, x4, x5, x6, x7, x8, x9"
     query = ask(" ".join(f"∀{name.strip()}" for name in arguments.split(",")) + f" p(f({arguments}))", "∀x ∃y r(x, y)")
