@@ -6,7 +6,7 @@ All functions are pure, and linear in the size of their result unless they say o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import TypeAlias, assert_never
 
 from proof_r1_formal.logic.syntax import (
@@ -28,8 +28,6 @@ from proof_r1_formal.logic.syntax import (
     Top,
     Var,
     Xor,
-    conjunction,
-    disjunction,
     once,
 )
 
@@ -240,21 +238,12 @@ def alpha_equivalent(first: Formula, second: Formula) -> bool:
 
 def conjuncts(formula: Formula) -> tuple[Formula, ...]:
     """The operands of the outermost ∧, however nested, in order; the formula itself if it is no ∧."""
-    return _operands(formula, And)
+    return operands(formula, And)
 
 
-def disjuncts(formula: Formula) -> tuple[Formula, ...]:
-    """The operands of the outermost ∨, however nested, in order; the formula itself if it is no ∨."""
-    return _operands(formula, Or)
-
-
-def xor_operands(formula: Formula) -> tuple[Formula, ...]:
-    """The operands of the outermost ⊕, however nested, in order; the formula itself if it is no ⊕."""
-    return _operands(formula, Xor)
-
-
-def _operands(formula: Formula, connective: type[And] | type[Or] | type[Xor]) -> tuple[Formula, ...]:
-    operands: list[Formula] = []
+def operands(formula: Formula, connective: type[And | Or | Xor]) -> tuple[Formula, ...]:
+    """The operands of the outermost connective of that kind, as :func:`conjuncts` are those of ∧."""
+    found: list[Formula] = []
     stack: list[Formula] = [formula]
     while stack:
         current = stack.pop()
@@ -262,8 +251,8 @@ def _operands(formula: Formula, connective: type[And] | type[Or] | type[Xor]) ->
             stack.append(current.right)
             stack.append(current.left)
         else:
-            operands.append(current)
-    return tuple(operands)
+            found.append(current)
+    return tuple(found)
 
 
 @once
@@ -276,10 +265,9 @@ def regrouped(formula: Formula) -> Formula:
 
 
 def _regrouped(formula: Formula) -> Formula:
-    if isinstance(formula, And):
-        return conjunction(tuple(sorted([_regrouped(f) for f in conjuncts(formula)], key=_order)))
-    if isinstance(formula, Or):
-        return disjunction(tuple(sorted([_regrouped(f) for f in disjuncts(formula)], key=_order)))
+    if isinstance(formula, (And, Or)):
+        connective = type(formula)
+        return reduce(connective, sorted([_regrouped(f) for f in operands(formula, connective)], key=_order))
     if isinstance(formula, Binary):
         return type(formula)(_regrouped(formula.left), _regrouped(formula.right))
     if isinstance(formula, Not):

@@ -33,17 +33,8 @@ from proof_r1_formal.logic.syntax import (
     Term,
     Var,
     Xor,
-    conjunction,
-    disjunction,
 )
-from proof_r1_formal.logic.transform import (
-    conjuncts,
-    disjuncts,
-    fresh_variable,
-    regrouped,
-    substitute,
-    xor_operands,
-)
+from proof_r1_formal.logic.transform import fresh_variable, operands, regrouped, substitute
 
 MAX_OPERANDS = 10
 """Conjunctions and disjunctions of more operands are not split; :func:`matches` tells its caller through
@@ -107,19 +98,13 @@ def _sides(pattern: Connective, formula: Formula, skipped: Callable[[], None]) -
         return ()
     if isinstance(formula, Xor):
         nested = isinstance(formula.left, Xor) or isinstance(formula.right, Xor)
-        return _splits(xor_operands(formula), _xor, skipped) if nested else ((formula.left, formula.right),)
+        return _splits(formula, skipped) if nested else ((formula.left, formula.right),)
     if isinstance(formula, Implies):
         return ((formula.left, formula.right),)
-    if isinstance(formula, Or):
-        return _splits(disjuncts(formula), disjunction, skipped)
-    if isinstance(formula, And):
-        return _splits(conjuncts(formula), conjunction, skipped)
+    if isinstance(formula, (And, Or)):
+        return _splits(formula, skipped)
     assert isinstance(formula, Iff)
     return (formula.left, formula.right), (formula.right, formula.left)
-
-
-def _xor(operands: tuple[Formula, ...]) -> Formula:
-    return reduce(Xor, operands)
 
 
 def _heads(quantifier: type[Quantified], formula: Formula) -> Iterator[tuple[Var, Formula]]:
@@ -140,21 +125,21 @@ _DIVISIONS = [sorted(range(1, (1 << count) - 1), key=int.bit_count) for count in
 """For each number of operands, from 1 on, the bits of those in the first part, small parts first."""
 
 
-def _splits(
-    operands: tuple[Formula, ...], join: Callable[[tuple[Formula, ...]], Formula], skipped: Callable[[], None]
-) -> Sequence[tuple[Formula, Formula]]:
+def _splits(formula: And | Or | Xor, skipped: Callable[[], None]) -> Sequence[tuple[Formula, Formula]]:
     """Every division of the operands into two non-empty parts, small first parts first."""
-    count = len(operands)
+    join = type(formula)
+    parts = operands(formula, join)
+    count = len(parts)
     if count == 2:
-        one, other = operands
+        one, other = parts
         return (one, other), (other, one)
     if count > MAX_OPERANDS:
         skipped()
         return ()
     return [
         (
-            join(tuple([f for i, f in enumerate(operands) if mask >> i & 1])),
-            join(tuple([f for i, f in enumerate(operands) if not mask >> i & 1])),
+            reduce(join, [f for i, f in enumerate(parts) if mask >> i & 1]),
+            reduce(join, [f for i, f in enumerate(parts) if not mask >> i & 1]),
         )
         for mask in _DIVISIONS[count - 1]
     ]

@@ -49,8 +49,7 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import (
     alpha_equivalent,
     alpha_normal,
-    conjuncts,
-    disjuncts,
+    operands,
     regrouped,
     substitute,
 )
@@ -143,13 +142,13 @@ def test_regrouping_and_renaming_do_not_change_the_representative(formula: Formu
     def scrambled(part: Formula) -> Formula:
         match part:
             case And() | Or():
-                operands = [scrambled(f) for f in (conjuncts(part) if isinstance(part, And) else disjuncts(part))]
-                rng.shuffle(operands)
-                while len(operands) > 1:
-                    right = operands.pop(rng.randrange(len(operands)))
-                    left = operands.pop(rng.randrange(len(operands)))
-                    operands.append(type(part)(left, right))
-                return operands[0]
+                parts = [scrambled(f) for f in operands(part, type(part))]
+                rng.shuffle(parts)
+                while len(parts) > 1:
+                    right = parts.pop(rng.randrange(len(parts)))
+                    left = parts.pop(rng.randrange(len(parts)))
+                    parts.append(type(part)(left, right))
+                return parts[0]
             case Top() | Bottom() | Atom() | Eq():
                 return part
             case Not(body):

@@ -15,7 +15,7 @@ from proof_r1_formal.data.completions import Completion, read_completions, write
 from proof_r1_formal.errors import CatalogueError, DataError, SignatureError
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import And, Formula, Implies, Or
-from proof_r1_formal.logic.transform import disjuncts
+from proof_r1_formal.logic.transform import operands
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, check_rule
@@ -84,7 +84,7 @@ def any_rule(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula,
 
 def weakened(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
     """Takes a disjunction for an instance if one of its parts is one."""
-    results = (check_rule(rule, dependencies, part, oracle) for part in (conclusion, *disjuncts(conclusion)))
+    results = (check_rule(rule, dependencies, part, oracle) for part in (conclusion, *operands(conclusion, Or)))
     return next((result for result in results if isinstance(result, Match)), NoMatch())
 
 
