@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias, assert_never, cast
+from typing import Literal, TypeAlias, assert_never, cast
 
 from proof_r1_formal.errors import require_type
 from proof_r1_formal.logic.readings import (
@@ -62,12 +62,6 @@ _PLAIN_NAME = re.compile(rf"{_NO_WORD}\w(?:\w|['’]|-(?=\w))*")  # one with a d
 _PLAIN_BINDER = re.compile(rf"{_NO_WORD}\w(?:\w|['’])*")
 
 
-class _Symbols(NamedTuple):
-    notation: Notation
-    of: Mapping[type[Formula], str]
-    juxtaposed: bool = False
-
-
 SYMBOLS: Mapping[type[Formula], str] = {
     Top: "⊤",
     Bottom: "⊥",
@@ -95,11 +89,7 @@ _ASCII: Mapping[type[Formula], str] = {
     ForAll: "all ",
     Exists: "exists ",
 }
-_INFIX = {
-    "unicode": _Symbols("unicode", SYMBOLS),
-    "juxtaposed": _Symbols("juxtaposed", SYMBOLS, juxtaposed=True),
-    "ascii": _Symbols("ascii", _ASCII),
-}
+_INFIX = {"unicode": SYMBOLS, "juxtaposed": SYMBOLS, "ascii": _ASCII}
 _PREFIX_WORDS: dict[type, str] = {And: "and", Xor: "xor", Or: "or", Implies: "->", Iff: "<->"}
 
 # Binding strength; a quantified or negated formula and an atom bind tightest.
@@ -123,8 +113,7 @@ def show(formula: Formula, notation: Notation = "unicode") -> str:
     if known is None:
         require_type(formula, Node, "formula", "parse_formula() makes one from text")
         separated = _separated(formula)
-        prefix = notation == "prefix"
-        known = _prefix(separated) if prefix else _infix(separated, _INFIX[notation], 0, last=True)
+        known = _prefix(separated) if notation == "prefix" else _infix(separated, notation, 0, last=True)
         formula.memo[notation] = known
     return known
 
@@ -143,33 +132,34 @@ def _applied(name: str, arguments: tuple[Term, ...]) -> str:
     return f"{_name(name)}({', '.join([show_term(a) for a in arguments])})" if arguments else _name(name)
 
 
-def _infix(formula: Formula, symbols: _Symbols, strength: int, *, last: bool) -> str:
+def _infix(formula: Formula, notation: Notation, strength: int, *, last: bool) -> str:
     """``last``: nothing of the same pair of parentheses follows, so that a quantifier may stand bare."""
-    known: str | None = None if formula.quantifiers else formula.memo.get(symbols.notation)
+    known: str | None = None if formula.quantifiers else formula.memo.get(notation)
     if known is not None:
         return known if _STRENGTH.get(type(formula), _TIGHT) >= strength else f"({known})"
+    symbols = _INFIX[notation]
     if isinstance(formula, Atom):
-        if symbols.juxtaposed and formula.arguments:
+        if notation == "juxtaposed" and formula.arguments:
             return " ".join([_head(formula.predicate, formula.arguments), *[_argument(a) for a in formula.arguments]])
         return _applied(formula.predicate, formula.arguments)
     if isinstance(formula, Not):
         if isinstance(formula.body, Eq):
-            return f"{symbols.of[Not]}({_infix(formula.body, symbols, 0, last=True)})"
-        return f"{symbols.of[Not]}{_infix(formula.body, symbols, _TIGHT, last=last)}"
+            return f"{symbols[Not]}({_infix(formula.body, notation, 0, last=True)})"
+        return f"{symbols[Not]}{_infix(formula.body, notation, _TIGHT, last=last)}"
     if isinstance(formula, Binary):
         own = _STRENGTH[type(formula)]
         rightwards = isinstance(formula, Implies)
         closed = own >= strength  # no parentheses around this one
-        left = _infix(formula.left, symbols, own + rightwards, last=False)
-        right = _infix(formula.right, symbols, own + (not rightwards), last=last or not closed)
-        text = f"{left} {symbols.of[type(formula)]} {right}"
+        left = _infix(formula.left, notation, own + rightwards, last=False)
+        right = _infix(formula.right, notation, own + (not rightwards), last=last or not closed)
+        text = f"{left} {symbols[type(formula)]} {right}"
         return text if closed else f"({text})"
     if isinstance(formula, Eq):
-        return f"{show_term(formula.left)} {symbols.of[Eq]} {show_term(formula.right)}"
+        return f"{show_term(formula.left)} {symbols[Eq]} {show_term(formula.right)}"
     if isinstance(formula, Top | Bottom):
-        return symbols.of[type(formula)]
+        return symbols[type(formula)]
     sort = "" if formula.variable.sort == ENTITY else f":{_binder(formula.variable.sort)}"
-    text = f"{symbols.of[type(formula)]}{_bound(formula)}{sort} {_infix(formula.body, symbols, _TIGHT, last=True)}"
+    text = f"{symbols[type(formula)]}{_bound(formula)}{sort} {_infix(formula.body, notation, _TIGHT, last=True)}"
     return text if last else f"({text})"
 
 
