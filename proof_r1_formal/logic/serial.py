@@ -43,13 +43,10 @@ _NAMES: dict[type[Formula], str] = {kind: name for name, kind in (*_CONNECTIVES.
 
 def term_to_data(term: Term) -> Data:
     """The term as a JSON value."""
-    match term:
-        case Var(name, sort):
-            return ["var", name, sort]
-        case App(function, arguments):
-            applied: Data = ["app", function, *[term_to_data(argument) for argument in arguments]]
-            return applied if term.sort is None else ["sorted", term.sort, applied]
-    assert_never(term)
+    if isinstance(term, Var):
+        return ["var", term.name, term.sort]
+    applied: Data = ["app", term.function, *[term_to_data(argument) for argument in term.arguments]]
+    return applied if term.sort is None else ["sorted", term.sort, applied]
 
 
 def to_data(formula: Formula) -> Data:

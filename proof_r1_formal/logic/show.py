@@ -164,14 +164,9 @@ def _infix(formula: Formula, notation: Notation, strength: int, *, last: bool) -
 
 
 def _argument(term: Term) -> str:
-    match term:
-        case App(name, ()):
-            return _word(name)
-        case App():
-            return f"({show_term(term)})"
-        case Var():
-            return show_term(term)
-    assert_never(term)
+    if isinstance(term, App):
+        return f"({show_term(term)})" if term.arguments else _word(term.function)
+    return _binder(term.name)
 
 
 def _prefix(formula: Formula) -> str:
@@ -199,14 +194,11 @@ def _prefix(formula: Formula) -> str:
 
 
 def _prefix_term(term: Term) -> str:
-    match term:
-        case Var(name, _):
-            return _binder(name)
-        case App(function, ()):
-            return _word(function)
-        case App(function, arguments):
-            return f"({_head(function, arguments)} {' '.join([_prefix_term(a) for a in arguments])})"
-    assert_never(term)
+    if isinstance(term, Var):
+        return _binder(term.name)
+    if not term.arguments:
+        return _word(term.function)
+    return f"({_head(term.function, term.arguments)} {' '.join([_prefix_term(a) for a in term.arguments])})"
 
 
 # -- names ------------------------------------------------------------------------------------------------------------
@@ -267,9 +259,7 @@ def _numbered(name: str, taken: frozenset[str]) -> str:
 def _is_misread(formula: Formula, scope: dict[str, Var]) -> bool:
     """Whether some variable stands inside a quantifier of its name and another sort, which would capture it in text."""
     match formula:
-        case Top() | Bottom():
-            return False
-        case Atom() | Eq():
+        case Top() | Bottom() | Atom() | Eq():
             return any(isinstance(t, Var) and scope.get(t.name, t) is not t for t in terms(formula))
         case Not(body):
             return _is_misread(body, scope)

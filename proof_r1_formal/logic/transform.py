@@ -159,12 +159,9 @@ def _in_term(term: Term, old: Term, new: Term) -> Term:
 
 def rename_term(term: Term, names: Mapping[str, str]) -> Term:
     """The term with functions, constants among them, renamed; names that are not in ``names`` stay."""
-    match term:
-        case Var():
-            return term
-        case App(function, arguments):
-            return term.on(tuple([rename_term(a, names) for a in arguments]), function=names.get(function))
-    assert_never(term)
+    if isinstance(term, Var):
+        return term
+    return term.on(tuple([rename_term(a, names) for a in term.arguments]), function=names.get(term.function))
 
 
 def rename(formula: Formula, predicates: Mapping[str, str], names: Mapping[str, str]) -> Formula:
