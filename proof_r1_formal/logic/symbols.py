@@ -33,14 +33,12 @@ class Symbols(msgspec.Struct, frozen=True, gc=False):
         uses: each name with its kind and arity, as keys; one that is used in two ways is there twice.
         ground_terms: the terms without variables, each once, arguments before what they are arguments of.
         sorts: sorts of quantified variables, and of terms that name theirs.
-        equality: whether there is an equation.
         one_sort: whether the default sort is the only one.
     """
 
     uses: Mapping[tuple[str, Use], None]
     ground_terms: tuple[App, ...]
     sorts: frozenset[str]
-    equality: bool
     one_sort: bool
 
     @property
@@ -65,7 +63,6 @@ def symbols(formula: Formula) -> Symbols:
     uses: dict[tuple[str, Use], None] = {}
     ground: dict[App, None] = {}
     sorts: set[str] = set()
-    equality = False
 
     pending = [formula]
     while pending:
@@ -82,12 +79,11 @@ def symbols(formula: Formula) -> Symbols:
             sorts.add(part.variable.sort)
             pending.append(part.body)
         elif isinstance(part, Eq):
-            equality = True
             _visit(part.left, uses, ground, sorts)
             _visit(part.right, uses, ground, sorts)
     if sorts <= _DEFAULT:
-        return Symbols(uses, tuple(ground), _DEFAULT if sorts else _NONE, equality, True)
-    return Symbols(uses, tuple(ground), frozenset(sorts), equality, False)
+        return Symbols(uses, tuple(ground), _DEFAULT if sorts else _NONE, True)
+    return Symbols(uses, tuple(ground), frozenset(sorts), False)
 
 
 def _visit(term: Term, uses: dict[tuple[str, Use], None], ground: dict[App, None], sorts: set[str]) -> bool:
