@@ -42,6 +42,7 @@ from proof_r1_formal.logic.syntax import (
     And,
     App,
     Atom,
+    Connective,
     Eq,
     Exists,
     ForAll,
@@ -71,9 +72,8 @@ def parse_by_grammar(text: str) -> Formula:
         require_no_list_marker(text)
         tree = _parser("prefix" if prefix else "infix").parse(text)
     except UnexpectedCharacters as error:
-        raise ParseError(
-            text, error.pos_in_stream or 0, _unexpected_character(text, error.pos_in_stream or 0)
-        ) from None
+        offset = error.pos_in_stream or 0
+        raise ParseError(text, offset, _unexpected_character(text, offset)) from None
     except UnexpectedToken as error:
         raise _unexpected_token(text, error) from None
     except AmbiguousError as error:
@@ -102,20 +102,14 @@ def _parser(notation: Literal["infix", "prefix"]) -> Lark:
 
 # -- trees to formulas ------------------------------------------------------------------------------------------------
 
-_BINARY: dict[str, type[And] | type[Or] | type[Xor] | type[Implies] | type[Iff]] = {
-    "and_": And,
-    "or_": Or,
-    "xor": Xor,
-    "implies": Implies,
-    "iff": Iff,
-}
-_CHAIN: dict[str, type[And] | type[Or] | type[Xor] | type[Implies] | type[Iff]] = {
-    **dict.fromkeys(("and", "∧"), And),
-    **dict.fromkeys(("or", "∨"), Or),
+_BINARY: dict[str, type[Connective]] = {
+    **dict.fromkeys(("and", "and_", "∧"), And),
+    **dict.fromkeys(("or", "or_", "∨"), Or),
     **dict.fromkeys(("xor", "⊕"), Xor),
     **dict.fromkeys(("implies", "->", "=>", "→"), Implies),
     **dict.fromkeys(("iff", "<->", "<=>", "↔"), Iff),
 }
+"""By the rule of the infix grammar, and as an S-expression writes it in lower case -> the connective."""
 
 
 class _Resolver:
@@ -148,7 +142,7 @@ class _Resolver:
         if rule in _BINARY:
             return _BINARY[rule](self._formula(parts[0], scope, depth + 1), self._formula(parts[1], scope, depth + 1))
         if rule == "chain" and len(parts) == 3:  # one frame per level, so that the deepest formula fits the stack
-            connective = _CHAIN[parts[0].value.lower()]
+            connective = _BINARY[parts[0].value.lower()]
             self._require_separate(parts)
             return connective(self._formula(parts[1], scope, depth + 1), self._formula(parts[2], scope, depth + 1))
         match rule:
@@ -192,7 +186,7 @@ class _Resolver:
 
     def _chain(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
         """An S-expression of three or more operands: → nests to the right, everything else to the left."""
-        connective = _CHAIN[parts[0].value.lower()]
+        connective = _BINARY[parts[0].value.lower()]
         self._require_separate(parts)
         deepest = depth + len(parts) - 2
         if deepest > MAX_DEPTH:
