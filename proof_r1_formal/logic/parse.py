@@ -51,11 +51,6 @@ def parse_formula(text: str, *, repair: bool = False) -> Formula | Repaired:
     return _parse_cached(text) if len(text) <= _CACHED_LENGTH else _parse(text)
 
 
-@lru_cache(maxsize=_CACHED_TEXTS)
-def _parse_cached(text: str) -> Formula:
-    return _parse(text)
-
-
 def _parse(text: str) -> Formula:
     formula = read_plain(text)
     if formula is not None:
@@ -65,3 +60,6 @@ def _parse(text: str) -> Formula:
     from proof_r1_formal.logic.grammar import parse_by_grammar
 
     return parse_by_grammar(text)
+
+
+_parse_cached = lru_cache(maxsize=_CACHED_TEXTS)(_parse)
