@@ -86,14 +86,12 @@ def _process(command: str, limits: Limits | None) -> Solver:
         words = shlex.split(command)
     except ValueError as error:
         raise SolverError(f"process:{command}", f"is not a command line: {error}") from error
-    match words:
-        case []:
-            raise SolverError("process:", f"a program must follow; known ones are {', '.join(PRESETS)}")
-        case [program] if program in PRESETS:
-            return ProcessSolver.preset(program, limits)
-        case [program, *arguments]:
-            return ProcessSolver(program, tuple(arguments), limits=limits)
-    raise AssertionError(words)
+    if not words:
+        raise SolverError("process:", f"a program must follow; known ones are {', '.join(PRESETS)}")
+    program, *arguments = words
+    if program in PRESETS and not arguments:
+        return ProcessSolver.preset(program, limits)
+    return ProcessSolver(program, tuple(arguments), limits=limits)
 
 
 def available_solvers() -> tuple[Available, ...]:
