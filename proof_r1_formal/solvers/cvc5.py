@@ -7,7 +7,6 @@ resource limit. Queries go in as SMT-LIB text; countermodels are read from cvc5'
 from __future__ import annotations
 
 import importlib
-from types import ModuleType
 from typing import Any
 
 from proof_r1_formal.errors import SolverError, StructureError
@@ -34,7 +33,10 @@ class Cvc5Solver:
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
-        self._library = _library()
+        try:
+            self._library = importlib.import_module("cvc5")
+        except ImportError as error:
+            raise SolverError("cvc5", f"not usable ({error}); pip install 'proof-r1-formal[solvers]'") from error
 
     @property
     def name(self) -> str:
@@ -80,13 +82,6 @@ class Cvc5Solver:
         if result.isSat():
             return Refuted(_countermodel(query, signature, cvc5, solver, manager, symbols))
         return _unknown(result.getUnknownExplanation().name)
-
-
-def _library() -> ModuleType:
-    try:
-        return importlib.import_module("cvc5")
-    except ImportError as error:
-        raise SolverError("cvc5", f"not usable ({error}); pip install 'proof-r1-formal[solvers]'") from error
 
 
 def _unknown(explanation: str) -> Unknown:

@@ -64,15 +64,12 @@ class Z3Solver:
         if result == z3.unsat:
             return Entailed(steps=steps)
         if result == z3.sat:
-            return _refuted(query, _countermodel(query, signature, solver.model()), steps)
+            model = _countermodel(query, signature, solver.model())
+            return Refuted(model, steps + (0 if model is None else evaluation_price(query, model)))
         # Z3 says "canceled" for rlimit and for timeout alike, and can blame quantifiers after either.
         if used >= self._limits.steps:
             return Unknown(Reason.BUDGET, f"Z3 used its {self._limits.steps} steps", steps)
         return _unknown(solver.reason_unknown(), steps)
-
-
-def _refuted(query: Query, model: Structure | None, steps: int) -> Refuted:
-    return Refuted(model, steps + (0 if model is None else evaluation_price(query, model)))
 
 
 def _unknown(reason: str, steps: int) -> Unknown:
