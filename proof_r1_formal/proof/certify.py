@@ -37,7 +37,7 @@ from proof_r1_formal.proof.report import StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.rules.theorems import instance_proof
-from proof_r1_formal.search.prover import find_proof
+from proof_r1_formal.search.prover import search
 from proof_r1_formal.solvers.base import Entailed, Refuted
 
 CHUNK = 512
@@ -185,7 +185,7 @@ def _certificate(verifier: Verifier, problem: Problem, trace: Trace, report: Tra
     steps = _steps(verifier, premises, trace, report)
     last = steps[-1]
     if not alpha_equivalent(last.formula, option.formula):
-        proof = find_proof((last.formula,), option.formula)
+        proof = search((last.formula,), option.formula).proof
         if proof is None:
             raise _NoCertificateError(f"the last conclusion is not found to give the formula of {option.id}")
         steps.append(CertifiedStep(_BINDING, (last.id,), option.formula, proof))

@@ -15,7 +15,7 @@ from proof_r1_formal.logic.pattern import instance
 from proof_r1_formal.logic.syntax import Formula, Var
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.rules.schema import Schema
-from proof_r1_formal.search.prover import find_proof
+from proof_r1_formal.search.prover import search
 
 
 @lru_cache(maxsize=1 << 10)
@@ -26,7 +26,7 @@ def theorem(schema: Schema) -> Theorem:
         CatalogueError: no proof of it is found.
     """
     premises = (*schema.principal, *schema.minor)
-    proof = find_proof(premises, schema.conclusion)
+    proof = search(premises, schema.conclusion).proof
     if proof is None:
         raise CatalogueError(f"schema {schema.name!r}: its conclusion is not found to follow from its premises")
     return Theorem(schema.name, premises, schema.conclusion, proof)
@@ -51,7 +51,7 @@ def instance_proof(match: Match, dependencies: Sequence[Formula], conclusion: Fo
             if signed(formula) == signed(goal):
                 return number
         first = len(dependencies) + len(lines)
-        proof = find_proof(known, goal, fresh=f"␣{len(lines)}c")
+        proof = search(known, goal, fresh=f"␣{len(lines)}c").proof
         if proof is None:
             return None
         lines.extend(renumbered(proof, numbers, first))

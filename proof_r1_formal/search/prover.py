@@ -47,22 +47,8 @@ _MAX_CUTS = 60
 """How many suppositions may be nested."""
 
 
-def find_proof(
-    premises: Sequence[Formula], conclusion: Formula, *, cuts: bool = True, budget: int = BUDGET, fresh: str = "␣c"
-) -> Proof | None:
-    """A proof of the conclusion from the premises, if one is found.
-
-    Args:
-        premises, conclusion: closed formulas whose symbols do not clash.
-        cuts: whether to suppose more than that the goal is false; without, the search is quick and finds most proofs.
-        budget: how many steps of the tableau it may take.
-        fresh: how the names of new constants begin.
-    """
-    return search(premises, conclusion, cuts=cuts, budget=budget, fresh=fresh).proof
-
-
 class Searched(NamedTuple):
-    """What a search found, and the steps of the tableau that it took."""
+    """The proof that a search found, if it found one, and the steps of the tableau that it took."""
 
     proof: Proof | None
     steps: int
@@ -71,7 +57,14 @@ class Searched(NamedTuple):
 def search(
     premises: Sequence[Formula], conclusion: Formula, *, cuts: bool = True, budget: int = BUDGET, fresh: str = "␣c"
 ) -> Searched:
-    """As :func:`find_proof`, with the number of steps."""
+    """Look for a proof of the conclusion from the premises.
+
+    Args:
+        premises, conclusion: closed formulas whose symbols do not clash.
+        cuts: whether to suppose more than that the goal is false; without, the search is quick and finds most proofs.
+        budget: how many steps of the tableau it may take.
+        fresh: how the names of new constants begin.
+    """
     steps = Budget(budget)
     try:
         end = _Search(Tableau(premises, conclusion, steps, fresh), cuts=cuts).prove(signed(conclusion))

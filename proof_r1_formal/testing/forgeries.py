@@ -60,7 +60,7 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import constants, map_terms, subformulas
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.theorems import theorem
-from proof_r1_formal.search.prover import find_proof
+from proof_r1_formal.search.prover import search
 from proof_r1_formal.testing.hostile import CONNECTIVES, POOL, HostileFormulas, Words, capturing_instance, replaced
 
 HOLE = Var("␣hole", ENTITY)
@@ -330,7 +330,7 @@ class Forger:
             follows = source.random() < 0.6
             conclusion = self._weakened(premises[0]) if follows else self._draw.formula(3, pattern=True)
         try:
-            proof = find_proof(premises, conclusion, budget=150)
+            proof = search(premises, conclusion, budget=150).proof
         except SignatureError:
             return None
         return None if proof is None else Theorem("forged", premises, conclusion, proof)

@@ -71,7 +71,7 @@ from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.schema import Rule, Schema
 from proof_r1_formal.rules.theorems import instance_proof
-from proof_r1_formal.search.prover import find_proof
+from proof_r1_formal.search.prover import search
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.solvers.oracle import Oracle
 from proof_r1_formal.testing import strategies
@@ -485,7 +485,7 @@ def assert_reads(checked: Certificate) -> Answer:
 
 
 def proved(query: Query, budget: int = 20_000) -> Proof:
-    proof = find_proof(query.dependencies, query.conclusion, budget=budget)
+    proof = search(query.dependencies, query.conclusion, budget=budget).proof
     assert proof is not None
     check(proof, query.dependencies, query.conclusion)
     return proof
@@ -494,7 +494,7 @@ def proved(query: Query, budget: int = 20_000) -> Proof:
 @settings(max_examples=300)
 @given(strategies.queries())
 def test_certificates_of_generated_proofs(query: Query) -> None:
-    proof = find_proof(query.dependencies, query.conclusion, budget=2_000)
+    proof = search(query.dependencies, query.conclusion, budget=2_000).proof
     assume(proof is not None)
     assert proof is not None
     assert_reads(one_step(query, proof))
@@ -503,7 +503,7 @@ def test_certificates_of_generated_proofs(query: Query) -> None:
 @settings(max_examples=150)
 @given(strategies.signatures(symbols=strategies.names()).flatmap(strategies.queries))
 def test_certificates_with_hostile_names(query: Query) -> None:
-    proof = find_proof(query.dependencies, query.conclusion, budget=2_000)
+    proof = search(query.dependencies, query.conclusion, budget=2_000).proof
     assume(proof is not None)
     assert proof is not None
     assert_reads(one_step(query, proof))

@@ -29,7 +29,7 @@ from proof_r1_formal.logic.transform import rename
 from proof_r1_formal.render.lean import schema_statement
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import Schema
-from proof_r1_formal.search.prover import find_proof
+from proof_r1_formal.search.prover import search
 from proof_r1_formal.solvers.base import Entailed, Refuted
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from tests.builders import question
@@ -124,7 +124,7 @@ def judged(lean: LeanKernel) -> dict[str, Judgement]:
     theorems = {}
     for text in ENTAILED:
         query = question(text)
-        proof = find_proof(query.dependencies, query.conclusion)
+        proof = search(query.dependencies, query.conclusion).proof
         assert proof is not None, text
         theorems[text] = entailment_theorem(query.dependencies, query.conclusion, proof)
     for text in REFUTED:
@@ -154,7 +154,7 @@ def test_large_countermodels_are_left_to_the_evaluator() -> None:
 def test_evidence_that_is_wrong_is_not_accepted(lean: LeanKernel) -> None:
     kernel = KernelEvidence(lean)
     claim, other = question("p; p → q ⊢ q"), question("p; p → q ⊢ r")
-    proof = find_proof(claim.dependencies, claim.conclusion)
+    proof = search(claim.dependencies, claim.conclusion).proof
     assert proof is not None
     judgements = [kernel.judge(query, Entailed(proof)) for query in (claim, other)]
     assert [judgement is not None and judgement.accepted for judgement in judgements] == [True, False]

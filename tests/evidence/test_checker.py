@@ -65,7 +65,7 @@ from proof_r1_formal.logic.syntax import (
     const,
     var,
 )
-from proof_r1_formal.search.prover import find_proof
+from proof_r1_formal.search.prover import search
 from proof_r1_formal.solvers.base import is_countermodel
 from proof_r1_formal.testing.strategies import queries, structures
 
@@ -769,7 +769,7 @@ def small_structures(signature: Signature, *, most: int) -> Iterator[Structure]:
 @settings(max_examples=300)
 @given(queries(), st.data())
 def test_a_proof_that_is_found_is_accepted_and_has_no_countermodel(query: Query, data: st.DataObject) -> None:
-    proof = find_proof(query.dependencies, query.conclusion, budget=3_000)
+    proof = search(query.dependencies, query.conclusion, budget=3_000).proof
     if proof is None:
         return
     used = check(proof, query.dependencies, query.conclusion)

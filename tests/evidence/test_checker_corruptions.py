@@ -57,7 +57,7 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.logic.transform import rename, rename_term, subformulas, substitute
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.theorems import theorem
-from proof_r1_formal.search.prover import find_proof
+from proof_r1_formal.search.prover import search
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed
 
@@ -119,8 +119,8 @@ class Source:
         while True:
             premises = tuple([self.formula(self._random.randint(1, 7)) for _ in range(self._random.randrange(1, 4))])
             conclusion = self.formula(self._random.randint(1, 6))
-            proof = find_proof(premises, conclusion, budget=400)
-            if proof is not None and len(proof) > 1 and find_proof(premises, BOTTOM, budget=400) is None:
+            proof = search(premises, conclusion, budget=400).proof
+            if proof is not None and len(proof) > 1 and search(premises, BOTTOM, budget=400).proof is None:
                 return Claimed(proof, premises, conclusion)
 
     def applied(self) -> Claimed:

@@ -11,7 +11,7 @@ from proof_r1_formal.evidence.fitch import Row, fitch
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import Formula, Implies
-from proof_r1_formal.search.prover import find_proof
+from proof_r1_formal.search.prover import search
 from proof_r1_formal.solvers.base import Entailed
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
 
@@ -34,7 +34,7 @@ STEPS = [
 
 def rows_of(premises: tuple[str, ...], conclusion: str) -> tuple[Row, ...]:
     given = [parse_formula(text) for text in premises]
-    proof = find_proof(given, parse_formula(conclusion))
+    proof = search(given, parse_formula(conclusion)).proof
     assert proof is not None
     return fitch(proof, [(f"h{number}", formula) for number, formula in enumerate(given, 1)])
 

@@ -50,14 +50,14 @@ from proof_r1_formal.logic.syntax import (
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import Schema
 from proof_r1_formal.rules.theorems import theorem
-from proof_r1_formal.search.prover import find_proof
+from proof_r1_formal.search import prover
 from proof_r1_formal.testing.strategies import queries
 from tests.builders import question
 
 
 def search(query: Query, *, cuts: bool = True, budget: int = 20_000) -> Proof | None:
     """What is found; a proof is checked."""
-    proof = find_proof(query.dependencies, query.conclusion, cuts=cuts, budget=budget)
+    proof = prover.search(query.dependencies, query.conclusion, cuts=cuts, budget=budget).proof
     if proof is not None:
         check(proof, query.dependencies, query.conclusion)
     return proof
@@ -255,7 +255,7 @@ def test_a_larger_budget_changes_no_proof(query: Query) -> None:
 
 def test_new_constants_are_named_as_told_and_clash_with_none() -> None:
     query = question("∃x P(x); ∀x (P(x) → Q(x)); R(n1) ⊢ ∃x Q(x)")
-    proof = find_proof(query.dependencies, query.conclusion, fresh="n")
+    proof = prover.search(query.dependencies, query.conclusion, fresh="n").proof
     assert proof is not None
     check(proof, query.dependencies, query.conclusion)
     assert [line.constant for line in proof if isinstance(line, Witness)] == [const("n2")]
@@ -272,11 +272,11 @@ def test_proofs_do_not_depend_on_what_was_asked_before() -> None:
 
 PROGRAM = """
 import sys
-from proof_r1_formal.search.prover import find_proof
+from proof_r1_formal.search.prover import search
 from proof_r1_formal.logic.parse import parse_formula
 for text in sys.stdin:
     *premises, conclusion = [parse_formula(part) for part in text.split(";")]
-    print(repr(find_proof(premises, conclusion)))
+    print(repr(search(premises, conclusion).proof))
 """
 
 
