@@ -70,7 +70,7 @@ def search(
         end = _Search(Tableau(premises, conclusion, steps, fresh), cuts=cuts).prove(signed(conclusion))
     except BudgetSpentError:
         end = None
-    return Searched(None if end is None else _Writer(end).proof(len(premises)), steps.spent)
+    return Searched(None if end is None else _Writer(end).block(end.scope, end, len(premises)), steps.spent)
 
 
 class _Search:
@@ -158,20 +158,15 @@ class _Writer:
     """Writes down what a fact rests on, scope by scope, and numbers it."""
 
     def __init__(self, end: Fact) -> None:
-        self._end = end
         self._numbers: dict[Fact, int] = {}
-        self._of_scope: dict[Scope, list[Fact]] = {}
+        self._of_scope: dict[Scope | None, list[Fact]] = {}
         for fact in sorted(end.rests_on(), key=lambda fact: fact.serial):
             self._of_scope.setdefault(fact.scope, []).append(fact)
 
-    def proof(self, premises: int) -> Proof:
-        """The lines of the outermost scope; theirs are the numbers from ``premises`` on."""
-        outermost = next((scope for scope in self._of_scope if scope.depth == 0), None)
-        return self._block(outermost, self._end, premises)
-
-    def _block(self, scope: Scope | None, end: Fact, number: int) -> Block:
+    def block(self, scope: Scope | None, end: Fact, number: int) -> Block:
+        """The lines of a scope that show its end; theirs are the numbers from ``number`` on."""
         lines: list[Line] = []
-        for fact in self._of_scope.get(scope, ()) if scope is not None else ():
+        for fact in self._of_scope.get(scope, ()):
             match fact.line:
                 case None:
                     self._numbers[fact] = number - 1  # what the block assumes
@@ -188,11 +183,11 @@ class _Writer:
         """The line of a fact, with the numbers of its premises."""
         match line:
             case Arbitrary(formula, constant):
-                return Arbitrary(formula, constant, self._block(fact.inner, fact.premises[0], number))
+                return Arbitrary(formula, constant, self.block(fact.inner, fact.premises[0], number))
             case Suppose(formula):
-                return Suppose(formula, self._block(fact.inner, fact.premises[0], number + 1))
+                return Suppose(formula, self.block(fact.inner, fact.premises[0], number + 1))
             case Absurd(formula):
-                return Absurd(formula, self._block(fact.inner, fact.premises[0], number + 1))
+                return Absurd(formula, self.block(fact.inner, fact.premises[0], number + 1))
         given = tuple([self._numbers[premise] for premise in fact.premises])
         match line:
             case Eliminate(_, side):
