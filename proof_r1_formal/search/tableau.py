@@ -35,6 +35,7 @@ from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     App,
     Atom,
+    Binary,
     Bottom,
     Connective,
     Eq,
@@ -194,18 +195,15 @@ class Tableau:
 
     def _draw(self, formula: Formula) -> None:
         """Draw what the value of a formula, or its lack of one, leads to."""
-        match formula:
-            case ForAll() | Exists():
-                fact = self.facts.get(formula)
-                if fact is not None and fact.what.sign != isinstance(formula, ForAll):
-                    self._wanting.append(formula)
-                elif fact is not None:
-                    for term in tuple(self._terms.get(formula.variable.sort, ())):
-                        self._draw_instance(formula, term)
-            case Atom() | Eq() | Top() | Bottom() | Not():
-                pass
-            case _:
-                self._draw_forced(formula)
+        if isinstance(formula, Binary):
+            self._draw_forced(formula)
+        elif isinstance(formula, Quantified):
+            fact = self.facts.get(formula)
+            if fact is not None and fact.what.sign != isinstance(formula, ForAll):
+                self._wanting.append(formula)
+            elif fact is not None:
+                for term in tuple(self._terms.get(formula.variable.sort, ())):
+                    self._draw_instance(formula, term)
         for connective in self._connectives_of.get(formula, ()):
             self._draw_forced(connective)
         for quantified, term in self._instance_of.get(formula, ()):
