@@ -125,13 +125,13 @@ def _reaches(tokens: list[Token]) -> tuple[dict[int, int], dict[int, int]]:
             continue
         binder = read_binder(tokens[index].value)
         end = _complete(tokens, index + 1, closing, ends)
-        if binder.far or any(_stands(free.get(name, []), end, group_end[index]) for name in binder.names):
+        if binder.far or any(_stands(free.get(v.name, []), end, group_end[index]) for v in binder.variables):
             end = group_end[index]
             far[index] = end
         ends[index] = end
-        for name in binder.names:
-            while free.get(name) and free[name][-1] < end:
-                free[name].pop()
+        for variable in binder.variables:
+            while free.get(variable.name) and free[variable.name][-1] < end:
+                free[variable.name].pop()
     return ends, far
 
 
@@ -200,7 +200,6 @@ class Binder:
     quantifier: type[ForAll] | type[Exists]
     variables: tuple[Var, ...]
     written: tuple[str, ...]
-    names: frozenset[str]
     far: bool
 
 
@@ -219,4 +218,4 @@ def read_binder(text: str) -> Binder:
     variables = tuple([Var(unquoted(part[1]), unquoted(part[2]) if part[2] else ENTITY) for part in parts])
     quantifier: type[ForAll] | type[Exists] = ForAll if is_universal(word[0]) else Exists
     written = tuple([part[1] for part in parts])
-    return Binder(quantifier, variables, written, frozenset(v.name for v in variables), text[-1] in ".,")
+    return Binder(quantifier, variables, written, text[-1] in ".,")
