@@ -75,17 +75,14 @@ class Schema:
         object.__setattr__(self, "open_terms", tuple(dict.fromkeys(found)))
 
 
-def schema(
-    name: str, principal: str, minor: str, conclusion: str, *conditions: Condition, theorem: str | None = None
-) -> Schema:
-    """A schema from text; several patterns are separated by ``;``.
+def schema(name: str, principal: str, minor: str, conclusion: str, *conditions: Condition) -> Schema:
+    """A schema from text, proved by the theorems of its name; several patterns are separated by ``;``.
 
     Args:
         name: unique in its catalogue.
         principal, minor: patterns in infix notation; empty for none.
         conclusion: one pattern.
         conditions: what else must hold.
-        theorem: name of the theorem in both proof assistants; by default the schema's name.
 
     Raises:
         ParseError: a pattern is not a formula.
@@ -94,9 +91,8 @@ def schema(
     def patterns(text: str) -> tuple[Formula, ...]:
         return tuple(parse_formula(part) for part in text.split(";") if part.strip())
 
-    theorem = name if theorem is None else theorem
     return Schema(
-        name, patterns(principal), patterns(minor), parse_formula(conclusion), frozenset(conditions), theorem, theorem
+        name, patterns(principal), patterns(minor), parse_formula(conclusion), frozenset(conditions), name, name
     )
 
 
