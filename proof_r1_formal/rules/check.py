@@ -269,8 +269,6 @@ class _Step:
                 for term in self._terms_of_sort(variable.sort):
                     self._spend(1)
                     yield from self._instances_of_exists((instantiate(existential, term),))
-            case _:
-                return
 
     def _concluding(self, schema: Schema, substitution: Substitution) -> Iterable[Substitution]:
         """The completions of the substitution under which the schema's conclusion is that of the step."""
