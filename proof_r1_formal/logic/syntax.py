@@ -170,9 +170,6 @@ class App(Node):
         node: App | None = None if found is None else found()
         return _new_application(key) if node is None else node
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return App, (self.function, self.arguments, self.sort)[: 2 if self.sort is None else 3]
-
     def on(self, arguments: tuple[Term, ...], *, function: str | None = None) -> App:
         """The term with other arguments, and another function if one is named."""
         return App(self.function if function is None else function, arguments, self.sort)
