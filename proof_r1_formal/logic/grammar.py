@@ -138,7 +138,10 @@ class _Resolver:
         parts: list[Any] = tree.children
         rule = str(tree.data)
         if rule in ("application", "enclosed"):
-            return self._application(parts, scope, depth)
+            name = unquoted(parts[0].value)
+            if name in scope:
+                raise ParseError(self._text, parts[0].start_pos, f"variable {name!r} is used as a predicate")
+            return Atom(name, self._arguments(parts, scope, depth))
         if rule in _BINARY:
             return _BINARY[rule](self._formula(parts[0], scope, depth + 1), self._formula(parts[1], scope, depth + 1))
         if rule == "chain" and len(parts) == 3:  # one frame per level, so that the deepest formula fits the stack
@@ -162,13 +165,6 @@ class _Resolver:
             case "bottom":
                 return BOTTOM
         raise AssertionError(f"grammar rule {rule} has no meaning")
-
-    def _application(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
-        head = parts[0]
-        name = unquoted(head.value)
-        if name in scope:
-            raise ParseError(self._text, head.start_pos, f"variable {name!r} is used as a predicate")
-        return Atom(name, self._arguments(parts, scope, depth))
 
     def _quantified(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
         if len(parts) == 2:
