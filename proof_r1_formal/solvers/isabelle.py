@@ -112,9 +112,8 @@ class IsabelleSolver:
         self._lock = threading.RLock()
         depth = min(_MAX_DEPTH, self._limits.steps.bit_length())
         proof = f"using [[blast_depth_limit = {depth}]] by blast"
-        proof_seconds, search_seconds = (
-            (PROOF_SECONDS, SEARCH_SECONDS) if limits is None else (limits.seconds, limits.seconds)
-        )
+        proof_seconds = PROOF_SECONDS if limits is None else limits.seconds
+        search_seconds = SEARCH_SECONDS if limits is None else limits.seconds
         half = max(1, math.floor(search_seconds / 2))  # so that Nitpick can say that its time is up
         self._blast = _Method(
             lambda query, name: query_theory(query, name, proof=proof),

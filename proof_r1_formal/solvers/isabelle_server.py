@@ -157,10 +157,12 @@ def _ask(client: IsabelleClient, command: str, seconds: float) -> object:
         raise
     except (OSError, EOFError, ValueError) as error:
         raise SolverError("isabelle", f"the server broke off {name}: {error}") from error
+    body = reply.response_body
     if reply.response_type in (IsabelleResponseType.FAILED, IsabelleResponseType.ERROR):
         kind = FailedError if reply.response_type is IsabelleResponseType.FAILED else SolverError
-        raise kind("isabelle", f"{name} failed: {_message(reply.response_body)}")
-    return reply.response_body
+        message = body.get("message", body) if isinstance(body, dict) else body
+        raise kind("isabelle", f"{name} failed: {message}")
+    return body
 
 
 async def _exchange(client: IsabelleClient, command: str, seconds: float) -> IsabelleResponse:
@@ -193,7 +195,3 @@ def _run(work: Coroutine[None, None, _T]) -> _T:
         return asyncio.run(work)
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, work).result()
-
-
-def _message(body: object) -> object:
-    return body.get("message", body) if isinstance(body, dict) else body
