@@ -144,9 +144,12 @@ class _Resolver:
             return Atom(name, self._arguments(parts, scope, depth))
         if rule in _BINARY:
             return _BINARY[rule](self._formula(parts[0], scope, depth + 1), self._formula(parts[1], scope, depth + 1))
-        if rule == "chain" and len(parts) == 3:  # one frame per level, so that the deepest formula fits the stack
+        if rule == "chain":
             connective = _BINARY[parts[0].value.lower()]
             self._require_separate(parts)
+            if len(parts) > 3:
+                return self._chain(connective, parts, scope, depth)
+            # one frame per level, so that the deepest formula fits the stack
             return connective(self._formula(parts[1], scope, depth + 1), self._formula(parts[2], scope, depth + 1))
         match rule:
             case "not_":
@@ -158,8 +161,6 @@ class _Resolver:
                 equality = Eq(self._term(left, scope, depth + 1), self._term(right, scope, depth + 1))
                 negated = rule == "unequal" or (len(parts) == 3 and parts[0] != "=")
                 return Not(equality) if negated else equality
-            case "chain":
-                return self._chain(parts, scope, depth)
             case "top":
                 return TOP
             case "bottom":
@@ -180,10 +181,8 @@ class _Resolver:
             body = quantifier(variable, body)
         return body
 
-    def _chain(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
+    def _chain(self, connective: type[Connective], parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
         """An S-expression of three or more operands: → nests to the right, everything else to the left."""
-        connective = _BINARY[parts[0].value.lower()]
-        self._require_separate(parts)
         deepest = depth + len(parts) - 2
         if deepest > MAX_DEPTH:
             raise ParseError(self._text, parts[0].start_pos, f"a formula nested deeper than {MAX_DEPTH} levels")
