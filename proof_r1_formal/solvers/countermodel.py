@@ -1,7 +1,8 @@
 """From a solver's model to a countermodel that the reference evaluator confirms.
 
-In: sizes of the domains and a way to ask the solver's model for one value. Out: a structure with complete tables, or
-None where there is none that is small enough and confirmed. What a solver says of its model is never taken on trust.
+In: sizes of the domains and a way to ask the solver's model for one value. Out: the refutation by a structure with
+complete tables, or None where none is small enough and confirmed. What a solver says of its model is never taken on
+trust.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ def countermodel(
     domains: Mapping[str, int],
     holds: Callable[[str, Row], bool],
     value: Callable[[str, Row], Element],
-) -> Structure | None:
-    """The structure that the solver's model describes, if it is a countermodel.
+    steps: int = 0,
+) -> Refuted | None:
+    """The refutation by the structure that the solver's model describes, if it is a countermodel.
 
     Args:
         query: what the solver refuted.
@@ -40,6 +42,7 @@ def countermodel(
         domains: number of elements of each sort of the signature.
         holds: truth of a predicate at a row of elements; raises ``StructureError`` if the model does not tell.
         value: value of a function at a row of elements; raises ``StructureError`` if the model does not tell.
+        steps: the price of finding the model.
     """
 
     def rows(sorts: tuple[str, ...]) -> Iterator[Row]:
@@ -62,8 +65,7 @@ def countermodel(
         )
     except StructureError:
         return None
-    answer = confirmed(query, structure, signature)
-    return None if answer is None else answer.model
+    return confirmed(query, structure, signature, steps)
 
 
 def confirmed(query: Query, structure: Structure, signature: Signature, steps: int = 0) -> Refuted | None:
@@ -79,16 +81,7 @@ def confirmed(query: Query, structure: Structure, signature: Signature, steps: i
         StructureError: the structure does not interpret a symbol of the query.
     """
     try:
-        price = evaluation_price(query, structure)
+        price = 2 * checking_steps(query, structure) // VISITS_PER_STEP
     except TooLargeError:
         return None
     return Refuted(structure, steps + price) if refutes(query, structure, signature) else None
-
-
-def evaluation_price(query: Query, structure: Structure) -> int:
-    """The price of checking a countermodel twice, in steps.
-
-    Raises:
-        TooLargeError: it is too large to check.
-    """
-    return 2 * checking_steps(query, structure) // VISITS_PER_STEP

@@ -10,7 +10,7 @@ import importlib
 from typing import Any
 
 from proof_r1_formal.errors import SolverError, StructureError
-from proof_r1_formal.logic.model import Element, Structure
+from proof_r1_formal.logic.model import Element
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.render.smtlib import function_name, predicate_name, script, sort_name
@@ -80,7 +80,8 @@ class Cvc5Solver:
         if result.isUnsat():
             return Entailed()
         if result.isSat():
-            return Refuted(_countermodel(query, signature, cvc5, solver, manager, symbols))
+            found = _countermodel(query, signature, cvc5, solver, manager, symbols)
+            return Refuted(None if found is None else found.model)  # without a price: cvc5 counts none
         return _unknown(result.getUnknownExplanation().name)
 
 
@@ -98,7 +99,7 @@ def _unknown(explanation: str) -> Unknown:
 
 def _countermodel(
     query: Query, signature: Signature, cvc5: Any, solver: Any, manager: Any, symbols: Any
-) -> Structure | None:
+) -> Refuted | None:
     sorts = {sort.getSymbol(): sort for sort in symbols.getDeclaredSorts()}
     terms = {term.getSymbol(): term for term in symbols.getDeclaredTerms()}
     elements = {sort: solver.getModelDomainElements(sorts[sort_name(sort)]) for sort in signature.sorts}

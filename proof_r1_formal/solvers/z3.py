@@ -9,12 +9,12 @@ from __future__ import annotations
 import z3
 
 from proof_r1_formal.errors import SolverError, StructureError
-from proof_r1_formal.logic.model import Element, Structure
+from proof_r1_formal.logic.model import Element
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.render.smtlib import function_name, predicate_name, script, sort_name
 from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown, checked_signature
-from proof_r1_formal.solvers.countermodel import Row, countermodel, evaluation_price
+from proof_r1_formal.solvers.countermodel import Row, countermodel
 
 RLIMIT_PER_STEP = 4
 """How much ``rlimit`` the price of one step is."""
@@ -64,8 +64,7 @@ class Z3Solver:
         if result == z3.unsat:
             return Entailed(steps=steps)
         if result == z3.sat:
-            model = _countermodel(query, signature, solver.model())
-            return Refuted(model, steps + (0 if model is None else evaluation_price(query, model)))
+            return _countermodel(query, signature, solver.model(), steps) or Refuted(steps=steps)
         # Z3 says "canceled" for rlimit and for timeout alike, and can blame quantifiers after either.
         if used >= self._limits.steps:
             return Unknown(Reason.BUDGET, f"Z3 used its {self._limits.steps} steps", steps)
@@ -84,7 +83,7 @@ def _within(limit: int) -> int:
     return min(max(limit, 1), _LARGEST)
 
 
-def _countermodel(query: Query, signature: Signature, model: z3.ModelRef) -> Structure | None:
+def _countermodel(query: Query, signature: Signature, model: z3.ModelRef, steps: int) -> Refuted | None:
     universes = {sort.name(): model.get_universe(sort) for sort in model.sorts()}
     elements: dict[str, list[z3.ExprRef]] = {}
     for sort in signature.sorts:
@@ -123,4 +122,4 @@ def _countermodel(query: Query, signature: Signature, model: z3.ModelRef) -> Str
         except KeyError:
             raise StructureError(f"{function!r} has no value in the universe at {row}") from None
 
-    return countermodel(query, signature, {sort: len(found) for sort, found in elements.items()}, holds, value)
+    return countermodel(query, signature, {sort: len(found) for sort, found in elements.items()}, holds, value, steps)

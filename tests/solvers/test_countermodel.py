@@ -10,7 +10,7 @@ from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import BOTTOM, TOP, ForAll, Formula, atom, const, var
-from proof_r1_formal.solvers.base import MAX_EVALUATION
+from proof_r1_formal.solvers.base import MAX_EVALUATION, Refuted
 from proof_r1_formal.solvers.countermodel import Row, confirmed, countermodel
 
 SOME_NOT_ALL = Query((parse_formula("p(a)"),), parse_formula("∀x p(x)"))
@@ -26,8 +26,8 @@ def zero(function: str, row: Row) -> Element:
 
 
 def test_a_true_model_becomes_a_structure() -> None:
-    assert countermodel(SOME_NOT_ALL, SIGNATURE, {"Entity": 2}, only_zero, zero) == Structure(
-        {"Entity": 2}, {"p": frozenset({(0,)})}, {"a": {(): 0}}
+    assert countermodel(SOME_NOT_ALL, SIGNATURE, {"Entity": 2}, only_zero, zero) == Refuted(
+        Structure({"Entity": 2}, {"p": frozenset({(0,)})}, {"a": {(): 0}})
     )
 
 
