@@ -17,7 +17,8 @@ from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.pattern import require_letters
 from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.logic.syntax import App, Atom, Bottom, Eq, Formula, Top
+from proof_r1_formal.logic.transform import subformulas
 
 GOAL_BINDING = "GOAL_BINDING"
 """The rule of the terminal action: it binds the answer, it does not infer."""
@@ -153,7 +154,7 @@ class Catalogue:
                 raise CatalogueError(f"catalogue {self.name}: {kind} {repeated[0]!r} is there twice")
         for rule in self.rules:
             for schema in rule.schemata:
-                _require_bound(self.name, schema)
+                _require_usable(self.name, schema)
         for alias, target in self.aliases.items():
             if target not in names:
                 raise CatalogueError(f"catalogue {self.name}: alias {alias!r} names no rule of it ({target!r})")
@@ -191,17 +192,20 @@ def _spelling(name: str) -> str:
     return re.sub(r"[\s_-]+", "", name).casefold()
 
 
-def _require_bound(catalogue: str, schema: Schema) -> None:
-    """Refuse a schema with a letter that no step can tell the meaning of.
+def _require_usable(catalogue: str, schema: Schema) -> None:
+    """Refuse a schema that no step could be checked with: whose formulas are no patterns, or with an unknown letter.
 
     Principal patterns are matched, and so is the conclusion of a ``SYNTACTIC`` schema; all other letters for formulas
     must stand there. One letter for a term may be left open: it is tried with every term.
     """
+    patterns = (*schema.principal, *schema.minor, schema.conclusion)
+    matched = (*schema.principal, *([schema.conclusion] if Condition.SYNTACTIC in schema.conditions else ()))
     try:
-        require_letters((*schema.principal, *schema.minor, schema.conclusion))
+        require_letters(patterns)
+        for pattern in patterns:
+            _require_pattern(pattern, matched=pattern in matched)
     except CatalogueError as error:
         raise CatalogueError(f"catalogue {catalogue}: schema {schema.name!r}: {error}") from error
-    matched = (*schema.principal, *([schema.conclusion] if Condition.SYNTACTIC in schema.conditions else ()))
     bound = {name for pattern in matched for name, _ in symbols(pattern).uses}
     uses = [use for pattern in (*schema.minor, schema.conclusion) for use in symbols(pattern).uses]
     open_formulas = sorted({name for name, (kind, _) in uses if kind == "predicate" and name not in bound})
@@ -212,3 +216,19 @@ def _require_bound(catalogue: str, schema: Schema) -> None:
             f"catalogue {catalogue}: schema {schema.name!r}: nothing says what {letters} stands for; it must stand in "
             f"a principal premise, or in the conclusion of a schema whose condition is {Condition.SYNTACTIC.value!r}"
         )
+
+
+def _require_pattern(formula: Formula, *, matched: bool) -> None:
+    """Refuse a formula that is no pattern; in one that is matched, letters apply to bound variables only."""
+    for part in subformulas(formula):
+        if isinstance(part, Top | Bottom | Eq):
+            raise CatalogueError(f"a pattern cannot contain {type(part).__name__}; {formula} does")
+        if not isinstance(part, Atom):
+            continue
+        terms = [argument for argument in part.arguments if isinstance(argument, App)]
+        if any(term.arguments for term in terms):
+            raise CatalogueError(f"a pattern cannot apply a function; {formula} does")
+        if terms and matched:
+            raise CatalogueError(
+                f"{formula} is matched, so its letters may apply to bound variables only, not to terms"
+            )

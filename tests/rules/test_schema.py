@@ -26,6 +26,15 @@ def rule(*schemata: Schema, name: str = "MINE") -> Rule:
         ((rule(schema("s", "", "A", "A ∨ B")),), {}, "nothing says what A, B stands for"),
         ((rule(schema("s", "A → B", "C", "B")),), {}, "nothing says what C stands for"),
         ((rule(schema("s", "∀x ∀y A(x,y)", "", "A(t,u)")),), {}, "nothing says what t, u stands for"),
+        (
+            (rule(schema("s", "A(t); ∀x (A(x) → B(x))", "", "B(t)")),),
+            {},
+            r"schema 's': A\(t\) is matched, so its letters",
+        ),
+        ((rule(schema("s", "", "A(t)", "A(t)", Condition.SYNTACTIC)),), {}, r"A\(t\) is matched, so its letters"),
+        ((rule(schema("s", "a = b", "", "b = a")),), {}, "a pattern cannot contain Eq; a = b does"),
+        ((rule(schema("s", "A", "", "A ∨ ⊥")),), {}, "a pattern cannot contain Bottom; A ∨ ⊥ does"),
+        ((rule(schema("s", "∀x A(x)", "", "A(f(t))")),), {}, r"a pattern cannot apply a function; A\(f\(t\)\) does"),
     ],
 )
 def test_refused(rules: tuple[Rule, ...], aliases: dict[str, str], says: str) -> None:
