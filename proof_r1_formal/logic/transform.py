@@ -33,7 +33,8 @@ from proof_r1_formal.logic.syntax import (
 
 Substitution: TypeAlias = Mapping[Var, Term]
 
-_CACHE = 1 << 16
+_SIMPLIFIED = 1 << 12
+"""How many simplified atoms are cached."""
 _INSTANCES = 1 << 10
 """How many instances a quantified formula keeps."""
 
@@ -130,15 +131,23 @@ def instantiate(formula: Quantified, term: Term) -> Formula:
     return found
 
 
-@lru_cache(maxsize=_CACHE)
+@once
+def oriented(equation: Eq) -> tuple[Term, Term]:
+    """The smaller and the larger side of an equation: by size, and then by text."""
+    smaller, larger = sorted(
+        (equation.left, equation.right), key=lambda term: (sum(1 for _ in subterms(term)), repr(term))
+    )
+    return smaller, larger
+
+
+@lru_cache(maxsize=_SIMPLIFIED)
 def simplified(atom: Atom | Eq, equation: Eq) -> tuple[Atom | Eq, ...]:
     """The ground atom with the smaller side of a ground equation for the larger one, in one argument at a time.
 
-    Terms are ordered by size and then by text, so simplifying comes to an end; and atoms that some equations make
-    equivalent have a common form that those equations, simplified by each other, lead to (ground completion: Knuth and
-    Bendix, 1970).
+    So simplifying comes to an end, and atoms that some equations make equivalent have a common form that those
+    equations, simplified by each other, lead to (ground completion: Knuth and Bendix, 1970).
     """
-    new, old = sorted((equation.left, equation.right), key=lambda term: (sum(1 for _ in subterms(term)), repr(term)))
+    new, old = oriented(equation)
     arguments = atom.arguments if isinstance(atom, Atom) else (atom.left, atom.right)
     found: list[Atom | Eq] = []
     for index, argument in enumerate(arguments):

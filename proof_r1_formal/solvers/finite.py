@@ -65,7 +65,10 @@ def refuted_in_small_domain(query: Query, signature: Signature) -> Answer:
     for new in NEW_ELEMENTS:
         try:
             domain = SmallDomain(formulas, signature, new)
-        except OutsideError:
+        except OutsideError as error:
+            steps += GROUND_PRICE * error.looked_at
+            if new:
+                break  # larger domains are outside, too
             continue
         answer = _satisfied(query, signature, [*formulas, *[(law, True) for law in domain.laws]], domain, SMALL_BUDGET)
         steps += answer.steps

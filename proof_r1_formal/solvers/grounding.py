@@ -32,11 +32,11 @@ from proof_r1_formal.logic.syntax import (
     Iff,
     Implies,
     Not,
+    Or,
     Quantified,
     Term,
     Top,
     Xor,
-    disjunction,
 )
 from proof_r1_formal.logic.transform import functions_within, instantiate, terms
 
@@ -169,6 +169,7 @@ class SmallDomain(Grounding):
         self._taken = None
         self.terms = {sort: {} for sort in signature.sorts}
         written = {term.function: term for formula, _ in formulas for term in terms(formula) if isinstance(term, App)}
+        self.looked_at += len(written)
         applied = {name: type_ for name, type_ in signature.functions.items() if type_.arguments}
         for name, type_ in signature.functions.items():
             if name not in applied:
@@ -180,16 +181,22 @@ class SmallDomain(Grounding):
         values = sum([prod([sizes[sort] for sort in (*type_.arguments, type_.result)]) for type_ in applied.values()])
         if values > MAX_VALUES or not all(sizes.values()):
             raise OutsideError("a domain without elements, or with too many values of functions", self.looked_at)
-        self.looked_at = values
+        self.looked_at += values
         self.laws: list[Formula] = []
         for name, type_ in applied.items():
             for arguments in product(*[self._elements[sort] for sort in type_.arguments]):
                 value = written[name].on(arguments)
-                self.laws.append(disjunction(tuple([Eq(value, e) for e in self._elements[type_.result]])))
+                self.laws.append(_any_of([Eq(value, element) for element in self._elements[type_.result]]))
                 self.terms[type_.result][value] = None
 
     def _range(self, formula: Quantified, _sign: bool) -> Collection[Term]:
         return self._elements[formula.variable.sort]
+
+
+def _any_of(formulas: list[Formula]) -> Formula:
+    """The disjunction, as flat as a binary one can be, so that no recursion is deep."""
+    half = len(formulas) // 2
+    return Or(_any_of(formulas[:half]), _any_of(formulas[half:])) if half else formulas[0]
 
 
 class _Needs(NamedTuple):

@@ -9,7 +9,7 @@ quantified formulas whose instances agree need not be equivalent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import and_, or_
 from typing import TypeAlias
@@ -30,8 +30,9 @@ from proof_r1_formal.logic.syntax import (
     Term,
     Top,
     Xor,
+    once,
 )
-from proof_r1_formal.logic.transform import simplified, terms
+from proof_r1_formal.logic.transform import oriented, simplified, terms
 from proof_r1_formal.logic.truth_table import (
     MAX_ATOMS,
     Ground,
@@ -46,6 +47,8 @@ CONFLICTS = 100_000
 """The most conflicts that the SAT solver may run into for one question; less in proportion to a smaller budget."""
 PROPAGATIONS = 8_000_000
 """The most literals that the SAT solver may propagate for one question; less in proportion to a smaller budget."""
+SYMBOLS_PER_FORMULA = 64
+"""How many symbols of an atom cost as much as one ground formula, where equations are applied to it."""
 GROUND_PRICE = 5
 """Steps of one ground formula."""
 PROPAGATIONS_PER_STEP = 25
@@ -54,8 +57,13 @@ PROPAGATIONS_PER_STEP = 25
 Assignment: TypeAlias = Mapping[Ground, bool]
 
 
-def _instances_of_leibniz(atoms: Mapping[Ground, int]) -> Iterator[Formula]:
-    """The laws that make the equations among the atoms an equality on all of them; atoms may be added on the way."""
+def _instances_of_leibniz(atoms: Mapping[Ground, int], spend: Callable[[int], None]) -> Iterator[Formula]:
+    """The laws that make the equations among the atoms an equality on all of them; atoms may be added on the way.
+
+    Args:
+        atoms: equations and others.
+        spend: charges for the symbols of an atom that is looked at, in ground formulas.
+    """
     seen = 0
     having: dict[Term, dict[Atom | Eq, None]] = {}
     while seen < len(atoms):
@@ -65,9 +73,15 @@ def _instances_of_leibniz(atoms: Mapping[Ground, int]) -> Iterator[Formula]:
                 having.setdefault(term, {})[atom] = None
         seen = len(known)
         for equation in [atom for atom in known if isinstance(atom, Eq)]:
-            for atom in {**having.get(equation.left, {}), **having.get(equation.right, {})}:
+            for atom in having.get(oriented(equation)[1], ()):
+                spend(_length(atom) // SYMBOLS_PER_FORMULA)
                 for changed in simplified(atom, equation):
                     yield Implies(equation, Iff(atom, changed))
+
+
+@once
+def _length(atom: Atom | Eq) -> int:
+    return sum(1 for _ in terms(atom))
 
 
 class TruthTable(Table):
@@ -112,12 +126,15 @@ class TruthTable(Table):
         for formula, sign in formulas:
             models &= self.truth(formula, sign)
         if self.equations:
-            for law in _instances_of_leibniz(self.atoms):
+            for law in _instances_of_leibniz(self.atoms, self._lengthen):
                 models &= self.truth(law, True)
         if not models:
             return None
         row = models & -models
         return {atom: bool(row & column) for atom, column in self.atoms.items()}
+
+    def _lengthen(self, price: int) -> None:
+        self._longer += price
 
     def truth(self, formula: Formula, sign: bool) -> int:
         """The assignments under which the formula, or the instances it stands for, has the value ``sign``."""
@@ -189,7 +206,7 @@ class Clauses:
         for formula, sign in formulas:
             self._assert(formula, sign)
         if any(isinstance(atom, Eq) for atom in self._atoms):
-            for law in _instances_of_leibniz(self._atoms):
+            for law in _instances_of_leibniz(self._atoms, self._spend):
                 self._assert(law, True)
         with Minisat22(bootstrap_with=self._clauses) as solver:
             conflicts, propagations = [most * self._budget // BUDGET for most in (CONFLICTS, PROPAGATIONS)]

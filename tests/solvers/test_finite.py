@@ -41,10 +41,10 @@ from proof_r1_formal.logic.syntax import (
     const,
     var,
 )
-from proof_r1_formal.logic.transform import subterms
+from proof_r1_formal.logic.transform import simplified, subterms, terms
 from proof_r1_formal.proof.batch import verify, verify_many
 from proof_r1_formal.proof.report import Code, encode
-from proof_r1_formal.solvers import get_solver
+from proof_r1_formal.solvers import get_solver, propositional
 from proof_r1_formal.solvers.base import MAX_DEPTH, Answer, Entailed, Reason, Refuted, Unknown, is_countermodel
 from proof_r1_formal.solvers.finite import refuted_in_small_domain
 from proof_r1_formal.solvers.grounding import MAX_WITNESSES
@@ -319,10 +319,31 @@ def test_a_query_that_needs_more_ground_formulas_is_left_to_others() -> None:
     assert 25_000 <= answer.steps <= 60_000
 
 
+def test_many_constants_of_another_sort_are_no_deep_formula() -> None:
+    query = ask("∀x:Person f(x) = c0", f"q({', '.join(f'c{number}' for number in range(500))})")
+    answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
+    assert_refuted(query, answer)
+
+
+@pytest.mark.parametrize("constants", [50, 500])
+def test_applying_equations_to_long_atoms_is_paid(constants: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = 0
+
+    def counted(atom: Atom | Eq, equation: Eq) -> tuple[Atom | Eq, ...]:
+        nonlocal changed
+        changed += sum(1 for _ in terms(atom))
+        return simplified(atom, equation)
+
+    monkeypatch.setattr(propositional, "simplified", counted)
+    long = f"q({', '.join(f'c{number}' for number in range(constants))})"
+    answer = SOLVER.decide(ask("∀x (x = a ∨ p(a, x))", long, "r(a)"))
+    assert 0 < changed <= 16 * answer.steps
+
+
 def test_the_price_of_small_domains_counts_values_of_functions() -> None:
     query = ask("∀x ¬(f(x) = x)", "∀x f(f(x)) = x")
     answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
-    assert answer.steps == 3_054  # of which 5 × (1 + 4 + 9) for f in domains of 1, 2 and 3 elements
+    assert answer.steps == 3_074  # of which 5 × (4 + 1 + 4 + 9) for f, in domains of 0, 1, 2 and 3 elements
 
 
 def test_functions_of_many_arguments_are_left_to_others() -> None:
