@@ -165,6 +165,7 @@ def crosscheck(
     """Check each action with several solvers; report differences."""
     if out is not None:
         check_folder(out)
+        check_outputs(out / "queries.jsonl", out / "steps.jsonl", inputs=(problems, *completions))
     known = read_problem_file(problems, format)
     skipped: list[str] = []
     systems = {_name(path, completions): list(usable_completions(path, known, skipped)) for path in completions}

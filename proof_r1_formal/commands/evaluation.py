@@ -46,7 +46,7 @@ from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.rules.catalogue import TRAIN, catalogue
 from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.study.assessment import Assessment, assess
-from proof_r1_formal.study.definition import Key, read_study
+from proof_r1_formal.study.definition import Key, Study, read_study
 from proof_r1_formal.study.diagnosis import misnamed_record
 from proof_r1_formal.study.figures import draw, require_matplotlib
 from proof_r1_formal.study.selection import Candidate
@@ -110,7 +110,8 @@ def evaluate(
     Give one file of completions, or several systems in a --study file, which specifies the rules and the format of its
     problems.
     """
-    inputs = (problems, completions, study)
+    described = read_study(study) if study is not None and problems is None and completions is None else None
+    inputs = (problems, completions, study, *(() if described is None else described.inputs()))
     check_outputs(json, markdown, latex, diagnosis, cache, inputs=inputs)
     if csv is not None:
         check_folder(csv)
@@ -134,8 +135,8 @@ def evaluate(
                 *detail_tables(results),
                 *diagnosis_tables(one.diagnosis),
             )
-        case None, None, Path():
-            results = _study_results(study, assessor)
+        case None, None, Path() if described is not None:
+            results = _study_results(study, described, assessor)
             tables = study_tables(results)
         case _:
             fail("give --problems and --completions, or --study")
@@ -150,8 +151,10 @@ def evaluate(
     if latex is not None:
         write_output(latex, "\n".join(map(to_latex, tables)).encode())
     if csv is not None:
-        for number, table in enumerate(tables, 1):
-            write_output(csv / f"{number:02}-{_slug(table.title)}.csv", to_csv(table).encode())
+        files = {csv / f"{number:02}-{_slug(table.title)}.csv": table for number, table in enumerate(tables, 1)}
+        check_outputs(*files, inputs=inputs)
+        for path, table in files.items():
+            write_output(path, to_csv(table).encode())
     if diagnosis is not None:
         write_output(diagnosis, "".join(assessor.diagnosed).encode("ascii"))
     if plots is not None:
@@ -163,8 +166,7 @@ def _slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60]
 
 
-def _study_results(path: Path, assessor: _Assessor) -> dict[Key, Assessment]:
-    described = read_study(path)
+def _study_results(path: Path, described: Study, assessor: _Assessor) -> dict[Key, Assessment]:
     seen = catalogue(described.seen)
     for file in described.files().values():
         if not Path(file).is_file():  # fail before spending hours on the others

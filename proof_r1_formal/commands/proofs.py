@@ -70,7 +70,8 @@ def prove(
 ) -> None:
     """Find short proofs of answers, or countermodels if Uncertain.
 
-    With --id the proof is shown; with --out proofs become completions, and an interrupted run resumes.
+    With --id the proof is shown; with --out proofs become completions, and an interrupted run resumes. With --json as
+    well, it searches again for the proofs that it has, as the file gets all results.
     """
     check_outputs(out, json, inputs=(problems,))
     known = _chosen(problems, read_problem_file(problems, format), id)
@@ -78,7 +79,8 @@ def prove(
     if out is None:
         results = _results(known, prover, frozenset())
     else:
-        results = _written(known, prover, out, problems, thinking, f"{rules} {thinking} {short} {budget} {id} {format}")
+        settings = f"{rules} {thinking} {short} {budget} {id} {format}"
+        results = _written(known, prover, out, problems, thinking, settings, again=json is not None)
     tally = _Tally(known)
     with nullcontext() if json is None else output(json) as lines:
         for problem, result in results:
@@ -103,9 +105,19 @@ def _results(known: Mapping[str, Problem], prover: Prover, done: frozenset[str])
 
 
 def _written(
-    known: Mapping[str, Problem], prover: Prover, out: Path, source: Path, thinking: Thinking, settings: str
+    known: Mapping[str, Problem],
+    prover: Prover,
+    out: Path,
+    source: Path,
+    thinking: Thinking,
+    settings: str,
+    *,
+    again: bool,
 ) -> _Results:
-    """The results; writes each proof at once, and skips those that an interrupted run wrote."""
+    """The results; writes each proof at once, and skips those that an interrupted run wrote.
+
+    ``again``: does not skip their problems, but proves them again, because all results are wanted.
+    """
     done: set[str] = set()
     decoder = msgspec.json.Decoder(Completion)
 
@@ -114,9 +126,10 @@ def _written(
 
     with LineFile.open(out, inputs=(source,), settings=settings, read=remember) as file, resumable(file):
         if done:
-            log(f"resuming after {counted(len(done), 'completion')}; the table covers only the other problems")
-        for problem, result in _results(known, prover, frozenset(done)):
-            if isinstance(result, Proved):
+            rest = "their proofs are searched for again" if again else "the table covers only the other problems"
+            log(f"resuming after {counted(len(done), 'completion')}; {rest}")
+        for problem, result in _results(known, prover, frozenset() if again else frozenset(done)):
+            if isinstance(result, Proved) and problem.id not in done:
                 text = completion(problem, result.steps, thinking=thinking)
                 file.append_line(encode(Completion(problem_id=problem.id, completion=text)))
             yield problem, result

@@ -80,11 +80,12 @@ def certify(
 
     The kernel is that of a proof assistant. --out keeps the theorems, and --bundle the evidence.
     """
-    check_outputs(bundle, inputs=(problems, completions))
     if out is not None:
         check_folder(out)
     elif isabelle_session:
         fail("--isabelle writes files; name their folder with --out")
+    root = out / "ROOT" if out is not None and isabelle_session else None
+    check_outputs(bundle, root, inputs=(problems, completions))
     known = read_problem_file(problems, format)
     if id is not None:
         problem_of(problems, known, id)

@@ -84,6 +84,10 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if dataset in system.completions
         }
 
+    def inputs(self) -> tuple[Path, ...]:
+        """All files of problems and completions."""
+        return tuple(map(Path, (*[one.problems for one in self.datasets.values()], *self.files().values())))
+
 
 def read_study(path: Path) -> Study:
     """Read a study.
@@ -96,7 +100,7 @@ def read_study(path: Path) -> Study:
         study = msgspec.toml.decode(path.read_bytes(), type=Study)
     except OSError as error:
         raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
-    except msgspec.DecodeError as error:  # no TOML, or of another shape
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:  # no TOML, or of another shape
         raise DataError(str(path), str(error)) from error
     named = Counter([(system.backbone, system.method) for system in study.systems])
     for (backbone, method), count in named.items():

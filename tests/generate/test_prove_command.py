@@ -31,10 +31,12 @@ def test_completions_are_written_and_verify(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    out = tmp_path / "completions.jsonl"
-    assert run("prove", "--problems", str(PROBLEMS), "--out", str(out)).returncode == 0
-    whole = out.read_bytes()
+    out, results = tmp_path / "completions.jsonl", tmp_path / "results.jsonl"
+    assert run("prove", "--problems", str(PROBLEMS), "--out", str(out), "--json", str(results)).returncode == 0
+    whole, all_results = out.read_bytes(), results.read_bytes()
+    assert all_results.count(b"\n") == 7
     out.unlink()
+    results.unlink()
     stop = (
         "from proof_r1_formal.outputs import LineFile\n"
         "append, count = LineFile.append_line, []\n"
@@ -53,6 +55,12 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert "resuming after 3 completions" in resumed.stderr
     assert out.read_bytes() == whole
     assert list(tmp_path.iterdir()) == [out]
+    out.unlink()
+    assert run("prove", "--problems", str(PROBLEMS), "--out", str(out), before=stop).returncode == 130
+    resumed = run("prove", "--problems", str(PROBLEMS), "--out", str(out), "--json", str(results))
+    assert resumed.returncode == 0
+    assert "resuming after 3 completions; their proofs are searched for again" in resumed.stderr
+    assert (out.read_bytes(), results.read_bytes()) == (whole, all_results)
 
 
 def test_one_problem_is_shown_with_english_and_rules() -> None:

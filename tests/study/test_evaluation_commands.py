@@ -40,6 +40,53 @@ def test_a_study_is_evaluated_into_every_format(tmp_path: Path) -> None:
     assert "**91.7 ± 11.5**" in (tmp_path / "t.md").read_text(encoding="utf-8")  # a tie: both are best
 
 
+def copied(folder: Path) -> tuple[Path, Path]:
+    """The problems and completions of the examples in a folder that a test may lose."""
+    made = folder / "p.jsonl", folder / "c.jsonl"
+    for path, name in zip(made, ("problems.jsonl", "completions.jsonl"), strict=True):
+        path.write_bytes((EXAMPLES / name).read_bytes())
+    return made
+
+
+@pytest.mark.parametrize("option", ["--json", "--markdown", "--latex", "--diagnosis"])
+@pytest.mark.parametrize("name", ["p.jsonl", "c.jsonl", "study.toml"])
+def test_a_study_never_overwrites_its_own_files(tmp_path: Path, option: str, name: str) -> None:
+    copied(tmp_path)
+    systems = '[[systems]]\nbackbone = "none"\nmethod = "one"\ncompletions = { garden = "c.jsonl" }\n'
+    (tmp_path / "study.toml").write_text(f'[datasets.garden]\nproblems = "p.jsonl"\n{systems}', encoding="utf-8")
+    before = (tmp_path / name).read_bytes()
+    result = run("evaluate", "--study", str(tmp_path / "study.toml"), option, str(tmp_path / name))
+    assert result.returncode == 2
+    assert name in result.stderr
+    assert (tmp_path / name).read_bytes() == before
+
+
+def test_a_study_that_is_no_utf_8_is_an_error_of_its_file(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_bytes(b"\xff")
+    result = run("evaluate", "--study", str(tmp_path / "study.toml"))
+    assert (result.returncode, "study.toml" in result.stderr, "Traceback" in result.stderr) == (2, True, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("01-scores.csv", ("evaluate", "--csv")),
+        ("queries.jsonl", ("crosscheck", "--backends", "embedded", "--out")),
+        ("ROOT", ("certify", "--isabelle", "--kernel", "none", "--out")),
+    ],
+)
+def test_files_of_an_output_folder_never_overwrite_inputs(tmp_path: Path, name: str, command: tuple[str, ...]) -> None:
+    problems, completions = copied(tmp_path)
+    (tmp_path / "out").mkdir()
+    taken = problems.rename(tmp_path / "out" / name)
+    before = taken.read_bytes()
+    given = ("--problems", str(taken), "--completions", str(completions), "--format", "native")
+    result = run(command[0], *given, *command[1:], str(tmp_path / "out"))
+    assert result.returncode == 2, result.stderr
+    assert name in result.stderr
+    assert taken.read_bytes() == before
+
+
 def test_a_diagnosis_has_every_misnamed_step_and_failures_and_gaps_are_told(tmp_path: Path) -> None:
     lines = (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()
     kept = [
