@@ -253,6 +253,18 @@ def test_commands_that_show_verdicts_tell_of_a_broken_solver(tmp_path: Path, com
     assert "undecided because the solver is broken" in result.stderr
 
 
+def test_ids_in_messages_are_cut_and_stay_on_their_line(tmp_path: Path) -> None:
+    problems = tmp_path / "p.jsonl"
+    good = json.loads(PROBLEMS.read_text("utf-8").splitlines()[0])
+    records = [{**good, "id": "x\nerror: forged"}, {**good, "id": "y" * 10_000}]
+    problems.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+    result = run("grammar", "--problems", str(problems), "--id", "z", folder=tmp_path)
+    assert result.returncode == 2
+    assert "problem 'x\\nerror: forged' is unusable" in result.stderr
+    assert f"its first ids are: {'y' * 100}…\n" in result.stderr
+    assert not any(line.startswith("error: forged") for line in result.stderr.splitlines())
+
+
 def test_no_text_of_a_model_or_a_file_commands_the_terminal(tmp_path: Path) -> None:
     escape, answers = "\x1b[2J\x9b31m", tmp_path / "completions.jsonl"
     step = {"id": f"s{escape}", "dependencies": ["h1", "h2"], "conclusion": f"p({escape})", "rule": f"R{escape}"}

@@ -46,6 +46,8 @@ INTERRUPTED = 130
 
 _T = TypeVar("_T")
 
+_LONGEST_ID = 100  # characters of an id that a message shows
+
 
 def _cache(path: Path | None) -> Path | None:
     """The file of ``--cache`` for workers in other folders; ends with an error if it is a stream."""
@@ -106,7 +108,7 @@ def read_problem_file(path: Path, format_: Format) -> ProblemSet:
     """The problems of a file; prints a message about each unusable or odd one."""
     known = read_problems(path, format=format_)
     for rejected in known.rejected[:10]:
-        log(f"{path}: problem {rejected.id} is unusable: {'; '.join(rejected.reasons)}")
+        log(f"{path}: problem {_shown_id(rejected.id)} is unusable: {'; '.join(rejected.reasons)}")
     if len(known.rejected) > 10:
         log(f"{path}: … and {len(known.rejected) - 10} more unusable problems")
     noted = [problem for problem in known.values() if problem.notes]
@@ -121,8 +123,15 @@ def read_problem_file(path: Path, format_: Format) -> ProblemSet:
 def problem_of(path: Path, known: ProblemSet, id_: str) -> Problem:
     """The problem of an id that the user gave; ends with an error if the file has none."""
     if id_ not in known:
-        fail(f"{path} has no usable problem {id_!r}; its first ids are: {', '.join(list(known)[:5])}")
+        first = ", ".join(map(_shown_id, list(known)[:5]))
+        fail(f"{path} has no usable problem {id_!r}; its first ids are: {first}")
     return known[id_]
+
+
+def _shown_id(id_: str) -> str:
+    """An id of a file for a message: cut if it is long, and without control characters."""
+    shown = id_ if len(id_) <= _LONGEST_ID else f"{id_[:_LONGEST_ID]}…"
+    return shown if shown.isprintable() else ascii(shown)
 
 
 def usable_completions(path: Path, known: ProblemSet, skipped: list[str]) -> Iterator[Completion]:
