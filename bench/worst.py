@@ -80,6 +80,12 @@ def groups(steps: int) -> Sample:
     return trace(axioms, [(given, f"{law} ∨ P{step}(e)", "CONJUNCTION_ELIMINATION") for step in range(steps)])
 
 
+def equations(steps: int, constants: int) -> Sample:
+    """Conclusions about all constants of a long atom, each of which may equal another one."""
+    premises = ["∀x (x = a ∨ P(a, x))", f"Q({', '.join([f'c{number}' for number in range(constants)])})"]
+    return trace(premises, [(["h0", "h1"], f"R{step}(a)", "CONJUNCTION_ELIMINATION") for step in range(steps)])
+
+
 def nested_terms(steps: int) -> Sample:
     """What two equations of nested terms say of smaller terms, beside a different disjunct each time."""
 
@@ -113,6 +119,7 @@ TRACES: dict[str, Callable[[], Sample]] = {
     "a conclusion with 16 quantifiers and 3 instances of it": lambda: deep_conclusion(16),
     "a conclusion with 100 quantifiers and 3 instances of it": lambda: deep_conclusion(100),
     "40 times commutativity from the axioms of groups": lambda: groups(40),
+    "20 conclusions from an atom of 1,000 constants that may be equal": lambda: equations(20, 1_000),
     "10 consequences of equations of terms nested 60 and 47 deep": lambda: nested_terms(10),
     "40 splits of a disjunction of 100 parts": lambda: splits(100, 40),
     "20 conclusions of 9 kB": lambda: long_conclusions(220, 20),
