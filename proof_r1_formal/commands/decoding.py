@@ -28,7 +28,9 @@ def grammar(
     id: Annotated[str, typer.Option("--id", help="Id of the problem.", show_default=False)],  # noqa: A002
     to: Annotated[Dialect, typer.Option("--to", help="Notation of the grammar.")] = "llguidance",
     rules: RulesOption = "train",
-    steps: Annotated[int, typer.Option("--steps", min=1, help="Largest number of steps before the binding.")] = STEPS,
+    steps: Annotated[
+        int, typer.Option("--steps", min=1, max=1_000, help="Largest number of steps before the binding.")
+    ] = STEPS,
     thoughts: Annotated[
         bool, typer.Option("--thoughts", help="Allow free text before <summary> (llguidance).")
     ] = False,

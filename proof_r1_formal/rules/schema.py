@@ -193,7 +193,7 @@ def _spelling(name: str) -> str:
 
 
 def _require_usable(catalogue: str, schema: Schema) -> None:
-    """Refuse a schema that no step could be checked with: whose formulas are no patterns, or with an unknown letter.
+    """Refuse a schema that no step could be checked with: with a formula that cannot be matched, or an unknown letter.
 
     Principal patterns are matched, and so is the conclusion of a ``SYNTACTIC`` schema; all other letters for formulas
     must stand there. One letter for a term may be left open: it is tried with every term.
@@ -219,7 +219,7 @@ def _require_usable(catalogue: str, schema: Schema) -> None:
 
 
 def _require_pattern(formula: Formula, *, matched: bool) -> None:
-    """Refuse a formula that is no pattern; in one that is matched, letters apply to bound variables only."""
+    """Refuse a formula that cannot be a pattern; in one that is matched, letters apply to bound variables only."""
     for part in subformulas(formula):
         if isinstance(part, Top | Bottom | Eq):
             raise CatalogueError(f"a pattern cannot contain {type(part).__name__}; {formula} does")
