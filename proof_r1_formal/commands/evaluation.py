@@ -135,8 +135,8 @@ def evaluate(
                 *detail_tables(results),
                 *diagnosis_tables(one.diagnosis),
             )
-        case None, None, Path() if described is not None:
-            results = _study_results(study, described, assessor)
+        case _ if described is not None:
+            results = _study_results(described, assessor)
             tables = study_tables(results)
         case _:
             fail("give --problems and --completions, or --study")
@@ -166,11 +166,11 @@ def _slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60]
 
 
-def _study_results(path: Path, described: Study, assessor: _Assessor) -> dict[Key, Assessment]:
+def _study_results(described: Study, assessor: _Assessor) -> dict[Key, Assessment]:
     seen = catalogue(described.seen)
     for file in described.files().values():
         if not Path(file).is_file():  # fail before spending hours on the others
-            fail(f"{path}: the file {file} does not exist")
+            fail(f"{file}, a file of the study, does not exist")
     known = {name: read_problem_file(Path(one.problems), one.format) for name, one in described.datasets.items()}
     return {
         key: assessor.assess(key, known[key.dataset], Path(file), described.datasets[key.dataset].rules, seen)

@@ -44,8 +44,8 @@ Signed: TypeAlias = tuple[Formula, bool]
 """A formula and the truth value it shall have."""
 
 MAX_WITNESSES = 64
-MAX_VALUES = 1_000
-"""The most values of functions, all functions and arguments together, that are asked for in a small domain."""
+MAX_EQUATIONS = 1_000
+"""The most equations between a function's value and an element, in all laws of a small domain."""
 
 
 class OutsideError(Exception):
@@ -178,10 +178,12 @@ class SmallDomain(Grounding):
             found.update({self._new(f"␣n{number}"): None for number in range(new)})
         self._elements = {sort: list(found) for sort, found in self.terms.items()}
         sizes = {sort: len(found) for sort, found in self._elements.items()}
-        values = sum([prod([sizes[sort] for sort in (*type_.arguments, type_.result)]) for type_ in applied.values()])
-        if values > MAX_VALUES or not all(sizes.values()):
+        equations = sum(
+            [prod([sizes[sort] for sort in (*type_.arguments, type_.result)]) for type_ in applied.values()]
+        )
+        if equations > MAX_EQUATIONS or not all(sizes.values()):
             raise OutsideError("a domain without elements, or with too many values of functions", self.looked_at)
-        self.looked_at += values
+        self.looked_at += equations
         self.laws: list[Formula] = []
         for name, type_ in applied.items():
             for arguments in product(*[self._elements[sort] for sort in type_.arguments]):

@@ -319,7 +319,7 @@ def test_a_query_that_needs_more_ground_formulas_is_left_to_others() -> None:
     assert 25_000 <= answer.steps <= 60_000
 
 
-def test_many_constants_of_another_sort_are_no_deep_formula() -> None:
+def test_many_constants_of_another_sort_do_not_make_a_deep_formula() -> None:
     query = ask("∀x:Person f(x) = c0", f"q({', '.join(f'c{number}' for number in range(500))})")
     answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
     assert answer == Unknown(Reason.BUDGET, "more than 5000 ground formulas")

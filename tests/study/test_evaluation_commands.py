@@ -61,7 +61,7 @@ def test_a_study_never_overwrites_its_own_files(tmp_path: Path, option: str, nam
     assert (tmp_path / name).read_bytes() == before
 
 
-def test_a_study_that_is_no_utf_8_is_an_error_of_its_file(tmp_path: Path) -> None:
+def test_a_study_that_is_not_utf_8_is_an_error_of_its_file(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_bytes(b"\xff")
     result = run("evaluate", "--study", str(tmp_path / "study.toml"))
     assert (result.returncode, "study.toml" in result.stderr, "Traceback" in result.stderr) == (2, True, False)
