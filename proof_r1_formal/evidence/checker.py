@@ -127,7 +127,7 @@ class _Checker:
         self._depth = 0
         self._signature: Signature | None = None
         self._sorts: dict[str, str] = {}
-        if False in [symbols(formula).one_sort for formula in self._claim]:
+        if frozenset[str]().union(*[symbols(formula).sorts for formula in self._claim]):
             try:
                 self._signature = Signature.infer(self._claim)
             except SignatureError as error:
@@ -316,7 +316,7 @@ class _Checker:
         """Take the names of a formula's constants; where the claim has one sort, it has no other."""
         if formula.height > MAX_HEIGHT:
             raise ProofError("a formula of the proof is nested too deeply")
-        if self._signature is None and not symbols(formula).one_sort:
+        if self._signature is None and symbols(formula).sorts:
             raise ProofError("a formula has a sort that the premises and the conclusion do not have")
         self._untaken.append(formula)
 

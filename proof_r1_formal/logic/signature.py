@@ -20,7 +20,7 @@ from typing import TypeAlias, assert_never
 import msgspec
 
 from proof_r1_formal.errors import SignatureError
-from proof_r1_formal.logic.symbols import Use, symbols
+from proof_r1_formal.logic.symbols import Symbols, Use, symbols
 from proof_r1_formal.logic.syntax import ENTITY, App, Atom, Eq, Exists, ForAll, Formula, Term, Var
 from proof_r1_formal.logic.transform import map_terms, subformulas
 
@@ -53,8 +53,8 @@ class Signature(msgspec.Struct, frozen=True):
             SignatureError: a predicate, or a function or constant, is used with two arities or with two sorts.
         """
         formulas = tuple(formulas)
-        uses, one_sort = _uses(formulas)
-        if not one_sort:
+        uses = _uses(formulas)
+        if uses is None:
             return cls._with_sorts(formulas)
         predicates: dict[str, tuple[str, ...]] = {}
         functions: dict[str, FunctionType] = {}
@@ -112,7 +112,7 @@ class SignatureBuilder:
         Raises:
             SignatureError: a symbol of the formula clashes with what is known.
         """
-        if formula in self._formulas or (self.one_sort and symbols(formula).one_sort and self._knows(formula)):
+        if formula in self._formulas or (self.one_sort and self._knows(symbols(formula))):
             return self
         copy = SignatureBuilder()
         copy._formulas.update(self._formulas)
@@ -134,23 +134,24 @@ class SignatureBuilder:
         if formula in self._formulas:
             return
         self._formulas[formula] = None
-        for name, use in symbols(formula).uses:
-            first = self._table(use).setdefault(name, use)
+        found = symbols(formula)
+        for name, use in found.uses:
+            first = (self._predicates if use[0] == "predicate" else self._functions).setdefault(name, use)
             if first != use:
                 raise SignatureError(name, _described(*first), _described(*use))
         if not self.one_sort:
             self._unify_places(formula)
-        elif not symbols(formula).one_sort:
+        elif found.sorts:
             self.one_sort = False
             for known in self._formulas:
                 self._unify_places(known)
 
-    def _table(self, use: Use) -> dict[str, Use]:
-        return self._predicates if use[0] == "predicate" else self._functions
-
-    def _knows(self, formula: Formula) -> bool:
-        """Whether all symbols of the formula are known with their uses."""
-        return all(self._table(use).get(name) == use for name, use in symbols(formula).uses)
+    def _knows(self, found: Symbols) -> bool:
+        """Whether all symbols of a formula are known with their uses, and the default sort is its only one."""
+        for name, use in found.uses:
+            if (self._predicates if use[0] == "predicate" else self._functions).get(name) != use:
+                return False
+        return not found.sorts
 
     def _unify_places(self, formula: Formula) -> None:
         for part in subformulas(formula):
@@ -242,12 +243,17 @@ def ground_terms(formulas: Iterable[Formula]) -> dict[str, tuple[Term, ...]]:
         SignatureError: formulas with sorts of their own use a symbol in two ways.
     """
     formulas = tuple(formulas)
-    found = tuple(dict.fromkeys(term for formula in formulas for term in symbols(formula).ground_terms))
-    if all(symbols(formula).one_sort for formula in formulas):
-        return {ENTITY: found} if found else {}
+    terms: dict[App, None] = {}
+    one_sort = True
+    for formula in formulas:
+        found = symbols(formula)
+        terms.update(dict.fromkeys(found.ground_terms))
+        one_sort = one_sort and not found.sorts
+    if one_sort:
+        return {ENTITY: tuple(terms)} if terms else {}
     functions = Signature.infer(formulas).functions
     by_sort: dict[str, list[Term]] = {}
-    for term in found:
+    for term in terms:
         by_sort.setdefault(functions[term.function].result, []).append(term)
     return {sort: tuple(terms_) for sort, terms_ in by_sort.items()}
 
@@ -259,18 +265,20 @@ def require_one_use(formulas: Iterable[Formula]) -> None:
         SignatureError: a symbol is used in two ways.
     """
     formulas = tuple(formulas)
-    uses, one_sort = _uses(formulas)
-    if not one_sort or len(dict(uses.keys())) < len(uses):
+    uses = _uses(formulas)
+    if uses is None or len(dict(uses.keys())) < len(uses):
         Signature.infer(formulas)
 
 
-def _uses(formulas: tuple[Formula, ...]) -> tuple[dict[tuple[str, Use], None], bool]:
-    """How the formulas use names, in order of first occurrence, and whether the default sort is the only one."""
-    found = [symbols(formula) for formula in formulas]
+def _uses(formulas: tuple[Formula, ...]) -> dict[tuple[str, Use], None] | None:
+    """How the formulas use names, in order of first occurrence; None if they have a sort besides the default one."""
     uses: dict[tuple[str, Use], None] = {}
-    for each in found:
-        uses.update(each.uses)
-    return uses, False not in [each.one_sort for each in found]
+    for formula in formulas:
+        found = symbols(formula)
+        if found.sorts:
+            return None
+        uses.update(found.uses)
+    return uses
 
 
 def _described(kind: str, arity: int) -> str:

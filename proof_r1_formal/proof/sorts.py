@@ -15,7 +15,7 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import SignatureError, require_type
 from proof_r1_formal.logic.signature import SignatureBuilder
 from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import ENTITY, Formula
+from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.proof.action import Action, Trace
 from proof_r1_formal.proof.report import Code, Finding
 
@@ -59,9 +59,9 @@ def conclusion_with_sorts(action: Action, known: SignatureBuilder) -> Action:
     """
     require_type(action, Action, "action", "read_action() reads one, and gives None if there is none")
     formula = action.formula
-    if formula is None or (known.one_sort and symbols(formula).one_sort):
+    if formula is None or (known.one_sort and not symbols(formula).sorts):
         return action
-    unknown = symbols(formula).sorts - {ENTITY, *known.signature().sorts}
+    unknown = symbols(formula).sorts.difference(known.signature().sorts)
     if unknown:
         problem = f"the problem has no sort {', '.join(sorted(unknown))}"
         return structs.replace(action, findings=(*action.findings, Finding(Code.SYMBOL_CLASH, problem)))

@@ -101,7 +101,7 @@ def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
         else f"({function_name(name)} : {_function_type(signature.functions[name])})"
         for name, kind in kinds
     ]
-    quantified = any(symbols(part).sorts for part in (*premises, conclusion))
+    quantified = any(part.quantifiers for part in (*premises, conclusion))
     first_order = quantified or bool(signature.functions) or any(signature.predicates.values())
     types = [f"({sort_name(sort)} : Type)" for sort in signature.sorts] if first_order else []
     implied = " → ".join(map(formula, (*premises, conclusion)))

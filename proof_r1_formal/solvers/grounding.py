@@ -83,7 +83,7 @@ class Grounding:
         self._taken: set[str] | None = None
         self._result_sorts: dict[str, str] = {}
         for formula, _ in formulas:
-            if not symbols(formula).one_sort:
+            if symbols(formula).sorts:
                 types = Signature.infer([each for each, _ in formulas]).functions
                 self._result_sorts = {name: type_.result for name, type_ in types.items()}
                 break
