@@ -19,8 +19,6 @@ from proof_r1_formal.logic.readings import (
     PROSE_INSIDE,
     RESERVED_WORDS,
     SIMPLE_VARIABLE,
-    AmbiguousError,
-    require_no_list_marker,
 )
 from proof_r1_formal.logic.syntax import (
     ENTITY,
@@ -44,7 +42,6 @@ MAX_DEPTH: Final = 50
 """Longer and deeper texts are left to the grammar."""
 
 _TOKEN = re.compile(r"\w+\(?|[()¬∧∨⊕→↔,]|[∀∃]\w+(?= ?\(| [∀∃¬]| \w+\()")
-_WORD = re.compile(r"\w+")
 _UNUSUAL: Final = frozenset(map(str.lower, LOOK_ALIKES)) | RESERVED_WORDS | PROSE_FIRST | PROSE_ANYWHERE | PROSE_INSIDE
 _SIGNS: Final = frozenset("()¬∧∨⊕→↔,")
 _CONNECTIVES: Final[Mapping[str, tuple[int, type[And | Or | Xor | Implies | Iff]]]] = {
@@ -67,12 +64,9 @@ def read_plain(text: str) -> Formula | None:
     tokens = _TOKEN.findall(text)
     if len(text) > MAX_LENGTH or sum(map(len, tokens)) != len(text) - text.count(" "):
         return None
-    if not _UNUSUAL.isdisjoint(_WORD.findall(text.lower())):
-        return None
     try:
-        require_no_list_marker(text)
         return _Reader(tokens).formula()
-    except (_UnusualError, AmbiguousError):
+    except _UnusualError:
         return None
 
 
@@ -80,14 +74,18 @@ class _Reader:
     """Reads tokens by precedence climbing."""
 
     def __init__(self, tokens: list[str]) -> None:
-        self._tokens = [*tokens, ""]
+        self._tokens = tokens
+        self._tokens.append("")
         self._next = 0
-        self._bound: set[str] = set()
-        self._free: set[str] = set()
+        self._bound: list[str] = []
+        self._free: list[str] = []
 
     def formula(self) -> Formula:
+        """The formula that all tokens are; a list marker before one is left, as no formula goes on behind it."""
         found = self._connected(1, {}, 0)
-        if self._tokens[self._next] or not self._bound.isdisjoint(self._free):
+        if self._tokens[self._next] or not _UNUSUAL.isdisjoint(map(str.lower, self._free + self._bound)):
+            raise _UnusualError
+        if self._bound and not set(self._bound).isdisjoint(self._free):
             raise _UnusualError
         return found
 
@@ -107,28 +105,22 @@ class _Reader:
         if not token or depth > MAX_DEPTH:
             raise _UnusualError
         self._next += 1
-        match token[0]:
-            case "¬":
-                return Not(self._unary(scope, depth + 1))
-            case "(":
-                inside = self._connected(1, scope, depth)
-                if self._tokens[self._next] != ")":
-                    raise _UnusualError
-                self._next += 1
-                return inside
-            case "∀" | "∃":
-                return self._quantified(token, scope, depth)
-            case sign if sign in _SIGNS:
-                raise _UnusualError
-            case _:
-                return self._application(token, scope)
+        if token not in _SIGNS:
+            return self._quantified(token, scope, depth) if token[0] in "∀∃" else self._application(token, scope)
+        if token == "¬":
+            return Not(self._unary(scope, depth + 1))
+        inside = self._connected(1, scope, depth) if token == "(" else None
+        if inside is None or self._tokens[self._next] != ")":
+            raise _UnusualError
+        self._next += 1
+        return inside
 
     def _quantified(self, token: str, scope: Mapping[str, Var], depth: int) -> Formula:
         name = token[1:]
         if name in scope or not SIMPLE_VARIABLE.fullmatch(name):
             raise _UnusualError
         variable = Var(name, ENTITY)
-        self._bound.add(name)
+        self._bound.append(name)
         body = self._unary({**scope, name: variable}, depth + 1)
         return ForAll(variable, body) if token[0] == "∀" else Exists(variable, body)
 
@@ -148,7 +140,7 @@ class _Reader:
                 arguments.append(self._argument(scope))
         if head in scope or self._tokens[self._next] in ("(", "¬"):
             raise _UnusualError
-        self._free.add(head)
+        self._free.append(head)
         return Atom(head, tuple(arguments))
 
     def _argument(self, scope: Mapping[str, Var]) -> Term:
@@ -158,6 +150,6 @@ class _Reader:
         self._next += 1
         variable = scope.get(name)
         if variable is None:
-            self._free.add(name)
+            self._free.append(name)
             return App(name, ())
         return variable
