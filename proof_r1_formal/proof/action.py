@@ -253,18 +253,18 @@ def _action(span: tuple[int, int], value: Any) -> Action:
         return Action(span, findings=(Finding(Code.NOT_AN_OBJECT, "the element is not a JSON object"),))
     pairs, action = value.pairs, value.action  # in this order, as another thread may read the object now
     if action is None:
-        action = value.action = _read(pairs)
+        action = value.action = _read(span, pairs)
         value.pairs = _NO_PAIRS
-    return structs.replace(action, span=span)
+    return action if action.span == span else structs.replace(action, span=span)
 
 
-def _read(pairs: list[tuple[str, Any]]) -> Action:
-    """The action that an object is, without its place in the text."""
+def _read(span: tuple[int, int], pairs: list[tuple[str, Any]]) -> Action:
+    """The action that an object is."""
     fields = dict(reversed(pairs))  # of a repeated key, the first value
     findings = [] if len(pairs) == len(FIELDS) and fields.keys() == _FIELDS else _wrong_keys(pairs, fields)
     conclusion = _text(fields, "conclusion", findings)
     return Action(
-        span=(0, 0),
+        span=span,
         id=_text(fields, "id", findings),
         dependencies=_dependencies(fields, findings),
         conclusion=conclusion,
@@ -295,7 +295,7 @@ def _text(fields: dict[str, Any], key: str, findings: list[Finding]) -> str | No
 
 
 def _is_text(value: object) -> TypeGuard[str]:
-    return isinstance(value, str) and value != "" and is_text(value)
+    return isinstance(value, str) and value != "" and (value.isascii() or is_text(value))
 
 
 _WANTED = "a non-empty string without halves of surrogate pairs"

@@ -56,6 +56,7 @@ class Verdict(msgspec.Struct):
     """The verdicts on one action during its checks.
 
     Attributes:
+        mismatched: whether the action is terminal and does not state the option that it names.
         answer: to the question whether the admitted dependencies entail the conclusion, if it was asked.
         symbols: known once the action is admitted.
     """
@@ -65,17 +66,13 @@ class Verdict(msgspec.Struct):
     rule: bool = False
     progress: bool = False
     findings: list[Finding] = []
+    mismatched: bool = False
     instance: RuleReport | None = None
     countermodel: ModelReport | None = None
     evidence: Evidence | None = None
     used: tuple[str, ...] | None = None
     answer: Answer | None = None
     symbols: SignatureBuilder | None = None
-
-    @property
-    def mismatched(self) -> bool:
-        """Whether the action is terminal and does not state the option that it names."""
-        return any(finding.code is Code.BINDING_MISMATCH for finding in self.findings)
 
     @property
     def signal(self) -> float:
@@ -136,16 +133,23 @@ class StepChecker:
         if not verdict.schema or formula is None or action.id is None:
             return verdict
         known = {name: state.semantic[name] for name in action.dependencies if name in state.semantic}
-        self._entailment_check(action, formula, known, state, verdict)
+        dependencies = tuple([known[name] for name in action.dependencies if name in known])
+        if len(dependencies) == len(action.dependencies):
+            self._entailment_check(action, formula, dependencies, verdict)
+        else:
+            lacking = [name for name in action.dependencies if name not in known]
+            verdict.findings.extend([_unresolved(action, name, state) for name in lacking])
         if terminal:
-            verdict.findings.extend(binding_findings(self._context.problem, action.id, formula, self._oracle))
+            mismatch = binding_findings(self._context.problem, action.id, formula, self._oracle)
+            verdict.mismatched = bool(mismatch)
+            verdict.findings.extend(mismatch)
         rule = self._judge.rule_of(action)
         matched = None
         if rule is None:
             problem = f"there is no rule {action.rule!r} in the catalogue {self._judge.rules.name!r}"
             verdict.findings.append(Finding(Code.UNKNOWN_RULE, problem))
         elif verdict.answer is not None:
-            matched = self._rule_check(rule.name, action, formula, known, state, verdict, terminal=terminal)
+            matched = self._rule_check(rule.name, action, formula, dependencies, state, verdict, terminal=terminal)
         if terminal and rule is not None and rule.name == GOAL_BINDING:  # it restates by nature
             verdict.progress = not verdict.mismatched
             return verdict
@@ -172,14 +176,10 @@ class StepChecker:
         verdict.symbols = symbols
 
     def _entailment_check(
-        self, action: Action, formula: Formula, known: dict[str, Formula], state: State, verdict: Verdict
+        self, action: Action, formula: Formula, dependencies: tuple[Formula, ...], verdict: Verdict
     ) -> None:
-        """Check whether the dependencies entail the conclusion, unless one is not known, as it is not admitted."""
-        lacking = [name for name in action.dependencies if name not in known]
-        if lacking:
-            verdict.findings.extend([_unresolved(action, name, state) for name in lacking])
-            return
-        confirmed = self._justified(tuple([known[name] for name in action.dependencies]), formula)
+        """Check whether the dependencies, all of them admitted, entail the conclusion."""
+        confirmed = self._justified(dependencies, formula)
         verdict.answer = answer = confirmed.answer
         if self._judge.evidence != "none" and not isinstance(answer, Unknown):
             verdict.evidence = confirmed.evidence
@@ -211,14 +211,14 @@ class StepChecker:
         rule: str,
         action: Action,
         formula: Formula,
-        known: dict[str, Formula],
+        dependencies: tuple[Formula, ...],
         state: State,
         verdict: Verdict,
         *,
         terminal: bool,
     ) -> Match | None:
-        if not known.keys() <= state.rule.keys():
-            lacking = tuple([name for name in known if name not in state.rule])
+        lacking = tuple([name for name in action.dependencies if name not in state.rule])
+        if lacking:
             problem = f"not verified as instances of their own rules: {', '.join(lacking)}"
             verdict.findings.append(Finding(Code.RULE_UNTRUSTED_DEPENDENCY, problem, lacking))
             return None
@@ -227,7 +227,6 @@ class StepChecker:
             return None
         report = None
         if self._oracle.spent is None:
-            dependencies = tuple([known[name] for name in action.dependencies])
             result, report, steps = self._judge.match_rule(rule, dependencies, formula, terminal)
             self._oracle.charge(steps)
         if self._oracle.spent is not None:
