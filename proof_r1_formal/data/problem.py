@@ -6,7 +6,6 @@ record becomes a :class:`Rejected` with its reasons; no record is dropped silent
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -113,7 +112,10 @@ class Problem:
 
     def option(self, option_id: str | None) -> Option | None:
         """The option of that id, if there is one."""
-        return next((option for option in self.options if option.id == option_id), None)
+        for option in self.options:
+            if option.id == option_id:
+                return option
+        return None
 
     @property
     def is_uncertain(self) -> bool:
@@ -123,8 +125,8 @@ class Problem:
 
     def formulas(self) -> Iterator[Formula]:
         """The formulas of the premises, then of the options."""
-        yield from (premise.formula for premise in self.premises)
-        yield from (option.formula for option in self.options)
+        yield from [premise.formula for premise in self.premises]
+        yield from [option.formula for option in self.options]
 
     def signature(self) -> Signature:
         """The symbols of premises and options.
@@ -166,12 +168,13 @@ def require_usable(problem: Problem) -> None:
             require_type(part, kind, f"each {name} of problem {problem.id!r}", "see the class")
             require_type(part.id, str, f"the id of a {name} of problem {problem.id!r}", "give a text")
             require_type(part.formula, Node, f"the formula of {name} {part.id!r}", _FORMULA)
-    ids = Counter([part.id for _, _, parts in named for part in parts])
-    for each, count in ids.items():
-        if count > 1:
-            raise ProofR1Error(f"problem {problem.id!r}: more than one premise or option has the id {each!r}")
-    if odd := [each for each in (problem.id, *ids) if not is_text(each)]:
-        raise ProofR1Error(f"problem {problem.id!r}: the id {odd[0]!r} is not valid Unicode")
+    ids = [*[premise.id for premise in problem.premises], *[option.id for option in problem.options]]
+    if len(set(ids)) < len(ids):
+        twice = next(each for each in ids if ids.count(each) > 1)
+        raise ProofR1Error(f"problem {problem.id!r}: more than one premise or option has the id {twice!r}")
+    if not is_text("".join((problem.id, *ids))):
+        odd = next(each for each in (problem.id, *ids) if not is_text(each))
+        raise ProofR1Error(f"problem {problem.id!r}: the id {odd!r} is not valid Unicode")
     if problem.answer is not None and problem.option(problem.answer) is None:
         known = ", ".join([option.id for option in problem.options])
         raise ProofR1Error(
