@@ -138,47 +138,61 @@ def semantic_key(formula: Formula) -> SemanticKey | None:
         return None
     if isinstance(formula, Atom):  # which would hold itself
         return SemanticKey((formula,), _FIRST)
-    try:
-        return formula.memo["key"]  # type: ignore[no-any-return]
-    except KeyError:
-        found = formula.memo["key"] = _semantic_key(formula)
-        return found
+    known = formula.memo.get("key", _UNKNOWN)
+    if known is _UNKNOWN:
+        known = formula.memo["key"] = _semantic_key(formula)
+    return known  # type: ignore[no-any-return]
+
+
+_UNKNOWN = object()
 
 
 def _semantic_key(formula: Formula) -> SemanticKey | None:
     if isinstance(formula, Not):
         body = semantic_key(formula.body)
         return None if body is None else SemanticKey(body.atoms, ROWS[_width(body.atoms)] ^ body.truth)
-    table = _table_of(formula)
-    if table is None or table.equations:
+    atoms = _atoms(formula)
+    if atoms is None or len(atoms) > MAX_ATOMS:
         return None
-    truth = table.ground(formula)
-    essential = [atom for atom, column in table.atoms.items() if _depends(truth, column, table.every)]
-    ordered = sorted(essential, key=id)
-    if ordered != list(table.atoms):
-        again = Table(_width(ordered))
-        again.atoms.update(dict.fromkeys(table.atoms, 0))
-        again.atoms.update(zip(ordered, COLUMNS[_width(ordered)], strict=False))
-        truth = again.ground(formula)
-    return SemanticKey(tuple(ordered), truth)
+    ordered = sorted(atoms, key=id)
+    truth, every = _truth(formula, atoms, ordered)
+    essential = [atom for index, atom in enumerate(ordered) if _depends(truth, index, every)]
+    if len(essential) < len(ordered):
+        truth, _ = _truth(formula, atoms, essential)
+    return SemanticKey(tuple(essential), truth)
+
+
+def _atoms(formula: Formula) -> dict[Ground, int] | None:
+    """The atoms of a formula without quantifiers, as false ones; None if it has an equation of two terms."""
+    found: dict[Ground, int] = {}
+    pending = [formula]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Atom):
+            found[part] = 0
+        elif isinstance(part, Binary):
+            pending += (part.left, part.right)
+        elif isinstance(part, Not):
+            pending.append(part.body)
+        elif isinstance(part, Eq) and part.left is not part.right:
+            return None
+    return found
+
+
+def _truth(formula: Formula, atoms: dict[Ground, int], ordered: Sequence[Ground]) -> tuple[int, int]:
+    """The rows in which a formula is true in the smallest table of some of its atoms, and all rows."""
+    width = _width(ordered)
+    table = Table(width)
+    table.atoms = {**atoms, **dict(zip(ordered, COLUMNS[width], strict=False))}
+    return table.ground(formula), table.every
 
 
 def _width(atoms: Sequence[Ground]) -> int:
     return FEW_ATOMS if len(atoms) <= FEW_ATOMS else MAX_ATOMS
 
 
-def _table_of(formula: Formula) -> Table | None:
-    for width in (FEW_ATOMS, MAX_ATOMS):
-        table = Table(width)
-        try:
-            table.ground(formula)
-        except TooManyAtomsError:
-            continue
-        return table
-    return None
-
-
-def _depends(truth: int, column: int, every: int) -> bool:
+def _depends(truth: int, index: int, every: int) -> bool:
     """Whether the truth values differ between the rows in which an atom is true and the same rows with it false."""
-    shift = (column & -column).bit_length() - 1
-    return (truth & column) >> shift != truth & (every ^ column)
+    shift = 1 << index
+    false = every // ((1 << shift) + 1)
+    return (truth ^ truth >> shift) & false != 0
