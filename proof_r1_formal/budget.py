@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proof_r1_formal.logic.syntax import Formula, once
-from proof_r1_formal.logic.transform import subformulas, terms
+from proof_r1_formal.logic.transform import terms
 
 
 class BudgetSpentError(Exception):
@@ -44,5 +44,5 @@ def instance_price(formula: Formula) -> int:
 
     To substitute under a quantifier takes longer the more variables it is in the scope of.
     """
-    length = sum(1 for _ in subformulas(formula)) + sum(1 for _ in terms(formula))
+    length = formula.size + len(list(terms(formula)))
     return length * (4 + formula.quantifiers) // 64

@@ -63,7 +63,7 @@ class Oracle:
             if other is not None:
                 self.charge(2)
                 return _YES if one == other else _NO
-        if regrouped(first) is regrouped(second):
+        if first.size == second.size and regrouped(first) is regrouped(second):  # regrouping keeps the size
             return _YES
         if spent is not None:
             return spent
