@@ -24,6 +24,7 @@ from proof_r1_formal.evidence.term import (
     Line,
     Proof,
     Repeat,
+    Signed,
     Truth,
     sides,
     signed,
@@ -88,7 +89,7 @@ class Propagation:
         self._goal = signed(conclusion)
         self._facts: list[_Fact] = []
         self._fact_of: dict[Formula, _Fact] = {}
-        self._entered: set[Formula] = set()
+        self._sides: dict[Formula, tuple[Signed, Signed]] = {}  # of what is in the graph
         self._parents: dict[Formula, list[Connective]] = {}
         self._next = 0
         self._conflict = -1
@@ -128,12 +129,13 @@ class Propagation:
     def _enter(self, formula: Formula) -> None:
         """Bring a formula that does not begin with ¬ into the graph, with what is inside it."""
         if isinstance(formula, Binary):
-            if formula not in self._entered:
-                self._entered.add(formula)
-                for side in sides(formula):
-                    self._parents.setdefault(side.formula, []).append(formula)
-                    if not isinstance(side.formula, Atom):
-                        self._enter(side.formula)
+            if formula not in self._sides:
+                self._sides[formula] = both = sides(formula)
+                for side in both:
+                    part = side.formula
+                    self._parents.setdefault(part, []).append(formula)
+                    if not isinstance(part, Atom):
+                        self._enter(part)
         elif isinstance(formula, Top | Bottom):
             self._hold(formula, isinstance(formula, Top), _TRUTH, ())
 
@@ -160,8 +162,9 @@ class Propagation:
     def _instantiate(self, formula: ForAll | Exists, fact: _Fact) -> None:
         if self._terms is None:
             self._terms = ground_terms((*self._premises, self._conclusion))
+        price = instance_price(formula)
         for term in self._terms.get(formula.variable.sort, ()):
-            self.steps += instance_price(formula)
+            self.steps += price
             if self.steps > MOST_STEPS:
                 return
             part = signed(instantiate(formula, term))
@@ -170,7 +173,7 @@ class Propagation:
     def _draw(self, formula: Connective) -> None:
         """Draw what the truth table of a connective forces."""
         self.steps += 1
-        left, right = sides(formula)
+        left, right = self._sides[formula]
         fact_of = self._fact_of
         one, other, whole = fact_of.get(left.formula), fact_of.get(right.formula), fact_of.get(formula)
         forced = FORCED[
@@ -180,8 +183,7 @@ class Propagation:
             None if whole is None else whole.sign,
         ]
         for place, value, reason in forced:
-            known = (one, other, whole)
-            because = tuple([fact.number for at in reason if (fact := known[at]) is not None])
+            because = tuple([fact.number for at in reason if (fact := (one, other, whole)[at]) is not None])
             if place == WHOLE:
                 self._hold(formula, value, WHOLE, because)
             elif left.formula is right.formula and len(because) > 1:
@@ -195,30 +197,26 @@ class Propagation:
 
     def _written(self, end: int, supposed: int) -> Proof:
         """The lines that the end rests on; those behind the supposition, if it needs one, in its block."""
-        needed = [False] * (end + 1)
-        needed[end] = True
+        facts = self._facts
+        needed = {end}
         for number in range(end, -1, -1):
-            fact = self._facts[number]
-            if needed[number] and fact.kind != _PREMISE:
-                for reason in fact.reasons:
-                    needed[reason] = True
-        in_block = supposed >= 0 and needed[supposed]
+            if number in needed and facts[number].kind != _PREMISE:
+                needed.update(facts[number].reasons)
+        in_block = supposed in needed
         numbers: dict[int, int] = {}
         following = len(self._premises)
         outside: list[Line] = []
         inside: list[Line] = []
-        for number in range(end + 1):
-            if not needed[number]:
-                continue
-            fact = self._facts[number]
+        for number in sorted(needed):
+            fact = facts[number]
             if fact.kind == _PREMISE:
-                (numbers[number],) = fact.reasons
+                numbers[number] = fact.reasons[0]
                 continue
-            numbers[number] = following
-            following += 1
             if fact.kind != _SUPPOSED:
                 lines = inside if in_block and number > supposed else outside
-                lines.append(_line(fact, [numbers[reason] for reason in fact.reasons]))
+                lines.append(_line(fact, numbers))
+            numbers[number] = following
+            following += 1
         if in_block:
             outside.append(Absurd(written(self._goal.opposite()), tuple(inside)))
         elif not outside:
@@ -226,23 +224,26 @@ class Propagation:
         return tuple(outside)
 
 
-def _line(fact: _Fact, given: list[int]) -> Line:
+def _line(fact: _Fact, numbers: Mapping[int, int]) -> Line:
     """The line that shows a fact.
 
     Args:
         fact: that is shown.
-        given: the lines that show what it follows from.
+        numbers: fact -> the number of its line.
     """
-    formula, kind = fact.formula, fact.kind
-    if kind == _INSTANCE:
-        assert fact.term is not None
-        return Instance(given[0], fact.term)
-    if kind == _CONTRADICTION:
-        return Contradiction(given[0], given[1])
+    formula, kind, reasons = fact.formula, fact.kind, fact.reasons
     if kind == _TRUTH:
         assert isinstance(formula, Top | Bottom)
         return Truth(formula)
+    first = numbers[reasons[0]]
+    if kind == _INSTANCE:
+        assert fact.term is not None
+        return Instance(first, fact.term)
     if kind == WHOLE:
         assert isinstance(formula, Binary)
-        return Introduce(formula, tuple(given))
-    return Eliminate(given[0], "left" if kind == LEFT else "right", *given[1:])
+        return Introduce(formula, tuple([numbers[reason] for reason in reasons]))
+    second = numbers[reasons[1]] if len(reasons) > 1 else None
+    if kind == _CONTRADICTION:
+        assert second is not None
+        return Contradiction(first, second)
+    return Eliminate(first, "left" if kind == LEFT else "right", second)
