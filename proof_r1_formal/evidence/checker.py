@@ -127,11 +127,13 @@ class _Checker:
         self._depth = 0
         self._signature: Signature | None = None
         self._sorts: dict[str, str] = {}
-        if frozenset[str]().union(*[symbols(formula).sorts for formula in self._claim]):
-            try:
-                self._signature = Signature.infer(self._claim)
-            except SignatureError as error:
-                raise ProofError(str(error)) from error
+        for formula in self._claim:
+            if symbols(formula).sorts:
+                try:
+                    self._signature = Signature.infer(self._claim)
+                except SignatureError as error:
+                    raise ProofError(str(error)) from error
+                break
 
     def last(self, block: Block) -> Signed:
         """The last line of a sequence of lines, each checked and added."""
@@ -150,23 +152,23 @@ class _Checker:
 
     def _conclusion(self, line: Line) -> Signed:
         """What the line says, if it follows."""
+        if isinstance(line, Eliminate):
+            others = () if line.other is None else (self._line(line.other),)
+            return self._eliminate(self._line(line.main), line.side, others)
+        if isinstance(line, Instance):
+            shown = self._line(line.main)
+            if not isinstance(shown.formula, ForAll if shown.sign else Exists):
+                raise ProofError("an instance of neither a true ∀ nor a false ∃")
+            return self._instance(shown.formula, self._term(line.term, shown.formula), shown.sign)
+        if isinstance(line, Contradiction):
+            if self._line(line.first) != self._line(line.second).opposite():
+                raise ProofError("a contradiction of lines that do not contradict each other")
+            return FALSUM
+        if isinstance(line, Introduce):
+            return self._introduce(self._formula(line.formula), [self._line(number) for number in line.premises])
         match line:
-            case Repeat():
-                return self._line(line.premise)
-            case Eliminate():
-                others = () if line.other is None else (self._line(line.other),)
-                return self._eliminate(self._line(line.main), line.side, others)
-            case Instance(main, term):
-                shown = self._line(main)
-                if not isinstance(shown.formula, ForAll if shown.sign else Exists):
-                    raise ProofError("an instance of neither a true ∀ nor a false ∃")
-                return self._instance(shown.formula, self._term(term, shown.formula), shown.sign)
-            case Contradiction(first, second):
-                if self._line(first) != self._line(second).opposite():
-                    raise ProofError("a contradiction of lines that do not contradict each other")
-                return FALSUM
-            case Introduce(formula, premises):
-                return self._introduce(self._formula(formula), [self._line(number) for number in premises])
+            case Repeat(premise):
+                return self._line(premise)
             case Witness(main, constant):
                 shown = self._line(main)
                 if not isinstance(shown.formula, Exists if shown.sign else ForAll):
@@ -283,7 +285,7 @@ class _Checker:
             places, sort = (), self._sorts.setdefault(term.function, wanted)
         if len(places) != len(term.arguments):
             raise ProofError("a term has another number of arguments")
-        if any(self._sort(a, s) != s for a, s in zip(term.arguments, places, strict=True)):
+        if places and any(self._sort(a, s) != s for a, s in zip(term.arguments, places, strict=True)):
             raise ProofError("a term has an argument of another sort")
         if term.sort not in (None, sort):
             raise ProofError("a term names another sort than its own")
