@@ -77,7 +77,8 @@ class Structure:
         for name, rows in predicates.items():
             if not isinstance(rows, frozenset):
                 raise StructureError(f"the tuples of predicate {name!r} must be a frozenset, not {type(rows).__name__}")
-            _require_tuples(name, rows, largest)
+            if rows:
+                _require_tuples(name, rows, largest)
         sizes = {*domains.values()}
         for name, table in functions.items():
             _require_tuples(name, table, largest)
@@ -168,6 +169,8 @@ def evaluation_steps(formula: Formula, structure: Structure) -> int:
     Raises:
         StructureError: the structure has no domain for a sort.
     """
+    if not formula.quantifiers:
+        return formula.size
     total = 0
     pending = [(formula, 1)]
     while pending:
