@@ -138,13 +138,10 @@ def semantic_key(formula: Formula) -> SemanticKey | None:
         return None
     if isinstance(formula, Atom):  # which would hold itself
         return SemanticKey((formula,), _FIRST)
-    known = formula.memo.get("key", _UNKNOWN)
-    if known is _UNKNOWN:
-        known = formula.memo["key"] = _semantic_key(formula)
-    return known  # type: ignore[no-any-return]
-
-
-_UNKNOWN = object()
+    memo = formula.memo
+    if "key" not in memo:
+        memo["key"] = _semantic_key(formula)
+    return memo["key"]  # type: ignore[no-any-return]
 
 
 def _semantic_key(formula: Formula) -> SemanticKey | None:

@@ -176,8 +176,10 @@ def _require_interpreted(signature: Signature, structure: Structure) -> None:
         rows = structure.predicates.get(name)
         if rows is None:
             raise StructureError(f"the structure does not interpret predicate {name!r}")
-        sizes = [structure.domains.get(sort, 0) for sort in sorts]
-        if rows and (len(found := extents(rows)) != len(sizes) or any(map(gt, found, sizes))):
+        if not rows:
+            continue
+        found, sizes = extents(rows), [structure.domains.get(sort, 0) for sort in sorts]
+        if len(found) != len(sizes) or any(map(gt, found, sizes)):
             raise StructureError(f"a tuple of {name!r} does not have {len(sizes)} elements of its sorts")
     for name, type_ in functions.items():
         table = structure.functions.get(name)
