@@ -103,14 +103,12 @@ def once(function: Callable[[_T], _R]) -> Callable[[_T], _R]:
 
     @wraps(function)
     def remembering(node: _T) -> _R:
-        try:
-            known = node.memo[name]
-        except KeyError:
-            pass
-        else:
+        memo = node.memo
+        if name in memo:
+            known = memo[name]
             return node if known is _ITSELF else known  # type: ignore[return-value]
         found = function(node)
-        node.memo[name] = _ITSELF if found is node else found  # a node that held itself would not be freed at once
+        memo[name] = _ITSELF if found is node else found  # a node that held itself would not be freed at once
         return found
 
     return remembering
