@@ -6,6 +6,7 @@ record becomes a :class:`Rejected` with its reasons; no record is dropped silent
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -170,7 +171,7 @@ def require_usable(problem: Problem) -> None:
             require_type(part.formula, Node, f"the formula of {name} {part.id!r}", _FORMULA)
     ids = [*[premise.id for premise in problem.premises], *[option.id for option in problem.options]]
     if len(set(ids)) < len(ids):
-        twice = next(each for each in ids if ids.count(each) > 1)
+        twice = next(each for each, count in Counter(ids).items() if count > 1)
         raise ProofR1Error(f"problem {problem.id!r}: more than one premise or option has the id {twice!r}")
     if not is_text("".join((problem.id, *ids))):
         odd = next(each for each in (problem.id, *ids) if not is_text(each))
