@@ -149,7 +149,7 @@ def _semantic_key(formula: Formula) -> SemanticKey | None:
         body = semantic_key(formula.body)
         return None if body is None else SemanticKey(body.atoms, ROWS[_width(body.atoms)] ^ body.truth)
     atoms = _atoms(formula)
-    if atoms is None or len(atoms) > MAX_ATOMS:
+    if atoms is None:
         return None
     ordered = sorted(atoms, key=id)
     truth, every = _truth(formula, atoms, ordered)
@@ -160,13 +160,15 @@ def _semantic_key(formula: Formula) -> SemanticKey | None:
 
 
 def _atoms(formula: Formula) -> dict[Ground, int] | None:
-    """The atoms of a formula without quantifiers, as false ones; None if it has an equation of two terms."""
+    """The atoms of a formula without quantifiers, as false ones; None if a table has no room, or for an equation."""
     found: dict[Ground, int] = {}
     pending = [formula]
     while pending:
         part = pending.pop()
         if isinstance(part, Atom):
             found[part] = 0
+            if len(found) > MAX_ATOMS:  # before the rest of a long formula is read
+                return None
         elif isinstance(part, Binary):
             pending += (part.left, part.right)
         elif isinstance(part, Not):
