@@ -138,12 +138,10 @@ def semantic_key(formula: Formula) -> SemanticKey | None:
         return None
     if isinstance(formula, Atom):  # which would hold itself
         return SemanticKey((formula,), _FIRST)
-    memo = formula.memo
-    if "key" not in memo:
-        memo["key"] = _semantic_key(formula)
-    return memo["key"]  # type: ignore[no-any-return]
+    return _semantic_key(formula)
 
 
+@once
 def _semantic_key(formula: Formula) -> SemanticKey | None:
     if isinstance(formula, Not):
         body = semantic_key(formula.body)
@@ -152,10 +150,11 @@ def _semantic_key(formula: Formula) -> SemanticKey | None:
     if atoms is None:
         return None
     ordered = sorted(atoms, key=id)
-    truth, every = _truth(formula, atoms, ordered)
-    essential = [atom for index, atom in enumerate(ordered) if _depends(truth, index, every)]
+    truth, width = _truth(formula, atoms, ordered), _width(ordered)
+    columns = zip(ordered, COLUMNS[width], strict=False)
+    essential = [atom for atom, column in columns if _depends(truth, column, ROWS[width])]
     if len(essential) < len(ordered):
-        truth, _ = _truth(formula, atoms, essential)
+        truth = _truth(formula, atoms, essential)
     return SemanticKey(tuple(essential), truth)
 
 
@@ -178,20 +177,19 @@ def _atoms(formula: Formula) -> dict[Ground, int] | None:
     return found
 
 
-def _truth(formula: Formula, atoms: dict[Ground, int], ordered: Sequence[Ground]) -> tuple[int, int]:
-    """The rows in which a formula is true in the smallest table of some of its atoms, and all rows."""
+def _truth(formula: Formula, atoms: dict[Ground, int], ordered: Sequence[Ground]) -> int:
+    """The rows in which a formula is true in the smallest table of some of its atoms, the others being false."""
     width = _width(ordered)
     table = Table(width)
     table.atoms = {**atoms, **dict(zip(ordered, COLUMNS[width], strict=False))}
-    return table.ground(formula), table.every
+    return table.ground(formula)
 
 
 def _width(atoms: Sequence[Ground]) -> int:
     return FEW_ATOMS if len(atoms) <= FEW_ATOMS else MAX_ATOMS
 
 
-def _depends(truth: int, index: int, every: int) -> bool:
+def _depends(truth: int, column: int, every: int) -> bool:
     """Whether the truth values differ between the rows in which an atom is true and the same rows with it false."""
-    shift = 1 << index
-    false = every // ((1 << shift) + 1)
-    return (truth ^ truth >> shift) & false != 0
+    shift = (column & -column).bit_length() - 1
+    return (truth & column) >> shift != truth & (every ^ column)
