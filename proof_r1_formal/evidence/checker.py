@@ -127,13 +127,11 @@ class _Checker:
         self._depth = 0
         self._signature: Signature | None = None
         self._sorts: dict[str, str] = {}
-        for formula in self._claim:
-            if symbols(formula).sorts:
-                try:
-                    self._signature = Signature.infer(self._claim)
-                except SignatureError as error:
-                    raise ProofError(str(error)) from error
-                break
+        if [formula for formula in self._claim if symbols(formula).sorts]:
+            try:
+                self._signature = Signature.infer(self._claim)
+            except SignatureError as error:
+                raise ProofError(str(error)) from error
 
     def last(self, block: Block) -> Signed:
         """The last line of a sequence of lines, each checked and added."""

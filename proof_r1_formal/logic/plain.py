@@ -74,14 +74,13 @@ class _Reader:
     """Reads tokens by precedence climbing."""
 
     def __init__(self, tokens: list[str]) -> None:
-        self._tokens = tokens
-        self._tokens.append("")
+        self._tokens = [*tokens, ""]
         self._next = 0
         self._bound: list[str] = []
         self._free: list[str] = []
 
     def formula(self) -> Formula:
-        """The formula that all tokens are; a list marker before one is left, as no formula goes on behind it."""
+        """The formula of all tokens. Behind a list marker, as in ``a) P(b)``, tokens are left over."""
         found = self._connected(1, {}, 0)
         if self._tokens[self._next] or not _UNUSUAL.isdisjoint(map(str.lower, self._free + self._bound)):
             raise _UnusualError

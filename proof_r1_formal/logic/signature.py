@@ -136,7 +136,7 @@ class SignatureBuilder:
         self._formulas[formula] = None
         found = symbols(formula)
         for name, use in found.uses:
-            first = (self._predicates if use[0] == "predicate" else self._functions).setdefault(name, use)
+            first = self._table(use).setdefault(name, use)
             if first != use:
                 raise SignatureError(name, _described(*first), _described(*use))
         if not self.one_sort:
@@ -146,10 +146,13 @@ class SignatureBuilder:
             for known in self._formulas:
                 self._unify_places(known)
 
+    def _table(self, use: Use) -> dict[str, Use]:
+        return self._predicates if use[0] == "predicate" else self._functions
+
     def _knows(self, found: Symbols) -> bool:
         """Whether all symbols of a formula are known with their uses, and the default sort is its only one."""
         for name, use in found.uses:
-            if (self._predicates if use[0] == "predicate" else self._functions).get(name) != use:
+            if self._table(use).get(name) != use:
                 return False
         return not found.sorts
 

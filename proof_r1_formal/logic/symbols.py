@@ -31,7 +31,7 @@ class Symbols(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         uses: each name with its kind and arity, as keys; one that is used in two ways is there twice.
         ground_terms: the terms without variables, each once, arguments before what they are arguments of.
-        sorts: those of variables and of terms that name theirs, without the default sort.
+        sorts: those of quantified variables and of terms that name theirs, without the default sort.
     """
 
     uses: Mapping[tuple[str, Use], None]

@@ -295,7 +295,7 @@ def _text(fields: dict[str, Any], key: str, findings: list[Finding]) -> str | No
 
 
 def _is_text(value: object) -> TypeGuard[str]:
-    return isinstance(value, str) and value != "" and (value.isascii() or is_text(value))
+    return isinstance(value, str) and value != "" and is_text(value)
 
 
 _WANTED = "a non-empty string without halves of surrogate pairs"

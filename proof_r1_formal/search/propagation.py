@@ -214,7 +214,7 @@ class Propagation:
                 continue
             if fact.kind != _SUPPOSED:
                 lines = inside if in_block and number > supposed else outside
-                lines.append(_line(fact, numbers))
+                lines.append(_line(fact, [numbers[reason] for reason in fact.reasons]))
             numbers[number] = following
             following += 1
         if in_block:
@@ -224,26 +224,23 @@ class Propagation:
         return tuple(outside)
 
 
-def _line(fact: _Fact, numbers: Mapping[int, int]) -> Line:
+def _line(fact: _Fact, given: list[int]) -> Line:
     """The line that shows a fact.
 
     Args:
         fact: that is shown.
-        numbers: fact -> the number of its line.
+        given: the lines that show what it follows from.
     """
-    formula, kind, reasons = fact.formula, fact.kind, fact.reasons
+    formula, kind = fact.formula, fact.kind
+    if kind == _INSTANCE:
+        assert fact.term is not None
+        return Instance(given[0], fact.term)
+    if kind == _CONTRADICTION:
+        return Contradiction(given[0], given[1])
     if kind == _TRUTH:
         assert isinstance(formula, Top | Bottom)
         return Truth(formula)
-    first = numbers[reasons[0]]
-    if kind == _INSTANCE:
-        assert fact.term is not None
-        return Instance(first, fact.term)
     if kind == WHOLE:
         assert isinstance(formula, Binary)
-        return Introduce(formula, tuple([numbers[reason] for reason in reasons]))
-    second = numbers[reasons[1]] if len(reasons) > 1 else None
-    if kind == _CONTRADICTION:
-        assert second is not None
-        return Contradiction(first, second)
-    return Eliminate(first, "left" if kind == LEFT else "right", second)
+        return Introduce(formula, tuple(given))
+    return Eliminate(given[0], "left" if kind == LEFT else "right", *given[1:])
