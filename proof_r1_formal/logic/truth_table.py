@@ -6,17 +6,20 @@ the row in which the atom of index k is true exactly if i has bit k.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 import msgspec
 
-from proof_r1_formal.logic.syntax import And, Atom, Binary, Eq, Formula, Implies, Not, Or, Top, Xor, once
+from proof_r1_formal.logic.syntax import And, Atom, Binary, Eq, Formula, Implies, Not, Or, Quantified, Top, Xor, once
 
 FEW_ATOMS = 6
 """The atoms of a small table, whose 64 rows fit a machine word."""
 MAX_ATOMS = 12
 """The most atoms of a table."""
+
+SHORT = 64
+"""The most nodes of a formula that is looked through before its truth table is made."""
 
 ROWS = {atoms: (1 << (1 << atoms)) - 1 for atoms in (FEW_ATOMS, MAX_ATOMS)}
 """For each number of atoms the bits of a formula that is true in every row."""
@@ -193,3 +196,43 @@ def _depends(truth: int, column: int, every: int) -> bool:
     """Whether the truth values differ between the rows in which an atom is true and the same rows with it false."""
     shift = (column & -column).bit_length() - 1
     return (truth & column) >> shift != truth & (every ^ column)
+
+
+def entails(dependencies: Iterable[Formula], conclusion: Formula) -> bool | None:
+    """Whether formulas entail another one; None where there is a quantifier, an equation or no room for the atoms."""
+    table = Table()
+    rows = table.every
+    try:
+        for formula in dependencies:
+            if formula.quantifiers:
+                return None
+            rows &= table.ground(formula)
+        holds = None if conclusion.quantifiers else not rows & ~table.ground(conclusion)
+    except TooManyAtomsError:
+        return None
+    return None if table.equations else holds
+
+
+def read_once(formula: Formula) -> bool:
+    """Whether a short formula has no ⊤, ⊥ and =, and each atom once, or each predicate once if it has quantifiers.
+
+    Such a formula is true in some structure and false in another one: its atoms are true or false independently.
+    """
+    if formula.size > SHORT:
+        return False
+    seen: set[Atom | str] = set()
+    pending = [formula]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Atom):
+            atom = part.predicate if formula.quantifiers else part
+            if atom in seen:
+                return False
+            seen.add(atom)
+        elif isinstance(part, Binary):
+            pending += (part.left, part.right)
+        elif isinstance(part, Not | Quantified):
+            pending.append(part.body)
+        else:
+            return False
+    return True

@@ -162,9 +162,7 @@ class _Step:
         """Whether the dependencies that hold none of the anchors entail the formula."""
         self._spend(QUESTION)
         others = tuple([d for index, d in enumerate(self._dependencies) if index not in anchored])
-        if not others:
-            return self._yes(self._oracle.valid(formula))
-        return formula in others or self._yes(self._oracle.entails(others, formula))
+        return formula in others or self._yes(self._oracle.follows(others, formula))
 
     def _terms_of_sort(self, sort: str) -> tuple[Term, ...]:
         if self._terms is None:
@@ -226,7 +224,11 @@ class _Step:
 
         A minor premise may also be stated by the dependency that holds a principal one.
         """
-        for index in range(len(self._dependencies)) if of is None else of:
+        places = range(len(self._dependencies)) if of is None else tuple(of)
+        self._spend(1)
+        if formula in [self._dependencies[index] for index in places]:
+            return True
+        for index in places:
             for element in self._elements(index, plainly=plainly):
                 if self._equivalent(element.formula, formula):
                     return True
@@ -238,20 +240,23 @@ class _Step:
 
     def _elements(self, index: int, *, plainly: bool = False) -> Iterator[Element]:
         """The spine of a dependency, at 1 for each element; ``plainly``: up to the first one behind an antecedent."""
-        spine, position = self._spines[index], 0
-        while position < len(spine.elements) or (spine.frontier and self._grown(spine, index)):
-            element = spine.elements[position]
+        elements, position = self._spines[index].elements, 0
+        while position < len(elements) or self._grown(index, plainly=plainly):
+            element = elements[position]
             if plainly and element.antecedents:
                 return
             self._spend(1)
             yield element
             position += 1
 
-    def _grown(self, spine: Spine, index: int) -> list[Element]:
-        """The elements of the spine of a dependency that are found next."""
-        spine.grow(self._terms_of_sort, lambda antecedent: self._entailed_by_others((index,), antecedent))
+    def _grown(self, index: int, *, plainly: bool) -> bool:
+        """Whether more of the spine of a dependency was found."""
+        spine = self._spines[index]
+        grown = spine.grow_plainly(self._terms_of_sort)
+        if not grown and not plainly:
+            grown = spine.grow_behind(lambda antecedent: self._entailed_by_others((index,), antecedent))
         self._leave_open(spine.open_question)
-        return spine.frontier
+        return grown
 
     def _is(self, element: Formula, formula: Formula) -> bool:
         self._spend(1)

@@ -34,50 +34,57 @@ class Spine:
 
     Attributes:
         elements: those found so far; those behind antecedents come last.
-        frontier: the last of them, whose parts are not found yet; empty if there are no more.
         open_question: why there may be more of them than are ever found; empty without a reason.
     """
 
     def __init__(self, formula: Formula) -> None:
         self.elements = [Element(formula)]
-        self.frontier = self.elements
         self.open_question = ""
+        self._frontier = self.elements  # the last of them, whose parts are not found yet
+        self._implications: list[Element] = []  # whose antecedents were not asked about
         self._seen = {formula}
-        self._implications: list[Element] = []
 
-    def grow(self, terms_of_sort: Callable[[str], Iterable[Term]], holds: Callable[[Formula], bool]) -> None:
-        """Find what the last elements have in them.
+    def grow_plainly(self, terms_of_sort: Callable[[str], Iterable[Term]]) -> bool:
+        """Find the parts of the last elements; whether there are new ones.
 
         Args:
             terms_of_sort: the terms by which leading quantifiers are instantiated.
-            holds: whether an antecedent holds; its consequent is in the spine then.
         """
-        frontier: list[Element] = []
-        for element in self.frontier:
+        found: list[Element] = []
+        for element in self._frontier:
             if isinstance(element.formula, Implies):
                 self._implications.append(element)
             for part in spine_parts(element.formula, terms_of_sort):
-                self._enter(part, element.antecedents, frontier)
-        if not frontier:  # only now, with nothing else left, ask which implications are active
-            inactive: list[Element] = []
-            for element in self._implications:
-                assert isinstance(element.formula, Implies)
-                antecedent, consequent = element.formula.left, element.formula.right
-                if holds(antecedent):
-                    self._enter(consequent, (*element.antecedents, antecedent), frontier)
-                else:
-                    inactive.append(element)
-            self._implications = inactive
+                self._enter(part, element.antecedents, found)
+        return self._grown(found)
+
+    def grow_behind(self, holds: Callable[[Formula], bool]) -> bool:
+        """Find the consequents of implications whose antecedents hold; whether there are new ones.
+
+        Args:
+            holds: whether an antecedent holds.
+        """
+        found: list[Element] = []
+        for element in self._implications:
+            assert isinstance(element.formula, Implies)
+            antecedent, consequent = element.formula.left, element.formula.right
+            if holds(antecedent):
+                self._enter(consequent, (*element.antecedents, antecedent), found)
+        self._implications = []
+        return self._grown(found)
+
+    def _grown(self, found: list[Element]) -> bool:
         if len(self._seen) > SPINE_BUDGET:
             self.open_question = f"a dependency has more than {SPINE_BUDGET} parts and instances"
-            frontier = []
-        self.frontier = frontier
-        self.elements += frontier
+            found, self._implications = [], []
+        self._frontier = found
+        self.elements += found
+        return bool(found)
 
-    def _enter(self, formula: Formula, antecedents: tuple[Formula, ...], frontier: list[Element]) -> None:
+    def _enter(self, formula: Formula, antecedents: tuple[Formula, ...], found: list[Element]) -> None:
         if formula not in self._seen:
             self._seen.add(formula)
-            frontier.append(Element(formula, antecedents))
+            found.append(Element(formula, antecedents))
 
 
 def spine_parts(element: Formula, terms_of_sort: Callable[[str], Iterable[Term]]) -> tuple[Formula, ...]:

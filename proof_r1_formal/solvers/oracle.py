@@ -14,7 +14,7 @@ from proof_r1_formal.logic.fingerprint import false_everywhere, fingerprint_pric
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.logic.transform import regrouped
-from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
+from proof_r1_formal.logic.truth_table import SemanticKey, entails, read_once, semantic_key
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Solver, Unknown
 
 QUESTION = 20
@@ -70,6 +70,17 @@ class Oracle:
         self.charge(fingerprint_price(first) + fingerprint_price(second))
         return _NO if fingerprints_differ(first, second) else self.entails((), Iff(first, second))
 
+    def follows(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
+        """Do the dependencies entail the conclusion? The answer may come without evidence."""
+        if not dependencies:
+            return self.valid(conclusion)
+        if self.tables and self.spent is None:
+            holds = entails(dependencies, conclusion)
+            if holds is not None:
+                self.charge(1 + (conclusion.size + sum([formula.size for formula in dependencies])) // 4)
+                return _YES if holds else _NO
+        return self.entails(dependencies, conclusion)
+
     def valid(self, formula: Formula) -> Answer:
         """Is the formula a tautology? A refutation may come without a model."""
         if (spent := self.spent) is not None:
@@ -84,6 +95,9 @@ class Oracle:
         """Is the formula or its negation a tautology?"""
         if (spent := self.spent) is not None:
             return spent
+        if read_once(formula):
+            self.charge(1)
+            return _NO
         key = self._key(formula)
         if key is not None:
             return _NO if key.atoms else _YES

@@ -1,4 +1,4 @@
-"""Semantic keys against the reference evaluator: equal exactly for equivalent formulas."""
+"""Truth tables, and the semantic keys that are read off them, against the reference evaluator."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ from proof_r1_formal.logic.syntax import (
     ENTITY,
     TOP,
     And,
+    Exists,
+    ForAll,
     Formula,
     Not,
     Or,
+    Var,
     atom,
     conjunction,
     disjunction,
 )
-from proof_r1_formal.logic.truth_table import MAX_ATOMS, SemanticKey, semantic_key
-from tests.builders import compound
+from proof_r1_formal.logic.truth_table import MAX_ATOMS, SHORT, SemanticKey, entails, read_once, semantic_key
+from tests.builders import CONNECTIVES, compound
 
 
 def formulas(atoms: int) -> st.SearchStrategy[Formula]:
@@ -77,3 +80,61 @@ def test_both_sizes_of_tables(count: int) -> None:
 @pytest.mark.parametrize("text", ["∀x P(x)", "a = b", "P(a) ∧ ∃x P(x)", " ∧ ".join(f"p{n}" for n in range(13))])
 def test_what_has_no_key(text: str) -> None:
     assert semantic_key(f(text)) is None
+
+
+@settings(max_examples=400)
+@given(st.lists(formulas(3), max_size=3), formulas(3))
+def test_a_table_tells_what_formulas_entail(dependencies: list[Formula], conclusion: Formula) -> None:
+    given_rows = zip(*[rows(formula, 3) for formula in (*dependencies, conclusion)], strict=True)
+    assert entails(dependencies, conclusion) == all(row[-1] for row in given_rows if all(row[:-1]))
+
+
+FULL = " ∧ ".join(f"p{n}" for n in range(MAX_ATOMS))
+
+
+@pytest.mark.parametrize(
+    ("dependency", "conclusion"),
+    [("∀x P(x)", "P(a)"), ("P(a)", "∃x P(x)"), ("a = b", "P(a)"), ("P(a)", "a = b"), (FULL, "q")],
+)
+def test_no_table_for_quantifiers_equations_and_many_atoms(dependency: str, conclusion: str) -> None:
+    assert entails([f(dependency)], f(conclusion)) is None
+
+
+X, Y = Var("x", ENTITY), Var("y", ENTITY)
+LETTERS = [atom("P"), atom("Q", X), atom("R", X, Y), atom("S", Y)]
+
+
+@st.composite
+def read_once_formulas(draw: st.DrawFn) -> Formula:
+    """Closed formulas in which each predicate occurs once."""
+    parts: list[Formula] = [*draw(st.permutations(LETTERS))[: draw(st.integers(1, 4))]]
+    while len(parts) > 1:
+        part = draw(st.sampled_from(CONNECTIVES))(parts.pop(), parts.pop())
+        parts.insert(0, draw(st.sampled_from([part, Not(part), ForAll(X, part), Exists(Y, part)])))
+    return ForAll(X, Exists(Y, parts[0]))
+
+
+@settings(max_examples=300)
+@given(read_once_formulas())
+def test_what_is_read_once_is_true_somewhere_and_false_somewhere(formula: Formula) -> None:
+    full = {letter.predicate: frozenset(product((0, 1), repeat=len(letter.arguments))) for letter in LETTERS}
+    choices = product((True, False), repeat=len(full))
+    chosen = [{name: full[name] if v else frozenset() for name, v in zip(full, c, strict=True)} for c in choices]
+    assert read_once(formula)
+    assert {evaluate(formula, Structure({ENTITY: 2}, predicates)) for predicates in chosen} == {True, False}
+
+
+@pytest.mark.parametrize("text", ["P(a) ∨ P(b)", "∀x (P(x) → ¬Q(x, a))", "p ⊕ (q ↔ r)"])
+def test_atoms_without_quantifiers_may_share_a_predicate(text: str) -> None:
+    assert read_once(f(text))
+
+
+@pytest.mark.parametrize("text", ["P(a) ∨ P(a)", "∀x (P(x) → P(a))", "p ∨ true", "a = b", "∃x x = a"])
+def test_what_is_not_read_once(text: str) -> None:
+    assert not read_once(f(text))
+
+
+def test_long_formulas_are_not_looked_through() -> None:
+    letters = tuple([atom(f"p{number}") for number in range(SHORT)])
+    assert read_once(conjunction(letters[: SHORT // 2]))
+    assert not read_once(conjunction(letters))

@@ -450,7 +450,7 @@ def test_the_first_of_several_open_questions_is_told() -> None:
 def test_whether_a_principal_premise_is_trivial_may_stay_open() -> None:
     rule = TRAIN.find("IMPLICATION_ELIMINATION")
     assert rule is not None
-    never_all = " ∧ ".join(f"A{n}" for n in range(24))  # false in every fixed structure
+    never_all = " ∧ ".join(f"A{n}" for n in (*range(24), 0))  # false in every fixed structure; A0 is there twice
     formulas = (parse_formula(f"{never_all} → B"), parse_formula(never_all))
     result = check_rule(rule, formulas, parse_formula("B"), Oracle(Silent()))
     assert result == Undecided("whether a premise is a tautology stayed undecided")
@@ -470,13 +470,13 @@ def test_costly_steps_end_undecided_within_their_budget() -> None:
 COSTS = [
     ("IE", "A → B; A |- B", 43),
     ("DS", "A ∨ B; ¬A |- B", 43),
-    ("XOI", "A; ¬B |- A ⊕ B", 44),
+    ("XOI", "A; ¬B |- A ⊕ B", 43),
     ("CI", "A; B |- A ∧ B", 3),
     ("CI", "A; B |- A ∧ C", 8),
     ("CI", "A ∧ B; C |- B ∧ C ∧ A", 3),
     ("CE", "A ∧ A ∧ B |- B", 27),
     ("CE", "C ∧ (A → B); A |- C", 23),
-    ("CE", "(A → B) ∧ (C → D ∧ E); A |- B", 89),
+    ("CE", "(A → B) ∧ (C → D ∧ E); A |- B", 69),
     ("CE", "(A → B) ∧ (C → D ∧ (A → G)); A; C |- E", 118),
     ("CE", "A ∧ (A ∧ B) |- C", 36),
     ("CE", "B ∧ (A → B); A |- C", 44),
