@@ -152,23 +152,26 @@ def _semantic_key(formula: Formula) -> SemanticKey | None:
     atoms = _atoms(formula)
     if atoms is None:
         return None
-    ordered = sorted(atoms, key=id)
-    truth, width = _truth(formula, atoms, ordered), _width(ordered)
-    columns = zip(ordered, COLUMNS[width], strict=False)
-    essential = [atom for atom, column in columns if _depends(truth, column, ROWS[width])]
-    if len(essential) < len(ordered):
-        truth = _truth(formula, atoms, essential)
-    return SemanticKey(tuple(essential), truth)
+    ordered = tuple(sorted(atoms, key=id))
+    table = Table(_width(ordered))
+    table.atoms = columns = dict(zip(ordered, COLUMNS[_width(ordered)], strict=False))
+    truth = table.ground(formula)
+    essential = tuple([atom for atom, column in columns.items() if _depends(truth, column, table.every)])
+    if len(essential) < len(ordered):  # the smallest table, the other atoms being false
+        table = Table(_width(essential))
+        table.atoms = {**dict.fromkeys(atoms, 0), **dict(zip(essential, COLUMNS[_width(essential)], strict=False))}
+        truth = table.ground(formula)
+    return SemanticKey(essential, truth)
 
 
-def _atoms(formula: Formula) -> dict[Ground, int] | None:
-    """The atoms of a formula without quantifiers, as false ones; None if a table has no room, or for an equation."""
-    found: dict[Ground, int] = {}
+def _atoms(formula: Formula) -> set[Ground] | None:
+    """The atoms of a formula without quantifiers; None if a table has no room for them, or for an equation."""
+    found: set[Ground] = set()
     pending = [formula]
     while pending:
         part = pending.pop()
         if isinstance(part, Atom):
-            found[part] = 0
+            found.add(part)
             if len(found) > MAX_ATOMS:  # before the rest of a long formula is read
                 return None
         elif isinstance(part, Binary):
@@ -178,14 +181,6 @@ def _atoms(formula: Formula) -> dict[Ground, int] | None:
         elif isinstance(part, Eq) and part.left is not part.right:
             return None
     return found
-
-
-def _truth(formula: Formula, atoms: dict[Ground, int], ordered: Sequence[Ground]) -> int:
-    """The rows in which a formula is true in the smallest table of some of its atoms, the others being false."""
-    width = _width(ordered)
-    table = Table(width)
-    table.atoms = {**atoms, **dict(zip(ordered, COLUMNS[width], strict=False))}
-    return table.ground(formula)
 
 
 def _width(atoms: Sequence[Ground]) -> int:
