@@ -193,7 +193,7 @@ def _depends(truth: int, column: int, every: int) -> bool:
     return (truth & column) >> shift != truth & (every ^ column)
 
 
-def entails(dependencies: Iterable[Formula], conclusion: Formula) -> bool | None:
+def table_entails(dependencies: Iterable[Formula], conclusion: Formula) -> bool | None:
     """Whether formulas entail another one; None where there is a quantifier, an equation or no room for the atoms."""
     table = Table()
     rows = table.every

@@ -252,9 +252,9 @@ class _Step:
     def _grown(self, index: int, *, plainly: bool) -> bool:
         """Whether more of the spine of a dependency was found."""
         spine = self._spines[index]
-        grown = spine.grow_plainly(self._terms_of_sort)
-        if not grown and not plainly:
-            grown = spine.grow_behind(lambda antecedent: self._entailed_by_others((index,), antecedent))
+        grown = spine.grow_parts(self._terms_of_sort)
+        if not (grown or plainly):
+            grown = spine.grow_consequents(lambda antecedent: self._entailed_by_others((index,), antecedent))
         self._leave_open(spine.open_question)
         return grown
 

@@ -44,7 +44,7 @@ class Spine:
         self._implications: list[Element] = []  # whose antecedents were not asked about
         self._seen = {formula}
 
-    def grow_plainly(self, terms_of_sort: Callable[[str], Iterable[Term]]) -> bool:
+    def grow_parts(self, terms_of_sort: Callable[[str], Iterable[Term]]) -> bool:
         """Find the parts of the last elements; whether there are new ones.
 
         Args:
@@ -58,7 +58,7 @@ class Spine:
                 self._enter(part, element.antecedents, found)
         return self._grown(found)
 
-    def grow_behind(self, holds: Callable[[Formula], bool]) -> bool:
+    def grow_consequents(self, holds: Callable[[Formula], bool]) -> bool:
         """Find the consequents of implications whose antecedents hold; whether there are new ones.
 
         Args:
@@ -79,7 +79,7 @@ class Spine:
             found, self._implications = [], []
         self._frontier = found
         self.elements += found
-        return bool(found)
+        return bool(found)  # none if there are too many
 
     def _enter(self, formula: Formula, antecedents: tuple[Formula, ...], found: list[Element]) -> None:
         if formula not in self._seen:

@@ -14,7 +14,7 @@ from proof_r1_formal.logic.fingerprint import false_everywhere, fingerprint_pric
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.logic.transform import regrouped
-from proof_r1_formal.logic.truth_table import SemanticKey, entails, read_once, semantic_key
+from proof_r1_formal.logic.truth_table import SemanticKey, read_once, semantic_key, table_entails
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Solver, Unknown
 
 QUESTION = 20
@@ -75,7 +75,7 @@ class Oracle:
         if not dependencies:
             return self.valid(conclusion)
         if self.tables and self.spent is None:
-            holds = entails(dependencies, conclusion)
+            holds = table_entails(dependencies, conclusion)
             if holds is not None:
                 self.charge(1 + (conclusion.size + sum([formula.size for formula in dependencies])) // 4)
                 return _YES if holds else _NO

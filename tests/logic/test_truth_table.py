@@ -25,7 +25,7 @@ from proof_r1_formal.logic.syntax import (
     conjunction,
     disjunction,
 )
-from proof_r1_formal.logic.truth_table import MAX_ATOMS, SHORT, SemanticKey, entails, read_once, semantic_key
+from proof_r1_formal.logic.truth_table import MAX_ATOMS, SHORT, SemanticKey, read_once, semantic_key, table_entails
 from tests.builders import CONNECTIVES, compound
 
 
@@ -86,7 +86,7 @@ def test_what_has_no_key(text: str) -> None:
 @given(st.lists(formulas(3), max_size=3), formulas(3))
 def test_a_table_tells_what_formulas_entail(dependencies: list[Formula], conclusion: Formula) -> None:
     given_rows = zip(*[rows(formula, 3) for formula in (*dependencies, conclusion)], strict=True)
-    assert entails(dependencies, conclusion) == all(row[-1] for row in given_rows if all(row[:-1]))
+    assert table_entails(dependencies, conclusion) == all(row[-1] for row in given_rows if all(row[:-1]))
 
 
 FULL = " ∧ ".join(f"p{n}" for n in range(MAX_ATOMS))
@@ -97,7 +97,7 @@ FULL = " ∧ ".join(f"p{n}" for n in range(MAX_ATOMS))
     [("∀x P(x)", "P(a)"), ("P(a)", "∃x P(x)"), ("a = b", "P(a)"), ("P(a)", "a = b"), (FULL, "q")],
 )
 def test_no_table_for_quantifiers_equations_and_many_atoms(dependency: str, conclusion: str) -> None:
-    assert entails([f(dependency)], f(conclusion)) is None
+    assert table_entails([f(dependency)], f(conclusion)) is None
 
 
 X, Y = Var("x", ENTITY), Var("y", ENTITY)
