@@ -249,14 +249,14 @@ class _Step:
             yield element
             position += 1
 
-    def _grown(self, index: int, *, plainly: bool) -> bool:
-        """Whether more of the spine of a dependency was found."""
+    def _grown(self, index: int, *, plainly: bool) -> list[Element]:
+        """The elements of the spine of a dependency that are found next."""
         spine = self._spines[index]
-        grown = spine.grow_parts(self._terms_of_sort)
-        if not (grown or plainly):
-            grown = spine.grow_consequents(lambda antecedent: self._entailed_by_others((index,), antecedent))
+        found = spine.grow_parts(self._terms_of_sort)
+        if not (found or plainly):
+            found = spine.grow_consequents(lambda antecedent: self._entailed_by_others((index,), antecedent))
         self._leave_open(spine.open_question)
-        return grown
+        return found
 
     def _is(self, element: Formula, formula: Formula) -> bool:
         self._spend(1)

@@ -44,8 +44,8 @@ class Spine:
         self._implications: list[Element] = []  # whose antecedents were not asked about
         self._seen = {formula}
 
-    def grow_parts(self, terms_of_sort: Callable[[str], Iterable[Term]]) -> bool:
-        """Find the parts of the last elements; whether there are new ones.
+    def grow_parts(self, terms_of_sort: Callable[[str], Iterable[Term]]) -> list[Element]:
+        """Find the parts of the last elements; those that are new.
 
         Args:
             terms_of_sort: the terms by which leading quantifiers are instantiated.
@@ -58,8 +58,8 @@ class Spine:
                 self._enter(part, element.antecedents, found)
         return self._grown(found)
 
-    def grow_consequents(self, holds: Callable[[Formula], bool]) -> bool:
-        """Find the consequents of implications whose antecedents hold; whether there are new ones.
+    def grow_consequents(self, holds: Callable[[Formula], bool]) -> list[Element]:
+        """Find the consequents of implications whose antecedents hold; those that are new.
 
         Args:
             holds: whether an antecedent holds.
@@ -73,13 +73,13 @@ class Spine:
         self._implications = []
         return self._grown(found)
 
-    def _grown(self, found: list[Element]) -> bool:
+    def _grown(self, found: list[Element]) -> list[Element]:
         if len(self._seen) > SPINE_BUDGET:
             self.open_question = f"a dependency has more than {SPINE_BUDGET} parts and instances"
             found, self._implications = [], []
         self._frontier = found
         self.elements += found
-        return bool(found)  # none if there are too many
+        return found
 
     def _enter(self, formula: Formula, antecedents: tuple[Formula, ...], found: list[Element]) -> None:
         if formula not in self._seen:

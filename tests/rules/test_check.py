@@ -536,6 +536,16 @@ def test_what_checks_cost() -> None:
         assert (step, check_rule(rule, dependencies, conclusion, ORACLE, budget=cost - 1)) == (step, Undecided(SPENT))
 
 
+def test_antecedents_are_not_asked_about_where_only_plain_parts_count() -> None:
+    rule = TRAIN.find("IMPLICATION_ELIMINATION")
+    assert rule is not None
+    dependencies, conclusion = read("A ∨ B → C; A |- C")
+    oracle = Charged()
+    result = check_rule(rule, dependencies, conclusion, oracle)
+    assert isinstance(result, Match)
+    assert (result.unstated, oracle.charges[-1]) == ((), 47)
+
+
 SPENT = "the budget of the rule check is spent"
 
 
