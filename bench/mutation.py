@@ -49,11 +49,15 @@ VERIFIER = (
 )
 TESTS: Mapping[str, tuple[str, ...]] = {
     "proof_r1_formal/logic/model.py": ("logic/test_model.py",),
+    "proof_r1_formal/logic/truth_table.py": ("logic/test_truth_table.py",),
     "proof_r1_formal/evidence/term.py": ("evidence/test_term.py", "evidence/test_checker.py"),
     "proof_r1_formal/evidence/checker.py": ("evidence/test_checker.py", "rules/test_theorems.py"),
     "proof_r1_formal/rules/check.py": ("proof/test_case_studies.py", "rules/test_check.py"),
     "proof_r1_formal/rules/spine.py": ("rules/test_check.py",),
+    "proof_r1_formal/rules/matching.py": ("rules/test_check.py",),
     "proof_r1_formal/rules/forms.py": ("rules/test_forms.py", "rules/test_check.py"),
+    "proof_r1_formal/solvers/oracle.py": ("solvers/test_oracle.py", "rules/test_check.py", *VERIFIER),
+    "proof_r1_formal/proof/progress.py": VERIFIER,
     "proof_r1_formal/proof/answer.py": (
         "proof/test_answer_findings.py",
         "proof/test_answer.py",

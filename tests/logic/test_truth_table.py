@@ -25,7 +25,15 @@ from proof_r1_formal.logic.syntax import (
     conjunction,
     disjunction,
 )
-from proof_r1_formal.logic.truth_table import MAX_ATOMS, SHORT, SemanticKey, read_once, semantic_key, table_entails
+from proof_r1_formal.logic.truth_table import (
+    MAX_ATOMS,
+    SHORT,
+    SemanticKey,
+    Table,
+    read_once,
+    semantic_key,
+    table_entails,
+)
 from tests.builders import CONNECTIVES, compound
 
 
@@ -80,6 +88,21 @@ def test_both_sizes_of_tables(count: int) -> None:
 @pytest.mark.parametrize("text", ["∀x P(x)", "a = b", "P(a) ∧ ∃x P(x)", " ∧ ".join(f"p{n}" for n in range(13))])
 def test_what_has_no_key(text: str) -> None:
     assert semantic_key(f(text)) is None
+
+
+def test_equal_keys_are_found_in_a_set() -> None:
+    assert len({key(f("p ∧ q")), key(f("q ∧ p")), key(f("¬(p → ¬q)"))}) == 1
+
+
+def test_an_equation_and_its_mirror_image_share_a_column() -> None:
+    table = Table()
+    assert (table.ground(f("a = a")), table.equations) == (table.every, False)
+    assert table.ground(f("a = b")) == table.ground(f("b = a")) != table.ground(f("a = c"))
+    assert (len(table.atoms), table.equations) == (2, True)
+
+
+def test_an_equation_of_a_term_with_itself_is_a_tautology() -> None:
+    assert key(f("a = a ∧ p")) == key(f("p"))
 
 
 @settings(max_examples=400)
