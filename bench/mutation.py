@@ -54,7 +54,7 @@ TESTS: Mapping[str, tuple[str, ...]] = {
     "proof_r1_formal/evidence/checker.py": ("evidence/test_checker.py", "rules/test_theorems.py"),
     "proof_r1_formal/rules/check.py": ("proof/test_case_studies.py", "rules/test_check.py"),
     "proof_r1_formal/rules/spine.py": ("rules/test_check.py",),
-    "proof_r1_formal/rules/matching.py": ("rules/test_check.py",),
+    "proof_r1_formal/rules/matching.py": ("logic/test_pattern.py", "rules/test_check.py"),
     "proof_r1_formal/rules/forms.py": ("rules/test_forms.py", "rules/test_check.py"),
     "proof_r1_formal/solvers/oracle.py": ("solvers/test_oracle.py", "rules/test_check.py", *VERIFIER),
     "proof_r1_formal/proof/progress.py": VERIFIER,
