@@ -10,7 +10,7 @@ from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.pattern import Lambda, Substitution, instance, require_letters
-from proof_r1_formal.logic.syntax import ENTITY, App, Exists, ForAll, Formula, Term, Var, atom, const, var
+from proof_r1_formal.logic.syntax import ENTITY, TOP, App, Exists, ForAll, Formula, Term, Var, atom, const, var
 from proof_r1_formal.logic.transform import alpha_equivalent
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
@@ -53,9 +53,9 @@ def relation(first: Term, second: Term) -> Formula:
     ],
 )
 def test_no_variable_is_captured(pattern: Formula, substitution: Substitution, expected: Formula) -> None:
-    found = instance(pattern, substitution)
-    assert alpha_equivalent(found, expected), found
-    assert found.free == expected.free
+    made = instance(pattern, substitution)
+    assert alpha_equivalent(made, expected), made
+    assert made.free == expected.free
 
 
 @pytest.mark.parametrize("quantifiers", list(product((ForAll, Exists), repeat=2)))
@@ -80,6 +80,44 @@ def test_a_formula_with_two_quantifiers_of_one_name_is_no_instance_of_another_or
     assert not evaluate(instance(parse_formula("∃y ∀x A(x,y)"), substitution), structure)
 
 
+def found(pattern: str, formula: Formula, known: Substitution | None = None) -> list[dict[str, str]]:
+    """The substitutions as text."""
+    matched = matches(parse_formula(pattern), formula, known)
+    return [{name: str(v.body if isinstance(v, Lambda) else v) for name, v in one.items()} for one in matched]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "formula", "known", "expected"),
+    [
+        ("B → C", "Q → R", {"B": "Q"}, [{"B": "Q", "C": "R"}]),
+        ("B → C", "P → R", {"B": "Q"}, []),
+        ("A → A", "P → P", {}, [{"A": "P"}]),
+        ("A → A", "P → Q", {}, []),
+        ("∀x (A(x) → A(x))", "∀y (P(y) → P(y))", {}, [{"x": "y", "A": "P(y)"}]),
+        ("∀x (A(x) → A(x))", "∀y (P(y) → Q(y))", {}, []),
+        ("∀x A(x)", "∀y ∀z R(y, z)", {}, [{"x": "y", "A": "∀z R(y, z)"}, {"x": "z", "A": "∀y R(y, z)"}]),
+        ("∀x A(x)", "∀y ∀y P(y)", {}, [{"x": "y", "A": "∀y P(y)"}]),
+    ],
+)
+def test_a_letter_stands_for_one_formula(
+    pattern: str, formula: str, known: dict[str, str], expected: list[dict[str, str]]
+) -> None:
+    given = {name: Lambda((), parse_formula(text)) for name, text in known.items()}
+    assert found(pattern, parse_formula(formula), given) == expected
+
+
+def test_a_bound_variable_stands_for_variables_of_one_sort() -> None:
+    person = Var("x", "Person")
+    formula = ForAll(person, atom("P", person))
+    assert found("∀x A(x)", formula, {"x": Var("y", "Person")}) == [{"x": "y", "A": "P(x)"}]
+    assert found("∀x A(x)", formula, {"x": Y}) == found("∀x A(x)", formula, {"x": const("a")}) == []
+
+
+def test_a_pattern_has_no_truth_values() -> None:
+    with pytest.raises(CatalogueError, match="a pattern cannot contain Top"):
+        matches(TOP, TOP)
+
+
 @pytest.mark.parametrize(
     "patterns",
     [("∀x A(x)", "A(x)"), ("A(x)", "∃x B"), ("A", "A(t)"), ("A(B)", "B"), ("∀x A(x)", "x"), ("A(f(t))", "B(f)")],
@@ -97,5 +135,5 @@ def test_a_catalogue_refuses_a_schema_with_a_letter_of_two_uses() -> None:
 
 def test_a_variable_of_another_sort_and_the_same_name_is_another() -> None:
     person = Var("x", "Person")
-    found = instance(ForAll(X, atom("A")), {"A": Lambda((), atom("P", person))})
-    assert found.free == {person}
+    made = instance(ForAll(X, atom("A")), {"A": Lambda((), atom("P", person))})
+    assert made.free == {person}
