@@ -86,6 +86,10 @@ def found(pattern: str, formula: Formula, known: Substitution | None = None) -> 
     return [{name: str(v.body if isinstance(v, Lambda) else v) for name, v in one.items()} for one in matched]
 
 
+BLOCK = [("y", "zw"), ("z", "yw"), ("w", "yz")]
+"""Each variable of a block, and those that stay behind it."""
+
+
 @pytest.mark.parametrize(
     ("pattern", "formula", "known", "expected"),
     [
@@ -95,7 +99,7 @@ def found(pattern: str, formula: Formula, known: Substitution | None = None) -> 
         ("A → A", "P → Q", {}, []),
         ("∀x (A(x) → A(x))", "∀y (P(y) → P(y))", {}, [{"x": "y", "A": "P(y)"}]),
         ("∀x (A(x) → A(x))", "∀y (P(y) → Q(y))", {}, []),
-        ("∀x A(x)", "∀y ∀z R(y, z)", {}, [{"x": "y", "A": "∀z R(y, z)"}, {"x": "z", "A": "∀y R(y, z)"}]),
+        ("∃x A(x)", "∃y ∃z ∃w R(y, z, w)", {}, [{"x": v, "A": f"∃{r[0]} ∃{r[1]} R(y, z, w)"} for v, r in BLOCK]),
         ("∀x A(x)", "∀y ∀y P(y)", {}, [{"x": "y", "A": "∀y P(y)"}]),
     ],
 )

@@ -158,6 +158,8 @@ def test_what_is_not_read_once(text: str) -> None:
 
 
 def test_long_formulas_are_not_looked_through() -> None:
-    letters = tuple([atom(f"p{number}") for number in range(SHORT)])
-    assert read_once(conjunction(letters[: SHORT // 2]))
-    assert not read_once(conjunction(letters))
+    letters = [atom(f"p{number}") for number in range(SHORT // 2)]
+    longest = Not(conjunction(tuple(letters)))
+    assert longest.size == SHORT
+    assert read_once(longest)
+    assert not read_once(Not(longest))
