@@ -56,8 +56,6 @@ TESTS: Mapping[str, tuple[str, ...]] = {
     "proof_r1_formal/rules/spine.py": ("rules/test_check.py",),
     "proof_r1_formal/rules/matching.py": ("logic/test_pattern.py", "rules/test_check.py"),
     "proof_r1_formal/rules/forms.py": ("rules/test_forms.py", "rules/test_check.py"),
-    "proof_r1_formal/solvers/oracle.py": ("solvers/test_oracle.py", "rules/test_check.py", *VERIFIER),
-    "proof_r1_formal/proof/progress.py": VERIFIER,
     "proof_r1_formal/proof/answer.py": (
         "proof/test_answer_findings.py",
         "proof/test_answer.py",
