@@ -211,6 +211,7 @@ REJECTED: list[tuple[str, Proof, str]] = [
     ("∀x:Person P(x); ∃y:Dog y = a ⊢ p", (Instance(0, A),), "sort of the variable"),
     ("∀x:Person P(x); ∃y:Dog y = f(y) ⊢ p", (Instance(0, fa(A)),), "sort of the variable"),
     ("∀x:Person P(x); ∀y:Dog P(f(y)); P(a) ⊢ p", (Instance(0, fa(A)),), "argument of another sort"),
+    ("∀x:Person P(x); ∀y:Dog ∀z:Person P(g(y, z)); P(a) ⊢ p", (Instance(0, App("g", (A, A))),), "argument of another"),
     ("∀x:Person P(x) ⊢ p", (Instance(0, fa(A)),), "bring in functions"),
     ("∀x:Person P(x); ∀y:Dog Q(y) ⊢ p", (Instance(0, C), Instance(1, C)), "sort of the variable"),
     ("∃x:Person P(x); ∀y:Dog Q(y) ⊢ p", (Witness(0, C), Instance(1, C)), "sort of the variable"),
