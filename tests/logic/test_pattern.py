@@ -10,9 +10,22 @@ from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.logic.model import Structure, evaluate
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.pattern import Lambda, Substitution, instance, require_letters
-from proof_r1_formal.logic.syntax import ENTITY, TOP, App, Exists, ForAll, Formula, Term, Var, atom, const, var
+from proof_r1_formal.logic.syntax import (
+    ENTITY,
+    TOP,
+    App,
+    Exists,
+    ForAll,
+    Formula,
+    Term,
+    Var,
+    atom,
+    conjunction,
+    const,
+    var,
+)
 from proof_r1_formal.logic.transform import alpha_equivalent
-from proof_r1_formal.rules.matching import matches
+from proof_r1_formal.rules.matching import MAX_OPERANDS, matches
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
 
 X, Y, Z = var("x"), var("y"), var("z")
@@ -115,6 +128,25 @@ def test_a_bound_variable_stands_for_variables_of_one_sort() -> None:
     formula = ForAll(person, atom("P", person))
     assert found("∀x A(x)", formula, {"x": Var("y", "Person")}) == [{"x": "y", "A": "P(x)"}]
     assert found("∀x A(x)", formula, {"x": Y}) == found("∀x A(x)", formula, {"x": const("a")}) == []
+
+
+def test_a_name_that_stands_for_something_of_another_kind_fits_nothing() -> None:
+    assert found("∀x A(x)", parse_formula("∀x P(x)"), {"x": Lambda((), atom("P"))}) == []
+    assert found("A", atom("P"), {"A": const("a")}) == []
+
+
+def test_conjunctions_are_split_up_to_ten_operands() -> None:
+    skipped: list[str] = []
+    parts = tuple([atom(f"P{number}") for number in range(MAX_OPERANDS + 1)])
+    for count, divisions in [(MAX_OPERANDS, 2**MAX_OPERANDS - 2), (MAX_OPERANDS + 1, 0)]:
+        formula = conjunction(parts[:count])
+        assert len(matches(parse_formula("A ∧ B"), formula, skipped=lambda: skipped.append("once"))) == divisions
+    assert skipped == ["once"]
+
+
+def test_a_letter_that_is_matched_applies_to_bound_variables() -> None:
+    with pytest.raises(CatalogueError, match="may apply 'A' to bound variables only"):
+        matches(parse_formula("A(t)"), parse_formula("P(a)"))
 
 
 def test_a_pattern_has_no_truth_values() -> None:
