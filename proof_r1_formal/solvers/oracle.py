@@ -1,8 +1,8 @@
 """The questions that verification asks, answered by one solver with a bounded memory of exact repeats.
 
-In: formulas. Out: the solver's answers, unchanged; ``Unknown`` stays Unknown. Questions of equivalence and validity
-about small formulas without quantifiers are settled by semantic keys (truth tables). Fingerprints (counterexamples in
-fixed structures) settle most of the other questions with a negative answer, without the solver.
+In: formulas. Out: the solver's answers, unchanged; ``Unknown`` stays Unknown. Truth tables settle questions about small
+formulas without quantifiers whose answers need no evidence. Fingerprints (counterexamples in fixed structures) settle
+most of the other questions with a negative answer, without the solver.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Oracle:
 
 
 class Metered(Oracle):
-    """An oracle that charges a budget for what it is asked; each distinct question is charged once.
+    """An oracle that charges a budget for what it is asked; each distinct question to the solver is charged once.
 
     What is charged is the price that comes with an answer, so it does not matter who remembers the answer. Once the
     budget is spent, the solver is not asked any more, and the question that spent it stays undecided, too.
