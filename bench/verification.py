@@ -414,6 +414,7 @@ def main() -> None:
         "throughput_reference_traces": lambda: throughput(traces, options.rounds),
         "throughput_reference_traces_on_z3": lambda: throughput(traces, 1, "z3"),
         "throughput_8_rollouts": lambda: throughput(groups, options.rounds),
+        "most_steps_of_a_reference_trace": lambda: max(Verifier().price(s.problem, s.completion) for s in traces),
         "parsing": lambda: parsing(traces),
         "scaling": scaling,
         "workers": lambda: workers(groups),
