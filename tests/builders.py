@@ -12,6 +12,7 @@ from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import And, Connective, Formula, Iff, Implies, Not, Or, Xor
 from proof_r1_formal.proof.report import Code, StepReport
+from proof_r1_formal.solvers.base import Answer, Reason, Unknown
 
 CONNECTIVES: tuple[type[Connective], ...] = (And, Or, Xor, Implies, Iff)
 
@@ -37,6 +38,15 @@ def problem(*premises: str, goal: str = "G(a)", answer: str | None = "h_goal_tru
 def action(id_: str, conclusion: str, *dependencies: str, rule: str = "IMPLICATION_ELIMINATION") -> dict[str, object]:
     """An action as JSON."""
     return {"id": id_, "dependencies": list(dependencies), "conclusion": conclusion, "rule": rule}
+
+
+class Silent:
+    """A solver that decides nothing."""
+
+    name = "silent"
+
+    def decide(self, _query: Query) -> Answer:
+        return Unknown(Reason.BUDGET)
 
 
 def shown(query: Query) -> str:

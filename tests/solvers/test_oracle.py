@@ -7,23 +7,14 @@ from hypothesis import given, settings
 
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import Not
-from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.solvers.oracle import Metered, Oracle
 from proof_r1_formal.testing.strategies import queries
-from tests.builders import question
+from tests.builders import Silent, question
 
 SOLVER = EmbeddedSolver()
 TABLES = Oracle(SOLVER, tables=True)
-
-
-class Silent:
-    """A solver that decides nothing."""
-
-    name = "silent"
-
-    def decide(self, _query: Query) -> Answer:
-        return Unknown(Reason.BUDGET)
 
 
 @settings(max_examples=400)
