@@ -11,15 +11,12 @@ from typing import TypeAlias
 
 import msgspec
 
-from proof_r1_formal.logic.syntax import And, Atom, Binary, Eq, Formula, Implies, Not, Or, Quantified, Top, Xor, once
+from proof_r1_formal.logic.syntax import And, Atom, Binary, Eq, Formula, Implies, Not, Or, Top, Xor, once
 
 FEW_ATOMS = 6
 """The atoms of a small table, whose 64 rows fit a machine word."""
 MAX_ATOMS = 12
 """The most atoms of a table."""
-
-SHORT = 64
-"""The most nodes of a formula that is looked through before its truth table is made."""
 
 ROWS = {atoms: (1 << (1 << atoms)) - 1 for atoms in (FEW_ATOMS, MAX_ATOMS)}
 """For each number of atoms the bits of a formula that is true in every row."""
@@ -152,14 +149,12 @@ def _semantic_key(formula: Formula) -> SemanticKey | None:
     atoms = _atoms(formula)
     if atoms is None:
         return None
-    ordered = tuple(sorted(atoms, key=id))
-    table = Table(_width(ordered))
-    table.atoms = columns = dict(zip(ordered, COLUMNS[_width(ordered)], strict=False))
+    table = _table(sorted(atoms, key=id))
     truth = table.ground(formula)
-    essential = tuple([atom for atom, column in columns.items() if _depends(truth, column, table.every)])
-    if len(essential) < len(ordered):  # the smallest table, the other atoms being false
-        table = Table(_width(essential))
-        table.atoms = {**dict.fromkeys(atoms, 0), **dict(zip(essential, COLUMNS[_width(essential)], strict=False))}
+    essential = tuple([atom for atom, column in table.atoms.items() if _depends(truth, column, table.every)])
+    if len(essential) < len(atoms):
+        table = _table(essential)
+        table.atoms |= dict.fromkeys(atoms.difference(essential), 0)
         truth = table.ground(formula)
     return SemanticKey(essential, truth)
 
@@ -181,6 +176,13 @@ def _atoms(formula: Formula) -> set[Ground] | None:
         elif isinstance(part, Eq) and part.left is not part.right:
             return None
     return found
+
+
+def _table(atoms: Sequence[Ground]) -> Table:
+    """The smallest table of the atoms."""
+    table = Table(_width(atoms))
+    table.atoms = dict(zip(atoms, COLUMNS[_width(atoms)], strict=False))
+    return table
 
 
 def _width(atoms: Sequence[Ground]) -> int:
@@ -206,28 +208,3 @@ def table_entails(dependencies: Iterable[Formula], conclusion: Formula) -> bool 
     except TooManyAtomsError:
         return None
     return None if table.equations else holds
-
-
-def read_once(formula: Formula) -> bool:
-    """Whether a short formula has no ⊤, ⊥ and =, and each atom once, or each predicate once if it has quantifiers.
-
-    Such a formula is true in some structure and false in another one: its atoms are true or false independently.
-    """
-    if formula.size > SHORT:
-        return False
-    seen: set[Atom | str] = set()
-    pending = [formula]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, Atom):
-            atom = part.predicate if formula.quantifiers else part
-            if atom in seen:
-                return False
-            seen.add(atom)
-        elif isinstance(part, Binary):
-            pending += (part.left, part.right)
-        elif isinstance(part, Not | Quantified):
-            pending.append(part.body)
-        else:
-            return False
-    return True

@@ -15,7 +15,7 @@ One module, because every part of a search for an instance reads and spends the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import permutations
 from typing import TypeAlias
@@ -219,12 +219,12 @@ class _Step:
         anchored = tuple([anchor.dependency for anchor in anchors])
         return all(self._entailed_by_others(anchored, formula) or self._said(formula, anchored) for formula in minor)
 
-    def _said(self, formula: Formula, of: Iterable[int] | None = None, *, plainly: bool = False) -> bool:
+    def _said(self, formula: Formula, of: Sequence[int] | None = None, *, plainly: bool = False) -> bool:
         """Whether the formula is in the spine of a dependency, or of one of some.
 
         A minor premise may also be stated by the dependency that holds a principal one.
         """
-        places = range(len(self._dependencies)) if of is None else tuple(of)
+        places = range(len(self._dependencies)) if of is None else of
         self._spend(1)
         if formula in [self._dependencies[index] for index in places]:
             return True

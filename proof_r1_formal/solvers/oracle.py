@@ -14,7 +14,7 @@ from proof_r1_formal.logic.fingerprint import false_everywhere, fingerprint_pric
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.logic.transform import regrouped
-from proof_r1_formal.logic.truth_table import SemanticKey, read_once, semantic_key, table_entails
+from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key, table_entails
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Solver, Unknown
 
 QUESTION = 20
@@ -95,9 +95,6 @@ class Oracle:
         """Is the formula or its negation a tautology?"""
         if (spent := self.spent) is not None:
             return spent
-        if read_once(formula):
-            self.charge(1)
-            return _NO
         key = self._key(formula)
         if key is not None:
             return _NO if key.atoms else _YES

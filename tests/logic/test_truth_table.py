@@ -15,26 +15,21 @@ from proof_r1_formal.logic.syntax import (
     ENTITY,
     TOP,
     And,
-    Exists,
-    ForAll,
     Formula,
     Not,
     Or,
-    Var,
     atom,
     conjunction,
     disjunction,
 )
 from proof_r1_formal.logic.truth_table import (
     MAX_ATOMS,
-    SHORT,
     SemanticKey,
     Table,
-    read_once,
     semantic_key,
     table_entails,
 )
-from tests.builders import CONNECTIVES, compound
+from tests.builders import compound
 
 
 def formulas(atoms: int) -> st.SearchStrategy[Formula]:
@@ -121,45 +116,3 @@ FULL = " ∧ ".join(f"p{n}" for n in range(MAX_ATOMS))
 )
 def test_no_table_for_quantifiers_equations_and_many_atoms(dependency: str, conclusion: str) -> None:
     assert table_entails([f(dependency)], f(conclusion)) is None
-
-
-X, Y = Var("x", ENTITY), Var("y", ENTITY)
-LETTERS = [atom("P"), atom("Q", X), atom("R", X, Y), atom("S", Y)]
-
-
-@st.composite
-def read_once_formulas(draw: st.DrawFn) -> Formula:
-    """Closed formulas in which each predicate occurs once."""
-    parts: list[Formula] = [*draw(st.permutations(LETTERS))[: draw(st.integers(1, 4))]]
-    while len(parts) > 1:
-        part = draw(st.sampled_from(CONNECTIVES))(parts.pop(), parts.pop())
-        parts.insert(0, draw(st.sampled_from([part, Not(part), ForAll(X, part), Exists(Y, part)])))
-    return ForAll(X, Exists(Y, parts[0]))
-
-
-@settings(max_examples=300)
-@given(read_once_formulas())
-def test_what_is_read_once_is_true_somewhere_and_false_somewhere(formula: Formula) -> None:
-    full = {letter.predicate: frozenset(product((0, 1), repeat=len(letter.arguments))) for letter in LETTERS}
-    choices = product((True, False), repeat=len(full))
-    chosen = [{name: full[name] if v else frozenset() for name, v in zip(full, c, strict=True)} for c in choices]
-    assert read_once(formula)
-    assert {evaluate(formula, Structure({ENTITY: 2}, predicates)) for predicates in chosen} == {True, False}
-
-
-@pytest.mark.parametrize("text", ["P(a) ∨ P(b)", "∀x (P(x) → ¬Q(x, a))", "p ⊕ (q ↔ r)"])
-def test_atoms_without_quantifiers_may_share_a_predicate(text: str) -> None:
-    assert read_once(f(text))
-
-
-@pytest.mark.parametrize("text", ["P(a) ∨ P(a)", "∀x (P(x) → P(a))", "p ∨ true", "a = b", "∃x x = a"])
-def test_what_is_not_read_once(text: str) -> None:
-    assert not read_once(f(text))
-
-
-def test_long_formulas_are_not_looked_through() -> None:
-    letters = [atom(f"p{number}") for number in range(SHORT // 2)]
-    longest = Not(conjunction(tuple(letters)))
-    assert longest.size == SHORT
-    assert read_once(longest)
-    assert not read_once(Not(longest))
