@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
@@ -123,8 +123,7 @@ def read_problem_file(path: Path, format_: Format) -> ProblemSet:
 def problem_of(path: Path, known: ProblemSet, id_: str) -> Problem:
     """The problem of an id that the user gave; ends with an error if the file has none."""
     if id_ not in known:
-        first = ", ".join(map(_shown_id, list(known)[:5]))
-        fail(f"{path} has no usable problem {id_!r}; its first ids are: {first}")
+        fail(f"{path} has no usable problem {id_!r}; its first ids are: {shown_ids(list(known))}")
     return known[id_]
 
 
@@ -132,6 +131,11 @@ def _shown_id(id_: str) -> str:
     """An id of a file for a message: cut if it is long, and without control characters."""
     shown = id_ if len(id_) <= _LONGEST_ID else f"{id_[:_LONGEST_ID]}…"
     return shown if shown.isprintable() else ascii(shown)
+
+
+def shown_ids(ids: Sequence[str]) -> str:
+    """The first five ids for a message, and … if there are more."""
+    return ", ".join(map(_shown_id, ids[:5])) + (", …" if len(ids) > 5 else "")
 
 
 def usable_completions(path: Path, known: ProblemSet, skipped: list[str]) -> Iterator[Completion]:

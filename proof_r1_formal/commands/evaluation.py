@@ -31,6 +31,7 @@ from proof_r1_formal.commands.common import (
     finish,
     log,
     read_problem_file,
+    shown_ids,
     usable_completions,
     with_progress,
 )
@@ -230,6 +231,10 @@ class _Assessor:
         if found.failures:
             have = counted(found.failures, "sample has", "samples have")
             log(f"{completions}: {have} no completion and count in no score")
+        answered = {problem for problem, _ in lengths}
+        if absent := [problem for problem in known if problem not in answered]:
+            have = counted(len(absent), "problem has", "problems have")
+            log(f"{completions}: {have} no completion: {shown_ids(absent)}")
         if incomplete := found.metrics.overall.incomplete:
             have = counted(incomplete, "problem has", "problems have")
             log(f"{completions}: {have} fewer than K = {found.metrics.samples} completions")

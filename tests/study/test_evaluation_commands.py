@@ -100,6 +100,7 @@ def test_a_diagnosis_has_every_misnamed_step_and_failures_and_gaps_are_told(tmp_
     assert result.returncode == 0, result.stderr
     assert "1 sample has no completion" in result.stderr
     assert "fewer than K = 3 completions" in result.stderr
+    assert "no completion: " not in result.stderr
     tables = {table["title"]: table["rows"] for table in json.loads((tmp_path / "t.json").read_bytes())}
     counts = {row["what"]: row["count"] for row in tables["Left out"]}
     assert counts["samples for which the model gave no completion"] == 1
@@ -108,6 +109,17 @@ def test_a_diagnosis_has_every_misnamed_step_and_failures_and_gaps_are_told(tmp_
     assert len(found) >= sum(count for row in confusion for count in row.values() if isinstance(count, int)) > 0
     assert all(one["dataset"] == "problems" and one["method"] == "c" for one in found)
     assert any(one["alternatives"] for one in found)
+
+
+def test_problems_without_a_completion_are_named(tmp_path: Path) -> None:
+    ids = [json.loads(line)["id"] for line in (EXAMPLES / "problems.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()
+    alone = [line for line in lines if json.loads(line)["problem_id"] == ids[0]]
+    (tmp_path / "c.jsonl").write_text("\n".join(alone), encoding="utf-8")
+    result = run("evaluate", *INPUTS[:2], "--completions", str(tmp_path / "c.jsonl"))
+    assert result.returncode == 0, result.stderr
+    named = ", ".join([*ids[1:6], *(["…"] if len(ids) > 6 else [])])
+    assert f"{len(ids) - 1} problems have no completion: {named}\n" in result.stderr
 
 
 def test_too_few_resamples_are_refused() -> None:
