@@ -201,8 +201,9 @@ class _Step:
         if Condition.OWN_DEPENDENCIES in found.schema.conditions:
             return ()
         sums = Condition.STATED in found.schema.conditions
-        needed = (*found.minor, *[formula for anchor in found.principal for formula in anchor.antecedents])
-        needed = tuple([formula for formula in needed if formula not in self._dependencies])
+        needed = [formula for formula in found.minor if formula not in self._dependencies]
+        for anchor in found.principal:
+            needed += [formula for formula in anchor.antecedents if formula not in self._dependencies]
         return tuple([f for f in needed if not stated(f, self._plainly_said, sums=sums, unruled=True)])
 
     def _minor_hold(self, schema: Schema, anchors: tuple[Anchor, ...], minor: tuple[Formula, ...]) -> bool:
@@ -217,7 +218,10 @@ class _Step:
                 return False
             return all(stated(formula, self._said, sums=True, unruled=False) for formula in minor)
         anchored = tuple([anchor.dependency for anchor in anchors])
-        return all(self._entailed_by_others(anchored, formula) or self._said(formula, anchored) for formula in minor)
+        for formula in minor:
+            if not (self._entailed_by_others(anchored, formula) or self._said(formula, anchored)):
+                return False
+        return True
 
     def _said(self, formula: Formula, of: Sequence[int] | None = None, *, plainly: bool = False) -> bool:
         """Whether the formula is in the spine of a dependency, or of one of some.
@@ -238,15 +242,25 @@ class _Step:
         """Whether it is there behind no antecedent."""
         return self._said(formula, plainly=True)
 
-    def _elements(self, index: int, *, plainly: bool = False) -> Iterator[Element]:
-        """The spine of a dependency, at 1 for each element; ``plainly``: up to the first one behind an antecedent."""
-        elements, position = self._spines[index].elements, 0
-        while position < len(elements) or self._grown(index, plainly=plainly):
+    def _elements(self, index: int, kind: type[Formula] | None = None, *, plainly: bool = False) -> Iterator[Element]:
+        """The spine of a dependency, at 1 for each element.
+
+        Args:
+            index: of the dependency.
+            kind: only elements whose formula is of this kind are given; all of them are paid.
+            plainly: stop at the first element behind an antecedent.
+        """
+        spine = self._spines[index]
+        elements, position = spine.elements, 0
+        while position < len(elements) or (not spine.complete and self._grown(index, plainly=plainly)):
             element = elements[position]
             if plainly and element.antecedents:
                 return
-            self._spend(1)
-            yield element
+            self.left -= 1
+            if self.left < 0:
+                raise BudgetSpentError
+            if kind is None or type(element.formula) is kind:
+                yield element
             position += 1
 
     def _grown(self, index: int, *, plainly: bool) -> list[Element]:
@@ -281,12 +295,15 @@ class _Step:
         if Condition.SYNTACTIC in schema.conditions:
             found = matches(schema.conclusion, self._conclusion, substitution, skipped=self._skipped)
             return [candidate for matched in found for candidate in self._with_terms(schema, matched)]
-        candidates = self._with_terms(schema, substitution) if schema.open_terms else (substitution,)
-        return filter(partial(self._concludes, schema), candidates)
+        if not schema.open_terms:
+            return (substitution,) if self._concludes(schema, substitution) else ()
+        return filter(partial(self._concludes, schema), self._with_terms(schema, substitution))
 
     def _concludes(self, schema: Schema, candidate: Substitution) -> bool:
         """Whether the schema's conclusion, complete, is that of the step."""
         concluded = instance(schema.conclusion, candidate)
+        if concluded is self._conclusion:
+            return True
         if Condition.HEADED in schema.conditions:
             same_head = _same_head(concluded, self._conclusion)
             return same_head and normal_form(concluded) is normal_form(self._conclusion)
@@ -326,14 +343,18 @@ class _Step:
             if anchors and Condition.CHAIN in schema.conditions:
                 yield from self._continued(schema, anchors, known)
             return
-        for element in self._elements(order[0]):
-            if type(element.formula) is type(patterns[0]) or isinstance(patterns[0], Atom):
-                # an instance is made, normalised, regrouped and compared
-                price = 1 + 4 * instance_price(element.formula) if element.formula.quantifiers else 1
-                for substitution in matches(patterns[0], element.formula, known, skipped=self._skipped):
-                    self._spend(price)
-                    anchor = Anchor(order[0], element.formula, element.antecedents)
-                    yield from self._anchored(schema, patterns[1:], order[1:], (*anchors, anchor), substitution)
+        pattern, index = patterns[0], order[0]
+        only = len(patterns) == 1 and Condition.CHAIN not in schema.conditions
+        for element in self._elements(index, None if isinstance(pattern, Atom) else type(pattern)):
+            # an instance is made, normalised, regrouped and compared
+            price = 1 + 4 * instance_price(element.formula) if element.formula.quantifiers else 1
+            for substitution in matches(pattern, element.formula, known, skipped=self._skipped):
+                self._spend(price)
+                anchored = (*anchors, Anchor(index, element.formula, element.antecedents))
+                if only:
+                    yield anchored, substitution
+                else:
+                    yield from self._anchored(schema, patterns[1:], order[1:], anchored, substitution)
             if Condition.TERMINAL in schema.conditions:
                 break  # the dependency itself, not what else is in its spine
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from proof_r1_formal.logic.syntax import And, Exists, ForAll, Formula, Iff, Implies, Not, Or, Term
+from proof_r1_formal.logic.syntax import And, Atom, Exists, ForAll, Formula, Iff, Implies, Not, Or, Term
 from proof_r1_formal.logic.transform import instantiate
 
 SPINE_BUDGET = 1_000
@@ -34,11 +34,13 @@ class Spine:
 
     Attributes:
         elements: those found so far; those behind antecedents come last.
+        complete: whether there are no more.
         open_question: why there may be more of them than are ever found; empty without a reason.
     """
 
     def __init__(self, formula: Formula) -> None:
         self.elements = [Element(formula)]
+        self.complete = isinstance(formula, Atom)
         self.open_question = ""
         self._frontier = self.elements  # the last of them, whose parts are not found yet
         self._implications: list[Element] = []  # whose antecedents were not asked about
@@ -71,6 +73,7 @@ class Spine:
             if holds(antecedent):
                 self._enter(consequent, (*element.antecedents, antecedent), found)
         self._implications = []
+        self.complete = not found
         return self._grown(found)
 
     def _grown(self, found: list[Element]) -> list[Element]:
