@@ -39,6 +39,8 @@ CHECK_BUDGET = 10_000
 """Budget of one check: 1 for each candidate, more for one from a long or deep quantified formula, and ``QUESTION`` for
 each entailment question."""
 
+_SYNTACTIC, _HEADED, _STATED, _OWN, _AS_WRITTEN, _CHAIN, _TERMINAL = Condition  # looking one up in its class is slow
+
 
 class Anchor(msgspec.Struct, frozen=True, gc=False):
     """Where a principal premise comes from: the index of a dependency, and the element of its spine.
@@ -109,34 +111,30 @@ def check_rule(
         budget: of the check. If it ends after a first instance was found, that instance counts.
     """
     step = _Step(dependencies, conclusion, oracle, budget)
-    compound: Match | None = None
     try:
         for schema in rule.schemata:
-            if Condition.TERMINAL in schema.conditions and not terminal:
-                continue
-            for found in step.instances(schema):
-                compound = compound or found
-                unstated = step.unstated(found)
-                if not unstated:
+            if terminal or _TERMINAL not in schema.conditions:
+                found = step.instance_of(schema)
+                if found is not None:
                     return found
-                if compound is found:
-                    compound = structs.replace(found, unstated=unstated)
     except BudgetSpentError:
-        return compound or Undecided("the budget of the rule check is spent")
+        return step.compound or Undecided("the budget of the rule check is spent")
     finally:
         oracle.charge(budget - step.left)
-    return compound or (Undecided(step.open_question) if step.open_question else NoMatch())
+    return step.compound or (Undecided(step.open_question) if step.open_question else NoMatch())
 
 
 class _Step:
-    """One step under check; remembers the first undecided question.
+    """One step under check.
 
     Attributes:
+        compound: the first instance with unstated premises that was found.
         open_question: the first undecided question; empty without one.
         left: what is left to spend.
     """
 
     def __init__(self, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle, budget: int) -> None:
+        self.compound: Match | None = None
         self.open_question = ""
         self.left = budget
         self._dependencies = dependencies
@@ -182,46 +180,102 @@ class _Step:
 
     # -- instances ----------------------------------------------------------------------------------------------------
 
-    def instances(self, schema: Schema) -> Iterator[Match]:
-        """The instances of the schema that this step is; usually only the first is wanted."""
+    def instance_of(self, schema: Schema) -> Match | None:
+        """The first instance of the schema that this step is and that has no unstated premises."""
         for order in permutations(range(len(self._dependencies)), len(schema.principal)):
-            for anchors, substitution in self._anchored(schema, schema.principal, order, (), {}):
-                for complete in self._concluding(schema, substitution):
-                    if not self._substantial([anchor.element for anchor in anchors]):
-                        continue
-                    minor = tuple([instance(pattern, complete) for pattern in schema.minor])
-                    if self._minor_hold(schema, anchors, minor):
-                        yield Match(schema, complete, anchors, minor)
+            found = self._anchored(schema, schema.principal, order, (), {})
+            if found is not None:
+                return found
+        return None
 
-    def unstated(self, found: Match) -> tuple[Formula, ...]:
+    def _anchored(
+        self,
+        schema: Schema,
+        patterns: tuple[Formula, ...],
+        order: tuple[int, ...],
+        anchors: tuple[Anchor, ...],
+        known: Substitution,
+    ) -> Match | None:
+        """An instance with the patterns anchored in the dependencies of that order, or with a chain from there."""
+        if not patterns:
+            found = self._completed(schema, anchors, known)
+            if found is None and anchors and _CHAIN in schema.conditions:
+                return self._continued(schema, anchors, known)
+            return found
+        pattern, index = patterns[0], order[0]
+        position = 0
+        while (element := self._element(index, position)) is not None:
+            position += 1
+            formula = element.formula
+            if isinstance(pattern, Atom) or type(formula) is type(pattern):
+                # an instance is made, normalised, regrouped and compared
+                price = 1 + 4 * instance_price(formula) if formula.quantifiers else 1
+                for substitution in matches(pattern, formula, known, skipped=self._skipped):
+                    self._spend(price)
+                    anchored = (*anchors, Anchor(index, formula, element.antecedents))
+                    found = self._anchored(schema, patterns[1:], order[1:], anchored, substitution)
+                    if found is not None:
+                        return found
+            if _TERMINAL in schema.conditions:
+                break  # the dependency itself, not what else is in its spine
+        return None
+
+    def _continued(self, schema: Schema, anchors: tuple[Anchor, ...], substitution: Substitution) -> Match | None:
+        """Use the result as the first principal premise again, with the rest anchored in unused dependencies."""
+        result = instance(schema.conclusion, substitution)
+        used = {anchor.dependency for anchor in anchors}
+        unused = [index for index in range(len(self._dependencies)) if index not in used]
+        first, *others = schema.principal
+        for known in matches(first, result, skipped=self._skipped):
+            for order in permutations(unused, len(others)):
+                found = self._anchored(schema, tuple(others), order, anchors, known)
+                if found is not None:
+                    return found
+        return None
+
+    def _completed(self, schema: Schema, anchors: tuple[Anchor, ...], substitution: Substitution) -> Match | None:
+        """The instance with these anchors, if it has no unstated premises."""
+        for complete in self._concluding(schema, substitution):
+            if not self._substantial([anchor.element for anchor in anchors]):
+                continue
+            minor = tuple([instance(pattern, complete) for pattern in schema.minor])
+            if not self._minor_hold(schema, anchors, minor):
+                continue
+            found = Match(schema, complete, anchors, minor)
+            self.compound = self.compound or found
+            unstated = self._unstated(found)
+            if not unstated:
+                return found
+            if self.compound is found:
+                self.compound = structs.replace(found, unstated=unstated)
+        return None
+
+    def _unstated(self, found: Match) -> tuple[Formula, ...]:
         """What a found instance needs that the dependencies entail, and state neither whole nor in parts.
 
         A dependency states what is in its spine behind no antecedent. Stated operands state what no rule introduces.
         """
-        if Condition.OWN_DEPENDENCIES in found.schema.conditions:
+        if _OWN in found.schema.conditions:
             return ()
-        sums = Condition.STATED in found.schema.conditions
+        sums = _STATED in found.schema.conditions
         needed = [formula for formula in found.minor if formula not in self._dependencies]
         for anchor in found.principal:
             needed += [formula for formula in anchor.antecedents if formula not in self._dependencies]
         return tuple([f for f in needed if not stated(f, self._plainly_said, sums=sums, unruled=True)])
 
     def _minor_hold(self, schema: Schema, anchors: tuple[Anchor, ...], minor: tuple[Formula, ...]) -> bool:
-        if Condition.AS_WRITTEN in schema.conditions:
+        if _AS_WRITTEN in schema.conditions:
             given = tuple(map(normal_form, self._dependencies))
             written = self._instances_of_exists(minor)
             return any(covered(tuple(map(normal_form, formulas)), given, self._never) for formulas in written)
-        if Condition.OWN_DEPENDENCIES in schema.conditions:
+        if _OWN in schema.conditions:
             return covered(minor, self._dependencies, self._is)
-        if Condition.STATED in schema.conditions:
+        if _STATED in schema.conditions:
             if not self._substantial(minor):
                 return False
             return all(stated(formula, self._said, sums=True, unruled=False) for formula in minor)
         anchored = tuple([anchor.dependency for anchor in anchors])
-        for formula in minor:
-            if not (self._entailed_by_others(anchored, formula) or self._said(formula, anchored)):
-                return False
-        return True
+        return all(self._entailed_by_others(anchored, formula) or self._said(formula, anchored) for formula in minor)
 
     def _said(self, formula: Formula, of: Sequence[int] | None = None, *, plainly: bool = False) -> bool:
         """Whether the formula is in the spine of a dependency, or of one of some.
@@ -233,35 +287,33 @@ class _Step:
         if formula in [self._dependencies[index] for index in places]:
             return True
         for index in places:
-            for element in self._elements(index, plainly=plainly):
+            position = 0
+            while (element := self._element(index, position, plainly=plainly)) is not None:
                 if self._equivalent(element.formula, formula):
                     return True
+                position += 1
         return False
 
     def _plainly_said(self, formula: Formula) -> bool:
         """Whether it is there behind no antecedent."""
         return self._said(formula, plainly=True)
 
-    def _elements(self, index: int, kind: type[Formula] | None = None, *, plainly: bool = False) -> Iterator[Element]:
-        """The spine of a dependency, at 1 for each element.
+    def _element(self, index: int, position: int, *, plainly: bool = False) -> Element | None:
+        """The element at a position of a dependency's spine, at 1; None behind the last.
 
         Args:
             index: of the dependency.
-            kind: only elements whose formula is of this kind are given; all of them are paid.
-            plainly: stop at the first element behind an antecedent.
+            position: from 0 on, each after the ones before it.
+            plainly: whether an element behind an antecedent is one behind the last.
         """
         spine = self._spines[index]
-        elements, position = spine.elements, 0
-        while position < len(elements) or (not spine.complete and self._grown(index, plainly=plainly)):
-            element = elements[position]
-            if plainly and element.antecedents:
-                return
-            self.left -= 1
-            if self.left < 0:
-                raise BudgetSpentError
-            if kind is None or type(element.formula) is kind:
-                yield element
-            position += 1
+        if position == len(spine.elements) and (spine.complete or not self._grown(index, plainly=plainly)):
+            return None
+        element = spine.elements[position]
+        if plainly and element.antecedents:
+            return None
+        self._spend(1)
+        return element
 
     def _grown(self, index: int, *, plainly: bool) -> list[Element]:
         """The elements of the spine of a dependency that are found next."""
@@ -292,7 +344,7 @@ class _Step:
     def _concluding(self, schema: Schema, substitution: Substitution) -> Iterable[Substitution]:
         """The completions of the substitution under which the schema's conclusion is that of the step."""
         self._spend(1)
-        if Condition.SYNTACTIC in schema.conditions:
+        if _SYNTACTIC in schema.conditions:
             found = matches(schema.conclusion, self._conclusion, substitution, skipped=self._skipped)
             return [candidate for matched in found for candidate in self._with_terms(schema, matched)]
         if not schema.open_terms:
@@ -304,7 +356,7 @@ class _Step:
         concluded = instance(schema.conclusion, candidate)
         if concluded is self._conclusion:
             return True
-        if Condition.HEADED in schema.conditions:
+        if _HEADED in schema.conditions:
             same_head = _same_head(concluded, self._conclusion)
             return same_head and normal_form(concluded) is normal_form(self._conclusion)
         return self._equivalent(concluded, self._conclusion)
@@ -328,47 +380,6 @@ class _Step:
         self.left -= price
         if self.left < 0:
             raise BudgetSpentError
-
-    def _anchored(
-        self,
-        schema: Schema,
-        patterns: tuple[Formula, ...],
-        order: tuple[int, ...],
-        anchors: tuple[Anchor, ...],
-        known: Substitution,
-    ) -> Iterator[tuple[tuple[Anchor, ...], Substitution]]:
-        """Every way to anchor the patterns in the dependencies of that order, and to continue a chain from there."""
-        if not patterns:
-            yield anchors, known
-            if anchors and Condition.CHAIN in schema.conditions:
-                yield from self._continued(schema, anchors, known)
-            return
-        pattern, index = patterns[0], order[0]
-        only = len(patterns) == 1 and Condition.CHAIN not in schema.conditions
-        for element in self._elements(index, None if isinstance(pattern, Atom) else type(pattern)):
-            # an instance is made, normalised, regrouped and compared
-            price = 1 + 4 * instance_price(element.formula) if element.formula.quantifiers else 1
-            for substitution in matches(pattern, element.formula, known, skipped=self._skipped):
-                self._spend(price)
-                anchored = (*anchors, Anchor(index, element.formula, element.antecedents))
-                if only:
-                    yield anchored, substitution
-                else:
-                    yield from self._anchored(schema, patterns[1:], order[1:], anchored, substitution)
-            if Condition.TERMINAL in schema.conditions:
-                break  # the dependency itself, not what else is in its spine
-
-    def _continued(
-        self, schema: Schema, anchors: tuple[Anchor, ...], substitution: Substitution
-    ) -> Iterator[tuple[tuple[Anchor, ...], Substitution]]:
-        """Use the result as the first principal premise again, with the rest anchored in unused dependencies."""
-        result = instance(schema.conclusion, substitution)
-        used = {anchor.dependency for anchor in anchors}
-        unused = [index for index in range(len(self._dependencies)) if index not in used]
-        first, *others = schema.principal
-        for known in matches(first, result, skipped=self._skipped):
-            for order in permutations(unused, len(others)):
-                yield from self._anchored(schema, tuple(others), order, anchors, known)
 
 
 def _same_head(first: Formula, second: Formula) -> bool:
