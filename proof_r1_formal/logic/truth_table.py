@@ -6,12 +6,12 @@ the row in which the atom of index k is true exactly if i has bit k.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import TypeAlias
 
 import msgspec
 
-from proof_r1_formal.logic.syntax import And, Atom, Binary, Eq, Formula, Implies, Not, Or, Top, Xor, once
+from proof_r1_formal.logic.syntax import And, Atom, Binary, Bottom, Eq, Formula, Implies, Not, Or, Top, Xor, once
 
 FEW_ATOMS = 6
 """The atoms of a small table, whose 64 rows fit a machine word."""
@@ -149,13 +149,14 @@ def _semantic_key(formula: Formula) -> SemanticKey | None:
     atoms = _atoms(formula)
     if atoms is None:
         return None
-    table = _table(sorted(atoms, key=id))
-    truth = table.ground(formula)
-    essential = tuple([atom for atom, column in table.atoms.items() if _depends(truth, column, table.every)])
+    width = _width(atoms)
+    columns = dict(zip(sorted(atoms, key=id), COLUMNS[width], strict=False))
+    truth = _truth(formula, columns, ROWS[width])
+    essential = tuple([atom for atom, column in columns.items() if _depends(truth, column, ROWS[width])])
     if len(essential) < len(atoms):
-        table = _table(essential)
-        table.atoms |= dict.fromkeys(atoms.difference(essential), 0)
-        truth = table.ground(formula)
+        width = _width(essential)
+        columns = dict.fromkeys(atoms, 0) | dict(zip(essential, COLUMNS[width], strict=False))
+        truth = _truth(formula, columns, ROWS[width])
     return SemanticKey(essential, truth)
 
 
@@ -178,14 +179,18 @@ def _atoms(formula: Formula) -> set[Ground] | None:
     return found
 
 
-def _table(atoms: Sequence[Ground]) -> Table:
-    """The smallest table of the atoms."""
-    table = Table(_width(atoms))
-    table.atoms = dict(zip(atoms, COLUMNS[_width(atoms)], strict=False))
-    return table
+def _truth(formula: Formula, columns: Mapping[Ground, int], every: int) -> int:
+    """The rows in which a formula without quantifiers is true, whose equations have one term on both sides."""
+    if isinstance(formula, Atom):
+        return columns[formula]
+    if isinstance(formula, Not):
+        return every ^ _truth(formula.body, columns, every)
+    if isinstance(formula, Binary):
+        return combined(formula, _truth(formula.left, columns, every), _truth(formula.right, columns, every), every)
+    return 0 if isinstance(formula, Bottom) else every
 
 
-def _width(atoms: Sequence[Ground]) -> int:
+def _width(atoms: Collection[Ground]) -> int:
     return FEW_ATOMS if len(atoms) <= FEW_ATOMS else MAX_ATOMS
 
 
