@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import TypeAlias
 
-import msgspec
-
 from proof_r1_formal.logic.syntax import And, Atom, Binary, Bottom, Eq, Formula, Implies, Not, Or, Top, Xor, once
 
 FEW_ATOMS = 6
@@ -112,40 +110,28 @@ def canonical_equation(equation: Eq) -> Eq:
     return min(equation, Eq(equation.right, equation.left), key=repr)
 
 
-class SemanticKey(msgspec.Struct, frozen=True, gc=False):
-    """What a formula without quantifiers and equations says: equal exactly for equivalent ones.
+SemanticKey: TypeAlias = tuple[tuple[Atom, ...], int]
+"""What a formula without quantifiers and equations says: equal exactly for equivalent ones.
 
-    Attributes:
-        atoms: those that its truth depends on, in an order of this process.
-        truth: the rows of the smallest table over them in which it is true.
-    """
-
-    atoms: tuple[Ground, ...]
-    truth: int
-
-    def __hash__(self) -> int:  # the compiler does not hand ``frozen`` on, which would make it
-        return hash((self.atoms, self.truth))
-
-    @property
-    def valid(self) -> bool:
-        """Whether the formula is a tautology."""
-        return not self.atoms and self.truth != 0
+These are the atoms that its truth depends on, in an order of this process, and the rows of the smallest table over them
+in which it is true.
+"""
+TAUTOLOGY: SemanticKey = ((), ROWS[FEW_ATOMS])
+CONTRADICTION: SemanticKey = ((), 0)
 
 
 def semantic_key(formula: Formula) -> SemanticKey | None:
     """The semantic key; None for a formula with a quantifier or an equation, or with more than ``MAX_ATOMS`` atoms."""
     if formula.quantifiers:
         return None
-    if isinstance(formula, Atom):  # which would hold itself
-        return SemanticKey((formula,), _FIRST)
-    return _semantic_key(formula)
+    return ((formula,), _FIRST) if isinstance(formula, Atom) else _semantic_key(formula)  # an atom would hold itself
 
 
 @once
 def _semantic_key(formula: Formula) -> SemanticKey | None:
     if isinstance(formula, Not):
         body = semantic_key(formula.body)
-        return None if body is None else SemanticKey(body.atoms, ROWS[_width(body.atoms)] ^ body.truth)
+        return None if body is None else (body[0], ROWS[_width(body[0])] ^ body[1])
     atoms = _atoms(formula)
     if atoms is None:
         return None
@@ -157,12 +143,12 @@ def _semantic_key(formula: Formula) -> SemanticKey | None:
         width = _width(essential)
         columns = dict.fromkeys(atoms, 0) | dict(zip(essential, COLUMNS[width], strict=False))
         truth = _truth(formula, columns, ROWS[width])
-    return SemanticKey(essential, truth)
+    return essential, truth
 
 
-def _atoms(formula: Formula) -> set[Ground] | None:
+def _atoms(formula: Formula) -> set[Atom] | None:
     """The atoms of a formula without quantifiers; None if a table has no room for them, or for an equation."""
-    found: set[Ground] = set()
+    found: set[Atom] = set()
     pending = [formula]
     while pending:
         part = pending.pop()
@@ -179,7 +165,7 @@ def _atoms(formula: Formula) -> set[Ground] | None:
     return found
 
 
-def _truth(formula: Formula, columns: Mapping[Ground, int], every: int) -> int:
+def _truth(formula: Formula, columns: Mapping[Atom, int], every: int) -> int:
     """The rows in which a formula without quantifiers is true, whose equations have one term on both sides."""
     if isinstance(formula, Atom):
         return columns[formula]
@@ -190,7 +176,7 @@ def _truth(formula: Formula, columns: Mapping[Ground, int], every: int) -> int:
     return 0 if isinstance(formula, Bottom) else every
 
 
-def _width(atoms: Collection[Ground]) -> int:
+def _width(atoms: Collection[Atom]) -> int:
     return FEW_ATOMS if len(atoms) <= FEW_ATOMS else MAX_ATOMS
 
 

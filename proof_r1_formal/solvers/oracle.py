@@ -14,7 +14,7 @@ from proof_r1_formal.logic.fingerprint import false_everywhere, fingerprint_pric
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.logic.transform import regrouped
-from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key, table_entails
+from proof_r1_formal.logic.truth_table import CONTRADICTION, TAUTOLOGY, SemanticKey, semantic_key, table_entails
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Solver, Unknown
 
 QUESTION = 20
@@ -87,7 +87,7 @@ class Oracle:
             return spent
         key = self._key(formula)
         if key is not None:
-            return _YES if key.valid else _NO
+            return _YES if key == TAUTOLOGY else _NO
         self.charge(fingerprint_price(formula))
         return self.entails((), formula) if true_everywhere(formula) else _NO
 
@@ -97,7 +97,7 @@ class Oracle:
             return spent
         key = self._key(formula)
         if key is not None:
-            return _NO if key.atoms else _YES
+            return _YES if key in (TAUTOLOGY, CONTRADICTION) else _NO
         self.charge(fingerprint_price(formula))
         if true_everywhere(formula):
             return self.entails((), formula)
