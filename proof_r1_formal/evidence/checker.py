@@ -67,6 +67,15 @@ MAX_DEPTH = 200
 MAX_HEIGHT = 500
 """Maximum nesting of the formulas of a proof: the limit of solvers, and room for combinations."""
 
+_PLACES = ("left side", "right side", "formula")
+_WHERE = {
+    kind: [
+        [sum((row[place] == value) << n for n, row in enumerate(rows)) for value in (False, True)] for place in range(3)
+    ]
+    for kind, rows in TRUTH_TABLES.items()
+}
+"""Connective -> place -> value -> the rows of its truth table that have the value at the place, as bits."""
+
 _proved = WeakKeyDictionary[Theorem, frozenset[str]]()
 """Theorems whose proofs were checked in this process -> the names of the variables that they quantify."""
 
@@ -99,11 +108,6 @@ def shown(proof: Proof, premises: Sequence[Formula], known: Formula = TOP) -> tu
     Raises:
         ProofError: a line does not follow.
     """
-    for formula in (*premises, known):
-        if formula.free:
-            raise ProofError("a premise or the conclusion has a free variable")
-        if formula.height > MAX_HEIGHT:
-            raise ProofError("a premise or the conclusion is nested too deeply")
     try:
         checker = _Checker(premises, known)
         return checker.last(proof), frozenset(checker.used)
@@ -119,19 +123,27 @@ class _Checker:
     def __init__(self, premises: Sequence[Formula], conclusion: Formula) -> None:
         self.used: set[int] = set()
         self._premises = len(premises)
-        self._lines = [signed(formula) for formula in premises]
-        self._claim = (*premises, conclusion)
-        self._taken = set[str]()  # names that no new constant may have, with those of the formulas below
-        self._untaken = list[Formula](self._claim)
+        self._claim = claim = (*premises, conclusion)
+        self._taken: set[str] = set()  # names that no new constant may have, with those of the formulas below
+        self._untaken: list[Formula] = [*claim]
         self._given: frozenset[str] | None = None
         self._depth = 0
         self._signature: Signature | None = None
         self._sorts: dict[str, str] = {}
-        if [formula for formula in self._claim if symbols(formula).sorts]:
+        several_sorts = False
+        for formula in claim:
+            if formula.free:
+                raise ProofError("a premise or the conclusion has a free variable")
+            if formula.height > MAX_HEIGHT:
+                raise ProofError("a premise or the conclusion is nested too deeply")
+            if symbols(formula).sorts:
+                several_sorts = True
+        if several_sorts:
             try:
-                self._signature = Signature.infer(self._claim)
+                self._signature = Signature.infer(claim)
             except SignatureError as error:
                 raise ProofError(str(error)) from error
+        self._lines = [signed(formula) for formula in premises]
 
     def last(self, block: Block) -> Signed:
         """The last line of a sequence of lines, each checked and added."""
@@ -151,8 +163,10 @@ class _Checker:
     def _conclusion(self, line: Line) -> Signed:
         """What the line says, if it follows."""
         if isinstance(line, Eliminate):
-            others = () if line.other is None else (self._line(line.other),)
-            return self._eliminate(self._line(line.main), line.side, others)
+            other = None if line.other is None else self._line(line.other)
+            return _eliminated(self._line(line.main), line.side, other)
+        if isinstance(line, Repeat):
+            return self._line(line.premise)
         if isinstance(line, Instance):
             shown = self._line(line.main)
             if not isinstance(shown.formula, ForAll if shown.sign else Exists):
@@ -163,10 +177,8 @@ class _Checker:
                 raise ProofError("a contradiction of lines that do not contradict each other")
             return FALSUM
         if isinstance(line, Introduce):
-            return self._introduce(self._formula(line.formula), [self._line(number) for number in line.premises])
+            return _introduced(self._formula(line.formula), [self._line(number) for number in line.premises])
         match line:
-            case Repeat(premise):
-                return self._line(premise)
             case Witness(main, constant):
                 shown = self._line(main)
                 if not isinstance(shown.formula, Exists if shown.sign else ForAll):
@@ -207,7 +219,7 @@ class _Checker:
                 return self._apply(theorem, substitution, premises)
         assert_never(line)
 
-    # -- blocks and truth tables --------------------------------------------------------------------------------------
+    # -- blocks -------------------------------------------------------------------------------------------------------
 
     def _block(self, assumptions: tuple[Signed, ...], block: Block) -> Signed:
         """What the block shows under the assumptions; afterwards its lines are gone, its constants stay taken."""
@@ -225,25 +237,6 @@ class _Checker:
     def _expect(shown: Signed, *wanted: Signed) -> None:
         if shown not in wanted:
             raise ProofError("a line or block does not show what the rule needs")
-
-    def _eliminate(self, main: Signed, side: Literal["left", "right"], others: tuple[Signed, ...]) -> Signed:
-        formula = main.formula
-        if not isinstance(formula, Connective):
-            raise ProofError("only binary formulas have sides")
-        place = 0 if side == "left" else 1
-        values = {row[place] for row in _rows(formula, others) if row[2] == main.sign}
-        if len(values) != 1:
-            raise ProofError(f"the value of the {side} side is not determined")
-        part = sides(formula)[place]
-        return part if values.pop() else part.opposite()
-
-    def _introduce(self, formula: Formula, premises: Sequence[Signed]) -> Signed:
-        if not isinstance(formula, Connective):
-            raise ProofError("only binary formulas are introduced from their sides")
-        values = {row[2] for row in _rows(formula, premises)}
-        if len(values) != 1:
-            raise ProofError("the value of the formula is not determined by its sides")
-        return Signed(formula, values.pop())
 
     # -- quantifiers --------------------------------------------------------------------------------------------------
 
@@ -391,18 +384,49 @@ def _prove(theorem: Theorem) -> frozenset[str]:
     return frozenset([variable.name for variable in variables])
 
 
-def _rows(formula: Connective, known: Sequence[Signed]) -> Sequence[tuple[bool, bool, bool]]:
-    """The rows of the truth table in which every known signed formula, each being one of the sides, holds."""
-    rows: Sequence[tuple[bool, bool, bool]] = TRUTH_TABLES[type(formula)]
+# -- truth tables -----------------------------------------------------------------------------------------------------
+
+
+def _eliminated(main: Signed, side: Literal["left", "right"], other: Signed | None) -> Signed:
+    formula = main.formula
+    if not isinstance(formula, Connective):
+        raise ProofError("only binary formulas have sides")
+    rows = _WHERE[type(formula)][2][main.sign]
+    if other is not None:
+        rows &= _rows(formula, other)
+    place = 0 if side == "left" else 1
+    part = sides(formula)[place]
+    return Signed(part.formula, _value(formula, rows, place) == part.sign)
+
+
+def _introduced(formula: Formula, premises: Sequence[Signed]) -> Signed:
+    if not isinstance(formula, Connective):
+        raise ProofError("only binary formulas are introduced from their sides")
+    rows = 0b1111
+    for premise in premises:
+        rows &= _rows(formula, premise)
+    return Signed(formula, _value(formula, rows, 2))
+
+
+def _rows(formula: Connective, side: Signed) -> int:
+    """The rows of the truth table in which a signed formula holds, which is one of the sides."""
     left, right = sides(formula)
-    for part in known:
-        if part.formula is left.formula:
-            rows = [row for row in rows if row[0] == (part.sign == left.sign)]
-        elif part.formula is not right.formula:
+    where = _WHERE[type(formula)]
+    in_left = where[0][side.sign == left.sign]
+    if side.formula is not right.formula:
+        if side.formula is not left.formula:
             raise ProofError("a premise is not a side of the formula")
-        if part.formula is right.formula:
-            rows = [row for row in rows if row[1] == (part.sign == right.sign)]
-    return rows
+        return in_left
+    in_right = where[1][side.sign == right.sign]
+    return in_left & in_right if side.formula is left.formula else in_right
+
+
+def _value(formula: Connective, rows: int, place: int) -> bool:
+    """The value at a place in all of the rows, of which there is one."""
+    false, true = _WHERE[type(formula)][place]
+    if not rows or (rows & false and rows & true):
+        raise ProofError(f"the value of the {_PLACES[place]} is not determined")
+    return not rows & false
 
 
 def _differ_by(left: Term, right: Term, before: Formula | Term, after: Formula | Term) -> bool:

@@ -9,9 +9,7 @@ misses some proofs; ``search.prover`` finds most of those.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
-
-import msgspec
+from typing import Final, TypeAlias
 
 from proof_r1_formal.budget import instance_price
 from proof_r1_formal.evidence.lemmas import written
@@ -24,55 +22,48 @@ from proof_r1_formal.evidence.term import (
     Line,
     Proof,
     Repeat,
-    Signed,
     Truth,
-    sides,
     signed,
 )
 from proof_r1_formal.logic.signature import ground_terms
 from proof_r1_formal.logic.syntax import (
+    BOTTOM,
+    TOP,
     Atom,
     Binary,
-    Bottom,
-    Connective,
     Exists,
     ForAll,
     Formula,
-    Quantified,
+    Not,
     Term,
-    Top,
 )
 from proof_r1_formal.logic.transform import instantiate
-from proof_r1_formal.search.forced import FORCED, LEFT, WHOLE
+from proof_r1_formal.search.forced import LEFT, WHOLE, Table, forcing
 
 MOST: Final = 2_000
 """The most facts that are drawn."""
 MOST_STEPS: Final = 5_000
 """The steps after which the search ends."""
 
-_PREMISE: Final = -1
-_SUPPOSED: Final = -2
-_INSTANCE: Final = -3
-_TRUTH: Final = -4
-_CONTRADICTION: Final = -5
+_INSTANCE: Final = -1
+_TRUTH: Final = -2
+_SUPPOSED: Final = -3
+_PREMISE: Final = 3
+"""The kind of the first premise; the next ones follow. The kinds of what truth tables force are places."""
 
-
-class _Fact(msgspec.Struct, frozen=True, gc=False):
-    """A formula that does not begin with ¬, its value, the kind of line that shows it, and the facts it follows from.
-
-    Facts are referred to by their numbers; a premise has its own in place of reasons.
-    """
-
-    number: int
-    formula: Formula
-    sign: bool
-    kind: int
-    reasons: tuple[int, ...]
-    term: Term | None = None
+_Places: TypeAlias = tuple[Formula, ...]
+"""The sides of a connective, without the ¬ that they begin with, and the connective; or other formulas."""
+_Connected: TypeAlias = tuple[_Places, Table]
+"""The places of a connective, and what is forced there."""
+_Why: TypeAlias = tuple[int, _Places, tuple[int, ...], Term | None]
+"""Why a fact holds: the kind of line that shows it, some formulas, the places of those among them that it follows from,
+and the term of an instance."""
 
 
 class Propagation:
     """The facts that hold, in the order in which they came to hold, each with what it follows from.
+
+    A fact is the value of a formula that does not begin with ¬.
 
     Args:
         premises, conclusion: closed formulas.
@@ -85,81 +76,77 @@ class Propagation:
         self.steps = 0
         self._premises = premises
         self._conclusion = conclusion
-        self._terms: Mapping[str, tuple[Term, ...]] | None = None  # by sort, once there is something to instantiate
         self._goal = signed(conclusion)
-        self._facts: list[_Fact] = []
-        self._fact_of: dict[Formula, _Fact] = {}
-        self._sides: dict[Formula, tuple[Signed, Signed]] = {}  # of what is in the graph
-        self._parents: dict[Formula, list[Connective]] = {}
-        self._next = 0
-        self._conflict = -1
+        self._terms: Mapping[str, tuple[Term, ...]] | None = None  # by sort, once there is something to instantiate
+        self._facts: list[Formula] = []
+        self._value_of: dict[Formula, bool] = {}
+        self._why: dict[Formula, _Why] = {}
+        self._graph: dict[Formula, _Connected] = {}
+        self._parents: dict[Formula, list[_Connected]] = {}
+        self._clash: Not | None = None  # of the formula that has both values; stands for the second one
 
     def proof(self) -> Proof | None:
         """The proof that is found."""
-        for number, premise in enumerate(self._premises):
+        for kind, premise in enumerate(self._premises, _PREMISE):
             stated = signed(premise)
-            self._hold(stated.formula, stated.sign, _PREMISE, (number,))
-        self._enter(self._goal.formula)
-        supposed = -1
-        end = self._propagate()
-        if end < 0:
+            self._hold(stated.formula, stated.sign, (kind, (), (), None))
+        goal, sign = self._goal.formula, self._goal.sign
+        if not isinstance(goal, Atom):
+            self._enter(goal)
+        end = self._propagate(goal, sign, 0)
+        if end is None:
             supposed = len(self._facts)
-            self._hold(self._goal.formula, not self._goal.sign, _SUPPOSED, ())
-            end = self._propagate() if len(self._facts) > supposed else -1  # it may be known to be false already
-        return None if end < 0 else self._written(end, supposed)
+            self._hold(goal, not sign, (_SUPPOSED, (), (), None))  # unless it is known to be false already
+            end = self._propagate(goal, sign, supposed)
+        return None if end is None else self._written(end)
 
-    def _hold(
-        self, formula: Formula, sign: bool, kind: int, reasons: tuple[int, ...], term: Term | None = None
-    ) -> None:
+    def _hold(self, formula: Formula, value: bool, why: _Why) -> None:
         """Add a fact, unless it is known."""
-        known = self._fact_of.get(formula)
-        if known is not None and known.sign == sign:
-            return
-        number = len(self._facts)
-        fact = _Fact(number, formula, sign, kind, reasons, term)
-        self._facts.append(fact)
+        known = self._value_of.get(formula)
         if known is None:
-            self._fact_of[formula] = fact
+            self._value_of[formula] = value
+            self._why[formula] = why
+            self._facts.append(formula)
             if not isinstance(formula, Atom):
                 self._enter(formula)
-        elif self._conflict < 0:
-            self._conflict = number + 1
-            self._facts.append(_Fact(number + 1, formula, True, _CONTRADICTION, (known.number, number)))
+        elif known != value and self._clash is None:
+            self._clash = Not(formula)
+            self._why[self._clash] = why
+            self._facts.append(self._clash)
 
     def _enter(self, formula: Formula) -> None:
-        """Bring a formula that does not begin with ¬ into the graph, with what is inside it."""
+        """Bring a formula that does not begin with ¬ into the graph, with what is inside it, but for atoms."""
         if isinstance(formula, Binary):
-            if formula not in self._sides:
-                self._sides[formula] = both = sides(formula)
-                for side in both:
-                    part = side.formula
-                    self._parents.setdefault(part, []).append(formula)
+            if formula not in self._graph:
+                left, right, table = forcing(formula)
+                self._graph[formula] = found = (left, right, formula), table
+                for part in (left, right):
+                    self._parents.setdefault(part, []).append(found)
                     if not isinstance(part, Atom):
                         self._enter(part)
-        elif isinstance(formula, Top | Bottom):
-            self._hold(formula, isinstance(formula, Top), _TRUTH, ())
+        elif formula is TOP or formula is BOTTOM:
+            self._hold(formula, formula is TOP, (_TRUTH, (formula,), (), None))
 
-    def _propagate(self) -> int:
-        """Draw what follows until that is the goal or a contradiction; its number, or -1 if nothing is left."""
-        facts, goal, sign = self._facts, self._goal.formula, self._goal.sign
-        while self._conflict < 0:
-            reached = self._fact_of.get(goal)
-            if reached is not None and reached.sign == sign:
-                return reached.number
-            if self._next >= len(facts) or len(facts) > MOST or self.steps > MOST_STEPS:
-                return -1
-            fact = facts[self._next]
-            self._next += 1
-            formula = fact.formula
-            if isinstance(formula, Binary):
-                self._draw(formula)
-            elif isinstance(formula, Quantified) and isinstance(formula, ForAll) == fact.sign:
-                self._instantiate(formula, fact)
+    def _propagate(self, goal: Formula, sign: bool, number: int) -> Formula | None:
+        """Draw what follows from that fact and those after it, until it is the goal or a contradiction."""
+        facts, value_of = self._facts, self._value_of
+        while self._clash is None:
+            if value_of.get(goal) == sign:
+                return goal
+            if number >= len(facts) or len(facts) > MOST or self.steps > MOST_STEPS:
+                return None
+            formula = facts[number]
+            number += 1
+            own = self._graph.get(formula)
+            if own is not None:
+                self._draw(own)
+            elif isinstance(formula, ForAll if value_of[formula] else Exists):
+                self._instantiate(formula, value_of[formula])
             for parent in self._parents.get(formula, ()):
                 self._draw(parent)
-        return self._conflict
+        return self._clash
 
-    def _instantiate(self, formula: ForAll | Exists, fact: _Fact) -> None:
+    def _instantiate(self, formula: ForAll | Exists, value: bool) -> None:
         if self._terms is None:
             self._terms = ground_terms((*self._premises, self._conclusion))
         price = instance_price(formula)
@@ -168,79 +155,55 @@ class Propagation:
             if self.steps > MOST_STEPS:
                 return
             part = signed(instantiate(formula, term))
-            self._hold(part.formula, part.sign == fact.sign, _INSTANCE, (fact.number,), term)
+            self._hold(part.formula, part.sign == value, (_INSTANCE, (formula,), (0,), term))
 
-    def _draw(self, formula: Connective) -> None:
+    def _draw(self, connective: _Connected) -> None:
         """Draw what the truth table of a connective forces."""
         self.steps += 1
-        left, right = self._sides[formula]
-        fact_of = self._fact_of
-        one, other, whole = fact_of.get(left.formula), fact_of.get(right.formula), fact_of.get(formula)
-        forced = FORCED[
-            type(formula),
-            None if one is None else one.sign == left.sign,
-            None if other is None else other.sign == right.sign,
-            None if whole is None else whole.sign,
-        ]
-        for place, value, reason in forced:
-            because = tuple([fact.number for at in reason if (fact := (one, other, whole)[at]) is not None])
-            if place == WHOLE:
-                self._hold(formula, value, WHOLE, because)
-            elif left.formula is right.formula and len(because) > 1:
-                continue  # the value of a side says nothing of the other one, which is the same
-            elif place == LEFT:
-                self._hold(left.formula, value == left.sign, place, because)
-            else:
-                self._hold(right.formula, value == right.sign, place, because)
+        places, table = connective
+        value_of = self._value_of
+        left, right, whole = places
+        for place, value, reasons in table[value_of.get(left), value_of.get(right), value_of.get(whole)]:
+            self._hold(places[place], value, (place, places, reasons, None))
 
-    # -- writing it down ----------------------------------------------------------------------------------------------
-
-    def _written(self, end: int, supposed: int) -> Proof:
+    def _written(self, end: Formula) -> Proof:
         """The lines that the end rests on; those behind the supposition, if it needs one, in its block."""
-        facts = self._facts
-        needed = {end}
-        for number in range(end, -1, -1):
-            if number in needed and facts[number].kind != _PREMISE:
-                needed.update(facts[number].reasons)
-        in_block = supposed in needed
-        numbers: dict[int, int] = {}
+        needed = {end} if self._clash is None else {end, self._clash.body}
+        order: list[Formula] = []
+        for fact in reversed(self._facts):
+            if fact in needed:
+                order.append(fact)
+                _, places, reasons, _ = self._why[fact]
+                for place in reasons:
+                    needed.add(places[place])
+        line_of: dict[Formula, int] = {}
         following = len(self._premises)
         outside: list[Line] = []
-        inside: list[Line] = []
-        for number in sorted(needed):
-            fact = facts[number]
-            if fact.kind == _PREMISE:
-                numbers[number] = fact.reasons[0]
+        lines = outside
+        for fact in reversed(order):
+            kind, places, reasons, term = self._why[fact]
+            if kind >= _PREMISE:
+                line_of[fact] = kind - _PREMISE
                 continue
-            if fact.kind != _SUPPOSED:
-                lines = inside if in_block and number > supposed else outside
-                lines.append(_line(fact, [numbers[reason] for reason in fact.reasons]))
-            numbers[number] = following
+            line_of[fact] = following
             following += 1
-        if in_block:
-            outside.append(Absurd(written(self._goal.opposite()), tuple(inside)))
+            if kind == _SUPPOSED:
+                lines = []  # of the block
+            elif kind == _TRUTH:
+                lines.append(Truth(TOP if places[0] is TOP else BOTTOM))
+            elif kind == WHOLE:
+                whole = places[WHOLE]
+                assert isinstance(whole, Binary)
+                lines.append(Introduce(whole, tuple([line_of[places[place]] for place in reasons])))
+            elif term is None:
+                other = line_of[places[reasons[1]]] if len(reasons) > 1 else None
+                lines.append(Eliminate(line_of[places[reasons[0]]], "left" if kind == LEFT else "right", other))
+            else:
+                lines.append(Instance(line_of[places[0]], term))
+        if self._clash is not None:
+            lines.append(Contradiction(line_of[self._clash.body], line_of[self._clash]))
+        if lines is not outside:
+            outside.append(Absurd(written(self._goal.opposite()), tuple(lines)))
         elif not outside:
-            outside.append(Repeat(numbers[end]))
+            outside.append(Repeat(line_of[end]))
         return tuple(outside)
-
-
-def _line(fact: _Fact, given: list[int]) -> Line:
-    """The line that shows a fact.
-
-    Args:
-        fact: that is shown.
-        given: the lines that show what it follows from.
-    """
-    formula, kind = fact.formula, fact.kind
-    if kind == _INSTANCE:
-        assert fact.term is not None
-        return Instance(given[0], fact.term)
-    if kind == _CONTRADICTION:
-        return Contradiction(given[0], given[1])
-    if kind == _TRUTH:
-        assert isinstance(formula, Top | Bottom)
-        return Truth(formula)
-    if kind == WHOLE:
-        assert isinstance(formula, Binary)
-        return Introduce(formula, tuple(given))
-    return Eliminate(given[0], "left" if kind == LEFT else "right", *given[1:])

@@ -50,7 +50,7 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.logic.transform import functions_within, instantiate, simplified
 from proof_r1_formal.search.facts import Fact, Scope
-from proof_r1_formal.search.forced import FORCED, LEFT, WHOLE
+from proof_r1_formal.search.forced import LEFT, WHOLE, forcing
 
 
 class Tableau:
@@ -214,22 +214,17 @@ class Tableau:
         if self._conflict is not None:
             return
         self._spend()
-        left, right = sides(formula)
-        facts = (self.facts.get(left.formula), self.facts.get(right.formula), self.facts.get(formula))
-        one, other, whole = facts
+        left, right, table = forcing(formula)
+        facts = one, other, whole = self.facts.get(left), self.facts.get(right), self.facts.get(formula)
         values = (
-            None if one is None else one.what.sign == left.sign,
-            None if other is None else other.what.sign == right.sign,
+            None if one is None else one.what.sign,
+            None if other is None else other.what.sign,
             None if whole is None else whole.what.sign,
         )
-        for place, value, reason in FORCED[type(formula), *values]:
+        for place, value, reason in table[values]:
             premises = tuple([fact for p in reason if (fact := facts[p]) is not None])
-            if place == WHOLE:
-                self.hold(Signed(formula, value), premises, Introduce(formula, ()))
-            else:
-                part = left if place == LEFT else right
-                line = Eliminate(0, "left" if place == LEFT else "right")
-                self.hold(part if value else part.opposite(), premises, line)
+            line = Introduce(formula, ()) if place == WHOLE else Eliminate(0, "left" if place == LEFT else "right")
+            self.hold(Signed((left, right, formula)[place], value), premises, line)
 
     # -- quantifiers --------------------------------------------------------------------------------------------------
 

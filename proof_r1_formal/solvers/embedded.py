@@ -100,19 +100,18 @@ class EmbeddedSolver:
         if proof is not None:
             return Entailed(proof, steps)
         signature = Signature.infer(query.formulas)
-        answer = decided(query, signature)
-        steps += answer.steps
+        answer = decided(query, signature, steps)
         if isinstance(answer, Refuted):
-            return replace(answer, steps=steps)
+            return answer
         quick = search(query.dependencies, query.conclusion, cuts=False, budget=QUICK)
-        steps += quick.steps
+        steps = answer.steps + quick.steps
         if quick.proof is not None:
             return Entailed(quick.proof, steps)
         if isinstance(answer, Unknown):
-            answer = refuted_in_small_domain(query, signature)
-            steps += answer.steps
+            answer = refuted_in_small_domain(query, signature, steps)
             if isinstance(answer, Refuted):
-                return replace(answer, steps=steps)
+                return answer
+            steps = answer.steps
             answer = self._z3.decide(query)
             steps += answer.steps
             if isinstance(answer, Refuted):

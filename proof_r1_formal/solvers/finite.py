@@ -7,8 +7,7 @@ decides by ground instances alone. ``Unknown`` says why it does not: the query i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import product
 from math import prod
 
@@ -36,22 +35,24 @@ NEW_ELEMENTS = (0, 1, 2, 3, 5, 8)
 """How many elements each sort has in the small domains that are tried, besides its constants."""
 
 
-def decided(query: Query, signature: Signature) -> Answer:
+def decided(query: Query, signature: Signature, steps: int = 0) -> Answer:
     """The answer for a query in the class.
 
     Args:
         query: to be decided.
         signature: of the query.
+        steps: what was spent on it already, which becomes a part of the price.
     """
     formulas = _signed(query)
     try:
         grounding = Grounding(formulas)
     except OutsideError as error:
-        return Unknown(Reason.UNSUPPORTED, f"not effectively propositional: {error}", GROUND_PRICE * error.looked_at)
-    return _satisfied(query, signature, formulas, grounding)
+        steps += GROUND_PRICE * error.looked_at
+        return Unknown(Reason.UNSUPPORTED, f"not effectively propositional: {error}", steps)
+    return _satisfied(query, signature, formulas, grounding, steps, BUDGET)
 
 
-def refuted_in_small_domain(query: Query, signature: Signature) -> Answer:
+def refuted_in_small_domain(query: Query, signature: Signature, steps: int = 0) -> Answer:
     """``Refuted`` with a countermodel in a small domain, or ``Unknown``.
 
     One that is large enough has a countermodel if any structure with as few elements is one.
@@ -59,9 +60,9 @@ def refuted_in_small_domain(query: Query, signature: Signature) -> Answer:
     Args:
         query: to be refuted, in the class or not.
         signature: of the query.
+        steps: what was spent on it already, which becomes a part of the price.
     """
     formulas = _signed(query)
-    steps = 0
     for new in NEW_ELEMENTS:
         try:
             domain = SmallDomain(formulas, signature, new)
@@ -70,10 +71,11 @@ def refuted_in_small_domain(query: Query, signature: Signature) -> Answer:
             if new:
                 break  # larger domains are outside, too
             continue
-        answer = _satisfied(query, signature, [*formulas, *[(law, True) for law in domain.laws]], domain, SMALL_BUDGET)
-        steps += answer.steps
+        laws = [(law, True) for law in domain.laws]
+        answer = _satisfied(query, signature, [*formulas, *laws], domain, steps, SMALL_BUDGET)
         if not isinstance(answer, Entailed):
-            return replace(answer, steps=steps)
+            return answer
+        steps = answer.steps
     return Unknown(Reason.INCOMPLETE, "no countermodel in a small domain", steps)
 
 
@@ -83,13 +85,13 @@ def _signed(query: Query) -> list[Signed]:
 
 
 def _satisfied(
-    query: Query, signature: Signature, formulas: Sequence[Signed], grounding: Grounding, budget: int = BUDGET
+    query: Query, signature: Signature, formulas: Sequence[Signed], grounding: Grounding, steps: int, budget: int
 ) -> Answer:
     """``Refuted`` if what stands for the formulas has a model, otherwise ``Entailed``.
 
     It is found in the smallest truth table that has room for the ground atoms, or as clauses.
     """
-    steps = GROUND_PRICE * grounding.looked_at
+    steps += GROUND_PRICE * grounding.looked_at
     for width in (FEW_ATOMS, MAX_ATOMS, None):
         procedure = Clauses(grounding, budget) if width is None else TruthTable(grounding, width, budget)
         try:
@@ -113,11 +115,9 @@ _NOWHERE: frozenset[tuple[Element, ...]] = frozenset()
 
 def _structure(signature: Signature, grounding: Grounding, assignment: Assignment) -> Structure | None:
     """The structure whose elements are the ground terms, equal ones being one; None if its tables are large."""
-    classes = _Classes(term for terms in grounding.terms.values() for term in terms)
-    for atom, value in assignment.items():
-        if value and isinstance(atom, Eq):
-            classes.unite(atom.left, atom.right)
-    if any(isinstance(atom, Eq) for atom in assignment):
+    true = [atom for atom, value in assignment.items() if value]
+    classes = _Classes([term for terms in grounding.terms.values() for term in terms])
+    if [classes.unite(atom.left, atom.right) for atom in true if isinstance(atom, Eq)]:
         classes.close()
     element: dict[Term, Element] = {}
     domains = dict.fromkeys(signature.sorts, 1)
@@ -127,7 +127,7 @@ def _structure(signature: Signature, grounding: Grounding, assignment: Assignmen
             element[term] = numbers.setdefault(classes.find(term), len(numbers))
         domains[sort] = max(1, len(numbers))
     types = signature.functions
-    if sum(prod([domains[sort] for sort in type_.arguments]) for type_ in types.values()) > MAX_ENTRIES:
+    if sum([prod([domains[sort] for sort in type_.arguments]) for type_ in types.values()]) > MAX_ENTRIES:
         return None
     tables: dict[str, dict[tuple[Element, ...], Element]] = {
         name: dict.fromkeys(product(*[range(domains[sort]) for sort in type_.arguments]), 0)
@@ -137,8 +137,8 @@ def _structure(signature: Signature, grounding: Grounding, assignment: Assignmen
         if isinstance(term, App) and term.function in tables:
             tables[term.function][tuple([element[argument] for argument in term.arguments])] = number
     rows: dict[str, set[tuple[Element, ...]]] = {name: set() for name in signature.predicates}
-    for atom, value in assignment.items():
-        if value and isinstance(atom, Atom) and all(argument in element for argument in atom.arguments):
+    for atom in true:
+        if isinstance(atom, Atom) and element.keys() >= {*atom.arguments}:
             rows[atom.predicate].add(tuple([element[argument] for argument in atom.arguments]))
     return Structure(domains, {name: frozenset(found) if found else _NOWHERE for name, found in rows.items()}, tables)
 
@@ -146,8 +146,8 @@ def _structure(signature: Signature, grounding: Grounding, assignment: Assignmen
 class _Classes:
     """Terms that are equal, and functions of equal arguments with them."""
 
-    def __init__(self, terms: Iterable[Term]) -> None:
-        self._terms = list(terms)
+    def __init__(self, terms: Sequence[Term]) -> None:
+        self._terms = terms
         self._parent: dict[Term, Term] = {}
 
     def find(self, term: Term) -> Term:
