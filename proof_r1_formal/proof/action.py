@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 from json import JSONDecodeError, JSONDecoder
-from typing import Any, TypeAlias, TypeGuard
+from typing import Annotated, Any, TypeAlias, TypeGuard
 
 import msgspec
 from msgspec import structs
@@ -147,6 +147,20 @@ class _Object(msgspec.Struct, gc=False):
 
 _NO_PAIRS: list[tuple[str, Any]] = []
 
+_NotEmpty: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class _Fields(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """The fields of an element where nothing is wrong with them but perhaps the formula."""
+
+    id: _NotEmpty
+    dependencies: Annotated[list[_NotEmpty], msgspec.Meta(max_length=MAX_DEPENDENCIES)]
+    conclusion: _NotEmpty
+    rule: _NotEmpty
+
+
+_WELL_FORMED = msgspec.json.Decoder(_Fields)
+
 
 def _refuse_constant(name: str) -> Any:
     raise _NotAnArrayError(f"{name} is not JSON")
@@ -212,6 +226,12 @@ def _value(text: str, position: int) -> tuple[Any, int]:
 def _object(text: str) -> _Object | None:
     """The JSON object that a text is, whose last character is its first ``}``; None if it is none."""
     try:
+        fields = _WELL_FORMED.decode(text)
+        if text.count('"') == 14 + 2 * len(fields.dependencies) and "\\" not in text:  # so no key is there twice
+            return _Object(_NO_PAIRS, _well_formed(len(text), fields))
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        pass  # the pairs tell what is wrong
+    try:
         return _scan(text, 0)[0]  # type: ignore[no-any-return]
     except _NotAnArrayError:
         return None
@@ -272,6 +292,14 @@ def _read(span: tuple[int, int], pairs: list[tuple[str, Any]]) -> Action:
         rule=_text(fields, "rule", findings),
         findings=tuple(findings),
     )
+
+
+def _well_formed(length: int, fields: _Fields) -> Action:
+    """The action that an object is whose fields are as they should be; its span is that of its text alone."""
+    findings: list[Finding] = []
+    formula = _formula(fields.conclusion, findings)
+    dependencies = tuple(dict.fromkeys(fields.dependencies))
+    return Action((0, length), fields.id, dependencies, fields.conclusion, formula, fields.rule, tuple(findings))
 
 
 def _wrong_keys(pairs: list[tuple[str, Any]], fields: dict[str, Any]) -> list[Finding]:

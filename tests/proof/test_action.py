@@ -170,6 +170,36 @@ def test_an_element_is_read_alike_wherever_it_stands() -> None:
     assert not read_completion(f"<summary>[{known}}}]</summary>").parsed
 
 
+ODD = st.text(
+    st.sampled_from(["h", "1", "é", '"', "\\", "\n", "\x7f", "\u2028", "\ud800", "}", "\U0001f408"]), max_size=3
+)
+TEXTS = st.one_of(st.just("h1"), st.just("P(a)"), ODD)
+
+
+@given(
+    field=st.fixed_dictionaries(
+        {"id": TEXTS, "dependencies": st.lists(TEXTS, max_size=5), "conclusion": TEXTS, "rule": TEXTS}
+    ),
+    more=st.lists(
+        st.tuples(st.sampled_from(["id", "rule", "dependencies", "note"]), TEXTS | st.integers()), max_size=1
+    ),
+    blank=st.just(" ") | st.sampled_from(["\n", "\t", "\x00", "\u00a0", "x"]),
+    escaped=st.booleans(),
+)
+def test_a_short_element_is_read_as_a_long_one(
+    field: dict[str, object], more: list[tuple[str, object]], blank: str, escaped: bool
+) -> None:
+    """Short elements have a decoder of their own where nothing is wrong with them."""
+    pairs = [f"{json.dumps(k)}:{json.dumps(v, ensure_ascii=escaped)}" for k, v in (*field.items(), *more)]
+    short = f"{{{blank}{','.join(pairs)}}}"
+    long = short[:-1] + 400 * " " + "}"
+    actions = [read_completion(f"<summary>[{text}]</summary>").actions for text in (short, long)]
+    assert [structs.replace(action, span=(0, 0), findings=()) for action in actions[0]] == [
+        structs.replace(action, span=(0, 0), findings=()) for action in actions[1]
+    ]
+    assert [finding.code for finding in actions[0][0].findings] == [finding.code for finding in actions[1][0].findings]
+
+
 def test_a_dependency_named_twice_counts_once() -> None:
     action = one(json.dumps({**GOOD, "dependencies": ["h1", "h2", "h1", "h3"]}))
     assert action.dependencies == ("h1", "h2", "h3")
