@@ -10,9 +10,8 @@ there is none with an element that a quantifier would not reach or a function wi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from math import prod
 from typing import Any, TypeAlias
 
@@ -77,8 +76,7 @@ class Structure:
         for name, rows in predicates.items():
             if not isinstance(rows, frozenset):
                 raise StructureError(f"the tuples of predicate {name!r} must be a frozenset, not {type(rows).__name__}")
-            if rows:
-                _require_tuples(name, rows, largest)
+            _require_tuples(name, rows, largest)
         sizes = {*domains.values()}
         for name, table in functions.items():
             _require_tuples(name, table, largest)
@@ -97,18 +95,18 @@ def _require_tuples(name: str, tuples: Collection[Any], largest: int) -> None:
     for row in tuples:
         if type(row) is not tuple:
             raise StructureError(f"{row!r}, in the table of {name!r}, must be a tuple of elements")
-    if len({*map(len, tuples)}) > 1:
+        _require_elements(name, row, largest)
+    if len(tuples) > 1 and len({*map(len, tuples)}) > 1:
         raise StructureError(f"the tuples of {name!r} must have one length")
-    _require_elements(name, tuple(chain.from_iterable(tuples)), largest)
 
 
-def _require_elements(name: str, elements: Collection[Any], largest: int) -> None:
-    if elements and not ({*map(type, elements)} == {int} and min(elements) >= 0 and max(elements) < largest):
-        wrong = next(each for each in elements if type(each) is not int or not 0 <= each < largest)
-        raise StructureError(
-            f"{wrong!r}, in the table of {name!r}, is not an element of the domain; elements are ints from 0, "
-            f"fewer than {largest} here"
-        )
+def _require_elements(name: str, elements: Iterable[Any], largest: int) -> None:
+    for element in elements:
+        if type(element) is not int or not 0 <= element < largest:
+            raise StructureError(
+                f"{element!r}, in the table of {name!r}, is not an element of the domain; elements are ints from 0, "
+                f"fewer than {largest} here"
+            )
 
 
 def evaluate(formula: Formula, structure: Structure, assignment: Assignment | None = None) -> bool:
@@ -156,7 +154,7 @@ def value_of(term: Term, structure: Structure, assignment: Assignment) -> Elemen
         if term not in assignment:
             raise StructureError(f"variable {term.name!r} has no value")
         return assignment[term]
-    values = tuple([value_of(argument, structure, assignment) for argument in term.arguments])
+    values = tuple([value_of(argument, structure, assignment) for argument in term.arguments]) if term.arguments else ()
     try:
         return structure.functions[term.function][values]
     except KeyError:

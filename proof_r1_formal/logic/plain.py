@@ -41,9 +41,9 @@ MAX_LENGTH: Final = 1_000
 MAX_DEPTH: Final = 50
 """Longer and deeper texts are left to the grammar."""
 
-_TOKEN = re.compile(r"\w+\(?|[()¬∧∨⊕→↔,]|[∀∃]\w+(?= ?\(| [∀∃¬]| \w+\()")
+_TOKEN = re.compile(r"\w+(?:\(\w+(?:, ?\w+)*\)|(?: \w+)*)|[∀∃]\w+(?= ?\(| [∀∃¬]| \w+\()|[^ ]")
+"""An atom, a quantifier with its variable, or a sign; any other sign is unusual."""
 _UNUSUAL: Final = frozenset(map(str.lower, LOOK_ALIKES)) | RESERVED_WORDS | PROSE_FIRST | PROSE_ANYWHERE | PROSE_INSIDE
-_SIGNS: Final = frozenset("()¬∧∨⊕→↔,")
 _CONNECTIVES: Final[Mapping[str, tuple[int, type[And | Or | Xor | Implies | Iff]]]] = {
     "↔": (1, Iff),
     "→": (2, Implies),
@@ -51,6 +51,8 @@ _CONNECTIVES: Final[Mapping[str, tuple[int, type[And | Or | Xor | Implies | Iff]
     "⊕": (4, Xor),
     "∧": (5, And),
 }
+_BEHIND: Final = frozenset((*_CONNECTIVES, ")", ""))
+"""What may follow an atom, the end of the text being an empty token."""
 _RIGHT: Final = 2
 """The binding strength of →, which groups to the right."""
 
@@ -61,11 +63,10 @@ class _UnusualError(Exception):
 
 def read_plain(text: str) -> Formula | None:
     """The formula, if the text is in the usual notation throughout."""
-    tokens = _TOKEN.findall(text)
-    if len(text) > MAX_LENGTH or sum(map(len, tokens)) != len(text) - text.count(" "):
+    if len(text) > MAX_LENGTH:
         return None
     try:
-        return _Reader(tokens).formula()
+        return _Reader(_TOKEN.findall(text)).formula()
     except _UnusualError:
         return None
 
@@ -104,12 +105,12 @@ class _Reader:
         if not token or depth > MAX_DEPTH:
             raise _UnusualError
         self._next += 1
-        if token not in _SIGNS:
-            return self._quantified(token, scope, depth) if token[0] in "∀∃" else self._application(token, scope)
         if token == "¬":
             return Not(self._unary(scope, depth + 1))
-        inside = self._connected(1, scope, depth) if token == "(" else None
-        if inside is None or self._tokens[self._next] != ")":
+        if token != "(":
+            return self._quantified(token, scope, depth) if token[0] in "∀∃" else self._atom(token, scope)
+        inside = self._connected(1, scope, depth)
+        if self._tokens[self._next] != ")":
             raise _UnusualError
         self._next += 1
         return inside
@@ -123,32 +124,18 @@ class _Reader:
         body = self._unary({**scope, name: variable}, depth + 1)
         return ForAll(variable, body) if token[0] == "∀" else Exists(variable, body)
 
-    def _application(self, head: str, scope: Mapping[str, Var]) -> Formula:
-        arguments: list[Term] = []
-        if head[-1] == "(":
-            head = head[:-1]
-            separator = ","
-            while separator == ",":
-                arguments.append(self._argument(scope))
-                separator = self._tokens[self._next]
-                self._next += 1
-            if separator != ")" or (self._tokens[self._next] or ")") not in _SIGNS:
-                raise _UnusualError
-        else:
-            while (following := self._tokens[self._next]) and following not in _SIGNS:
-                arguments.append(self._argument(scope))
-        if head in scope or self._tokens[self._next] in ("(", "¬"):
+    def _atom(self, token: str, scope: Mapping[str, Var]) -> Formula:
+        if self._tokens[self._next] not in _BEHIND or not (token[0].isalnum() or token[0] == "_"):
+            raise _UnusualError
+        names = (token[:-1].replace("(", " ").replace(",", " ") if token[-1] == ")" else token).split()
+        head = names[0]
+        if head in scope:
             raise _UnusualError
         self._free.append(head)
+        arguments: list[Term] = []
+        for name in names[1:]:
+            variable = scope.get(name)
+            if variable is None:
+                self._free.append(name)
+            arguments.append(App(name, ()) if variable is None else variable)
         return Atom(head, tuple(arguments))
-
-    def _argument(self, scope: Mapping[str, Var]) -> Term:
-        name = self._tokens[self._next]
-        if not name or name in _SIGNS or name[-1] == "(" or name[0] in "∀∃":
-            raise _UnusualError
-        self._next += 1
-        variable = scope.get(name)
-        if variable is None:
-            self._free.append(name)
-            return App(name, ())
-        return variable

@@ -112,7 +112,7 @@ def show(formula: Formula, notation: Notation = "unicode") -> str:
     known: str | None = formula.memo.get(notation) if isinstance(formula, Node) else None
     if known is None:
         require_type(formula, Node, "formula", "parse_formula() makes one from text")
-        separated = _separated(formula)
+        separated = _separated(formula) if formula.quantifiers else formula
         known = _prefix(separated) if notation == "prefix" else _infix(separated, notation, 0, last=True)
         formula.memo[notation] = known
     return known
@@ -129,7 +129,7 @@ def show_term(term: Term) -> str:
 
 
 def _applied(name: str, arguments: tuple[Term, ...]) -> str:
-    return f"{_name(name)}({', '.join([show_term(a) for a in arguments])})" if arguments else _name(name)
+    return f"{_name(name)}({', '.join(map(show_term, arguments))})" if arguments else _name(name)
 
 
 def _infix(formula: Formula, notation: Notation, strength: int, *, last: bool) -> str:
@@ -239,8 +239,6 @@ def _binder(name: str) -> str:
 
 def _separated(formula: Formula) -> Formula:
     """The formula itself if no bound name clashes with a free variable, a symbol or another sort; else a renaming."""
-    if not formula.quantifiers:
-        return formula
     bound = {part.variable.name for part in subformulas(formula) if isinstance(part, Quantified)}
     taken = {t.function for t in terms(formula) if isinstance(t, App)} | {v.name for v in formula.free}
     taken |= {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}

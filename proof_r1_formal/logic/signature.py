@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import TypeAlias, assert_never
 
 import msgspec
 
 from proof_r1_formal.errors import SignatureError
-from proof_r1_formal.logic.symbols import Symbols, Use, symbols
+from proof_r1_formal.logic.symbols import Use, symbols
 from proof_r1_formal.logic.syntax import ENTITY, App, Atom, Eq, Exists, ForAll, Formula, Term, Var
 from proof_r1_formal.logic.transform import map_terms, subformulas
 
@@ -52,34 +51,7 @@ class Signature(msgspec.Struct, frozen=True):
         Raises:
             SignatureError: a predicate, or a function or constant, is used with two arities or with two sorts.
         """
-        formulas = tuple(formulas)
-        uses = _uses(formulas)
-        if uses is None:
-            return cls._with_sorts(formulas)
-        predicates: dict[str, tuple[str, ...]] = {}
-        functions: dict[str, FunctionType] = {}
-        for name, (kind, arity) in uses:
-            type_ = _default_type(arity)
-            if kind == "predicate":
-                known = predicates.setdefault(name, type_.arguments)
-            else:
-                known = functions.setdefault(name, type_).arguments
-            if len(known) != arity:
-                return cls._with_sorts(formulas)  # which names the clash
-        return Signature(predicates, functions)
-
-    @classmethod
-    def _with_sorts(cls, formulas: tuple[Formula, ...]) -> Signature:
-        builder = SignatureBuilder()
-        for formula in formulas:
-            builder.add(formula)
-        return builder.signature()
-
-
-@lru_cache(maxsize=64)
-def _default_type(arity: int) -> FunctionType:
-    """The type of a function where the default sort is the only one."""
-    return FunctionType((ENTITY,) * arity, ENTITY)
+        return SignatureBuilder(formulas).signature()
 
 
 _Symbol: TypeAlias = tuple[bool, str]
@@ -87,24 +59,29 @@ _Symbol: TypeAlias = tuple[bool, str]
 
 
 class SignatureBuilder:
-    """Collects symbols formula by formula: union-find over the sorted places of symbols.
+    """Collects symbols: union-find over the sorted places of symbols.
 
     A place is ``(symbol, index)``, a symbol being ``(whether it is a predicate, name)``; index -1 is the result of a
-    function. As long as all variables are of the default
-    sort, so is every place, and nothing is united.
+    function. As long as all variables are of the default sort, so is every place, and nothing is united.
+
+    Args:
+        formulas: whose symbols are collected.
 
     Attributes:
         one_sort: whether the default sort is the only one.
+
+    Raises:
+        SignatureError: a predicate, or a function or constant, is used with two arities or with two sorts.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, formulas: Iterable[Formula] = ()) -> None:
         self._formulas: dict[Formula, None] = {}
-        self._predicates: dict[str, Use] = {}
-        self._functions: dict[str, Use] = {}
+        self._uses: dict[tuple[str, Use], None] = {}
         self.one_sort = True
         self._parent: dict[object, object] = {}
         self._sort: dict[object, str] = {}
         self._sorts: dict[str, None] = {}
+        self._add(dict.fromkeys(formulas))
 
     def extended(self, formula: Formula) -> SignatureBuilder:
         """A copy that knows the symbols of ``formula`` too, or this one if it does already; this one stays as it is.
@@ -112,49 +89,32 @@ class SignatureBuilder:
         Raises:
             SignatureError: a symbol of the formula clashes with what is known.
         """
-        if formula in self._formulas or (self.one_sort and self._knows(symbols(formula))):
+        found = symbols(formula)
+        if formula in self._formulas or (self.one_sort and not found.sorts and found.uses.keys() <= self._uses.keys()):
             return self
         copy = SignatureBuilder()
         copy._formulas.update(self._formulas)
-        copy._predicates.update(self._predicates)
-        copy._functions.update(self._functions)
+        copy._uses.update(self._uses)
         copy.one_sort = self.one_sort
         copy._parent.update(self._parent)
         copy._sort.update(self._sort)
         copy._sorts.update(self._sorts)
-        copy.add(formula)
+        copy._add({formula: None})
         return copy
 
-    def add(self, formula: Formula) -> None:
-        """Collect the symbols of ``formula``; after an error the builder is of no more use.
-
-        Raises:
-            SignatureError: a symbol of the formula clashes with what is known.
-        """
-        if formula in self._formulas:
-            return
-        self._formulas[formula] = None
-        found = symbols(formula)
-        for name, use in found.uses:
-            first = self._table(use).setdefault(name, use)
-            if first != use:
-                raise SignatureError(name, _described(*first), _described(*use))
-        if not self.one_sort:
-            self._unify_places(formula)
-        elif found.sorts:
+    def _add(self, formulas: Mapping[Formula, None]) -> None:
+        """Collect the symbols of formulas; after an error the builder is of no more use."""
+        self._formulas.update(formulas)
+        one_sort = self.one_sort
+        for formula in formulas:
+            found = symbols(formula)
+            self._uses.update(found.uses)
+            one_sort = one_sort and not found.sorts
+        _require_one_use(self._uses)
+        if not one_sort:
+            for formula in self._formulas if self.one_sort else formulas:
+                self._unify_places(formula)
             self.one_sort = False
-            for known in self._formulas:
-                self._unify_places(known)
-
-    def _table(self, use: Use) -> dict[str, Use]:
-        return self._predicates if use[0] == "predicate" else self._functions
-
-    def _knows(self, found: Symbols) -> bool:
-        """Whether all symbols of a formula are known with their uses, and the default sort is its only one."""
-        for name, use in found.uses:
-            if self._table(use).get(name) != use:
-                return False
-        return not found.sorts
 
     def _unify_places(self, formula: Formula) -> None:
         for part in subformulas(formula):
@@ -208,11 +168,16 @@ class SignatureBuilder:
 
     def signature(self) -> Signature:
         """What was collected, places without a sort being of the default sort."""
-        predicates = {name: self._sorts_of((True, name), arity) for name, (_, arity) in self._predicates.items()}
-        functions = {
-            name: FunctionType(self._sorts_of((False, name), arity), self._sort_of(((False, name), -1)))
-            for name, (_, arity) in self._functions.items()
-        }
+        predicates: dict[str, tuple[str, ...]] = {}
+        functions: dict[str, FunctionType] = {}
+        for name, (kind, arity) in self._uses:
+            places = (ENTITY,) * arity if self.one_sort else self._sorts_of((kind == "predicate", name), arity)
+            if kind == "predicate":
+                predicates[name] = places
+            else:
+                functions[name] = FunctionType(places, ENTITY if self.one_sort else self._sort_of(((False, name), -1)))
+        if self.one_sort:
+            return Signature(predicates, functions)
         sorts = dict.fromkeys(self._sorts)
         for places in predicates.values():
             sorts.update(dict.fromkeys(places))
@@ -262,26 +227,30 @@ def ground_terms(formulas: Iterable[Formula]) -> dict[str, tuple[Term, ...]]:
 
 
 def require_one_use(formulas: Iterable[Formula]) -> None:
-    """Check that ``Signature.infer`` takes the formulas. If each name has one use, it does, and is not called.
+    """Check that ``Signature.infer`` takes the formulas.
 
     Raises:
         SignatureError: a symbol is used in two ways.
     """
-    formulas = tuple(formulas)
-    uses = _uses(formulas)
-    if uses is None or len(dict(uses.keys())) < len(uses):
-        Signature.infer(formulas)
-
-
-def _uses(formulas: tuple[Formula, ...]) -> dict[tuple[str, Use], None] | None:
-    """How the formulas use names, in order of first occurrence; None if they have a sort besides the default one."""
     uses: dict[tuple[str, Use], None] = {}
     for formula in formulas:
         found = symbols(formula)
         if found.sorts:
-            return None
+            SignatureBuilder(formulas)
+            return
         uses.update(found.uses)
-    return uses
+    _require_one_use(uses)
+
+
+def _require_one_use(uses: Mapping[tuple[str, Use], None]) -> None:
+    """Check that no predicate, and no function or constant, is used in two ways."""
+    if len(dict(uses.keys())) == len(uses):  # each name has one use
+        return
+    known: dict[_Symbol, Use] = {}
+    for name, use in uses:
+        first = known.setdefault((use[0] == "predicate", name), use)
+        if first != use:
+            raise SignatureError(name, _described(*first), _described(*use))
 
 
 def _described(kind: str, arity: int) -> str:

@@ -244,8 +244,7 @@ def _scan(text: str, position: int) -> tuple[Any, int]:
         raise _NotAnArrayError(_TOO_DEEP) from None
     except JSONDecodeError as error:
         raise _NotAnArrayError(f"no JSON value at character {error.pos} of the completion") from None
-    brackets = text.count("[", position, stop) + text.count("{", position, stop)
-    if brackets > MAX_NESTING and _nesting(value) > MAX_NESTING:
+    if text.count("[", position, stop) + text.count("{", position, stop) > MAX_NESTING < _nesting(value):
         raise _NotAnArrayError(_TOO_DEEP)
     return value, stop
 
@@ -323,7 +322,7 @@ def _text(fields: dict[str, Any], key: str, findings: list[Finding]) -> str | No
 
 
 def _is_text(value: object) -> TypeGuard[str]:
-    return isinstance(value, str) and value != "" and is_text(value)
+    return isinstance(value, str) and value != "" and (value.isascii() or is_text(value))
 
 
 _WANTED = "a non-empty string without halves of surrogate pairs"

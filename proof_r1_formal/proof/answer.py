@@ -107,14 +107,14 @@ def answer_findings(
             yield Finding(Code.NOT_UNCERTAIN, "the premises entail the goal or its negation")
         elif uncertain != "verified":
             yield Finding(Code.UNDECIDED, "whether the premises leave the goal open stayed undecided")
-    elif failing := _names(step for step in steps if step.in_closure and not step.semantic):
+    elif failing := _names([step for step in steps if step.in_closure and not step.semantic]):
         yield Finding(Code.UNVERIFIED_STEP, f"not entailed: {', '.join(failing)}", failing)
-    elif failing := _names(step for step in steps if step.in_closure and not step.rule):
+    elif failing := _names([step for step in steps if step.in_closure and not step.rule]):
         yield Finding(Code.UNRULED_STEP, f"not an instance of its rule: {', '.join(failing)}", failing)
 
 
-def _names(steps: Iterable[StepReport]) -> tuple[str, ...]:
-    return tuple([step.id or "an action without an id" for step in steps])
+def _names(steps: Sequence[StepReport]) -> tuple[str, ...]:
+    return tuple([step.id or "an action without an id" for step in steps]) if steps else ()
 
 
 def is_verified(findings: Iterable[Finding]) -> bool:

@@ -26,18 +26,13 @@ def with_sorts(problem: Problem) -> tuple[Problem, SignatureBuilder]:
     Raises:
         SignatureError: the problem uses a symbol in two ways.
     """
-    known = SignatureBuilder()
-    for formula in problem.formulas():
-        known.add(formula)
+    known = SignatureBuilder(problem.formulas())
     if known.one_sort:
         return problem, known
     premises = tuple([replace(premise, formula=known.sorted(premise.formula)) for premise in problem.premises])
     options = tuple([replace(option, formula=known.sorted(option.formula)) for option in problem.options])
     problem = replace(problem, premises=premises, options=options)
-    written = SignatureBuilder()
-    for formula in problem.formulas():
-        written.add(formula)
-    return problem, written
+    return problem, SignatureBuilder(problem.formulas())
 
 
 def conclusions_with_sorts(trace: Trace, known: SignatureBuilder) -> Trace:

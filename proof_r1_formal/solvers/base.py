@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
-from operator import gt
+from operator import ge
 from typing import Protocol, TypeAlias
 
 from proof_r1_formal.compiling import mypyc_attr
@@ -168,24 +168,24 @@ def checking_steps(query: Query, structure: Structure) -> int:
 
 def _require_interpreted(signature: Signature, structure: Structure) -> None:
     """Refuse a structure that has too much or too little of a symbol: quantifiers would not see such values."""
-    predicates, functions = signature.predicates, signature.functions
+    domains, functions = structure.domains, signature.functions
     for sort in {sort for type_ in functions.values() for sort in (*type_.arguments, type_.result)}:
-        if sort not in structure.domains:
+        if sort not in domains:
             raise StructureError(f"the structure has no domain for sort {sort!r}")
-    for name, sorts in predicates.items():
+    places = {*signature.predicates.values(), *[type_.arguments for type_ in functions.values()]}
+    sizes = {sorts: tuple([domains.get(sort, 0) for sort in sorts]) for sorts in places}
+    for name, sorts in signature.predicates.items():
         rows = structure.predicates.get(name)
         if rows is None:
             raise StructureError(f"the structure does not interpret predicate {name!r}")
-        if not rows:
-            continue
-        found, sizes = extents(rows), [structure.domains.get(sort, 0) for sort in sorts]
-        if len(found) != len(sizes) or any(map(gt, found, sizes)):
-            raise StructureError(f"a tuple of {name!r} does not have {len(sizes)} elements of its sorts")
+        for row in rows:
+            if len(row) != len(sorts) or any(map(ge, row, sizes[sorts])):
+                raise StructureError(f"a tuple of {name!r} does not have {len(sorts)} elements of its sorts")
     for name, type_ in functions.items():
         table = structure.functions.get(name)
-        if table is None or extents(table) != tuple([structure.domains[sort] for sort in type_.arguments]):
+        if table is None or extents(table) != sizes[type_.arguments]:
             raise StructureError(f"the structure does not interpret {name!r} at all elements of its sorts")
-        if max(table.values()) >= structure.domains[type_.result]:
+        if max(table.values()) >= domains[type_.result]:
             raise StructureError(f"a value of {name!r} is not an element of the domain of sort {type_.result!r}")
 
 

@@ -59,26 +59,28 @@ class OneElement:
 
     def _assume(self, formula: Formula) -> bool:
         """Give the predicate of a literal its truth value; whether that makes the formula true."""
+        self.looked_at += 1
         value = _EVERY
-        while isinstance(formula, (Not, Quantified)):
+        while not isinstance(formula, (Atom, Binary)):
             if isinstance(formula, Not):
                 value ^= _EVERY
+            elif not isinstance(formula, Quantified):
+                return False
             formula = formula.body
-        self.looked_at += 1
         return isinstance(formula, Atom) and self._columns.setdefault(formula.predicate, value) == value
 
     def _rows(self, formula: Formula) -> int:
         """The rows of the truth table in which a formula is true."""
-        while isinstance(formula, Quantified):
-            formula = formula.body
         if isinstance(formula, Atom):
             column = self._columns.get(formula.predicate)
             if column is None:
                 column = self._columns[formula.predicate] = self._free.pop() if self._free else 0
             return column
-        if isinstance(formula, Not):
-            return _EVERY ^ self._rows(formula.body)
         if isinstance(formula, Binary):
             self.looked_at += 1
             return combined(formula, self._rows(formula.left), self._rows(formula.right), _EVERY)
+        if isinstance(formula, Not):
+            return _EVERY ^ self._rows(formula.body)
+        if isinstance(formula, Quantified):
+            return self._rows(formula.body)
         return 0 if isinstance(formula, Bottom) else _EVERY  # an equation has one element on both sides

@@ -261,8 +261,7 @@ def test_sorts_are_inferred() -> None:
 
 
 def test_extending_a_builder_leaves_it_as_it_was() -> None:
-    builder = SignatureBuilder()
-    builder.add(parse_formula("P(a)"))
+    builder = SignatureBuilder([parse_formula("P(a)")])
     before = builder.signature()
     with pytest.raises(SignatureError):
         builder.extended(parse_formula("Q(b) ∧ P(a, b)"))
