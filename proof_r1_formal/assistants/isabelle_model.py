@@ -14,7 +14,7 @@ from proof_r1_formal.assistants.isabelle import IsabelleTheorem
 from proof_r1_formal.assistants.small_models import MAX_PARTS, is_small, points
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import Connective, Formula, Not, Quantified
+from proof_r1_formal.logic.syntax import Binary, Binder, Formula, Not
 from proof_r1_formal.render import isabelle
 
 
@@ -49,9 +49,9 @@ def _parts(formula: Formula, structure: Structure) -> int:
     """How many formulas ``simp`` meets when all quantifiers are replaced by their instances."""
     if isinstance(formula, Not):
         return 1 + _parts(formula.body, structure)
-    if isinstance(formula, Connective):
+    if isinstance(formula, Binary):
         return 1 + _parts(formula.left, structure) + _parts(formula.right, structure)
-    if isinstance(formula, Quantified):
+    if isinstance(formula, Binder):
         return 1 + structure.domains[formula.variable.sort] * _parts(formula.body, structure)
     return 1
 

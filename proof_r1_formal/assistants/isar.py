@@ -49,7 +49,8 @@ from proof_r1_formal.logic.syntax import (
     BOTTOM,
     ENTITY,
     App,
-    Connective,
+    Binary,
+    Binder,
     Eq,
     ForAll,
     Formula,
@@ -233,7 +234,7 @@ class _Writer:
         assert_never(line)
 
     def _generalised(self, formula: Formula, fact: str, term: Term) -> tuple[Signed, _Reason]:
-        assert isinstance(formula, Quantified)
+        assert isinstance(formula, Binder)
         raw = instantiate(formula, term)
         motive, value = _predicate(formula), self._term(term, formula.variable.sort)
         if isinstance(formula, ForAll):
@@ -244,7 +245,7 @@ class _Writer:
     def _arbitrary(
         self, known: Sequence[_Known], formula: Formula, constant: App, block: Block
     ) -> tuple[Signed, _Reason]:
-        assert isinstance(formula, Quantified)
+        assert isinstance(formula, Binder)
         universal = isinstance(formula, ForAll)
         raw = self._bind(constant, formula)
         part = raw if universal else Not(raw)
@@ -328,7 +329,7 @@ def _eliminated(main: _Known, side: str, other: _Known | None) -> _Known:
 
 
 def _introduced(formula: Formula, premises: Sequence[_Known]) -> _Known:
-    assert isinstance(formula, Connective)
+    assert isinstance(formula, Binary)
     applied = introduction(formula, [says for says, _ in premises])
     given = [_with_pairs(part, premises[number][1]) for number, part in applied.premises]
     return Signed(formula, applied.sign), _fact(applied.lemma, *given)
@@ -336,7 +337,7 @@ def _introduced(formula: Formula, premises: Sequence[_Known]) -> _Known:
 
 def _quantified(known: _Known) -> tuple[tuple[Quantified, bool], str]:
     says, fact = known
-    if not isinstance(says.formula, Quantified):
+    if not isinstance(says.formula, Binder):
         raise ProofError("the formula is not quantified")
     return (says.formula, says.sign), fact
 

@@ -45,7 +45,8 @@ from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     ENTITY,
     App,
-    Connective,
+    Binary,
+    Binder,
     Eq,
     ForAll,
     Formula,
@@ -210,12 +211,12 @@ class _Writer:
     @staticmethod
     def _quantified(known: list[_Known], number: int) -> tuple[tuple[Quantified, bool], str]:
         says, term = known[number]
-        if not isinstance(says.formula, Quantified):
+        if not isinstance(says.formula, Binder):
             raise ProofError("the formula is not quantified")
         return (says.formula, says.sign), term
 
     def _generalised(self, formula: Formula, premise: _Known, term: Term) -> _Known:
-        assert isinstance(formula, Quantified)
+        assert isinstance(formula, Binder)
         sort = formula.variable.sort
         raw = instantiate(formula, term)
         if isinstance(formula, ForAll):
@@ -225,7 +226,7 @@ class _Writer:
         return Signed(formula, True), f"(Exists.intro {self._term(term, sort)} {_with_pairs(raw, premise[1])})"
 
     def _arbitrary(self, known: list[_Known], formula: Formula, constant: App, block: Block, indent: int) -> _Known:
-        assert isinstance(formula, Quantified)
+        assert isinstance(formula, Binder)
         universal = isinstance(formula, ForAll)
         raw = self._bind(constant, formula)
         body = self.block(known, block, raw if universal else Not(raw), indent + 1)
@@ -296,7 +297,7 @@ def _eliminated(main: _Known, side: str, other: _Known | None) -> _Known:
 
 
 def _introduced(formula: Formula, premises: Sequence[_Known]) -> _Known:
-    assert isinstance(formula, Connective)
+    assert isinstance(formula, Binary)
     applied = introduction(formula, [says for says, _ in premises])
     given = [_with_pairs(part, premises[number][1]) for number, part in applied.premises]
     return Signed(formula, applied.sign), _apply(applied.lemma, *given)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from proof_r1_formal.data.draft import Draft, Origin, describe_member
 from proof_r1_formal.data.problem import THREE_WAY, Premise, Problem, Rejected, three_way_options
 from proof_r1_formal.data.records import Json, JsonObject
-from proof_r1_formal.logic.syntax import Formula, Quantified
+from proof_r1_formal.logic.syntax import Binder, Formula
 from proof_r1_formal.logic.transform import constants, subformulas
 
 
@@ -77,9 +77,7 @@ def _answer(draft: Draft, record: JsonObject) -> str | None:
 def _note_stray_variables(draft: Draft, premises: tuple[Premise, ...], goal: Formula) -> None:
     """Note names that are constants in one formula and bound in another: mostly lost quantifiers."""
     places = [(f"premise {premise.id}", premise.formula) for premise in premises] + [("the goal", goal)]
-    bound = {
-        part.variable.name for _, formula in places for part in subformulas(formula) if isinstance(part, Quantified)
-    }
+    bound = {part.variable.name for _, formula in places for part in subformulas(formula) if isinstance(part, Binder)}
     for place, formula in places:
         for constant in constants(formula):
             if constant.function in bound:

@@ -48,6 +48,8 @@ from proof_r1_formal.logic.syntax import (
     TOP,
     App,
     Atom,
+    Binary,
+    Binder,
     Bottom,
     Connective,
     Eq,
@@ -315,7 +317,7 @@ class _Checker:
 
     def _quantified(self, formula: Formula) -> Quantified:
         normal = self._formula(formula)
-        if not isinstance(normal, Quantified):
+        if not isinstance(normal, Binder):
             raise ProofError("the formula is not quantified")
         return normal
 
@@ -377,7 +379,7 @@ def _prove(theorem: Theorem) -> frozenset[str]:
     except CatalogueError as error:
         raise ProofError(f"the theorem {theorem.name}: {error}") from error
     parts = [part for pattern in patterns for part in subformulas(pattern)]
-    variables = {part.variable for part in parts if isinstance(part, Quantified)}
+    variables = {part.variable for part in parts if isinstance(part, Binder)}
     if any(variable.sort != ENTITY for variable in variables):
         raise ProofError("a theorem is stated about the default sort")
     check(theorem.proof, theorem.premises, theorem.conclusion)
@@ -389,7 +391,7 @@ def _prove(theorem: Theorem) -> frozenset[str]:
 
 def _eliminated(main: Signed, side: Literal["left", "right"], other: Signed | None) -> Signed:
     formula = main.formula
-    if not isinstance(formula, Connective):
+    if not isinstance(formula, Binary):
         raise ProofError("only binary formulas have sides")
     rows = _WHERE[type(formula)][2][main.sign]
     if other is not None:
@@ -400,7 +402,7 @@ def _eliminated(main: Signed, side: Literal["left", "right"], other: Signed | No
 
 
 def _introduced(formula: Formula, premises: Sequence[Signed]) -> Signed:
-    if not isinstance(formula, Connective):
+    if not isinstance(formula, Binary):
         raise ProofError("only binary formulas are introduced from their sides")
     rows = 0b1111
     for premise in premises:

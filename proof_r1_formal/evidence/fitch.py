@@ -41,13 +41,13 @@ from proof_r1_formal.logic.show import SYMBOLS, rename_bound, show, show_term
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     App,
-    Connective,
+    Binary,
+    Binder,
     Eq,
     Exists,
     ForAll,
     Formula,
     Implies,
-    Quantified,
     Term,
     Top,
 )
@@ -177,7 +177,7 @@ class _Writer:
                 self.add(shown, f"{_symbol(says)} elimination", (main, *([] if other is None else [other])))
             case Introduce(formula, premises):
                 whole = alpha_normal(formula)
-                assert isinstance(whole, Connective)
+                assert isinstance(whole, Binary)
                 sign = introduction(whole, [self._known[number][0] for number in premises]).sign
                 self.add(Signed(whole, sign), f"{_symbol(Signed(whole, sign))} introduction", premises)
             case Instance(main, term):
@@ -242,7 +242,7 @@ def _symbol(says: Signed) -> str:
 
 
 def _instance(says: Signed, term: Term) -> Signed:
-    assert isinstance(says.formula, Quantified)
+    assert isinstance(says.formula, Binder)
     part = signed(instantiate(says.formula, term))
     return part if says.sign else part.opposite()
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.evidence.term import TRUTH_TABLES, Signed, signed
-from proof_r1_formal.logic.syntax import App, Atom, Connective, Eq, Formula, Implies, Not, Term
+from proof_r1_formal.logic.syntax import App, Atom, Binary, Connective, Eq, Formula, Implies, Not, Term
 
 # -- truth tables -----------------------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ def elimination(main: Signed, side: str, other: Signed | None) -> Elimination | 
         ProofError: the side's value does not follow.
     """
     formula, sign = main.formula, main.sign
-    if not isinstance(formula, Connective):
+    if not isinstance(formula, Binary):
         raise ProofError("only binary formulas have sides")
     part, rest = (formula.left, formula.right) if side == "left" else (formula.right, formula.left)
     if other is not None and other.formula is signed(part).formula:

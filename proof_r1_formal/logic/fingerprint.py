@@ -19,12 +19,12 @@ from proof_r1_formal.logic.syntax import (
     App,
     Atom,
     Binary,
+    Binder,
     Bottom,
     Eq,
     ForAll,
     Formula,
     Not,
-    Quantified,
     Term,
     Var,
     once,
@@ -94,7 +94,7 @@ def _visits(formula: Formula) -> int:
             pending.append((part.body, times))
         elif isinstance(part, Binary | Eq):
             pending += ((part.left, times), (part.right, times))
-        elif isinstance(part, Quantified):
+        elif isinstance(part, Binder):
             pending.append((part.body, 2 * times))
     return total
 
@@ -108,7 +108,7 @@ def _truth(formula: Formula, values: _Values, *, single: bool) -> int:
     if isinstance(formula, Binary):
         left = _truth(formula.left, values, single=single)
         return combined(formula, left, _truth(formula.right, values, single=single), EVERYWHERE)
-    if isinstance(formula, Quantified):
+    if isinstance(formula, Binder):
         if single:
             return _truth(formula.body, values, single=True)
         first = _truth(formula.body, {**values, formula.variable: 0}, single=False)

@@ -21,6 +21,7 @@ from proof_r1_formal.logic.syntax import (
     And,
     Atom,
     Binary,
+    Binder,
     Eq,
     Exists,
     Formula,
@@ -28,7 +29,6 @@ from proof_r1_formal.logic.syntax import (
     Implies,
     Not,
     Or,
-    Quantified,
     Term,
     Top,
     Var,
@@ -129,7 +129,7 @@ def evaluate(formula: Formula, structure: Structure, assignment: Assignment | No
         return evaluate(formula.left, structure, values) and evaluate(formula.right, structure, values)
     if isinstance(formula, Or):
         return evaluate(formula.left, structure, values) or evaluate(formula.right, structure, values)
-    if isinstance(formula, Quantified):
+    if isinstance(formula, Binder):
         wanted = isinstance(formula, Exists)  # the value of one element that decides
         for element in _elements(formula.variable, structure):
             if evaluate(formula.body, structure, {**values, formula.variable: element}) == wanted:
@@ -177,7 +177,7 @@ def evaluation_steps(formula: Formula, structure: Structure) -> int:
             total += times * part.size
             continue
         total += times
-        if isinstance(part, Quantified):
+        if isinstance(part, Binder):
             pending.append((part.body, times * len(_elements(part.variable, structure))))
         elif isinstance(part, Not):
             pending.append((part.body, times))

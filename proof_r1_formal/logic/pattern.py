@@ -19,9 +19,9 @@ from proof_r1_formal.logic.syntax import (
     App,
     Atom,
     Binary,
+    Binder,
     Formula,
     Not,
-    Quantified,
     Term,
     Var,
 )
@@ -58,7 +58,7 @@ def require_letters(patterns: Iterable[Formula]) -> None:
     """
     uses: dict[str, Use | None] = {}  # None for a bound variable
     for pattern in patterns:
-        bound = [part.variable.name for part in subformulas(pattern) if isinstance(part, Quantified)]
+        bound = [part.variable.name for part in subformulas(pattern) if isinstance(part, Binder)]
         for name, use in (*symbols(pattern).uses, *[(name, None) for name in bound]):
             if uses.setdefault(name, use) != use:
                 raise CatalogueError(f"patterns use {name!r} in two ways; give each use a name of its own")
@@ -115,7 +115,7 @@ def _instance(pattern: Formula, substitution: Substitution, bound: Mapping[Var, 
     if isinstance(pattern, Binary):
         left = _instance(pattern.left, substitution, bound, taken)
         return type(pattern)(left, _instance(pattern.right, substitution, bound, taken))
-    if isinstance(pattern, Quantified):
+    if isinstance(pattern, Binder):
         variable = pattern.variable
         named = substitution.get(variable.name)
         actual = fresh_variable(named if isinstance(named, Var) else variable, taken)

@@ -32,6 +32,7 @@ from proof_r1_formal.logic.syntax import (
     App,
     Atom,
     Binary,
+    Binder,
     Bottom,
     Eq,
     Exists,
@@ -239,7 +240,7 @@ def _binder(name: str) -> str:
 
 def _separated(formula: Formula) -> Formula:
     """The formula itself if no bound name clashes with a free variable, a symbol or another sort; else a renaming."""
-    bound = {part.variable.name for part in subformulas(formula) if isinstance(part, Quantified)}
+    bound = {part.variable.name for part in subformulas(formula) if isinstance(part, Binder)}
     taken = {t.function for t in terms(formula) if isinstance(t, App)} | {v.name for v in formula.free}
     taken |= {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}
     if bound.isdisjoint(taken) and not _is_misread(formula, {}):

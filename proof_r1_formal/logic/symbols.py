@@ -12,10 +12,10 @@ from proof_r1_formal.logic.syntax import (
     App,
     Atom,
     Binary,
+    Binder,
     Eq,
     Formula,
     Not,
-    Quantified,
     Term,
     Var,
     once,
@@ -51,7 +51,7 @@ _NO_SORTS: frozenset[str] = frozenset()
 def symbols(formula: Formula) -> Symbols:
     """What occurs in the formula."""
     core = formula
-    while isinstance(core, Not) or (isinstance(core, Quantified) and core.variable.sort == ENTITY):
+    while isinstance(core, Not) or (isinstance(core, Binder) and core.variable.sort == ENTITY):
         core = core.body
     if core is not formula:
         return symbols(core)
@@ -75,7 +75,7 @@ def symbols(formula: Formula) -> Symbols:
                 sorts |= inside.sorts
             elif isinstance(part, Not):
                 pending.append(part.body)
-            elif isinstance(part, Quantified):
+            elif isinstance(part, Binder):
                 sorts.add(part.variable.sort)
                 pending.append(part.body)
             elif isinstance(part, Eq):

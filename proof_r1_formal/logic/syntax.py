@@ -319,8 +319,8 @@ class Iff(Binary):
     __match_args__ = ("left", "right")
 
 
-class _Quantified(_Formula):
-    """Base of the quantified formulas."""
+class Binder(_Formula):
+    """Base of the quantified formulas, which bind a variable."""
 
     __slots__ = ("body", "variable")
     __match_args__ = ("variable", "body")
@@ -335,14 +335,14 @@ class _Quantified(_Formula):
         return _new_quantified(key) if node is None else node
 
 
-class ForAll(_Quantified):
+class ForAll(Binder):
     """∀variable body."""
 
     __slots__ = ()
     __match_args__ = ("variable", "body")
 
 
-class Exists(_Quantified):
+class Exists(Binder):
     """∃variable body."""
 
     __slots__ = ()
@@ -363,7 +363,7 @@ _set_predicate, _set_arguments = _setter(Atom, "predicate"), _setter(Atom, "argu
 _set_first, _set_second = _setter(Eq, "left"), _setter(Eq, "right")
 _set_negated = _setter(Not, "body")
 _set_left, _set_right = _setter(Binary, "left"), _setter(Binary, "right")
-_set_variable, _set_body = _setter(_Quantified, "variable"), _setter(_Quantified, "body")
+_set_variable, _set_body = _setter(Binder, "variable"), _setter(Binder, "body")
 
 
 def _interned(key: tuple[Any, ...], node: Any) -> Any:

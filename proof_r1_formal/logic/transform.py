@@ -14,6 +14,7 @@ from proof_r1_formal.logic.syntax import (
     App,
     Atom,
     Binary,
+    Binder,
     Bottom,
     Eq,
     Exists,
@@ -51,7 +52,7 @@ def subformulas(formula: Formula) -> Iterator[Formula]:
         if isinstance(current, Binary):
             stack.append(current.right)
             stack.append(current.left)
-        elif isinstance(current, (Not, Quantified)):
+        elif isinstance(current, (Not, Binder)):
             stack.append(current.body)
 
 
@@ -109,7 +110,7 @@ def substitute(formula: Formula, substitution: Substitution) -> Formula:
         return Not(substitute(formula.body, substitution))
     if isinstance(formula, Eq):
         return Eq(substitute_term(formula.left, substitution), substitute_term(formula.right, substitution))
-    assert isinstance(formula, Quantified)  # ⊤ and ⊥ have no variables
+    assert isinstance(formula, Binder)  # ⊤ and ⊥ have no variables
     variable, body = formula.variable, formula.body
     inner = {v: t for v, t in substitution.items() if v in formula.free}
     incoming = frozenset[Var]().union(*[t.free for t in inner.values()])
@@ -228,7 +229,7 @@ def _alpha_normal(formula: Formula, renaming: dict[Var, Term]) -> Formula:
         return type(formula)(_alpha_normal(formula.left, renaming), _alpha_normal(formula.right, renaming))
     if isinstance(formula, Not):
         return Not(_alpha_normal(formula.body, renaming))
-    if isinstance(formula, Quantified):
+    if isinstance(formula, Binder):
         bound = Var(f"␣{formula.body.quantifiers}", formula.variable.sort)
         return type(formula)(bound, _alpha_normal(formula.body, {**renaming, formula.variable: bound}))
     return substitute(formula, renaming)
@@ -278,7 +279,7 @@ def _regrouped(formula: Formula) -> Formula:
         return type(formula)(_regrouped(formula.left), _regrouped(formula.right))
     if isinstance(formula, Not):
         return Not(_regrouped(formula.body))
-    if isinstance(formula, Quantified):
+    if isinstance(formula, Binder):
         return type(formula)(formula.variable, _regrouped(formula.body))
     return formula
 

@@ -26,7 +26,7 @@ from msgspec import structs
 from proof_r1_formal.budget import BudgetSpentError, instance_price
 from proof_r1_formal.logic.pattern import Lambda, Substitution, instance
 from proof_r1_formal.logic.signature import ground_terms
-from proof_r1_formal.logic.syntax import Atom, Exists, Formula, Not, Quantified, Term
+from proof_r1_formal.logic.syntax import Atom, Binder, Exists, Formula, Not, Term
 from proof_r1_formal.logic.transform import instantiate
 from proof_r1_formal.rules.forms import covered, normal_form, stated
 from proof_r1_formal.rules.matching import matches
@@ -386,4 +386,4 @@ def _same_head(first: Formula, second: Formula) -> bool:
     """Whether both formulas are ∀, ∃, ¬∀ or ¬∃."""
     while isinstance(first, Not) and isinstance(second, Not):
         first, second = first.body, second.body
-    return isinstance(first, Quantified) and type(first) is type(second)
+    return isinstance(first, Binder) and type(first) is type(second)

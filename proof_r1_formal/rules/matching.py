@@ -22,6 +22,7 @@ from proof_r1_formal.logic.syntax import (
     And,
     Atom,
     Binary,
+    Binder,
     Connective,
     ForAll,
     Formula,
@@ -78,7 +79,7 @@ def _match(
                 result += _match(pattern.right, other, bound, partial, skipped)
     elif isinstance(pattern, Not):
         return _match(pattern.body, formula.body, bound, substitution, skipped) if isinstance(formula, Not) else []
-    elif isinstance(pattern, Quantified):
+    elif isinstance(pattern, Binder):
         variable = pattern.variable
         for first, rest in _heads(type(pattern), formula):
             known = substitution.get(variable.name, first)

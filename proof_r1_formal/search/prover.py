@@ -36,7 +36,7 @@ from proof_r1_formal.evidence.term import (
     sides,
     signed,
 )
-from proof_r1_formal.logic.syntax import And, Connective, Exists, ForAll, Formula, Implies, Or
+from proof_r1_formal.logic.syntax import And, Binary, Exists, ForAll, Formula, Implies, Or
 from proof_r1_formal.logic.transform import instantiate
 from proof_r1_formal.search.facts import Fact, Scope
 from proof_r1_formal.search.tableau import Tableau
@@ -142,7 +142,7 @@ class _Search:
         best: Signed | None = None
         weight = -1
         for formula, fact in self._tableau.facts.items():
-            if isinstance(formula, Connective):
+            if isinstance(formula, Binary):
                 left, right = sides(formula)
                 if left.formula in self._tableau.facts or right.formula in self._tableau.facts:
                     continue

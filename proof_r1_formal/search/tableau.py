@@ -36,6 +36,7 @@ from proof_r1_formal.logic.syntax import (
     App,
     Atom,
     Binary,
+    Binder,
     Bottom,
     Connective,
     Eq,
@@ -197,7 +198,7 @@ class Tableau:
         """Draw what the value of a formula, or its lack of one, leads to."""
         if isinstance(formula, Binary):
             self._draw_forced(formula)
-        elif isinstance(formula, Quantified):
+        elif isinstance(formula, Binder):
             fact = self.facts.get(formula)
             if fact is not None and fact.what.sign != isinstance(formula, ForAll):
                 self._wanting.append(formula)

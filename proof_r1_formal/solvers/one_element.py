@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import Atom, Binary, Bottom, Formula, Not, Quantified
+from proof_r1_formal.logic.syntax import Atom, Binary, Binder, Bottom, Formula, Not
 from proof_r1_formal.logic.truth_table import COLUMNS, MAX_ATOMS, ROWS, combined
 
 _EVERY = ROWS[MAX_ATOMS]
@@ -64,7 +64,7 @@ class OneElement:
         while not isinstance(formula, (Atom, Binary)):
             if isinstance(formula, Not):
                 value ^= _EVERY
-            elif not isinstance(formula, Quantified):
+            elif not isinstance(formula, Binder):
                 return False
             formula = formula.body
         return isinstance(formula, Atom) and self._columns.setdefault(formula.predicate, value) == value
@@ -81,6 +81,6 @@ class OneElement:
             return combined(formula, self._rows(formula.left), self._rows(formula.right), _EVERY)
         if isinstance(formula, Not):
             return _EVERY ^ self._rows(formula.body)
-        if isinstance(formula, Quantified):
+        if isinstance(formula, Binder):
             return self._rows(formula.body)
         return 0 if isinstance(formula, Bottom) else _EVERY  # an equation has one element on both sides

@@ -24,7 +24,7 @@ from proof_r1_formal.audit.labels import CONTRADICTORY, UNDECIDED, answer_by
 from proof_r1_formal.data.problem import Problem, ProblemSet
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover
 from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import App, Atom, Eq, Iff, Quantified
+from proof_r1_formal.logic.syntax import App, Atom, Binder, Eq, Iff
 from proof_r1_formal.logic.transform import functions_within, subformulas
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.trajectory import summary
@@ -218,7 +218,7 @@ def counts(choices: Iterable[Choice]) -> Counter[str]:
 def _outside(problem: Problem) -> str:
     """What in the formulas the reference implementation cannot read; empty if it can read them."""
     parts = [part for formula in problem.formulas() for part in subformulas(formula)]
-    bound = {part.variable.name for part in parts if isinstance(part, Quantified)}
+    bound = {part.variable.name for part in parts if isinstance(part, Binder)}
     for part in parts:
         match part:
             case Eq() | Iff():

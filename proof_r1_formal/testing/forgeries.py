@@ -45,7 +45,8 @@ from proof_r1_formal.logic.syntax import (
     TOP,
     App,
     Atom,
-    Connective,
+    Binary,
+    Binder,
     Eq,
     Exists,
     ForAll,
@@ -178,9 +179,7 @@ class Forger:
         other: int | None = None
         if self._source.random() < 0.6:
             formula = signed(known[main]).formula if 0 <= main < len(known) else TOP
-            sides = (
-                {signed(formula.left).formula, signed(formula.right).formula} if isinstance(formula, Connective) else {}
-            )
+            sides = {signed(formula.left).formula, signed(formula.right).formula} if isinstance(formula, Binary) else {}
             fitting = [number for number, each in enumerate(known) if signed(each).formula in sides]
             other = self._source.choice(fitting) if fitting else self._number(known)
         return Eliminate(main, self._source.choice(("left", "right")), other)
@@ -206,7 +205,7 @@ class Forger:
         formula = signed(known[main]).formula if 0 <= main < len(known) else TOP
         if self._source.random() < 0.4:
             return self._constant()
-        sort = formula.variable.sort if isinstance(formula, Quantified) else None
+        sort = formula.variable.sort if isinstance(formula, Binder) else None
         return self._draw.term((), sort if self._source.random() < 0.9 else None)
 
     def _constant(self) -> App:
@@ -362,7 +361,7 @@ class Forger:
         """Something for each letter: mostly of the right kind, and sometimes open, of another kind, or not there."""
         source = self._source
         patterns = (*used.premises, used.conclusion)
-        bound = {part.variable.name for each in patterns for part in subformulas(each) if isinstance(part, Quantified)}
+        bound = {part.variable.name for each in patterns for part in subformulas(each) if isinstance(part, Binder)}
         sort = source.choice(self._draw.words.sorts)
         values: dict[str, Lambda | Term] = {}
         for name, (kind, arity) in dict.fromkeys(use for each in patterns for use in symbols(each).uses):
