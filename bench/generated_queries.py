@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.verification import machine
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show
-from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown, flaw_of
+from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown, checked_signature
 from proof_r1_formal.solvers.confirm import confirm
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.solvers.z3 import Z3Solver
@@ -47,7 +47,7 @@ def compare(examples: int, seed: int) -> tuple[Counter[str], list[str]]:
         if query in seen:
             continue
         seen.add(query)
-        if flaw_of(query) is not None:
+        if isinstance(checked_signature(query), Unknown):
             counts["a symbol has two sorts"] += 1
             continue
         confirmed = confirm(query, engine.decide(query))

@@ -13,7 +13,7 @@ of ``likes`` a Person. What is inferred from many formulas is written into one b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TypeAlias, assert_never
 
 import msgspec
@@ -75,13 +75,13 @@ class SignatureBuilder:
     """
 
     def __init__(self, formulas: Iterable[Formula] = ()) -> None:
-        self._formulas: dict[Formula, None] = {}
+        self._formulas = dict.fromkeys(formulas)
         self._uses: dict[tuple[str, Use], None] = {}
         self.one_sort = True
         self._parent: dict[object, object] = {}
         self._sort: dict[object, str] = {}
         self._sorts: dict[str, None] = {}
-        self._add(dict.fromkeys(formulas))
+        self._collect(self._formulas)
 
     def extended(self, formula: Formula) -> SignatureBuilder:
         """A copy that knows the symbols of ``formula`` too, or this one if it does already; this one stays as it is.
@@ -99,12 +99,12 @@ class SignatureBuilder:
         copy._parent.update(self._parent)
         copy._sort.update(self._sort)
         copy._sorts.update(self._sorts)
-        copy._add({formula: None})
+        copy._formulas[formula] = None
+        copy._collect((formula,))
         return copy
 
-    def _add(self, formulas: Mapping[Formula, None]) -> None:
-        """Collect the symbols of formulas; after an error the builder is of no more use."""
-        self._formulas.update(formulas)
+    def _collect(self, formulas: Collection[Formula]) -> None:
+        """Collect the symbols of new formulas; after an error the builder is of no more use."""
         one_sort = self.one_sort
         for formula in formulas:
             found = symbols(formula)
@@ -224,22 +224,6 @@ def ground_terms(formulas: Iterable[Formula]) -> dict[str, tuple[Term, ...]]:
     for term in terms:
         by_sort.setdefault(functions[term.function].result, []).append(term)
     return {sort: tuple(terms_) for sort, terms_ in by_sort.items()}
-
-
-def require_one_use(formulas: Iterable[Formula]) -> None:
-    """Check that ``Signature.infer`` takes the formulas.
-
-    Raises:
-        SignatureError: a symbol is used in two ways.
-    """
-    uses: dict[tuple[str, Use], None] = {}
-    for formula in formulas:
-        found = symbols(formula)
-        if found.sorts:
-            SignatureBuilder(formulas)
-            return
-        uses.update(found.uses)
-    _require_one_use(uses)
 
 
 def _require_one_use(uses: Mapping[tuple[str, Use], None]) -> None:

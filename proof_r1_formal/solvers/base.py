@@ -20,7 +20,7 @@ from proof_r1_formal.errors import SignatureError, StructureError
 from proof_r1_formal.evidence.term import Proof
 from proof_r1_formal.logic.model import Structure, evaluate, evaluation_steps, extents
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import Signature, require_one_use
+from proof_r1_formal.logic.signature import Signature, SignatureBuilder
 
 MAX_DEPTH = 300
 """The deepest nesting of formulas and terms that solvers take: what the parser reads, and room to combine some."""
@@ -197,11 +197,12 @@ def checked_signature(query: Query) -> Signature | Unknown:
 
     That is: a formula is not closed or is nested deeper than ``MAX_DEPTH``, or a symbol is used in two ways.
     """
-    return flaw_of(query) or Signature.infer(query.formulas)
+    known = known_symbols(query)
+    return known if isinstance(known, Unknown) else known.signature()
 
 
-def flaw_of(query: Query) -> Unknown | None:
-    """Why no solver can decide the query; None if one can."""
+def known_symbols(query: Query) -> SignatureBuilder | Unknown:
+    """What :func:`checked_signature` is made of, for solvers that do not always need the signature."""
     formulas = query.formulas
     for formula in formulas:
         if formula.height > MAX_DEPTH:
@@ -210,7 +211,6 @@ def flaw_of(query: Query) -> Unknown | None:
             name = min(variable.name for variable in formula.free)
             return Unknown(Reason.UNSUPPORTED, f"variable {name!r} is free")
     try:
-        require_one_use(formulas)
+        return SignatureBuilder(formulas)
     except SignatureError as error:
         return Unknown(Reason.UNSUPPORTED, str(error))
-    return None

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.signature import SignatureBuilder
 from proof_r1_formal.logic.syntax import BOTTOM
 from proof_r1_formal.search.propagation import Propagation
 from proof_r1_formal.search.prover import BUDGET, search
@@ -26,7 +26,7 @@ from proof_r1_formal.solvers.base import (
     Refuted,
     Solver,
     Unknown,
-    flaw_of,
+    known_symbols,
 )
 from proof_r1_formal.solvers.countermodel import confirmed
 from proof_r1_formal.solvers.finite import decided, refuted_in_small_domain
@@ -72,23 +72,23 @@ class EmbeddedSolver:
 
     def decide(self, query: Query) -> Answer:
         """The answer, and the same one whatever was asked before."""
-        flaw = flaw_of(query)
-        if flaw is not None:
-            return flaw
+        known = known_symbols(query)
+        if isinstance(known, Unknown):
+            return known
         if self._file is None:
-            return self._solve(query)
+            return self._solve(query, known)
         kept = self._file.get(query)
         if kept is not None:
             return kept
-        answer = self._solve(query)
+        answer = self._solve(query, known)
         self._file.put(query, answer)
         return answer
 
-    def _solve(self, query: Query) -> Answer:
+    def _solve(self, query: Query, known: SignatureBuilder) -> Answer:
         steps = 0
         if query.conclusion is BOTTOM:
             small = OneElement()
-            signature = Signature.infer(query.formulas)
+            signature = known.signature()
             model = small.model(query.dependencies, signature)
             steps = GROUND_PRICE * small.looked_at
             small_answer = None if model is None else confirmed(query, model, signature, steps)
@@ -99,7 +99,7 @@ class EmbeddedSolver:
         steps += propagation.steps
         if proof is not None:
             return Entailed(proof, steps)
-        signature = Signature.infer(query.formulas)
+        signature = known.signature()
         answer = decided(query, signature, steps)
         if isinstance(answer, Refuted):
             return answer
