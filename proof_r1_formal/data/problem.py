@@ -162,7 +162,8 @@ def require_usable(problem: Problem) -> None:
         ("option", Option, problem.options),
     )
     for name, kind, parts in named:
-        require_type(parts, Sequence, f"the {name}s of problem {problem.id!r}", "give a tuple")
+        if type(parts) is not tuple:  # to test for a Sequence takes a microsecond
+            require_type(parts, Sequence, f"the {name}s of problem {problem.id!r}", "give a tuple")
         for part in parts:
             if isinstance(part, kind) and type(part.id) is str and isinstance(part.formula, Node):
                 continue
