@@ -34,7 +34,7 @@ BASELINE = f"every question to {FreshZ3.name}"
 CORES = ("interpreted", "compiled")
 SETS = {
     "distinct_traces": (BASELINE, *CORES),
-    "8_rollouts_of_20_problems": (BASELINE, *CORES),
+    "8_rollouts_of_100_problems": (BASELINE, *CORES),
     "reference_traces": CORES,
     "8_rollouts": CORES,
 }
@@ -47,7 +47,7 @@ def samples(name: str, data: Path) -> list[Sample]:
     match name:
         case "distinct_traces":
             return traces[::3]
-        case "8_rollouts_of_20_problems":
+        case "8_rollouts_of_100_problems":
             return rollouts(traces, seed=1)[: 100 * ROLLOUTS]
         case "8_rollouts":
             return rollouts(traces, seed=1)

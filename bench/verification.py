@@ -409,8 +409,8 @@ def main() -> None:
     result: Json = {"machine": machine()}
     measurements: dict[str, Callable[[], object]] = {
         "semantic_check": lambda: semantic_check(traces[::2], options.rounds),
-        "four_way_check": lambda: four_way_check(traces[::15], options.rounds),
-        "four_way_check_of_8_rollouts": lambda: four_way_check(groups[: 20 * ROLLOUTS], options.rounds),
+        "four_way_check": lambda: four_way_check(traces[::3], options.rounds),
+        "four_way_check_of_8_rollouts": lambda: four_way_check(groups[: 100 * ROLLOUTS], options.rounds),
         "throughput_reference_traces": lambda: throughput(traces, options.rounds),
         "throughput_reference_traces_on_z3": lambda: throughput(traces, 1, "z3"),
         "throughput_8_rollouts": lambda: throughput(groups, options.rounds),
