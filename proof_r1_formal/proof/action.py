@@ -148,18 +148,16 @@ class _Object(msgspec.Struct, gc=False):
 _NO_PAIRS: list[tuple[str, Any]] = []
 
 _NotEmpty: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
-
-
-class _Fields(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The fields of an element where nothing is wrong with them but perhaps the formula."""
-
-    id: _NotEmpty
-    dependencies: Annotated[list[_NotEmpty], msgspec.Meta(max_length=MAX_DEPENDENCIES)]
-    conclusion: _NotEmpty
-    rule: _NotEmpty
-
-
-_WELL_FORMED = msgspec.json.Decoder(_Fields)
+_Names: TypeAlias = Annotated[list[_NotEmpty], msgspec.Meta(max_length=MAX_DEPENDENCIES)]
+# not a class, as the compiler would drop its options and the limits in its types
+_Fields = msgspec.defstruct(
+    "_Fields",
+    [("id", _NotEmpty), ("dependencies", _Names), ("conclusion", _NotEmpty), ("rule", _NotEmpty)],
+    forbid_unknown_fields=True,
+    gc=False,
+)
+"""The fields of an element where nothing is wrong with them but perhaps the formula."""
+_WELL_FORMED: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Fields)
 
 
 def _refuse_constant(name: str) -> Any:
@@ -293,7 +291,7 @@ def _read(span: tuple[int, int], pairs: list[tuple[str, Any]]) -> Action:
     )
 
 
-def _well_formed(length: int, fields: _Fields) -> Action:
+def _well_formed(length: int, fields: Any) -> Action:
     """The action that an object is whose fields are as they should be; its span is that of its text alone."""
     findings: list[Finding] = []
     formula = _formula(fields.conclusion, findings)

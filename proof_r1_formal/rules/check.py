@@ -234,7 +234,7 @@ class _Step:
         return None
 
     def _completed(self, schema: Schema, anchors: tuple[Anchor, ...], substitution: Substitution) -> Match | None:
-        """The instance with these anchors, if it has no unstated premises."""
+        """The instance with these anchors, if it has no unstated premises; the first that has some is kept."""
         for complete in self._concluding(schema, substitution):
             if not self._substantial([anchor.element for anchor in anchors]):
                 continue
