@@ -118,7 +118,7 @@ FAULTS = {
     ),
     # rules
     "minor premises are not asked for": Fault(
-        RULES, "if self._minor_hold(schema, anchors, minor):", "if True:", "rules/test_check.py"
+        RULES, "if not self._minor_hold(schema, anchors, minor):", "if False:", "rules/test_check.py"
     ),
     "a principal premise gives the minor ones": Fault(RULES, " if index not in anchored])", "])", NO_INSTANCES),
     "⊕ is introduced from what is entailed": Fault(
@@ -129,8 +129,8 @@ FAULTS = {
     ),
     "any conclusion will do": Fault(
         RULES,
-        "return filter(partial(self._concludes, schema), candidates)",
-        "return candidates",
+        "return (substitution,) if self._concludes(schema, substitution) else ()",
+        "return (substitution,)",
         NO_INSTANCES,
     ),
     "an open question is a yes": Fault(

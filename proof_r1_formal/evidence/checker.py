@@ -70,13 +70,16 @@ MAX_HEIGHT = 500
 """Maximum nesting of the formulas of a proof: the limit of solvers, and room for combinations."""
 
 _PLACES = ("left side", "right side", "formula")
-_WHERE = {
-    kind: [
+
+
+def _where(rows: Sequence[tuple[bool, bool, bool]]) -> list[list[int]]:
+    """Place -> value -> the rows of a truth table that have the value at the place, as bits."""
+    return [
         [sum((row[place] == value) << n for n, row in enumerate(rows)) for value in (False, True)] for place in range(3)
     ]
-    for kind, rows in TRUTH_TABLES.items()
-}
-"""Connective -> place -> value -> the rows of its truth table that have the value at the place, as bits."""
+
+
+_WHERE = {kind: _where(rows) for kind, rows in TRUTH_TABLES.items()}
 
 _proved = WeakKeyDictionary[Theorem, frozenset[str]]()
 """Theorems whose proofs were checked in this process -> the names of the variables that they quantify."""

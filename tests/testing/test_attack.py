@@ -51,11 +51,11 @@ def equals_for_anything(patch: pytest.MonkeyPatch) -> None:
 
 
 def an_implication_read_backwards(patch: pytest.MonkeyPatch) -> None:
-    patch.setitem(TRUTH_TABLES, Implies, tuple((y, x, v) for x, y, v in TRUTH_TABLES[Implies]))
+    patch.setitem(checker._WHERE, Implies, checker._where([(y, x, v) for x, y, v in TRUTH_TABLES[Implies]]))
 
 
 def an_exclusive_or_read_as_or(patch: pytest.MonkeyPatch) -> None:
-    patch.setitem(TRUTH_TABLES, Xor, TRUTH_TABLES[Or])
+    patch.setitem(checker._WHERE, Xor, checker._WHERE[Or])
 
 
 def sorts_that_do_not_count(patch: pytest.MonkeyPatch) -> None:
