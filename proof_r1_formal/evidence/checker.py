@@ -135,15 +135,12 @@ class _Checker:
         self._depth = 0
         self._signature: Signature | None = None
         self._sorts: dict[str, str] = {}
-        several_sorts = False
         for formula in claim:
             if formula.free:
                 raise ProofError("a premise or the conclusion has a free variable")
             if formula.height > MAX_HEIGHT:
                 raise ProofError("a premise or the conclusion is nested too deeply")
-            if symbols(formula).sorts:
-                several_sorts = True
-        if several_sorts:
+        if [formula for formula in claim if symbols(formula).sorts]:
             try:
                 self._signature = Signature.infer(claim)
             except SignatureError as error:
