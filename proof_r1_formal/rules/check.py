@@ -354,8 +354,6 @@ class _Step:
     def _concludes(self, schema: Schema, candidate: Substitution) -> bool:
         """Whether the schema's conclusion, complete, is that of the step."""
         concluded = instance(schema.conclusion, candidate)
-        if concluded is self._conclusion:
-            return True
         if _HEADED in schema.conditions:
             same_head = _same_head(concluded, self._conclusion)
             return same_head and normal_form(concluded) is normal_form(self._conclusion)
