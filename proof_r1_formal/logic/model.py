@@ -96,7 +96,7 @@ def _require_tuples(name: str, tuples: Collection[Any], largest: int) -> None:
         if type(row) is not tuple:
             raise StructureError(f"{row!r}, in the table of {name!r}, must be a tuple of elements")
         _require_elements(name, row, largest)
-    if len(tuples) > 1 and len({*map(len, tuples)}) > 1:
+    if len({*map(len, tuples)}) > 1:
         raise StructureError(f"the tuples of {name!r} must have one length")
 
 
