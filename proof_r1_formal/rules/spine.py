@@ -34,7 +34,7 @@ class Spine:
 
     Attributes:
         elements: those found so far; those behind antecedents come last.
-        complete: whether there are no more.
+        complete: whether all elements are found.
         open_question: why there may be more of them than are ever found; empty without a reason.
     """
 
