@@ -225,7 +225,8 @@ def _object(text: str) -> _Object | None:
     """The JSON object that a text is, whose last character is its first ``}``; None if it is none."""
     try:
         fields = _WELL_FORMED.decode(text)
-        if text.count('"') == 14 + 2 * len(fields.dependencies) and "\\" not in text:  # so no key is there twice
+        strings = 7 + len(fields.dependencies)  # four keys, three values, and the dependencies
+        if text.count('"') == 2 * strings and "\\" not in text:  # so no key is there twice
             return _Object(_NO_PAIRS, _well_formed(len(text), fields))
     except (msgspec.DecodeError, UnicodeEncodeError):
         pass  # the pairs tell what is wrong
@@ -242,7 +243,8 @@ def _scan(text: str, position: int) -> tuple[Any, int]:
         raise _NotAnArrayError(_TOO_DEEP) from None
     except JSONDecodeError as error:
         raise _NotAnArrayError(f"no JSON value at character {error.pos} of the completion") from None
-    if text.count("[", position, stop) + text.count("{", position, stop) > MAX_NESTING < _nesting(value):
+    brackets = text.count("[", position, stop) + text.count("{", position, stop)
+    if brackets > MAX_NESTING and _nesting(value) > MAX_NESTING:
         raise _NotAnArrayError(_TOO_DEEP)
     return value, stop
 
@@ -320,7 +322,7 @@ def _text(fields: dict[str, Any], key: str, findings: list[Finding]) -> str | No
 
 
 def _is_text(value: object) -> TypeGuard[str]:
-    return isinstance(value, str) and value != "" and (value.isascii() or is_text(value))
+    return isinstance(value, str) and value != "" and is_text(value)
 
 
 _WANTED = "a non-empty string without halves of surrogate pairs"

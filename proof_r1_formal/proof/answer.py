@@ -114,7 +114,7 @@ def answer_findings(
 
 
 def _names(steps: Sequence[StepReport]) -> tuple[str, ...]:
-    return tuple([step.id or "an action without an id" for step in steps]) if steps else ()
+    return tuple([step.id or "an action without an id" for step in steps])
 
 
 def is_verified(findings: Iterable[Finding]) -> bool:
