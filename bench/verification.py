@@ -38,10 +38,10 @@ from bench.traces import ROLLOUTS, Sample, generated, golden_proofs, reference_t
 from proof_r1_formal import resources
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION
-from proof_r1_formal.logic import parse
+from proof_r1_formal.logic import parse, syntax
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import Formula, Iff, Not
-from proof_r1_formal.proof import action, judge, session
+from proof_r1_formal.proof import judge, session
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.verify import Verifier
@@ -61,14 +61,20 @@ class Decides(Protocol):
 
 
 def forget() -> None:
-    """Empty the memories of texts and drop unused nodes, so that a measurement starts cold.
+    """Empty every cache of the package, drop unused formulas and clear the memos of the others: as in a new process.
 
     The collector then leaves the benchmark's own objects alone, which a program that only verifies would not have.
     """
-    parse._parse_cached.cache_clear()
-    action._object.cache_clear()
+    for name, module in list(sys.modules.items()):
+        if name.startswith("proof_r1_formal."):
+            for value in vars(module).values():
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()
     gc.unfreeze()
     gc.collect()
+    for node in [entry() for entry in syntax._NODES.values()]:
+        if node is not None:
+            node.memo.clear()
     gc.freeze()
 
 

@@ -58,29 +58,23 @@ def symbols(formula: Formula) -> Symbols:
     uses: dict[tuple[str, Use], None] = {}
     ground: dict[App, None] = {}
     sorts: set[str] = set()
-    if isinstance(core, Atom):
-        uses[core.predicate, ("predicate", len(core.arguments))] = None
-        for argument in core.arguments:
-            _visit(argument, uses, ground, sorts)
-    else:
-        pending: list[Formula] = [core]
-        while pending:
-            part = pending.pop()
-            if isinstance(part, Binary):
-                pending += (part.right, part.left)
-            elif isinstance(part, Atom):
-                inside = symbols(part)
-                uses.update(inside.uses)
-                ground.update(dict.fromkeys(inside.ground_terms))
-                sorts |= inside.sorts
-            elif isinstance(part, Not):
-                pending.append(part.body)
-            elif isinstance(part, Binder):
-                sorts.add(part.variable.sort)
-                pending.append(part.body)
-            elif isinstance(part, Eq):
-                _visit(part.left, uses, ground, sorts)
-                _visit(part.right, uses, ground, sorts)
+    pending: list[Formula] = [core]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Atom):
+            uses[part.predicate, ("predicate", len(part.arguments))] = None
+            for argument in part.arguments:
+                _visit(argument, uses, ground, sorts)
+        elif isinstance(part, Binary):
+            pending += (part.right, part.left)
+        elif isinstance(part, Not):
+            pending.append(part.body)
+        elif isinstance(part, Binder):
+            sorts.add(part.variable.sort)
+            pending.append(part.body)
+        elif isinstance(part, Eq):
+            _visit(part.left, uses, ground, sorts)
+            _visit(part.right, uses, ground, sorts)
     sorts.discard(ENTITY)
     return Symbols(uses, tuple(ground), frozenset(sorts) if sorts else _NO_SORTS)
 
