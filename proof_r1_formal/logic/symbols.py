@@ -56,39 +56,38 @@ def symbols(formula: Formula) -> Symbols:
     if core is not formula:
         return symbols(core)
     uses: dict[tuple[str, Use], None] = {}
-    ground: dict[App, None] = {}
-    sorts: set[str] = set()
+    ground: list[App] = []
+    sorts: list[str] = []
     pending: list[Formula] = [core]
     while pending:
         part = pending.pop()
         if isinstance(part, Atom):
             uses[part.predicate, ("predicate", len(part.arguments))] = None
             for argument in part.arguments:
-                _visit(argument, uses, ground, sorts)
+                if isinstance(argument, App):
+                    _visit(argument, uses, ground, sorts)
         elif isinstance(part, Binary):
             pending += (part.right, part.left)
         elif isinstance(part, Not):
             pending.append(part.body)
         elif isinstance(part, Binder):
-            sorts.add(part.variable.sort)
+            sorts.append(part.variable.sort)
             pending.append(part.body)
         elif isinstance(part, Eq):
-            _visit(part.left, uses, ground, sorts)
-            _visit(part.right, uses, ground, sorts)
-    sorts.discard(ENTITY)
-    return Symbols(uses, tuple(ground), frozenset(sorts) if sorts else _NO_SORTS)
+            for side in (part.left, part.right):
+                if isinstance(side, App):
+                    _visit(side, uses, ground, sorts)
+    terms = tuple(dict.fromkeys(ground)) if len(ground) > 1 else tuple(ground)
+    return Symbols(uses, terms, frozenset(sorts) - {ENTITY} if sorts else _NO_SORTS)
 
 
-def _visit(term: Term, uses: dict[tuple[str, Use], None], ground: dict[App, None], sorts: set[str]) -> bool:
-    """Enter a term; whether it is ground."""
-    if isinstance(term, Var):
-        return False
+def _visit(term: App, uses: dict[tuple[str, Use], None], ground: list[App], sorts: list[str]) -> None:
+    """Enter a term that is no variable."""
     uses[term.function, ("function" if term.arguments else "constant", len(term.arguments))] = None
     if term.sort is not None:
-        sorts.add(term.sort)
-    is_ground = True
+        sorts.append(term.sort)
     for argument in term.arguments:
-        is_ground = _visit(argument, uses, ground, sorts) and is_ground
-    if is_ground:
-        ground[term] = None
-    return is_ground
+        if isinstance(argument, App):
+            _visit(argument, uses, ground, sorts)
+    if not term.free:
+        ground.append(term)

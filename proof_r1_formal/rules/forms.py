@@ -89,17 +89,21 @@ def covered(
         given: each is used once at most, as one conjunct or as several.
         is_part: whether a given formula is a conjunct in other words; asked once for each pair that is tried.
     """
+    parts = tuple([part for formula in wanted for part in conjuncts(formula)])
+    return _covered(parts, given, len(wanted), is_part)
 
-    def cover(parts: tuple[Formula, ...], left: tuple[Formula, ...], least: int) -> bool:
-        if not parts:
-            return least <= 0
-        for index, formula in enumerate(left):
-            rest = parts[1:] if is_part(formula, parts[0]) else _without(parts, conjuncts(formula))
-            if rest is not None and cover(rest, (*left[:index], *left[index + 1 :]), least - 1):
-                return True
-        return False
 
-    return cover(tuple([part for formula in wanted for part in conjuncts(formula)]), given, len(wanted))
+def _covered(
+    parts: tuple[Formula, ...], given: tuple[Formula, ...], least: int, is_part: Callable[[Formula, Formula], bool]
+) -> bool:
+    """Whether at least so many of the given formulas are together exactly the parts."""
+    if not parts:
+        return least <= 0
+    for index, formula in enumerate(given):
+        rest = parts[1:] if is_part(formula, parts[0]) else _without(parts, conjuncts(formula))
+        if rest is not None and _covered(rest, (*given[:index], *given[index + 1 :]), least - 1, is_part):
+            return True
+    return False
 
 
 def _without(parts: tuple[Formula, ...], removed: tuple[Formula, ...]) -> tuple[Formula, ...] | None:
