@@ -213,8 +213,9 @@ def alpha_normal(formula: Formula) -> Formula:
     """The formula with each bound variable named by the depth of quantifiers below it.
 
     Equal (``is``) exactly for alpha-equivalent formulas. Subformulas of a normal formula are normal, and so are its
-    instances by ground terms. The names (``␣0``, ``␣1``, …) cannot be written in any grammar of the package, so they
-    capture nothing.
+    instances by ground terms. An innermost variable is named ``x``, as in most formulas, which are normal then; the
+    others, and an innermost one beside a free ``x``, have names that no grammar of the package can write (``␣0``,
+    ``␣1``, …).
     """
     return _quantified_normal(formula) if formula.quantifiers else formula
 
@@ -230,8 +231,12 @@ def _alpha_normal(formula: Formula, renaming: dict[Var, Term]) -> Formula:
     if isinstance(formula, Not):
         return Not(_alpha_normal(formula.body, renaming))
     if isinstance(formula, Binder):
-        bound = Var(f"␣{formula.body.quantifiers}", formula.variable.sort)
-        return type(formula)(bound, _alpha_normal(formula.body, {**renaming, formula.variable: bound}))
+        variable, depth = formula.variable, formula.body.quantifiers
+        free = [v.name for v in formula.free if v not in renaming]
+        bound = Var(f"␣{depth}" if depth or "x" in free else "x", variable.sort)
+        if bound is variable and not depth and not renaming:
+            return formula
+        return type(formula)(bound, _alpha_normal(formula.body, {**renaming, variable: bound}))
     return substitute(formula, renaming)
 
 

@@ -608,8 +608,8 @@ def test_the_certificate_of_a_trace() -> None:
         r"""  have d_s1: "(p_care f_alonzo)"
   proof -
     have h1: "(((p_empathy f_alonzo) \<or> (p_compassion f_alonzo)) \<longrightarrow> (p_care f_alonzo))"
-      by (rule universal_elimination[where A="\<lambda>z0's_Entity::'s_Entity. (((p_empathy z0's_Entity) \<or> """
-        r"""(p_compassion z0's_Entity)) \<longrightarrow> (p_care z0's_Entity))" and t="f_alonzo", OF h_p5])
+      by (rule universal_elimination[where A="\<lambda>v_x's_Entity::'s_Entity. (((p_empathy v_x's_Entity) \<or> """
+        r"""(p_compassion v_x's_Entity)) \<longrightarrow> (p_care v_x's_Entity))" and t="f_alonzo", OF h_p5])
     have h2: "((p_empathy f_alonzo) \<or> (p_compassion f_alonzo))"
       by (rule or_of_any_true[OF h_p2])
     show "(p_care f_alonzo)"
@@ -621,8 +621,8 @@ def test_the_certificate_of_a_trace() -> None:
   have d_s3: "(p_helps f_alonzo)"
   proof -
     have h1: "(((p_wildlife f_alonzo) \<and> (p_care f_alonzo)) \<longrightarrow> (p_helps f_alonzo))"
-      by (rule universal_elimination[where A="\<lambda>z0's_Entity::'s_Entity. (((p_wildlife z0's_Entity) \<and> """
-        r"""(p_care z0's_Entity)) \<longrightarrow> (p_helps z0's_Entity))" and t="f_alonzo", OF h_p4])
+      by (rule universal_elimination[where A="\<lambda>v_x's_Entity::'s_Entity. (((p_wildlife v_x's_Entity) \<and> """
+        r"""(p_care v_x's_Entity)) \<longrightarrow> (p_helps v_x's_Entity))" and t="f_alonzo", OF h_p4])
     show "(p_helps f_alonzo)"
       by (rule implication_elimination[where A="((p_wildlife f_alonzo) \<and> (p_care f_alonzo))" and """
         r"""B="(p_helps f_alonzo)", OF h1 d_s2])

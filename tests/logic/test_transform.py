@@ -51,6 +51,7 @@ from proof_r1_formal.logic.transform import (
     alpha_normal,
     operands,
     regrouped,
+    subformulas,
     substitute,
 )
 from proof_r1_formal.solvers import get_solver
@@ -137,6 +138,11 @@ def test_normal_forms_mean_the_same(formula: Formula, structure: Structure) -> N
     assert evaluate(alpha_normal(formula), structure) == value
 
 
+@given(FORMULAS)
+def test_the_parts_of_a_normal_formula_are_normal(formula: Formula) -> None:
+    assert all(alpha_normal(part) is part for part in subformulas(alpha_normal(formula)))
+
+
 @given(FORMULAS, st.randoms(use_true_random=False))
 def test_regrouping_and_renaming_do_not_change_the_representative(formula: Formula, rng: random.Random) -> None:
     def scrambled(part: Formula) -> Formula:
@@ -181,6 +187,18 @@ def test_alpha_equivalence() -> None:
     assert same("∀x (P(x) ∧ ∃x Q(x))", "∀x (P(x) ∧ ∃y Q(y))")
     assert not same("∀x ∃y R(x, y)", "∀x ∃y R(y, x)")
     assert not same("∀x:A P(x)", "∀x:B P(x)")
+
+
+def test_the_normal_name_of_an_innermost_variable_captures_nothing() -> None:
+    x, y = var("x"), var("y")
+    short = parse_formula("∀x (P(x) → Q(x))")
+    assert alpha_normal(short) is short is alpha_normal(parse_formula("∀y (P(y) → Q(y))"))
+    nested = parse_formula("∀x ∃y R(x, y)")
+    assert alpha_normal(nested) is ForAll(var("␣1"), Exists(x, atom("R", var("␣1"), x)))
+    beside_free = Exists(y, atom("R", x, y))
+    assert alpha_normal(beside_free) is Exists(var("␣0"), atom("R", x, var("␣0")))
+    assert alpha_normal(Exists(x, atom("R", y, x))) is Exists(x, atom("R", y, x))
+    assert not alpha_equivalent(beside_free, Exists(x, atom("R", x, x)))
 
 
 def test_show_renames_what_the_convention_cannot_say() -> None:
