@@ -82,7 +82,7 @@ def symbols(formula: Formula) -> Symbols:
 
 
 def _visit(term: App, uses: dict[tuple[str, Use], None], ground: list[App], sorts: list[str]) -> None:
-    """Enter a term that is no variable."""
+    """Enter the symbols of a term that is not a variable."""
     uses[term.function, ("function" if term.arguments else "constant", len(term.arguments))] = None
     if term.sort is not None:
         sorts.append(term.sort)
