@@ -336,11 +336,11 @@ def scaling() -> list[Json]:
         for value in values:
             sample = generated(**{name: value})
             forget()
+            verifier = Verifier()
             start = time.process_time()
-            first = Verifier().verify(sample.problem, sample.completion)
+            first = verifier.verify(sample.problem, sample.completion)
             cold = time.process_time() - start
             assert all(step.signal == 1.0 for step in first.actions)
-            verifier = Verifier()
             spent, runs = 0.0, 0
             while spent < 0.5:
                 start = time.process_time()

@@ -245,7 +245,10 @@ def test_a_broken_solver_is_told_and_its_reports_are_written(tmp_path: Path, wor
         assert (tmp_path / "out").read_text("utf-8").count("(broken") == 31
 
 
-@pytest.mark.parametrize("command", [("evaluate",), ("best", "-o", "best.jsonl"), ("show", "--id", "garden/2")])
+@pytest.mark.parametrize(
+    "command",
+    [("evaluate",), ("best", "-o", "best.jsonl"), ("show", "--id", "garden/2"), ("report", "-o", "report.html")],
+)
 def test_commands_that_show_verdicts_tell_of_a_broken_solver(tmp_path: Path, command: tuple[str, ...]) -> None:
     name, *options = command
     result = run(name, *INPUTS, *options, "--solver", "process:/bin/ls", folder=tmp_path)

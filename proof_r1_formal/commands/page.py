@@ -27,6 +27,7 @@ from proof_r1_formal.commands.common import (
     usable_completions,
     with_progress,
 )
+from proof_r1_formal.metrics.summary import Summary
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.report.page import CERTIFICATES, page
@@ -67,7 +68,8 @@ def report(
         fail("there is nothing to show: no completion can be used")
     verifier = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, lean=lean).verifier()
     shown = with_progress(usable, "verifying", len(usable))
-    html = page(verifier, known, shown, title=title, certificates=certificates, kernel=checked_by)
+    summary = Summary(known)
+    html = page(verifier, known, shown, title=title, certificates=certificates, kernel=checked_by, seen=summary.add)
     write_output(out, html)
     log(f"{counted(len(usable), 'trace')} written to {out} ({len(html) / 1e6:.1f} MB)")
-    finish(skipped)
+    finish(skipped, broken=summary.broken)

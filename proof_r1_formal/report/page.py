@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 import msgspec
@@ -157,6 +157,7 @@ def page(
     title: str = "Proof report",
     certificates: int = CERTIFICATES,
     kernel: LeanKernel | None = None,
+    seen: Callable[[TraceReport], object] = lambda _report: None,
 ) -> bytes:
     """The page as HTML in UTF-8.
 
@@ -167,6 +168,7 @@ def page(
         title: of the page.
         certificates: maximum number of certificates, for the first verified answers.
         kernel: checks the certificates; unchecked if None.
+        seen: called with each report.
 
     Raises:
         ProofR1Error: a completion names an unknown problem, or the page has not been built.
@@ -178,6 +180,7 @@ def page(
     views: list[TraceView] = []
     for completion, report in verified_by(verifier, problems, completions):
         problem, trace = local.read(problems[report.problem_id], completion.completion)
+        seen(report)
         traces.append((completion, report))
         rows.append(_row(numbers.setdefault(problem.id, len(numbers)), report))
         views.append(_view(local, problem, trace, completion.completion, report))
