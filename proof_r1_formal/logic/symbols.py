@@ -16,8 +16,6 @@ from proof_r1_formal.logic.syntax import (
     Eq,
     Formula,
     Not,
-    Term,
-    Var,
     once,
 )
 
