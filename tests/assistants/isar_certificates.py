@@ -1,0 +1,124 @@
+"""Certificates of proofs, of rules and of a trace, which the tests of Isar proofs and of the theories share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from proof_r1_formal.assistants import isar
+from proof_r1_formal.assistants.certificate import ANSWER, Certificate, CertifiedStep
+from proof_r1_formal.assistants.isabelle import theory_of
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.evidence.checker import check
+from proof_r1_formal.evidence.term import Proof
+from proof_r1_formal.logic.model import Structure
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
+from proof_r1_formal.logic.syntax import ENTITY, Formula
+from proof_r1_formal.proof.certify import certify
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.check import Match, check_rule
+from proof_r1_formal.rules.schema import Rule
+from proof_r1_formal.rules.theorems import instance_proof
+from proof_r1_formal.search.prover import search
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
+from proof_r1_formal.solvers.oracle import Oracle
+
+
+def certificate(premises: Mapping[str, Formula], *steps: CertifiedStep) -> Certificate:
+    return Certificate(premises, steps[-1].formula, steps, Structure({ENTITY: 1}))
+
+
+def one_step(query: Query, proof: Proof, names: Sequence[str] = ()) -> Certificate:
+    names = names or [f"p{number}" for number in range(len(query.dependencies))]
+    step = CertifiedStep("s1", tuple(names), query.conclusion, proof)
+    return certificate(dict(zip(names, query.dependencies, strict=True)), step)
+
+
+def answer_theory(checked: Certificate, name: str) -> str:
+    """The theory of the answer alone; ``test_isabelle_model`` reads the other theorems."""
+    return theory_of({ANSWER: isar.answer(checked)}, name)
+
+
+def proved(query: Query, budget: int = 20_000) -> Proof:
+    proof = search(query.dependencies, query.conclusion, budget=budget).proof
+    assert proof is not None
+    check(proof, query.dependencies, query.conclusion)
+    return proof
+
+
+QUERIES = [
+    "p ⊢ p",
+    "q; ¬¬p ⊢ p",
+    "p ⊢ ¬¬¬¬p",
+    "¬¬¬p ⊢ ¬p",
+    "p → q; ¬q ⊢ ¬p",
+    "p ⊕ ¬¬q; ¬q ⊢ p",
+    "p; ¬q ⊢ p ⊕ q",
+    "p ↔ ¬p ⊢ q",
+    "p ⊕ q ⊢ ¬(p ↔ q)",
+    "⊢ (p ↔ (q ↔ r)) ↔ ((p ↔ q) ↔ r)",
+    "p; ¬p ⊢ q",
+    "p; ¬p ⊢ ¬¬q",
+    "⊢ ⊤",
+    "⊢ ¬⊥",
+    "⊢ ((p → q) → p) → p",
+    "⊢ ¬¬p → ¬¬p",
+    "⊢ p ∨ ¬p",
+    "∀x p ⊢ p",
+    "∃x p ⊢ ∀y p",
+    "∀x:Person P(x) ⊢ ∃x:Person P(x)",
+    "∀x (¬¬P(x) → Q(x)); ¬Q(a) ⊢ ¬P(a)",
+    "¬∀x P(x) ⊢ ∃x ¬P(x)",
+    "∃x ¬P(x) ⊢ ¬∀x P(x)",
+    "¬∃x ¬P(x) ⊢ ∀x P(x)",
+    "∀x ¬P(x) ⊢ ¬∃x P(x)",
+    "∃x ∀y R(x,y) ⊢ ∀y ∃x R(x,y)",
+    "∀x (P(x) ∨ q) ⊢ ∀x P(x) ∨ q",
+    "⊢ ∃x (P(x) → ∀y P(y))",
+    "⊢ ¬∃x ∀y (R(x,y) ↔ ¬R(y,y))",
+    "∀x:Cat ∀y:Dog R(x,y); ∃x:Dog P(x) ⊢ ∀x:Cat ∃y:Dog (R(x,y) ∧ P(y))",
+    "⊢ a = a",
+    "a = b ⊢ b = a",
+    "a = b; P(f(f(a))) ⊢ P(f(f(b)))",
+    "a = b; R(a,b) ⊢ R(b,a)",
+    "f(f(f(a))) = a; f(f(f(f(f(a))))) = a ⊢ f(a) = a",
+    "∀x x = a; P(a) ⊢ ∀x P(x)",
+]
+ORACLE = Oracle(EmbeddedSolver(), tables=True)
+
+
+def rule_instance(rule_: Rule) -> Certificate:
+    """The certificate of the rule's example, which applies the theorem of a schema."""
+    dependencies = tuple(parse_formula(text) for text in rule_.example.dependencies)
+    conclusion = parse_formula(rule_.example.conclusion)
+    match = check_rule(rule_, dependencies, conclusion, ORACLE, terminal=True)
+    assert isinstance(match, Match)
+    proof = instance_proof(match, dependencies, conclusion)
+    assert proof is not None
+    return one_step(Query(dependencies, conclusion), proof)
+
+
+PREMISES = (
+    "helps(alonzo) ⊕ harms(alonzo)",
+    "compassion(alonzo)",
+    "wildlife(alonzo)",
+    "∀x (wildlife(x) ∧ care(x) → helps(x))",
+    "∀x (empathy(x) ∨ compassion(x) → care(x))",
+)
+STEPS = (
+    ("s1", ["p2", "p5"], "care(alonzo)", "IMPLICATION_ELIMINATION"),
+    ("s2", ["p3", "s1"], "wildlife(alonzo) ∧ care(alonzo)", "CONJUNCTION_INTRODUCTION"),
+    ("s3", ["p4", "s2"], "helps(alonzo)", "IMPLICATION_ELIMINATION"),
+    ("s4", ["p1", "s3"], "¬harms(alonzo)", "EXCLUSIVE_DISJUNCTION_ELIMINATION"),
+    ("h_goal_false", ["s4"], "¬harms(alonzo)", "GOAL_BINDING"),
+)
+
+
+def certified_trace() -> Certificate:
+    premises = tuple(Premise(f"p{n}", parse_formula(text)) for n, text in enumerate(PREMISES, 1))
+    problem = Problem("alonzo", premises, three_way_options(parse_formula("harms(alonzo)")), "h_goal_false")
+    actions = [{"id": i, "dependencies": d, "conclusion": c, "rule": r} for i, d, c, r in STEPS]
+    found = certify(Verifier(), problem, f"<summary>{json.dumps(actions)}</summary>").certificate
+    assert isinstance(found, Certificate)
+    return found

@@ -1,0 +1,227 @@
+"""The Isabelle theories state what the schemata and the Lean theorems state, and Isabelle builds them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal.errors import ProofError
+from proof_r1_formal.evidence.lemmas import elimination, lemma_of_introduction, written
+from proof_r1_formal.evidence.term import TRUTH_TABLES, Signed
+from proof_r1_formal.logic.query import Query
+from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.syntax import (
+    And,
+    App,
+    Atom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Xor,
+    atom,
+)
+from proof_r1_formal.logic.transform import alpha_normal
+from proof_r1_formal.render import isabelle
+from proof_r1_formal.resources import resource
+from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.rules.schema import Schema
+from tests.assistants.isabelle_terms import SCHEMATIC
+from tests.assistants.isar_certificates import QUERIES, answer_theory, certified_trace, one_step, proved, rule_instance
+from tests.assistants.isar_reader import _LEMMA, LOGIC, SCHEMATA, THEORIES, Lemma
+from tests.builders import question
+
+LEAN = resource("theories") / "lean" / "ProofR1"
+
+
+# -- the theories -----------------------------------------------------------------------------------------------------
+
+FILES = sorted(THEORIES.glob("*.thy"))
+ALL_SCHEMATA = [each for rule_ in FOLIO.rules for each in rule_.schemata]
+
+
+def plain(formula: Formula) -> Formula:
+    """A lemma's pattern as a schema's: without the mark of its variables."""
+    match formula:
+        case Atom(name, arguments):
+            return Atom(name.removeprefix(SCHEMATIC), tuple(map(plain_term, arguments)))
+        case Eq(left, right):
+            return Eq(plain_term(left), plain_term(right))
+        case Not(body):
+            return Not(plain(body))
+        case ForAll(variable, body) | Exists(variable, body):
+            return type(formula)(variable, plain(body))
+        case And() | Or() | Xor() | Implies() | Iff():
+            return type(formula)(plain(formula.left), plain(formula.right))
+    return formula
+
+
+def plain_term(term: Term) -> Term:
+    return App(term.function.removeprefix(SCHEMATIC), ()) if isinstance(term, App) else term
+
+
+def stated(lemma: Lemma) -> tuple[tuple[Formula, ...], Formula]:
+    return tuple(alpha_normal(plain(part)) for part in lemma.premises), alpha_normal(plain(lemma.conclusion))
+
+
+def patterns(premises: Iterable[Formula], conclusion: Formula) -> tuple[tuple[Formula, ...], Formula]:
+    return tuple(map(alpha_normal, premises)), alpha_normal(conclusion)
+
+
+@pytest.mark.parametrize("schema", ALL_SCHEMATA, ids=lambda each: each.name)
+def test_every_schema_is_a_lemma_that_says_the_same(schema: Schema) -> None:
+    assert schema.isabelle == schema.lean
+    assert stated(SCHEMATA[schema.isabelle]) == patterns((*schema.principal, *schema.minor), schema.conclusion)
+
+
+def lean_theorems(module: str) -> set[str]:
+    return set(re.findall(r"^theorem (\w+)", (LEAN / f"{module}.lean").read_text(), re.MULTILINE))
+
+
+def test_the_lemmas_are_those_of_lean() -> None:
+    assert SCHEMATA.keys() == lean_theorems("Schemata") == {each.isabelle for each in ALL_SCHEMATA}
+    assert LOGIC.keys() - lean_theorems("Logic") == {"not_false", "leibniz"}  # Lean has terms in their place
+    assert lean_theorems("Logic") <= LOGIC.keys()
+
+
+def test_what_truth_tables_force_is_what_the_lemmas_say() -> None:
+    a, b = atom("A"), atom("B")
+    seen = set()
+    for kind in TRUTH_TABLES:
+        for whole in (True, False):
+            main = Signed(kind(a, b), whole)
+            for side, part, rest in (("left", a, b), ("right", b, a)):
+                for value in (True, False):
+                    try:
+                        found = elimination(main, side, Signed(rest, value))
+                    except ProofError:
+                        continue
+                    assert found is not None
+                    seen.add(found.lemma)
+                    premises, conclusion = stated(LOGIC[found.lemma])
+                    assert premises == (written(main), *([] if found.other is None else [found.other]))
+                    assert found.other in (None, rest if value else Not(rest))
+                    assert found.conclusion == conclusion
+                    assert conclusion in (part, Not(part))
+        for left in (True, False, None):
+            for right in (True, False, None):
+                lemma = lemma_of_introduction(kind, left, right)
+                if lemma is None:
+                    continue
+                seen.add(lemma)
+                words = lemma.split("_of_")[1].split("_")
+                premises, conclusion = stated(LOGIC[lemma])
+                sides = [(side, word) for side, word in zip((a, b), words, strict=True) if word != "any"]
+                assert premises == tuple(side if word == "true" else Not(side) for side, word in sides)
+                assert conclusion in (kind(a, b), Not(kind(a, b)))
+    others = {
+        "not_not_elim": "¬¬A ⊢ A",
+        "not_not_intro": "A ⊢ ¬¬A",
+        "not_false": "⊢ ¬⊥",
+        "exists_false_instance": "¬∃x P(x) ⊢ ¬P(t)",
+        "forall_false_witness": "¬∀x P(x) ⊢ ∃x ¬P(x)",
+        "forall_false_of_instance": "¬P(t) ⊢ ¬∀x P(x)",
+        "exists_false_of_all": "∀x ¬P(x) ⊢ ¬∃x P(x)",
+        "leibniz": "⊢ s = t → (P(s, t) → P(t, s))",
+    }
+    for name, text in others.items():
+        query = question(text)
+        assert stated(LOGIC[name]) == patterns(query.dependencies, query.conclusion)
+    assert seen | others.keys() == LOGIC.keys()
+
+
+@pytest.mark.parametrize("name", [*LOGIC, *SCHEMATA])
+def test_every_lemma_has_a_proof_in_the_calculus(name: str) -> None:
+    premises, conclusion = stated((LOGIC | SCHEMATA)[name])
+    assert not any(formula.free for formula in (*premises, conclusion))
+    proved(Query(premises, conclusion))
+
+
+def test_the_theories_are_of_one_piece() -> None:
+    root = re.fullmatch(r"session Proof_R1 = HOL \+\n  theories\n    (\w+)\n", (THEORIES / "ROOT").read_text())
+    assert root
+    imported = {root[1]}
+    for file in FILES:
+        head = re.match(r"theory (\w+)\n  imports ([\w ]+)\nbegin\n", file.read_text())
+        assert head
+        assert head[1] == file.stem
+        assert file.read_text().endswith("\nend\n")
+        assert file.read_text().isascii()
+        imported |= set(head[2].split())
+    assert imported - {"Main"} == {file.stem for file in FILES}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_nothing_is_taken_on_trust(file: Path) -> None:
+    text = file.read_text()
+    words = set(re.findall(r"\w+", re.sub(r"\\<open>.*?\\<close>", "", text.split("\nML ")[0], flags=re.DOTALL)))
+    assert not words & {"axiomatization", "oracle", "sorry", "oops", "typedecl", "consts", "eval", "code", "ML_file"}
+    names = re.findall(r"^(?:lemma|theorem) (\w+)", text, re.MULTILINE)
+    gates = re.findall(r"@\{thms([^}]*)\}", text)
+    assert text.count("lemma ") + text.count("theorem ") >= len(names)
+    assert [name for gate in gates for name in gate.split()] == names
+    assert len(gates) == (1 if names else 0)
+
+
+def test_what_the_lemmas_are_proved_by() -> None:
+    found = [(name, method) for file in FILES for name, _, method in _LEMMA.findall(file.read_text())]
+    assert {name: method for name, method in found if method != "blast"} == {
+        "goal_binding": "assumption",
+        "leibniz": "auto",
+    }
+    assert {name for name, _ in found} == LOGIC.keys() | SCHEMATA.keys()
+
+
+# -- Isabelle itself --------------------------------------------------------------------------------------------------
+
+
+def build(folder: Path) -> None:
+    program = shutil.which("isabelle")
+    if program is None:
+        pytest.skip("Isabelle is not on PATH; get it at https://isabelle.in.tum.de")
+    done = subprocess.run([program, "build", "-v", "-D", str(folder)], capture_output=True, text=True, timeout=1_800)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.isabelle
+def test_isabelle_builds_the_theories() -> None:
+    build(THEORIES)
+
+
+@pytest.mark.isabelle
+def test_isabelle_accepts_schemata_and_certificates(tmp_path: Path) -> None:
+    for file in FILES:
+        shutil.copy(file, tmp_path)
+    certificates = [one_step(question(text), proved(question(text))) for text in QUERIES]
+    certificates += [*map(rule_instance, FOLIO.rules), certified_trace()]
+    theories = {f"Answer{n}": answer_theory(each, f"Answer{n}") for n, each in enumerate(certificates)}
+    lemmas = [
+        f"lemma {each.name}_again:\n"
+        + isabelle.schema_statement((*each.principal, *each.minor), each.conclusion)
+        + f"  by (rule {each.isabelle}[{schema_instance(each)}])\n"
+        for each in ALL_SCHEMATA
+    ]
+    theories["Again"] = isabelle.theory("Again", *lemmas, imports="Proof_R1")
+    for name, text in theories.items():
+        (tmp_path / f"{name}.thy").write_text(text)
+    names = "".join(f"    {name}\n" for name in theories)
+    (tmp_path / "ROOT").write_text(f"session Proof_R1_Answers = HOL +\n  theories\n{names}")
+    build(tmp_path)
+
+
+def schema_instance(schema: Schema) -> str:
+    premises = (*schema.principal, *schema.minor)
+    signature = Signature.infer((*premises, schema.conclusion))
+    where = [f'{name}="{isabelle.predicate_name(name)}"' for name in signature.predicates]
+    where += [f'{name}="{isabelle.function_name(name)}"' for name in signature.functions]
+    return f"where {' and '.join(where)}, OF {' '.join(f'd{n}' for n in range(1, len(premises) + 1))}"
