@@ -21,7 +21,7 @@ from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.logic.serial import from_data
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
-from tests.report.test_bundle import (
+from tests.report.bundles import (
     PEOPLE,
     Path_,
     all_evidence_holds,
