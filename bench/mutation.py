@@ -39,27 +39,34 @@ LISTED = "[mutants.toml](mutants.toml) lists each of these faults, as the old an
 JUSTIFIED = ROOT / "docs" / "mutants.toml"
 COPIED = ("proof_r1_formal", "tests", "grammars", "theories", "examples", "pyproject.toml", "check_bundle.py")
 
+PROOF_CHECKER = (
+    "evidence/test_checker.py",
+    "evidence/test_checker_blocks.py",
+    "evidence/test_checker_theorems.py",
+)
+RULE_CHECK = ("rules/test_check.py", "rules/test_check_budget.py", "rules/test_check_premises.py")
+VERIFICATION = ("proof/test_verify.py", "proof/test_verify_answer.py", "proof/test_verify_budget.py")
 VERIFIER = (
     "proof/test_case_studies.py",
     "proof/test_certify.py",
     "proof/test_evidence.py",
-    "proof/test_verify.py",
+    *VERIFICATION,
     "proof/test_sorts.py",
     "proof/test_session.py",
 )
 TESTS: Mapping[str, tuple[str, ...]] = {
     "proof_r1_formal/logic/model.py": ("logic/test_model.py",),
     "proof_r1_formal/logic/truth_table.py": ("logic/test_truth_table.py",),
-    "proof_r1_formal/evidence/term.py": ("evidence/test_term.py", "evidence/test_checker.py"),
-    "proof_r1_formal/evidence/checker.py": ("evidence/test_checker.py", "rules/test_theorems.py"),
-    "proof_r1_formal/rules/check.py": ("proof/test_case_studies.py", "rules/test_check.py"),
-    "proof_r1_formal/rules/spine.py": ("rules/test_check.py",),
-    "proof_r1_formal/rules/matching.py": ("logic/test_pattern.py", "rules/test_check.py"),
-    "proof_r1_formal/rules/forms.py": ("rules/test_forms.py", "rules/test_check.py"),
+    "proof_r1_formal/evidence/term.py": ("evidence/test_term.py", *PROOF_CHECKER),
+    "proof_r1_formal/evidence/checker.py": (*PROOF_CHECKER, "rules/test_theorems.py"),
+    "proof_r1_formal/rules/check.py": ("proof/test_case_studies.py", *RULE_CHECK),
+    "proof_r1_formal/rules/spine.py": RULE_CHECK,
+    "proof_r1_formal/rules/matching.py": ("logic/test_pattern.py", *RULE_CHECK),
+    "proof_r1_formal/rules/forms.py": ("rules/test_forms.py", *RULE_CHECK),
     "proof_r1_formal/proof/answer.py": (
         "proof/test_answer_findings.py",
         "proof/test_answer.py",
-        "proof/test_verify.py",
+        *VERIFICATION,
     ),
     "proof_r1_formal/proof/judge.py": (*VERIFIER, "test_python_api.py"),
     "proof_r1_formal/proof/context.py": (*VERIFIER, "test_python_api.py"),

@@ -93,7 +93,16 @@ def test_reports_on_the_benchmark_data_are_the_same_bytes(compiled: Path, shared
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "tests", [("tests/evidence/test_checker.py", "tests/logic/test_model.py"), ("tests/rules/test_check.py",)]
+    "tests",
+    [
+        (
+            "tests/evidence/test_checker.py",
+            "tests/evidence/test_checker_blocks.py",
+            "tests/evidence/test_checker_theorems.py",
+            "tests/logic/test_model.py",
+        ),
+        ("tests/rules/test_check.py", "tests/rules/test_check_budget.py", "tests/rules/test_check_premises.py"),
+    ],
 )
 def test_the_tests_of_the_core_pass(compiled: Path, tests: tuple[str, ...]) -> None:
     program = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *tests]

@@ -74,10 +74,10 @@ FAULTS = {
         CHECKER,
         "del self._lines[outside:]",
         "pass",
-        "evidence/test_checker.py::test_the_lines_of_a_block_go_when_it_ends",
+        "evidence/test_checker_blocks.py::test_the_lines_of_a_block_go_when_it_ends",
     ),
     "a new constant need not be new": Fault(
-        CHECKER, " or constant.function in self._taken:", ":", "evidence/test_checker.py"
+        CHECKER, " or constant.function in self._taken:", ":", "evidence/test_checker_blocks.py"
     ),
     "∃ has every instance": Fault(
         CHECKER,
@@ -137,7 +137,7 @@ FAULTS = {
         RULES,
         "return isinstance(answer, Entailed)\n\n    def _leave_open",
         "return isinstance(answer, Entailed | Unknown)\n\n    def _leave_open",
-        "rules/test_check.py::test_an_undecided_question_is_never_an_acceptance",
+        "rules/test_check_budget.py::test_an_undecided_question_is_never_an_acceptance",
     ),
     "tautologies are principal premises": Fault(
         RULES,

@@ -1,50 +1,29 @@
-"""The verifier: states, signals, progress, Uncertain, hostile traces, and independence from everything else."""
+"""The verifier: states, signals, progress, hostile traces, and independence from everything else."""
 
 from __future__ import annotations
 
 import json
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import proof_r1_formal.logic.syntax
-import proof_r1_formal.proof.session
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import Problem, ProblemSet
+from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import ENTITY
 from proof_r1_formal.proof.batch import Settings, verify, verify_many
-from proof_r1_formal.proof.judge import CHECK_STEPS
-from proof_r1_formal.proof.report import Code, Finding, RuleReport, TraceReport, decode, encode
-from proof_r1_formal.proof.session import TRACE_STEPS
+from proof_r1_formal.proof.report import Code, Finding, RuleReport, decode, encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
-from proof_r1_formal.search.prover import BUDGET
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.solvers.embedded import FALLBACK, QUICK
-from proof_r1_formal.solvers.oracle import QUESTION
-from proof_r1_formal.solvers.z3 import RLIMIT_PER_STEP
+from proof_r1_formal.solvers.base import Entailed, Refuted
 from tests.builders import codes, completion, problem
-
-CE, CI, GB = "CONJUNCTION_ELIMINATION", "CONJUNCTION_INTRODUCTION", "GOAL_BINDING"
-
-
-VERIFIER = Verifier()
-
-
-def run(case: Problem, *steps: tuple[str, list[str], str, str]) -> TraceReport:
-    return VERIFIER.verify(case, completion(*steps))
-
+from tests.proof.short_traces import CE, CI, GB, VERIFIER, run
 
 # -- the two states and the signals -----------------------------------------------------------------------------------
 
@@ -159,76 +138,6 @@ def test_the_report_of_a_rule_tells_the_instance() -> None:
     ]
 
 
-def test_all_work_on_a_trace_shares_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = problem("P(a) ∧ Q(a)", "R(a) ∧ S(a)", "T(a) ∧ U(a)")
-    steps = (("s1", ["h1"], "P(a)", CE), ("s2", ["h2"], "R(a)", CE), ("s3", ["h3"], "T(a)", CE))
-    needed = VERIFIER.price(case, completion(*steps[:2]))
-    monkeypatch.setattr(proof_r1_formal.proof.session, "TRACE_STEPS", needed)
-    report = run(case, *steps)
-    assert [step.semantic for step in report.actions] == [True, True, False]
-    spent = f"the trace's budget of {needed} steps is spent"
-    undecided = f"whether the dependencies entail the conclusion stayed undecided (budget: {spent})"
-    assert Finding(Code.UNDECIDED, undecided) in report.actions[2].findings
-    assert Finding(Code.RULE_UNDECIDED, f"{CE}: {spent}") in report.actions[2].findings
-    monkeypatch.setattr(proof_r1_formal.proof.session, "TRACE_STEPS", VERIFIER.price(case, completion(*steps[:1])))
-    assert [step.signal for step in run(case, *steps).actions] == [1.0, 0.1, 0.1]
-
-
-def test_the_price_of_a_trace_does_not_depend_on_what_is_remembered() -> None:
-    case = problem("∀x (P(x) → Q(x))", "P(a) ∧ R(a)", "¬∃x (Q(x) ∧ ∀y S(x, y))")
-    steps = (
-        ("s1", ["h1", "h2"], "Q(a)", "IMPLICATION_ELIMINATION"),
-        ("s2", ["h3", "s1"], "¬∀y S(a, y)", "MODUS_TOLLENS"),
-        ("s3", ["h2", "h3"], "∃x ¬S(a, x)", CE),
-    )
-    verifier = Verifier()
-    first = verifier.price(case, completion(*steps))
-    assert first > len(steps) * QUESTION
-    assert verifier.price(case, completion(*steps)) == VERIFIER.price(case, completion(*steps)) == first
-
-
-GROUP = ("∀x ∀y ∀z m(m(x, y), z) = m(x, m(y, z))", "∀x m(e, x) = x", "∀x m(i(x), x) = e")
-
-
-@pytest.mark.parametrize(
-    ("limit", "questions"), [(TRACE_STEPS // 4, 3), pytest.param(TRACE_STEPS, 12, marks=pytest.mark.long)]
-)
-def test_a_trace_of_hard_questions_stops_within_its_budget(
-    limit: int, questions: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(proof_r1_formal.proof.session, "TRACE_STEPS", limit)
-    case = problem(*GROUP)
-    depths = [f"{'f(' * depth}e{')' * depth}" for depth in range(questions)]
-    hard = [(f"s{n}", ["h1", "h2", "h3"], f"∀x ∀y m(x, y) = m(y, x) ∨ P({t})", CE) for n, t in enumerate(depths)]
-    question = QUICK + FALLBACK // RLIMIT_PER_STEP + BUDGET
-    assert limit < VERIFIER.price(case, completion(*hard)) < limit + CHECK_STEPS + 2 * question
-    steps = run(case, *hard).actions
-    assert {code for step in steps for code in codes(step)} >= {Code.UNDECIDED, Code.RULE_UNDECIDED}
-    assert "the trace's budget" not in str(steps[0].findings)
-    assert "the trace's budget" in str(steps[-1].findings)
-
-
-@pytest.mark.parametrize("depth", [8, 72])
-def test_the_price_grows_with_the_work_on_deep_formulas(depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work is counted in nodes that are made. A substitution in a deep formula makes many."""
-    made = 0
-
-    def counted(key: tuple[Any, ...], node: Any) -> Any:
-        nonlocal made
-        made += 1
-        return interned(key, node)
-
-    quantifiers, variables = " ".join([f"∀x{n}" for n in range(depth)]), ", ".join([f"x{n}" for n in range(depth)])
-    case = problem(f"{quantifiers} R({variables})", "A(a)")
-    steps = completion(("s1", ["h1"], f"R({', '.join(['a'] * depth)})", "UNIVERSAL_ELIMINATION"))
-    interned = proof_r1_formal.logic.syntax._interned
-    monkeypatch.setattr(proof_r1_formal.logic.syntax, "_interned", counted)
-    report = Verifier().verify(case, steps)
-    assert 300 < made < 0.25 * VERIFIER.price(case, steps)
-    assert report.actions[0].semantic
-    assert report.actions[0].rule == (depth < 11)  # the formulas of more are not told apart within the budget
-
-
 # -- progress ---------------------------------------------------------------------------------------------------------
 
 
@@ -305,177 +214,6 @@ def test_a_goal_binding_that_is_no_instance_says_what_one_is() -> None:
     assert "binds an option's formula that is one of its dependencies" in finding.message
     (step,) = run(problem("G(a) ∧ P(a)"), ("s1", ["h1"], "G(a)", CI)).actions
     assert step.findings[0].message == f"the step is not an instance of {CI}"
-
-
-# -- the answer -------------------------------------------------------------------------------------------------------
-
-
-def test_an_action_with_an_option_s_id_is_terminal_whatever_its_rule() -> None:
-    report = run(problem("G(a) ∧ P(a)"), ("h_goal_true", ["h1"], "G(a)", CE))
-    assert report.actions[0].terminal
-    assert report.closure == ("h1", "h_goal_true")
-
-
-def test_answers_are_right_or_wrong_or_unknown() -> None:
-    steps = ("h_goal_true", ["h1"], "G(a)", CE)
-    assert run(problem("G(a) ∧ P(a)"), steps).answer_correct is True
-    assert run(problem("G(a) ∧ P(a)", answer="h_goal_false"), steps).answer_correct is False
-
-
-def test_a_terminal_action_without_an_id_has_a_closure() -> None:
-    text = '<summary>[{"dependencies": ["h1"], "conclusion": "G(a)", "rule": "GOAL_BINDING"}]</summary>'
-    report = VERIFIER.verify(problem("G(a)"), text)
-    assert report.closure == ("h1", "")
-    assert decode(encode(report)) == report
-
-
-def test_the_last_conclusion_selects_an_option_in_evaluation_only() -> None:
-    case = problem("G(a) ∧ P(a)")
-    text = completion(("s1", ["h1"], "¬¬G(a)", CE))
-    assert Verifier().verify(case, text).answer == "h_goal_true"
-    report = Verifier(evaluation=False).verify(case, text)
-    assert (report.answer, report.answer_correct) == (None, False)
-
-
-def test_aliases_count_only_where_they_are_allowed() -> None:
-    case = problem("P(a)", "P(a) → Q(a)")
-    text = completion(("s1", ["h1", "h2"], "Q(a)", "MODUS_PONENS"))
-    assert codes(VERIFIER.verify(case, text).actions[0]) == {Code.UNKNOWN_RULE}
-    assert Verifier(aliases=True).verify(case, text).actions[0].rule
-
-
-def test_a_rule_that_is_spelled_in_another_way_counts_in_full() -> None:
-    case = problem("P(a)", "P(a) → G(a)")
-    spelled = completion(("s1", ["h1", "h2"], "G(a)", "Modus Ponens"), ("h_goal_true", ["s1"], "G(a)", "goal binding"))
-    [first, second] = Verifier(aliases=True).verify(case, spelled).actions
-    assert (first.rule, first.progress, second.rule, second.progress) == (True, True, True, True)
-    assert codes(VERIFIER.verify(case, spelled).actions[1]) >= {Code.UNKNOWN_RULE}
-
-
-def test_an_aliased_goal_binding_is_the_terminal_action() -> None:
-    """Also under an id that is not an option's: it then binds nothing, and says so."""
-    case = problem("P(a)", goal="P(a)")
-    text = completion(("s1", ["h1"], "P(a)", "Goal Binding"))
-    plain, aliased = (Verifier(aliases=aliases).verify(case, text).actions[0] for aliases in (False, True))
-    assert (plain.terminal, aliased.terminal) == (False, True)
-    assert Code.BINDING_MISMATCH in codes(aliased)
-
-
-@pytest.mark.parametrize(
-    ("premise", "expected"), [("P(a) ∨ G(a)", "verified"), ("G(a)", "refuted"), ("¬G(a)", "refuted")]
-)
-def test_uncertain_is_verified_by_two_countermodels(premise: str, expected: str) -> None:
-    case = problem(premise, answer="h_goal_uncertain")
-    report = run(case, ("h_goal_uncertain", ["h1"], "G(a)", GB))
-    assert report.answer_correct is True
-    assert report.uncertain == expected
-    assert report.actions[0].semantic == (premise == "G(a)")
-
-
-class Saying:
-    """A solver that gives each conclusion the answer of its text, and knows nothing of others."""
-
-    name = "saying"
-
-    def __init__(self, answers: dict[str, Answer]) -> None:
-        self._answers = answers
-
-    def decide(self, query: Query) -> Answer:
-        return self._answers.get(show(query.conclusion), Unknown(Reason.BUDGET))
-
-
-MODEL = Structure({ENTITY: 1}, {"P": frozenset(), "G": frozenset()}, {"a": {(): 0}})
-
-
-@pytest.mark.parametrize(
-    ("to_goal", "to_negation", "expected"),
-    [
-        (Refuted(MODEL), Refuted(MODEL), "verified"),
-        (Refuted(MODEL), Unknown(Reason.BUDGET), "undecided"),
-        (Unknown(Reason.BUDGET), Refuted(MODEL), "undecided"),
-        (Refuted(MODEL), Refuted(), "undecided"),
-        (Refuted(), Refuted(), "undecided"),
-        (Refuted(MODEL), Entailed(), "refuted"),
-        (Entailed(), Unknown(Reason.BUDGET), "refuted"),
-    ],
-)
-def test_uncertain_needs_both_countermodels(to_goal: Answer, to_negation: Answer, expected: str) -> None:
-    verifier = Verifier(Saying({"G(a)": to_goal, "¬G(a)": to_negation}))
-    text = completion(("h_goal_uncertain", ["h1"], "G(a)", GB))
-    assert verifier.verify(problem("P(a)", answer="h_goal_uncertain"), text).uncertain == expected
-
-
-def test_contradictory_premises_are_reported() -> None:
-    assert run(problem("P(a)", "¬P(a)"), ("s1", ["h1", "h2"], "G(a)", CE)).consistency == "inconsistent"
-
-
-def test_no_action_no_answer() -> None:
-    report = VERIFIER.verify(problem("P(a)"), "<summary>[]</summary>")
-    assert (report.parsed, report.answer, report.actions, report.closure) == (True, None, (), ())
-
-
-def test_questions_of_entailment_with_the_answers_that_count() -> None:
-    case = problem("P(a) ∧ Q(a)", "R(a)")
-    text = completion(("s1", ["h1"], "P(a)", CE), ("s2", ["h2"], "Q(a)", CE), ("s3", ["s2"], "Q(a)", CE))
-    (first, yes), (second, no) = VERIFIER.entailments(case, text)
-    assert first == Query((case.premises[0].formula,), parse_formula("P(a)"))
-    assert second == Query((case.premises[1].formula,), parse_formula("Q(a)"))
-    assert isinstance(yes, Entailed)
-    assert isinstance(no, Refuted)
-
-
-def test_countermodels_are_told_in_order() -> None:
-    rows = frozenset((x, y) for x in range(6) for y in range(6))
-    table: dict[tuple[int, ...], int] = {(n,): (n * 5) % 6 for n in (3, 1, 5, 0, 4, 2)}
-    model = Structure({ENTITY: 6}, {"R": rows, "G": frozenset()}, {"f": table, "a": {(): 0}})
-    verifier = Verifier(Saying({"G(a)": Refuted(model)}), evidence="none")
-    (step,) = verifier.verify(problem("P(a)"), completion(("s1", ["h1"], "G(a)", CE))).actions
-    assert step.countermodel is not None
-    assert step.countermodel.predicates["R"] == tuple(sorted(rows))
-    assert step.countermodel.functions["f"] == tuple(sorted(table.items()))
-
-
-# -- undecided, hostile -----------------------------------------------------------------------------------------------
-
-
-class Undecided:
-    """A solver that decides nothing."""
-
-    name = "undecided"
-
-    def __init__(self, reason: Reason = Reason.BUDGET) -> None:
-        self._reason = reason
-
-    def decide(self, query: Query) -> Answer:
-        return Unknown(self._reason, "the budget is spent")
-
-
-def test_an_undecided_step_is_neither_admitted_nor_refuted() -> None:
-    case = problem("P(a) ∧ Q(a)")
-    text = completion(("s1", ["h1"], "P(a)", CE), ("s2", ["s1", "h1"], "P(a) ∧ G(a)", CI))
-    report = Verifier(Undecided()).verify(case, text)
-    first, second = report.actions
-    assert (first.semantic, first.signal) == (False, 0.1)
-    assert Code.UNDECIDED in codes(first)
-    assert codes(second) >= {Code.UNTRUSTED_DEPENDENCY}
-    assert report.consistency == "undecided"
-
-
-@pytest.mark.parametrize("reason", Reason)
-def test_a_finding_says_whether_the_solver_is_broken(reason: Reason) -> None:
-    case, odd = problem("P(a) → Q(a)", "P(a) ∧ P(a)"), "whether it stayed undecided (broken)"
-    texts = (
-        completion(("s1", ["h1", "h2"], "Q(a)", "IMPLICATION_ELIMINATION"), (odd, ["s1"], "G(a)", GB)),
-        completion(("s1", ["h1"], "¬¬(P(a) → Q(a))", CE)),
-        completion(("h_goal_true", ["h1"], "G(a) ∧ (Q(a) ∨ ¬Q(a))", GB)),
-    )
-    reports = [Verifier(Undecided(reason)).verify(case, text) for text in texts]
-    findings = [finding for report in reports for action in report.actions for finding in action.findings]
-    asked = [each for each in findings if f"undecided ({reason}" in each.message and odd not in each.message]
-    undecided = {Code.UNDECIDED, Code.RULE_UNDECIDED, Code.PROGRESS_UNDECIDED, Code.BINDING_MISMATCH}
-    assert {finding.code for finding in asked} == undecided
-    assert any(odd in finding.message for finding in findings)
-    assert [finding for finding in findings if finding.broken] == (asked if reason is Reason.BROKEN else [])
 
 
 def test_thousands_of_actions_and_a_broken_element_among_them() -> None:

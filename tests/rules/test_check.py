@@ -2,73 +2,23 @@
 
 from __future__ import annotations
 
-import gc
-
 import pytest
 
 from proof_r1_formal.assistants.kernel import entailment_theorem
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.evidence.checker import check as check_proof
 from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.pattern import instance
-from proof_r1_formal.logic.syntax import Formula
-from proof_r1_formal.rules import spine
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
-from proof_r1_formal.rules.check import (
-    CHECK_BUDGET,
-    Match,
-    NoMatch,
-    RuleResult,
-    Undecided,
-    check_rule,
-)
+from proof_r1_formal.rules.check import Match, NoMatch, check_rule
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Condition, Example, Rule, schema
 from proof_r1_formal.rules.theorems import instance_proof
-from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed
-from proof_r1_formal.solvers.oracle import Metered, Oracle
-from tests.builders import Silent
-
-ORACLE, TABLES = Oracle(get_solver("z3")), Oracle(get_solver("embedded"), tables=True)
-
-SHORT = {
-    "IE": "IMPLICATION_ELIMINATION",
-    "MT": "MODUS_TOLLENS",
-    "XOI": "EXCLUSIVE_DISJUNCTION_INTRODUCTION",
-    "XOE": "EXCLUSIVE_DISJUNCTION_ELIMINATION",
-    "DS": "DISJUNCTIVE_SYLLOGISM",
-    "CI": "CONJUNCTION_INTRODUCTION",
-    "CE": "CONJUNCTION_ELIMINATION",
-    "UE": "UNIVERSAL_ELIMINATION",
-    "GB": "GOAL_BINDING",
-    "UIC": "UNIVERSAL_IMPLICATION_CHAINING",
-    "UPI": "UNIVERSAL_PROPOSITIONAL_INFERENCE",
-    "EI": "EXISTENTIAL_INTRODUCTION",
-    "ECE": "EXISTENTIAL_CONJUNCTION_ELIMINATION",
-    "EIE": "EXISTENTIAL_IMPLICATION_ELIMINATION",
-    "ECI": "EXISTENTIAL_CONJUNCTION_INTRODUCTION",
-    "QN": "QUANTIFIER_NEGATION",
-}
-
-
-def check(short: str, step: str, *, terminal: bool = False) -> RuleResult:
-    """Check ``premise; premise |- conclusion`` against a rule, by a solver and by truth tables."""
-    dependencies, conclusion = read(step)
-    rule = FOLIO.find(SHORT[short])
-    assert rule is not None
-    result = check_rule(rule, dependencies, conclusion, ORACLE, terminal=terminal)
-    assert check_rule(rule, dependencies, conclusion, TABLES, terminal=terminal) == result
-    return result
+from tests.rules.steps import ORACLE, SHORT, TABLES, check, read
 
 
 def entailed(step: str) -> bool:
     return isinstance(ORACLE.entails(*read(step)), Entailed)
-
-
-def read(step: str) -> tuple[tuple[Formula, ...], Formula]:
-    left, right = step.split("|-")
-    return tuple(parse_formula(part) for part in left.split(";") if part.strip()), parse_formula(right)
 
 
 INSTANCES = [
@@ -403,151 +353,10 @@ def test_goal_binding_restates_a_dependency_at_the_end_only() -> None:
     assert check_rule(rule, (parse_formula("A"),), parse_formula("A"), ORACLE) == NoMatch()  # terminal is what is said
 
 
-def test_a_match_tells_schema_substitution_principal_and_minor_premises() -> None:
-    match check("IE", "P(a); ∀x (P(x) → Q(x)) |- Q(a)"):
-        case Match(schema, substitution, principal, minor):
-            assert schema.name == "implication_elimination"
-            assert [anchor.dependency for anchor in principal] == [1]
-            assert principal[0].element is parse_formula("P(a) → Q(a)")
-            assert minor == (parse_formula("P(a)"),)
-            assert set(substitution) == {"A", "B"}
-        case other:
-            pytest.fail(f"no match: {other}")
-
-
 def test_trivial_principal_premises_are_rejected() -> None:
     assert check("CE", "(A ∨ ¬A) ∧ (B ∨ ¬B) |- A ∨ ¬A") == NoMatch()
     assert check("IE", "(A ∧ ¬A) → B; A ∧ ¬A |- B") == NoMatch()
     assert check("CE", "A ∧ ¬A |- A") == NoMatch()
-
-
-def test_an_undecided_question_is_never_an_acceptance() -> None:
-    rule = TRAIN.find("IMPLICATION_ELIMINATION")
-    assert rule is not None
-    formulas = (parse_formula("A ∧ B → C"), parse_formula("A"), parse_formula("B"))
-    assert isinstance(check_rule(rule, formulas, parse_formula("C"), Oracle(Silent())), Undecided)
-
-
-def test_the_first_of_several_open_questions_is_told() -> None:
-    rule = TRAIN.find("DISJUNCTIVE_SYLLOGISM")
-    assert rule is not None
-    many = " ∨ ".join(f"B{n}" for n in range(12))
-    never_all = " ∧ ".join(f"A{n}" for n in range(24))
-    formulas = (parse_formula(many), parse_formula("D ∨ E"), parse_formula("¬D"))
-    result = check_rule(rule, formulas, parse_formula(f"E ∨ {never_all}"), Oracle(Silent()))
-    assert result == Undecided("a conjunction or disjunction has too many parts to be split in every way")
-
-
-def test_whether_a_principal_premise_is_trivial_may_stay_open() -> None:
-    rule = TRAIN.find("IMPLICATION_ELIMINATION")
-    assert rule is not None
-    never_all = " ∧ ".join(f"A{n}" for n in range(24))  # false in every fixed structure
-    formulas = (parse_formula(f"{never_all} → B"), parse_formula(never_all))
-    result = check_rule(rule, formulas, parse_formula("B"), Oracle(Silent()))
-    assert result == Undecided("whether a premise is a tautology stayed undecided")
-
-
-def test_costly_steps_end_undecided_within_their_budget() -> None:
-    facts = " ∧ ".join(f"K(c{n})" for n in range(40))
-    chain = "∀x ∀y ∀z (P(x, y) ∧ P(y, z) → P(x, z))"
-    dependencies = tuple(map(parse_formula, (facts, chain, "P(c0, c1)", "∀x ∀y (P(x, y) → Q(y, x))")))
-    for rule in FOLIO.rules:
-        result = check_rule(rule, dependencies, parse_formula("Q(c9, c9)"), ORACLE)
-        assert not isinstance(result, Match)
-    spent = check_rule(FOLIO.rules[0], dependencies, parse_formula("Q(c1, c0)"), ORACLE, budget=10)
-    assert isinstance(spent, Undecided)
-
-
-COSTS = [
-    ("IE", "A → B; A |- B", 43),
-    ("DS", "A ∨ B; ¬A |- B", 43),
-    ("XOI", "A; ¬B |- A ⊕ B", 43),
-    ("CI", "A; B |- A ∧ B", 3),
-    ("CI", "A; B |- A ∧ C", 8),
-    ("CI", "A ∧ B; C |- B ∧ C ∧ A", 3),
-    ("CE", "A ∧ A ∧ B |- B", 27),
-    ("CE", "C ∧ (A → B); A |- C", 23),
-    ("CE", "(A → B) ∧ (C → D ∧ E); A |- B", 69),
-    ("CE", "(A → B) ∧ (C → D ∧ (A → G)); A; C |- E", 118),
-    ("CE", "A ∧ (A ∧ B) |- C", 36),
-    ("CE", "B ∧ (A → B); A |- C", 44),
-    ("UE", "∀x P(x); Q(b) ∧ Q(c) |- P(c)", 25),
-    ("UE", "∀x P(x) |- P(b)", 24),
-    ("UE", f"∀x R({', '.join('x' * 14)}) |- R({', '.join('b' * 14)})", 28),  # a long instance costs more
-    ("CE", f"R({', '.join('b' * 14)}) ∧ B |- B", 25),  # and is none here
-    ("EI", "R(a, a); P(a) |- ∃x (R(x, x) ∧ P(x))", 4),
-    ("EI", "R(a, b) |- ∃x ∃y R(x, y)", 10),
-    ("UIC", "∀x (P(x) → Q(x)); ∀x (Q(x) → R(x)); ∀x (R(x) → S(x)) |- ∀x (P(x) → S(x))", 68),
-]
-"""What checks cost. Another search may cost something else; then verdicts near the budget change, too."""
-
-
-class Charged(Oracle):
-    """Notes what it is charged."""
-
-    def __init__(self) -> None:
-        super().__init__(ORACLE.solver)
-        self.charges: list[int] = []
-
-    def charge(self, steps: int) -> None:
-        self.charges.append(steps)
-
-
-def test_checks_leave_nothing_to_the_garbage_collector() -> None:
-    """Collecting the cycles of each step took a fifth of the time of a trace. Other threads may leave cycles, too."""
-    for short, step, _ in COSTS:
-        check(short, step)  # which makes what is made once
-    gc.collect()
-    gc.disable()
-    gc.set_debug(gc.DEBUG_SAVEALL)
-    try:
-        for short, step, _ in COSTS:
-            check(short, step)
-        gc.collect()
-        modules = [getattr(thing, "__module__", None) for thing in gc.garbage]
-        assert not [module for module in modules if module is not None and module.startswith("proof_r1_formal")]
-    finally:
-        gc.set_debug(0)
-        gc.garbage.clear()
-        gc.enable()
-
-
-def test_what_checks_cost() -> None:
-    """Just enough is enough; one less leaves the step undecided. The charge does not depend on the budget."""
-    for short, step, cost in COSTS:
-        rule = FOLIO.find(SHORT[short])
-        assert rule is not None
-        dependencies, conclusion = read(step)
-        oracle = Charged()
-        result = check_rule(rule, dependencies, conclusion, oracle)
-        charged = oracle.charges[-1]
-        assert charged >= cost, step
-        check_rule(rule, dependencies, conclusion, oracle, budget=charged)
-        assert oracle.charges[-1] == charged, step
-        assert (step, check_rule(rule, dependencies, conclusion, ORACLE, budget=cost)) == (step, result)
-        assert (step, check_rule(rule, dependencies, conclusion, ORACLE, budget=cost - 1)) == (step, Undecided(SPENT))
-
-
-def test_antecedents_are_not_asked_about_where_only_plain_parts_count() -> None:
-    rule = TRAIN.find("IMPLICATION_ELIMINATION")
-    assert rule is not None
-    dependencies, conclusion = read("A ∨ B → C; A |- C")
-    oracle = Charged()
-    result = check_rule(rule, dependencies, conclusion, oracle)
-    assert isinstance(result, Match)
-    assert (result.unstated, oracle.charges[-1]) == ((), 47)
-
-
-SPENT = "the budget of the rule check is spent"
-
-
-def test_spines_are_looked_at_up_to_their_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    step = "(A → B) ∧ (C ∧ D) |- D"  # five elements: itself, two, two; of which one is not an instance of A ∧ B
-    monkeypatch.setattr(spine, "SPINE_BUDGET", 5)
-    assert check("UE", step) == NoMatch()
-    monkeypatch.setattr(spine, "SPINE_BUDGET", 4)
-    assert check("UE", step) == Undecided("a dependency has more than 4 parts and instances")
-    assert isinstance(check("IE", "D ∧ (C ∧ (A → B)); A |- B"), Undecided)
 
 
 def test_a_chain_without_principal_premises_has_one_link() -> None:
@@ -555,12 +364,6 @@ def test_a_chain_without_principal_premises_has_one_link() -> None:
     rule = Rule("REITERATION", "", (schema("reiteration", "", "A", "A", *conditions),), Example(("P",), "P"))
     assert isinstance(check_rule(rule, (parse_formula("P"),), parse_formula("P"), TABLES), Match)
     assert check_rule(rule, (parse_formula("P"),), parse_formula("Q"), TABLES) == NoMatch()
-
-
-def test_too_many_parts_leave_the_check_open() -> None:
-    many = " ∨ ".join(f"A{i}" for i in range(12))
-    assert isinstance(check("DS", f"{many}; ¬A0 |- {many.removeprefix('A0 ∨ ')}"), Undecided)
-    assert isinstance(check("CI", f"B; C |- {many.replace('∨', '∧')}"), Undecided)
 
 
 def test_the_catalogues_of_the_method() -> None:
@@ -576,77 +379,6 @@ def test_the_catalogues_of_the_method() -> None:
         assert TRAIN.find(spelled, aliases=True) is aliased
         assert TRAIN.find(spelled) is None
     assert TRAIN.find("modus", aliases=True) is None
-
-
-COMPOUND = [
-    ("IE", "A → B; B → C; A |- C", ["B"]),
-    ("IE", "A ⊕ B → C; A; ¬B |- C", ["A ⊕ B"]),
-    ("IE", "(∃x P(x)) → B; P(a) |- B", ["∃x P(x)"]),
-    ("IE", "A → C; B → C; D; (D → A) ∧ (D → B) |- C", ["A"]),  # of two such instances the first
-    ("MT", "A → B; B → C; ¬C |- ¬A", ["¬B"]),
-    ("MT", "A → B ∧ C; B → D; D → ¬C |- ¬A", ["¬(B ∧ C)"]),
-    ("DS", "A ∨ B; A → C; ¬C |- B", ["¬A"]),
-    ("XOE", "A ⊕ B; C → A; C |- ¬B", ["A"]),
-    ("XOI", "D → A; D; ¬B |- A ⊕ B", ["A"]),
-    ("CE", "A ⊕ B → C ∧ D; A; ¬B |- C", ["A ⊕ B"]),  # what lets the consequent be used is needed, too
-    ("CE", "A → (B → C ∧ D); E → A; E; B |- C", ["A"]),  # also two antecedents deep
-    ("IE", "((A ⊕ B) ↔ C) → D; A; ¬B; C |- D", ["A ⊕ B ↔ C"]),
-    ("IE", "A ∨ (B ∨ C) → D; C |- D", []),
-    ("IE", "A ∨ B → C; A |- C", []),
-    ("IE", "A ∨ B → C; D → B; D |- C", ["A ∨ B"]),
-    ("IE", "(A → B) → C; ¬A |- C", []),
-    ("IE", "(A → B) → C; B |- C", []),
-    ("IE", "(A → B) → C; D → B; D |- C", ["A → B"]),
-    ("IE", "¬(A ∧ B) → C; ¬A |- C", []),
-    ("IE", "¬(A ∧ B) → C; ¬B |- C", []),
-    ("IE", "¬(A ∧ B) → C; D → ¬B; D |- C", ["¬(A ∧ B)"]),
-    ("IE", "(A ↔ B) → C; A; B |- C", []),
-    ("IE", "(A ↔ B) → C; ¬A; ¬B |- C", []),
-    ("IE", "(A ↔ B) → C; D → B; A; D |- C", ["A ↔ B"]),
-    ("IE", "A → B; A |- B", []),
-    ("IE", "∀x (P(x) → Q(x)); ∀x P(x) ∧ R(a) |- Q(a)", []),
-    ("IE", "A ∧ B → C; A; B |- C", []),
-    ("IE", "A ∨ B → C; B |- C", []),  # no rule introduces ∨
-    ("MT", "A → B ⊕ C; B; C |- ¬A", []),  # nor ¬⊕
-    ("MT", "A → B ∨ C; ¬B; ¬C |- ¬A", []),
-    ("DS", "C → A ∨ B; C; ¬A |- B", []),
-    ("XOI", "A; ¬B; ¬C |- A ⊕ B ⊕ C", []),
-    ("CI", "A; B; C |- A ∧ B ∧ C", []),
-    ("EI", "R(a, b) |- ∃x ∃y R(x, y)", []),
-]
-"""Instances, and what their dependencies entail but do not state."""
-
-
-@pytest.mark.parametrize(("rule", "step", "unstated"), COMPOUND)
-def test_an_instance_names_the_premises_that_no_dependency_states(rule: str, step: str, unstated: list[str]) -> None:
-    match check(rule, step):
-        case Match() as found:
-            assert list(found.unstated) == list(map(parse_formula, unstated))
-        case other:
-            pytest.fail(f"no match: {other}")
-
-
-def test_an_instance_whose_premises_are_stated_is_preferred() -> None:
-    match check("IE", "A → C; B → C; B; B → A |- C"):
-        case Match(substitution=substitution, unstated=()):
-            assert instance(parse_formula("A"), substitution) is parse_formula("B")
-        case other:
-            pytest.fail(f"another instance: {other}")
-
-
-def test_the_search_for_stated_premises_is_charged_and_takes_no_instance_away() -> None:
-    rule = TRAIN.find("IMPLICATION_ELIMINATION")
-    assert rule is not None
-    dependencies, goal = tuple(map(parse_formula, ("A → B", "B → C", "A"))), parse_formula("C")
-    results = [check_rule(rule, dependencies, goal, ORACLE, budget=budget) for budget in range(200)]
-    enough = next(budget for budget, result in enumerate(results) if isinstance(result, Match))
-    assert all(isinstance(result, Match) for result in results[enough:])
-    charged = []
-    for budget in (enough, CHECK_BUDGET):
-        metered = Metered(ORACLE, CHECK_BUDGET, "test")
-        check_rule(rule, dependencies, goal, metered, budget=budget)
-        charged.append(metered.charged)
-    assert charged[0] < charged[1]
 
 
 def test_every_instance_has_a_proof_with_its_schema_that_lean_accepts(lean: LeanKernel) -> None:
