@@ -165,13 +165,11 @@ def test_gbnf_divides_texts_that_xgrammar_misreads() -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.parametrize("every", [250, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", FILES)
-def test_every_problem_of_the_shared_data_has_a_grammar(
-    shared_data: Path, name: str, draw: Draw, request: pytest.FixtureRequest
-) -> None:
+def test_every_problem_of_the_shared_data_has_a_grammar(shared_data: Path, name: str, every: int, draw: Draw) -> None:
     known = list(read_problems(shared_data / name).values())
     assert len(known) >= FILES[name]
-    every = 1 if request.config.getoption("--long") else 250
     for seed, case in enumerate(known[::every]):
         text = draw(completion_grammar(case, FOLIO, steps=6).to_llguidance(), seed)
         if text is not None:
@@ -217,9 +215,9 @@ def test_reference_proofs_are_in_it(case: Problem, decoder: Decoder) -> None:
 
 
 @pytest.mark.shared
-def test_golden_proofs_are_in_it(shared_data: Path, decoder: Decoder, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("every", [45, pytest.param(1, marks=pytest.mark.long)])
+def test_golden_proofs_are_in_it(shared_data: Path, decoder: Decoder, every: int) -> None:
     path = shared_data / "llm_outputs/docailab_proverqa_golden_450.jsonl"
-    every = 1 if request.config.getoption("--long") else 45
     known = list(read_problems(path).values())[::every]
     assert sum(len(case.proofs) for case in known) == 450 // every
     for case in known:
