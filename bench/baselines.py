@@ -1,7 +1,8 @@
 """What the embedded engine is measured against: solvers as they are commonly used from Python.
 
 Each takes the queries of the package. ``FreshZ3`` makes a new ``z3.Solver`` for every query and builds its terms with
-z3py, as most verifiers of LLM output do; ``SharedZ3`` keeps one solver and the terms, and pushes and pops.
+z3py, as most verifiers of LLM output do; ``SimpleZ3`` saves what can be saved with a new solver for every query;
+``SharedZ3`` keeps one solver and the terms, and pushes and pops.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ TIMEOUT_MS = 30_000
 
 
 class Translator:
-    """Formulas of one sort to z3py terms; with ``remember``, each formula once."""
+    """Formulas of one sort to z3py terms; declares each symbol once, and with ``remember`` builds each formula once."""
 
     def __init__(self, *, remember: bool = False) -> None:
         self._known: dict[Formula, Any] | None = {} if remember else None
+        self._symbols: dict[tuple[str, int, bool], Any] = {}
 
     def formula(self, formula: Formula) -> Any:
         """The z3py term of a closed formula."""
@@ -57,7 +59,7 @@ class Translator:
             case Atom(predicate, ()):
                 return z3.Bool(predicate)
             case Atom(predicate, arguments):
-                symbol = z3.Function(predicate, *[ENTITY] * len(arguments), z3.BoolSort())
+                symbol = self._symbol(predicate, len(arguments), of_truth=True)
                 return symbol(*[self._term(argument, bound) for argument in arguments])
             case Eq(left, right):
                 return self._term(left, bound) == self._term(right, bound)
@@ -83,12 +85,16 @@ class Translator:
         match term:
             case Var():
                 return bound[term]
-            case App(function, ()):
-                return z3.Const(function, ENTITY)
             case App(function, arguments):
-                symbol = z3.Function(function, *[ENTITY] * (len(arguments) + 1))
+                symbol = self._symbol(function, len(arguments), of_truth=False)
                 return symbol(*[self._term(argument, bound) for argument in arguments])
         assert_never(term)
+
+    def _symbol(self, name: str, arity: int, *, of_truth: bool) -> Any:
+        key = name, arity, of_truth
+        if key not in self._symbols:
+            self._symbols[key] = z3.Function(name, *[ENTITY] * arity, z3.BoolSort() if of_truth else ENTITY)
+        return self._symbols[key]
 
 
 class FreshZ3:
@@ -102,6 +108,22 @@ class FreshZ3:
         solver.set(timeout=TIMEOUT_MS)
         translator = Translator()
         solver.add(*[translator.formula(formula) for formula in query.assertions])
+        return _answer(solver.check())
+
+
+class SimpleZ3:
+    """A new ``z3.SimpleSolver`` for every query, without Z3's choice of a strategy; symbols are declared once."""
+
+    name = "z3py, a fresh simple solver per query"
+
+    def __init__(self) -> None:
+        self._translator = Translator()
+
+    def decide(self, query: Query) -> Answer:
+        """Whether the assertions are unsatisfiable."""
+        solver = z3.SimpleSolver()
+        solver.set(timeout=TIMEOUT_MS)
+        solver.add(*[self._translator.formula(formula) for formula in query.assertions])
         return _answer(solver.check())
 
 

@@ -23,8 +23,9 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from bench.baselines import FreshZ3
-from bench.traces import ROLLOUTS, Sample, reference_traces, rollouts
-from bench.verification import TURNS, EveryQuestion, ForgetfulVerifier, compared, forget, machine
+from bench.cold import forget
+from bench.traces import Sample, fourth_of_problems, reference_traces, rollouts
+from bench.verification import TURNS, EveryQuestion, ForgetfulVerifier, compared, machine
 from proof_r1_formal.compiling import is_compiled
 from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION
 from proof_r1_formal.proof.verify import Verifier
@@ -34,7 +35,7 @@ BASELINE = f"every question to {FreshZ3.name}"
 CORES = ("interpreted", "compiled")
 SETS = {
     "distinct_traces": (BASELINE, *CORES),
-    "8_rollouts_of_100_problems": (BASELINE, *CORES),
+    "8_rollouts_of_every_fourth_problem": (BASELINE, *CORES),
     "reference_traces": CORES,
     "8_rollouts": CORES,
 }
@@ -47,8 +48,8 @@ def samples(name: str, data: Path) -> list[Sample]:
     match name:
         case "distinct_traces":
             return traces[::3]
-        case "8_rollouts_of_100_problems":
-            return rollouts(traces, seed=1)[: 100 * ROLLOUTS]
+        case "8_rollouts_of_every_fourth_problem":
+            return fourth_of_problems(rollouts(traces, seed=1))
         case "8_rollouts":
             return rollouts(traces, seed=1)
         case _:

@@ -59,6 +59,11 @@ def rollouts(samples: list[Sample], seed: int, *, each: int = ROLLOUTS) -> list[
     return found
 
 
+def fourth_of_problems(groups: list[Sample]) -> list[Sample]:
+    """The :func:`rollouts` of every fourth problem, so that all difficulties are among them."""
+    return [sample for number, sample in enumerate(groups) if number // ROLLOUTS % 4 == 0]
+
+
 def _variant(text: str, problem: Problem, source: random.Random) -> str:
     actions = json.loads(re.search(r"<summary>(.*)</summary>", text, re.DOTALL)[1])  # type: ignore[index]
     whole = [n for n, action in enumerate(actions) if action.keys() >= {"conclusion", "rule", "dependencies"}]
@@ -79,35 +84,38 @@ def _variant(text: str, problem: Problem, source: random.Random) -> str:
     return f"<summary>{json.dumps(actions, ensure_ascii=False)}</summary>"
 
 
-def generated(*, premises: int = 12, actions: int = 6, constants: int = 2, depth: int = 2) -> Sample:
+def generated(*, premises: int = 12, actions: int = 6, constants: int = 2, depth: int = 2, names: str = "") -> Sample:
     """A correct trace of ∀-elimination steps along a chain of rules.
 
     Args:
         premises: how many there are; those the chain does not need are rules and facts beside it.
         actions: steps of the chain.
-        constants: how many individuals the premises speak of.
-        depth: how deep ∧ nests in the antecedents.
+        constants: how many individuals the premises speak of; a predicate holds of every second one and not of the
+            others.
+        depth: how deep ∨ nests in the antecedents.
+        names: begins all names.
     """
-    people = [f"person{n}" for n in range(max(1, constants))]
-    extra = " ∧ ".join([f"S{n}(x)" for n in range(depth)])
-    lines = [f"P0({people[0]})"]
-    lines += [f"∀x (P{n}(x) → P{n + 1}(x))" for n in range(actions)]
-    lines += [f"Q{n}({people[n % len(people)]})" for n in range(len(people) - 1)]
+    people = [f"{names}person{n}" for n in range(max(1, constants))]
+    p, q = f"{names}P", f"{names}Q"
+    extra = "".join([f" ∨ {names}S{n}(x)" for n in range(depth)])
+    lines = [f"{p}0({people[0]})"]
+    lines += [f"∀x ({p}{n}(x){extra} → {p}{n + 1}(x))" for n in range(actions)]
+    lines += [f"{'¬' * (n % 2)}{q}0({person})" for n, person in enumerate(people[1:])]
     filler = max(0, premises - len(lines))
-    lines += [f"∀x ({extra + ' ∧ ' if extra else ''}Q{n}(x) → Q{n + 1}(x))" for n in range(filler)]
+    lines += [f"∀x ({q}{n}(x){extra} → {q}{n + 1}(x))" for n in range(1, filler + 1)]
     steps = [
         {
             "id": f"s{n}",
             "dependencies": [f"h{n + 1}", f"s{n - 1}" if n else "h0"],
-            "conclusion": f"P{n + 1}({people[0]})",
+            "conclusion": f"{p}{n + 1}({people[0]})",
             "rule": "IMPLICATION_ELIMINATION",
         }
         for n in range(actions)
     ]
-    goal = f"P{actions}({people[0]})"
+    goal = f"{p}{actions}({people[0]})"
     steps.append({"id": "yes", "dependencies": [f"s{actions - 1}"], "conclusion": goal, "rule": "GOAL_BINDING"})
     problem = Problem(
-        id=f"generated/{premises}/{actions}/{constants}/{depth}",
+        id=f"generated/{premises}/{actions}/{constants}/{depth}/{names}",
         premises=tuple([Premise(id=f"h{n}", formula=parse_formula(line)) for n, line in enumerate(lines)]),
         options=(Option(id="yes", label="True", formula=parse_formula(goal)),),
         answer="yes",

@@ -14,17 +14,14 @@ import json
 import multiprocessing
 import os
 import platform
-import resource
 import statistics
 import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import version
-from itertools import cycle
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -32,13 +29,14 @@ from unittest.mock import patch
 
 from lark import Lark
 
-from bench.baselines import FreshZ3, Remembering, SharedZ3
+from bench.baselines import FreshZ3, Remembering, SharedZ3, SimpleZ3
+from bench.cold import forget
 from bench.kernel import certificates, kernel_evidence
-from bench.traces import ROLLOUTS, Sample, generated, golden_proofs, reference_traces, rollouts
+from bench.traces import Sample, fourth_of_problems, generated, golden_proofs, reference_traces, rollouts
 from proof_r1_formal import resources
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION
-from proof_r1_formal.logic import parse, syntax
+from proof_r1_formal.logic import parse
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import Formula, Iff, Not
 from proof_r1_formal.proof import judge, session
@@ -60,24 +58,6 @@ class Decides(Protocol):
     def decide(self, query: Query) -> Answer: ...
 
 
-def forget() -> None:
-    """Empty every cache of the package, drop unused formulas and clear the memos of the others: as in a new process.
-
-    The collector then leaves the benchmark's own objects alone, which a program that only verifies would not have.
-    """
-    for name, module in list(sys.modules.items()):
-        if name.startswith("proof_r1_formal."):
-            for value in vars(module).values():
-                if hasattr(value, "cache_clear"):
-                    value.cache_clear()
-    gc.unfreeze()
-    gc.collect()
-    for node in [entry() for entry in syntax._NODES.values()]:
-        if node is not None:
-            node.memo.clear()
-    gc.freeze()
-
-
 class EveryQuestion(Oracle):
     """An oracle without memory, tables, fingerprints or budget: every question goes to the solver."""
 
@@ -85,7 +65,6 @@ class EveryQuestion(Oracle):
 
     def __init__(self, solver: Solver) -> None:
         super().__init__(solver, memory=0)
-        self.questions = 0
 
     @classmethod
     def unmetered(cls) -> ExitStack:
@@ -101,10 +80,6 @@ class EveryQuestion(Oracle):
     def rewind(self, mark: None) -> None:
         """See :meth:`mark`."""
 
-    def _entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
-        self.questions += 1
-        return super()._entails(dependencies, conclusion)
-
     def equivalent(self, first: Formula, second: Formula) -> Answer:
         return Entailed() if first is second else self.entails((), Iff(first, second))
 
@@ -114,6 +89,17 @@ class EveryQuestion(Oracle):
     def constant(self, formula: Formula) -> Answer:
         valid = self.entails((), formula)
         return self.entails((), Not(formula)) if isinstance(valid, Refuted) else valid
+
+
+class CountingZ3(FreshZ3):
+    """Counts the questions it is asked."""
+
+    questions = 0
+
+    def decide(self, query: Query) -> Answer:
+        """Whether the assertions are unsatisfiable."""
+        self.questions += 1
+        return super().decide(query)
 
 
 class ForgetfulVerifier(Verifier):
@@ -227,10 +213,11 @@ def semantic_check(samples: list[Sample], rounds: int) -> Json:
 
     contestants = {
         FreshZ3.name: deciding(FreshZ3),
+        SimpleZ3.name: deciding(SimpleZ3),
         SharedZ3.name: deciding(SharedZ3),
         "cvc5, a fresh solver per query": deciding(lambda: get_solver("cvc5")),
         "z3py, a fresh solver per query, exact cache": deciding(lambda: Remembering(FreshZ3().decide, "")),
-        "embedded, no cache, evidence checked": confirming(EmbeddedSolver),
+        "embedded, no answers cached, evidence checked": confirming(EmbeddedSolver),
         "embedded, exact cache, evidence checked": confirming(lambda: Remembering(EmbeddedSolver().decide, "")),
     }
     seconds = interleaved(contestants, len(queries), rounds)
@@ -238,7 +225,10 @@ def semantic_check(samples: list[Sample], rounds: int) -> Json:
 
 
 def four_way_check(samples: list[Sample], rounds: int) -> Json:
-    """Whole traces through all four checks, against a verifier that sends every question to a fresh z3py solver."""
+    """Whole traces through all four checks, against verifiers that send questions to z3py.
+
+    They send every question, or those that our comparisons of formulas (regrouping and fingerprints) leave open.
+    """
     baseline = f"every question to {FreshZ3.name}"
 
     def verifying(make: Callable[[], Verifier]) -> Contestant:
@@ -256,22 +246,32 @@ def four_way_check(samples: list[Sample], rounds: int) -> Json:
 
         return verifying(verifier)
 
+    def filtered(make: Callable[[], Solver]) -> Contestant:
+        def verifier() -> Verifier:
+            solver = make()
+            return ForgetfulVerifier(solver, Oracle(solver, memory=0))
+
+        return verifying(verifier)
+
     contestants = {
         baseline: every_question(FreshZ3),
         f"{baseline}, exact cache": every_question(lambda: Remembering(FreshZ3().decide, "z3")),
+        f"every question to {SimpleZ3.name}": every_question(SimpleZ3),
         f"every question to {SharedZ3.name}": every_question(SharedZ3),
-        "ours, nothing remembered": verifying(lambda: ForgetfulVerifier(EmbeddedSolver())),
+        f"our filters, the rest to {FreshZ3.name}": filtered(FreshZ3),
+        f"our filters, the rest to {SharedZ3.name}": filtered(SharedZ3),
+        "ours, no answers cached": verifying(lambda: ForgetfulVerifier(EmbeddedSolver())),
         "ours": verifying(Verifier),
     }
     seconds = interleaved(contestants, len(samples), rounds)
-    oracle = EveryQuestion(FreshZ3())
-    counting = ForgetfulVerifier(oracle.solver, oracle)
+    counting = CountingZ3()
     with EveryQuestion.unmetered():
+        verifier = ForgetfulVerifier(counting, EveryQuestion(counting))
         for sample in samples:
-            counting.verify(sample.problem, sample.completion)
+            verifier.verify(sample.problem, sample.completion)
     return {
         "traces": len(samples),
-        "questions_per_action": round(oracle.questions / _actions(samples), 2),
+        "questions_per_action": round(counting.questions / _actions(samples), 2),
         "rows": compared(seconds, len(samples), baseline),
     }
 
@@ -326,7 +326,7 @@ def parsing(samples: list[Sample]) -> Json:
 def scaling() -> list[Json]:
     """Traces per CPU second of generated traces, one size changed at a time."""
     rows = []
-    sizes: dict[str, tuple[int, ...]] = {
+    sizes = {
         "premises": (12, 48, 192, 768),
         "actions": (3, 12, 48, 192),
         "constants": (1, 4, 16, 64),
@@ -334,12 +334,14 @@ def scaling() -> list[Json]:
     }
     for name, values in sizes.items():
         for value in values:
-            sample = generated(**{name: value})
-            forget()
-            verifier = Verifier()
-            start = time.process_time()
-            first = verifier.verify(sample.problem, sample.completion)
-            cold = time.process_time() - start
+            sample = generated(**{name: value})  # type: ignore[arg-type]  # of these arguments all are numbers
+            cold = []
+            for _ in range(5):
+                forget()
+                verifier = Verifier()
+                start = time.process_time()
+                first = verifier.verify(sample.problem, sample.completion)
+                cold.append(time.process_time() - start)
             assert all(step.signal == 1.0 for step in first.actions)
             spent, runs = 0.0, 0
             while spent < 0.5:
@@ -351,7 +353,7 @@ def scaling() -> list[Json]:
                 {
                     "changed": name,
                     "value": value,
-                    "first_ms": round(1e3 * cold, 2),
+                    "first_ms": round(1e3 * statistics.median(cold), 2),
                     "again_traces_per_second": round(runs / spent),
                     "again_us_per_action": round(1e6 * spent / runs / actions, 1),
                 }
@@ -372,20 +374,31 @@ def workers(samples: list[Sample]) -> list[Json]:
     return rows
 
 
-def memory(samples: list[Sample], actions: int) -> list[Json]:
-    """Peak resident memory while ``actions`` actions stream through one verifier, every trace a new problem object."""
-    rows = []
-    verifier = Verifier()
-    done, mark = 0, actions // 10
-    for sample in cycle(samples):
-        done += len(verifier.verify(replace(sample.problem), sample.completion).actions)
-        if done >= mark:
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-            rows.append({"actions": done, "peak_mib": peak})
-            mark += actions // 10
-        if done >= actions:
-            return rows
+def memory(actions: int) -> list[Json]:
+    """Resident memory of a new process while ``actions`` actions stream through one verifier.
+
+    Every problem is new, and so is every name in it, so that nothing is met twice.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_resident, args=(theirs, actions))
+    process.start()
+    theirs.close()
+    rows = [ours.recv() for _ in range(10)]
+    process.join()
     return rows
+
+
+def _resident(connection: Connection[Json, None], actions: int) -> None:
+    gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
+    verifier = Verifier()
+    done = 0
+    for mark in range(1, 11):
+        while done < mark * actions // 10:
+            sample = generated(names=f"t{done}_")
+            done += len(verifier.verify(sample.problem, sample.completion).actions)
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        connection.send({"actions": done, "mib": pages * os.sysconf("SC_PAGE_SIZE") >> 20})
 
 
 def machine() -> Json:
@@ -404,7 +417,7 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="folder of benchmark data")
     parser.add_argument("--out", type=Path, default=Path("docs/performance.json"))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--actions", type=int, default=1_000_000, help="actions of the memory measurement")
+    parser.add_argument("--actions", type=int, default=500_000, help="actions of the memory measurement")
     parser.add_argument("--only", help="only this measurement; the others stay as they are in the file")
     options = parser.parse_args()
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)  # for all contestants, as `proof-r1 verify` does
@@ -416,7 +429,7 @@ def main() -> None:
     measurements: dict[str, Callable[[], object]] = {
         "semantic_check": lambda: semantic_check(traces[::2], options.rounds),
         "four_way_check": lambda: four_way_check(traces[::3], options.rounds),
-        "four_way_check_of_8_rollouts": lambda: four_way_check(groups[: 100 * ROLLOUTS], options.rounds),
+        "four_way_check_of_8_rollouts": lambda: four_way_check(fourth_of_problems(groups), options.rounds),
         "throughput_reference_traces": lambda: throughput(traces, options.rounds),
         "throughput_reference_traces_on_z3": lambda: throughput(traces, 1, "z3"),
         "throughput_8_rollouts": lambda: throughput(groups, options.rounds),
@@ -424,7 +437,7 @@ def main() -> None:
         "parsing": lambda: parsing(traces),
         "scaling": scaling,
         "workers": lambda: workers(groups),
-        "memory": lambda: memory(groups, options.actions),
+        "memory": lambda: memory(options.actions),
         "certificates": lambda: certificates(golden_proofs(options.data)),
         "kernel_evidence": lambda: kernel_evidence(groups),
     }

@@ -1,8 +1,8 @@
 """Proof terms for people: natural deduction with numbered lines, blocks and reasons, in the manner of Fitch.
 
 In: a proof that the checker accepts, and its premises under their names. Out: one row per line, the premises first.
-Pairs of negations are left out, as proof terms do; names that the package made are replaced by ``x``, ``y``, … for
-variables and ``c1``, ``c2``, … for constants. Rows are for reading: what counts is the checker's word on the proof.
+Pairs of negations are left out, as proof terms do; bound variables are named ``x``, ``y``, …, and constants that the
+package made ``c1``, ``c2``, …. Rows are for reading: what counts is the checker's word on the proof.
 """
 
 from __future__ import annotations
@@ -248,6 +248,6 @@ def _instance(says: Signed, term: Term) -> Signed:
 
 
 def _letter(_: str, taken: frozenset[str]) -> str:
-    """The first letter that is not taken: all bound variables of a line have names that the package made."""
+    """The first letter that is not taken: bound variables of normal forms do not have the names that were written."""
     letters = chain("xyzuvw", (f"x{number}" for number in count(1)))
     return next(letter for letter in letters if letter not in taken)

@@ -212,10 +212,10 @@ def fresh_variable(variable: Var, taken: frozenset[Var] | set[Var]) -> Var:
 def alpha_normal(formula: Formula) -> Formula:
     """The formula with each bound variable named by the depth of quantifiers below it.
 
-    Equal (``is``) exactly for alpha-equivalent formulas. Subformulas of a normal formula are normal, and so are its
-    instances by ground terms. An innermost variable is named ``x``, as in most formulas, which are normal then; the
-    others, and an innermost one beside a free ``x``, have names that no grammar of the package can write (``␣0``,
-    ``␣1``, …).
+    Equal (``is``) exactly for alpha-equivalent formulas. Subformulas of a normal formula are normal, and so are
+    instances of a quantified one by ground terms. An innermost variable is named ``x``, as in most formulas, which are
+    normal then. The others, and an innermost one beside a free ``x``, have names that no grammar of the package can
+    write (``␣0``, ``␣1``, …), so no free variable has them.
     """
     return _quantified_normal(formula) if formula.quantifiers else formula
 
