@@ -19,7 +19,7 @@ MAX_LENGTH = 20_000
 """The longest text that is read, in characters."""
 
 _CACHED_LENGTH = 200  # longer texts are rare, and not memoised: a formula takes some 70 bytes per character
-_CACHED_TEXTS = 1 << 15
+_CACHED_TEXTS = 1 << 13
 
 
 @overload

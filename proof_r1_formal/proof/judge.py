@@ -35,7 +35,7 @@ CHECK_STEPS = 400_000
 """Budget of the questions of one rule check."""
 
 _REMEMBERED_PROBLEMS = 256
-_REMEMBERED_STEPS = 1 << 14
+_REMEMBERED_STEPS = 1 << 13
 
 EvidenceLevel: TypeAlias = Literal["none", "checked", "kernel"]
 """How the evidence of verdicts on entailment is rechecked: by the small checkers, by Lean's kernel as well, or not at

@@ -36,7 +36,7 @@ class Oracle:
         spent: what answers every question from now on; None while questions may be asked.
     """
 
-    def __init__(self, solver: Solver, *, tables: bool = False, memory: int = 1 << 14) -> None:
+    def __init__(self, solver: Solver, *, tables: bool = False, memory: int = 1 << 12) -> None:
         self.solver = solver
         self.spent: Unknown | None = None
         self.tables = tables
@@ -111,8 +111,8 @@ class Oracle:
         return semantic_key(formula)
 
     def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
-        """Do the formulas have no model? A refutation carries one."""
-        return self.entails(formulas, BOTTOM)
+        """Do the formulas have no model? A refutation carries one. Not remembered, as a problem asks it once."""
+        return self._entails(formulas, BOTTOM)
 
 
 class Metered(Oracle):
