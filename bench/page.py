@@ -18,20 +18,23 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from urllib.parse import quote
 
 from playwright.sync_api import Browser, sync_playwright
 
 from bench.traces import reference_traces, rollouts
 from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.page import page
 
 TRACES = 5000
+SHOWN = 4000
 OPENINGS = 5
 
 
-def make(folder: Path, out: Path) -> dict[str, float]:
-    """Write the page; how long that took, and how large it is."""
+def make(folder: Path, out: Path) -> tuple[dict[str, float], str]:
+    """Write the page; how long that took, how large it is, and the address in it of a trace with a graph."""
     base = reference_traces(folder)
     samples = rollouts(base, 0, each=12)[:TRACES]
     numbers: Counter[str] = Counter()
@@ -45,15 +48,17 @@ def make(folder: Path, out: Path) -> dict[str, float]:
     start = time.process_time()
     html = page(verifier, problems, completions)
     out.write_bytes(html)
-    return {
+    drawn = next(one for one in completions[SHOWN:] if read_completion(one.completion).parsed)
+    made = {
         "traces": len(completions),
         "problems": len(problems),
         "cpu_s": round(time.process_time() - start, 2),
         "megabytes": round(len(html) / 1e6, 2),
     }
+    return made, f"#/trace/{quote(drawn.problem_id, safe='')}/{drawn.sample}"
 
 
-def opened(browser: Browser, url: str) -> dict[str, float]:
+def opened(browser: Browser, url: str, trace: str) -> dict[str, float]:
     """Milliseconds until the list is painted and the document read, and for a search and for a trace after that."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     window = context.new_page()
@@ -63,7 +68,7 @@ def opened(browser: Browser, url: str) -> dict[str, float]:
     window.wait_for_selector(".rows a")
     metrics = {entry["name"]: entry["value"] for entry in devtools.send("Performance.getMetrics")["metrics"]}
     found: dict[str, float] = window.evaluate(
-        """async () => {
+        """async (trace) => {
             const entry = performance.getEntriesByType("navigation")[0];
             const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
             const until = async (holds) => {
@@ -76,10 +81,11 @@ def opened(browser: Browser, url: str) -> dict[str, float]:
             search.value = "heart";
             search.dispatchEvent(new Event("input", { bubbles: true }));
             const searched = await until(() => document.querySelector(".count").textContent.includes(" of "));
-            location.hash = "#/trace/4000";
+            location.hash = trace;
             const shown = await until(() => document.querySelector(".graph .node") !== null);
             return { painted: paint, read: entry.domContentLoadedEventEnd, searched, shown };
-        }"""
+        }""",
+        trace,
     )
     context.close()
     return {**found, "main_thread_cpu": 1000 * metrics["TaskDuration"]}
@@ -96,9 +102,9 @@ def main() -> None:
         sys.exit("there is no Chromium on PATH")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         file = Path(folder) / "report.html"
-        made = make(arguments.data, file)
+        made, trace = make(arguments.data, file)
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        times = [opened(browser, file.as_uri()) for _ in range(OPENINGS)]
+        times = [opened(browser, file.as_uri(), trace) for _ in range(OPENINGS)]
         version = browser.version
         browser.close()
     median = {name: round(statistics.median(each[name] for each in times)) for name in times[0]}
