@@ -79,24 +79,23 @@ def fingerprint_price(formula: Formula) -> int:
     return min(_visits(formula), MAX_VISITS) // VISITS_PER_STEP
 
 
-@once
-def _visits(formula: Formula) -> int:
+def _visits(part: Formula | Term) -> int:
     """How many parts and table rows :func:`_truth` reads in two elements: twice as many below each quantifier."""
-    total = 0
-    pending: list[tuple[Formula | Term, int]] = [(formula, 1)]
-    while pending:
-        part, times = pending.pop()
-        total += times
+    known: int | None = part.memo.get("visits")  # not by ``once``, which would take two frames for each level
+    if known is None:
+        known = 1
         if isinstance(part, Atom | App):
-            total += times << sum([isinstance(argument, App) for argument in part.arguments])
-            pending += [(argument, times) for argument in part.arguments]
+            known += 1 << sum([isinstance(argument, App) for argument in part.arguments])
+            for argument in part.arguments:
+                known += _visits(argument)
         elif isinstance(part, Not):
-            pending.append((part.body, times))
+            known += _visits(part.body)
         elif isinstance(part, Binary | Eq):
-            pending += ((part.left, times), (part.right, times))
+            known += _visits(part.left) + _visits(part.right)
         elif isinstance(part, Binder):
-            pending.append((part.body, 2 * times))
-    return total
+            known += 2 * _visits(part.body)
+        part.memo["visits"] = known
+    return known
 
 
 def _truth(formula: Formula, values: _Values, *, single: bool) -> int:
