@@ -219,7 +219,9 @@ def _needs(formula: Formula, sign: bool) -> _Needs:
     key = "needs if true" if sign else "needs if false"
     found: _Needs | None = formula.memo.get(key)
     if found is None:
-        found = formula.memo[key] = _found_needs(formula, sign)
+        found = _found_needs(formula, sign)
+        if (formula, sign) not in found.strong:  # it would hold itself
+            formula.memo[key] = found
     return found
 
 

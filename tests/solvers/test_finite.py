@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from itertools import combinations
 from typing import assert_never
+from weakref import ref
 
 import pytest
 from hypothesis import given, settings
@@ -525,3 +527,17 @@ def test_worst_cases_leave_the_reports_beside_them_alone() -> None:
         undecided = any(finding.code is Code.UNDECIDED for finding in step_report.findings)
         assert step_report.schema
         assert undecided or step_report.semantic == (right is Entailed)
+
+
+def test_a_decided_formula_is_freed_at_once() -> None:
+    """What is cached with a formula must not hold it, or only the garbage collector frees it."""
+    x = var("x")
+    formula = Exists(x, atom("freed", x))
+    held = ref(formula)
+    gc.disable()
+    try:
+        assert isinstance(SOLVER.decide(Query((formula,), atom("freed", const("a")))), Refuted)
+        del formula
+        assert held() is None
+    finally:
+        gc.enable()
