@@ -326,15 +326,14 @@ def parsing(samples: list[Sample]) -> Json:
 def scaling() -> list[Json]:
     """Traces per CPU second of generated traces, one size changed at a time."""
     rows = []
-    sizes = {
-        "premises": (12, 48, 192, 768),
-        "actions": (3, 12, 48, 192),
-        "constants": (1, 4, 16, 64),
-        "depth": (0, 4, 16, 64),
+    sizes: dict[str, dict[int, Sample]] = {
+        "premises": {n: generated(premises=n) for n in (12, 48, 192, 768)},
+        "actions": {n: generated(actions=n) for n in (3, 12, 48, 192)},
+        "constants": {n: generated(constants=n) for n in (1, 4, 16, 64)},
+        "depth": {n: generated(depth=n) for n in (0, 4, 16, 64)},
     }
-    for name, values in sizes.items():
-        for value in values:
-            sample = generated(**{name: value})  # type: ignore[arg-type]  # of these arguments all are numbers
+    for name, samples in sizes.items():
+        for value, sample in samples.items():
             cold = []
             for _ in range(5):
                 forget()
