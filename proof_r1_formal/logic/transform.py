@@ -215,7 +215,7 @@ def alpha_normal(formula: Formula) -> Formula:
     Equal (``is``) exactly for alpha-equivalent formulas. Subformulas of a normal formula are normal, and so are
     instances of a quantified one by ground terms. An innermost variable is named ``x``, as in most formulas, which are
     normal then. The others, and an innermost one beside a free ``x``, have names that no grammar of the package can
-    write (``␣0``, ``␣1``, …), so no free variable has them.
+    write (``␣0``, ``␣1``, …), so no free variable of a text has them.
     """
     return _quantified_normal(formula) if formula.quantifiers else formula
 

@@ -129,7 +129,7 @@ def test_instances_of_theorems_neither_capture_nor_mix_sorts(case: str) -> None:
 
 
 def test_a_sort_of_the_conclusion_alone_counts() -> None:
-    """From one thing only it does not follow that there is one person only: nothing says that persons are things."""
+    """That there is only one thing does not entail that there is only one person: persons are another sort."""
     inner = Arbitrary(f("∀y:Person c = y"), D, (Instance(0, C), Instance(1, D)))
     proof = (Arbitrary(f("∀x:Person ∀y:Person x = y"), C, (inner,)),)
     premises, conclusion = claim("∀x ∀y x = y ⊢ ∀x:Person ∀y:Person x = y")
