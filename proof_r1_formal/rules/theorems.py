@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from proof_r1_formal.errors import CatalogueError
+from proof_r1_formal.evidence.checker import shown
 from proof_r1_formal.evidence.term import Apply, Line, Proof, Repeat, Theorem, renumbered, signed
 from proof_r1_formal.logic.pattern import instance
 from proof_r1_formal.logic.syntax import Formula, Var
@@ -33,7 +34,9 @@ def theorem(schema: Schema) -> Theorem:
 
 
 def instance_proof(match: Match, dependencies: Sequence[Formula], conclusion: Formula) -> Proof | None:
-    """The proof term of a step that is an instance of a schema; None if the search for a part of it ends.
+    """The proof term of a step that is an instance of a schema.
+
+    None if the search for a part of it ends, or shows the part only by a contradiction between the dependencies.
 
     Args:
         match: the instance.
@@ -52,7 +55,7 @@ def instance_proof(match: Match, dependencies: Sequence[Formula], conclusion: Fo
                 return number
         first = len(dependencies) + len(lines)
         proof = search(known, goal, fresh=f"␣{len(lines)}c").proof
-        if proof is None:
+        if proof is None or shown(proof, known, goal)[0] != signed(goal):
             return None
         lines.extend(renumbered(proof, numbers, first))
         return len(dependencies) + len(lines) - 1
@@ -64,8 +67,8 @@ def instance_proof(match: Match, dependencies: Sequence[Formula], conclusion: Fo
             return None
         given.append(number)
     lines.append(Apply(applied, substitution, tuple(given)))
-    shown = len(dependencies) + len(lines) - 1
-    end = derive((instance(applied.conclusion, substitution),), (shown,), conclusion)
+    applied_at = len(dependencies) + len(lines) - 1
+    end = derive((instance(applied.conclusion, substitution),), (applied_at,), conclusion)
     if end is None:
         return None
     if end != len(dependencies) + len(lines) - 1:

@@ -137,3 +137,12 @@ def test_proofs_of_long_instances_fit_on_a_page(name: str, dependencies: tuple[s
     theorem_ = entailment_theorem(premises, goal, proof)
     assert f"ProofR1.{match.schema.lean}" in theorem_.proof
     assert theorem_.proof.count("\n") < 24
+
+
+def test_a_premise_that_only_contradicting_dependencies_give_has_no_proof_by_the_schema() -> None:
+    dependencies = ("p → q", "r", "¬r")
+    rule = FOLIO.find("IMPLICATION_ELIMINATION")
+    assert rule is not None
+    match = _match(rule, dependencies, "q")
+    assert match.minor == (parse_formula("p"),)
+    assert instance_proof(match, [parse_formula(text) for text in dependencies], parse_formula("q")) is None
