@@ -138,7 +138,7 @@ def _semantic_key(formula: Formula) -> SemanticKey | None:
     width = _width(atoms)
     columns = dict(zip(sorted(atoms, key=id), COLUMNS[width], strict=False))
     truth = _truth(formula, columns, ROWS[width])
-    if formula.size == 2 * len(atoms) - 1:  # every leaf is another atom, so the truth depends on each
+    if formula.size == 2 * len(atoms) - 1:  # no ¬, no atom twice: the truth depends on each
         return tuple(columns), truth
     essential = tuple([atom for atom, column in columns.items() if _depends(truth, column, ROWS[width])])
     if len(essential) < len(atoms):
@@ -174,10 +174,7 @@ def _truth(formula: Formula, columns: Mapping[Atom, int], every: int) -> int:
     if isinstance(formula, Not):
         return every ^ _truth(formula.body, columns, every)
     if isinstance(formula, Binary):
-        left, right = formula.left, formula.right
-        left_rows = columns[left] if isinstance(left, Atom) else _truth(left, columns, every)
-        right_rows = columns[right] if isinstance(right, Atom) else _truth(right, columns, every)
-        return combined(formula, left_rows, right_rows, every)
+        return combined(formula, _truth(formula.left, columns, every), _truth(formula.right, columns, every), every)
     return 0 if isinstance(formula, Bottom) else every
 
 
