@@ -3,7 +3,9 @@
 Tasks wait in one queue. A worker runs one task at a time; it is sent the next one early if more wait than the other
 workers could begin. A task that takes too long fails, and its worker is ended. If a worker dies, its running task is
 retried, because the worker may have been killed from outside; a task that was only sent early returns to the head of
-the queue. A dead worker is replaced, even an idle one. A worker that has grown too large is replaced between two tasks.
+the queue. From then on, each of them is only sent to an idle worker, and nothing is sent behind it: on Ray, a death can
+destroy the reply to the task before the one that caused it, and a task alone is not blamed for another. A dead worker
+is replaced, even an idle one. A worker that has grown too large is replaced between two tasks.
 """
 
 from __future__ import annotations
@@ -40,12 +42,13 @@ _Result = TypeVar("_Result")
 
 @dataclass(slots=True, eq=False)
 class _Ticket:
-    """A task in the queue."""
+    """A task in the queue, how often a worker died over it, and whether it must have a worker for itself."""
 
     function: Function
     task: Any
     result: asyncio.Future[Any]
     attempts: int = 0
+    alone: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -221,10 +224,14 @@ class Pool:
                     continue
                 while self._queue and self._queue[0].result.done():  # nobody waits for it any more
                     self._queue.popleft()
-                # one that is sent early waits behind another, which a worker that is just starting might not
-                if not self._queue or (room and len(self._queue) < self.count):
+                if not self._queue:
                     return
-                self._send_to(member)
+                if not member.sent or self._may_wait_behind(member.sent[0]):
+                    self._send_to(member)
+
+    def _may_wait_behind(self, running: _Ticket) -> bool:
+        """Whether the next task may be sent early; a worker that is just starting might run it sooner."""
+        return len(self._queue) >= self.count and not running.alone and not self._queue[0].alone
 
     def _send_to(self, member: _Member) -> None:
         ticket = self._queue[0]
@@ -248,6 +255,8 @@ class Pool:
         """The worker died over the first task that it was sent, which may be tried again, or not."""
         if not member.sent:
             return
+        for ticket in member.sent:
+            ticket.alone = True
         member.sent[0].attempts += 1
         if member.sent[0].attempts >= self._backend.attempts:
             message = f"{self._backend.attempts} workers died while they ran the same task ({error})"

@@ -144,8 +144,7 @@ def test_a_task_that_hangs(engine: str) -> None:
 
 def test_a_task_is_tried_again_after_each_death_of_its_own(engine: str, attempts: int, tmp_path: Path) -> None:
     deadly = attempts - 1
-    # one that does not die stands between two that do: on Ray, a death may destroy the reply to the task before it
-    deaths = [deadly, 0, deadly - 1, 0]
+    deaths = [deadly, deadly, 0, deadly - 1, deadly]
     given = [(tmp_path / f"task-{number}", times) for number, times in enumerate(deaths)]
     with worker_pool(1, engine=engine, limits=Limits(PATIENCE)) as pool:
         assert list(pool.map(tasks.die_at_first, given)) == deaths
