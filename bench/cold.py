@@ -20,7 +20,7 @@ def forget() -> None:
                     value.cache_clear()
     gc.unfreeze()
     gc.collect()
-    for node in [entry() for entry in syntax._NODES.values()]:
-        if node is not None:
-            node.memo.clear()
+    syntax.drop_unused()
+    for node in syntax._NODES.values():
+        node.memo.clear()
     gc.freeze()

@@ -11,6 +11,7 @@ from proof_r1_formal.logic.show import SYMBOLS
 from proof_r1_formal.logic.syntax import (
     App,
     Atom,
+    Binary,
     Bottom,
     Eq,
     Exists,
@@ -76,7 +77,7 @@ def shape(formula: Formula) -> Shape:
             case ForAll(variable, body) | Exists(variable, body):
                 write_term(variable)
                 write(body)
-            case _:
+            case Binary():
                 write(part.left)
                 write(part.right)
 

@@ -157,7 +157,7 @@ def _infix(formula: Formula, notation: Notation, strength: int, *, last: bool) -
         return text if closed else f"({text})"
     if isinstance(formula, Eq):
         return f"{show_term(formula.left)} {symbols[Eq]} {show_term(formula.right)}"
-    if isinstance(formula, Top | Bottom):
+    if not isinstance(formula, Binder):
         return symbols[type(formula)]
     sort = "" if formula.variable.sort == ENTITY else f":{_binder(formula.variable.sort)}"
     text = f"{symbols[type(formula)]}{_bound(formula)}{sort} {_infix(formula.body, notation, _TIGHT, last=True)}"

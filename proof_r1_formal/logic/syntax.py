@@ -1,9 +1,10 @@
 """The abstract syntax of many-sorted first-order logic with equality.
 
 Nodes are immutable and *interned* (hash-consed): building a node that exists gives the same object, so equality is
-identity, hashing is free, and nodes are good dictionary keys. The table of nodes holds weak references, so a node lives
-as long as something uses it. Binary connectives stay binary, as written; flattened views are in ``logic.transform``.
-Names are arbitrary non-empty strings; ``logic.show`` quotes those that need it.
+identity, hashing is free, and nodes are good dictionary keys. Each time the table of nodes has doubled, it drops those
+that nothing else refers to (:func:`drop_unused`); it does not hold them weakly, because compiled classes cannot be.
+Binary connectives stay binary, as written; flattened views are in ``logic.transform``. Names are arbitrary non-empty
+strings; ``logic.show`` quotes those that need it.
 
 What follows from a node alone is computed once: eagerly what every node needs, and on first use what few need, by the
 function that defines it (``symbols``, ``alpha_normal``, …), which keeps its result in the node's ``memo``.
@@ -20,46 +21,43 @@ import threading
 from collections.abc import Callable
 from functools import reduce, wraps
 from html import escape
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
-from weakref import ref
+from sys import getrefcount, maxsize
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-ENTITY = "Entity"
+ENTITY: Final = "Entity"
 """The default sort."""
 
 _T = TypeVar("_T", bound="Node")
 _R = TypeVar("_R")
 
 
-class _Entry(ref[Any]):
-    """A node in the table, and its key there."""
-
-    __slots__ = ("key",)
-
-    key: tuple[Any, ...]
-
-
-_NODES: dict[tuple[Any, ...], _Entry] = {}
-_LOCK = threading.RLock()  # the death of a node may fall into the making of another
-_CLOSED: frozenset[Any] = frozenset()
+_NODES: Final[dict[tuple[Any, ...], Any]] = {}
+"""The table: class and parts of a node -> the node."""
+_FEW: Final = 1 << 14
+"""How many nodes may be in the table without a search for unused ones."""
+_LOCK: Final = threading.RLock()  # garbage collection may make a node while another is entered
+_CLOSED: Final[frozenset[Any]] = frozenset()
 
 
 class Node:
     """Base of terms and formulas.
 
     Attributes:
-        free: the variables that occur free.
         height: how deep the node is nested, terms included; 1 for a constant.
         memo: what functions of the node alone keep: name of the function -> result.
     """
 
-    __slots__ = ("__weakref__", "free", "height", "memo")
+    __slots__ = ("height", "memo")
 
-    free: frozenset[Var]
     height: int
     memo: dict[str, Any]
+
+    def _describe(self, height: int) -> None:
+        object.__setattr__(self, "height", height)
+        object.__setattr__(self, "memo", {})
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a {type(self).__name__} is immutable; its {name!r} cannot be set")
@@ -88,13 +86,7 @@ class Node:
 
 def _names(node: Node) -> tuple[str, ...]:
     """The names of a node's parts."""
-    return type(node).__match_args__  # type: ignore[attr-defined,no-any-return]  # each class states its own
-
-
-def _forget(entry: _Entry) -> None:
-    with _LOCK:
-        if _NODES.get(entry.key) is entry:
-            del _NODES[entry.key]
+    return type(node).__match_args__  # type: ignore[attr-defined,no-any-return]  # each class has its own, as the compiler wants
 
 
 def once(function: Callable[[_T], _R]) -> Callable[[_T], _R]:
@@ -114,15 +106,7 @@ def once(function: Callable[[_T], _R]) -> Callable[[_T], _R]:
     return remembering
 
 
-_ITSELF = object()
-
-
-def _setter(cls: type, name: str) -> Callable[[object, object], None]:
-    """What sets a slot, for the one who makes the node."""
-    return cls.__dict__[name].__set__  # type: ignore[no-any-return]
-
-
-_set_free, _set_height, _set_memo = [_setter(Node, name) for name in ("free", "height", "memo")]
+_ITSELF: Final = object()
 
 
 # -- terms ------------------------------------------------------------------------------------------------------------
@@ -132,41 +116,57 @@ class Var(Node):
     """A variable of a sort: ``Var("x", ENTITY)``."""
 
     __slots__ = ("name", "sort")
-    __match_args__ = ("name", "sort")
+    __match_args__: ClassVar = ("name", "sort")
 
     name: str
     sort: str
 
     @property
-    def free(self) -> frozenset[Var]:  # type: ignore[override]  # made when it is asked for: no variable holds itself
-        """The variable itself."""
+    def free(self) -> frozenset[Var]:  # made when it is asked for: no variable holds itself
+        """The variables that occur free: itself."""
         return frozenset((self,))
 
     def __new__(cls, name: str, sort: str) -> Var:
         key = (Var, name, sort)
-        found = _NODES.get(key)
-        node: Var | None = None if found is None else found()
-        return _new_variable(key) if node is None else node
+        found: Var | None = _NODES.get(key)
+        if found is not None:
+            return found
+        node = object.__new__(cls)
+        object.__setattr__(node, "name", name)
+        object.__setattr__(node, "sort", sort)
+        node._describe(1)
+        return _entered(key, node)
 
 
 class App(Node):
     """A function applied to terms; a constant is an application to no terms: ``App("socrates", ())``.
 
     Its ``sort`` is given only where it shall not follow from the formula around it (``SignatureBuilder.sorted``).
+
+    Attributes:
+        free: the variables that occur free.
     """
 
-    __slots__ = ("arguments", "function", "sort")
-    __match_args__ = ("function", "arguments", "sort")
+    __slots__ = ("arguments", "free", "function", "sort")
+    __match_args__: ClassVar = ("function", "arguments", "sort")
 
+    free: frozenset[Var]
     function: str
     arguments: tuple[Term, ...]
     sort: str | None
 
     def __new__(cls, function: str, arguments: tuple[Term, ...], sort: str | None = None) -> App:
         key = (App, function, arguments, sort)
-        found = _NODES.get(key)
-        node: App | None = None if found is None else found()
-        return _new_application(key) if node is None else node
+        found: App | None = _NODES.get(key)
+        if found is not None:
+            return found
+        node = object.__new__(cls)
+        object.__setattr__(node, "function", function)
+        object.__setattr__(node, "arguments", arguments)
+        object.__setattr__(node, "sort", sort)
+        object.__setattr__(node, "free", _free_in(arguments))
+        node._describe(_height_of(arguments))
+        return _entered(key, node)
 
     def on(self, arguments: tuple[Term, ...], *, function: str | None = None) -> App:
         """The term with other arguments, and another function if one is named."""
@@ -183,14 +183,22 @@ class _Formula(Node):
     """Base of formulas.
 
     Attributes:
+        free: the variables that occur free.
         quantifiers: how deep quantifiers are nested; 0 without any.
         size: the number of subformulas, repeats included.
     """
 
-    __slots__ = ("quantifiers", "size")
+    __slots__ = ("free", "quantifiers", "size")
 
+    free: frozenset[Var]
     quantifiers: int
     size: int
+
+    def _describe_formula(self, free: frozenset[Var], height: int, quantifiers: int, size: int) -> None:
+        self._describe(height)
+        object.__setattr__(self, "free", free)
+        object.__setattr__(self, "quantifiers", quantifiers)
+        object.__setattr__(self, "size", size)
 
     def __rich__(self) -> Text:
         from rich.text import Text
@@ -205,148 +213,186 @@ class Top(_Formula):
     """⊤, true in every structure."""
 
     __slots__ = ()
-    __match_args__ = ()
+    __match_args__: ClassVar = ()
 
     def __new__(cls) -> Top:
-        return TOP
+        key = (Top,)
+        found: Top | None = _NODES.get(key)
+        if found is not None:
+            return found
+        node = object.__new__(cls)
+        node._describe_formula(_CLOSED, 1, 0, 1)
+        return _entered(key, node)
 
 
 class Bottom(_Formula):
     """⊥, false in every structure."""
 
     __slots__ = ()
-    __match_args__ = ()
+    __match_args__: ClassVar = ()
 
     def __new__(cls) -> Bottom:
-        return BOTTOM
+        key = (Bottom,)
+        found: Bottom | None = _NODES.get(key)
+        if found is not None:
+            return found
+        node = object.__new__(cls)
+        node._describe_formula(_CLOSED, 1, 0, 1)
+        return _entered(key, node)
 
 
 class Atom(_Formula):
     """A predicate applied to terms; a proposition is a predicate applied to none."""
 
     __slots__ = ("arguments", "predicate")
-    __match_args__ = ("predicate", "arguments")
+    __match_args__: ClassVar = ("predicate", "arguments")
 
     predicate: str
     arguments: tuple[Term, ...]
 
     def __new__(cls, predicate: str, arguments: tuple[Term, ...]) -> Atom:
         key = (Atom, predicate, arguments)
-        found = _NODES.get(key)
-        node: Atom | None = None if found is None else found()
-        return _new_atom(key) if node is None else node
+        found: Atom | None = _NODES.get(key)
+        if found is not None:
+            return found
+        node = object.__new__(cls)
+        object.__setattr__(node, "predicate", predicate)
+        object.__setattr__(node, "arguments", arguments)
+        node._describe_formula(_free_in(arguments), _height_of(arguments), 0, 1)
+        return _entered(key, node)
 
 
 class Eq(_Formula):
     """``left = right``."""
 
     __slots__ = ("left", "right")
-    __match_args__ = ("left", "right")
+    __match_args__: ClassVar = ("left", "right")
 
     left: Term
     right: Term
 
     def __new__(cls, left: Term, right: Term) -> Eq:
         key = (Eq, left, right)
-        found = _NODES.get(key)
-        node: Eq | None = None if found is None else found()
-        return _new_equation(key) if node is None else node
+        found: Eq | None = _NODES.get(key)
+        if found is not None:
+            return found
+        node = object.__new__(cls)
+        object.__setattr__(node, "left", left)
+        object.__setattr__(node, "right", right)
+        node._describe_formula(_free_in((left, right)), _height_of((left, right)), 0, 1)
+        return _entered(key, node)
 
 
 class Not(_Formula):
     """¬body."""
 
     __slots__ = ("body",)
-    __match_args__ = ("body",)
+    __match_args__: ClassVar = ("body",)
 
     body: Formula
 
     def __new__(cls, body: Formula) -> Not:
         key = (Not, body)
-        found = _NODES.get(key)
-        node: Not | None = None if found is None else found()
-        return _new_negation(key) if node is None else node
+        found: Not | None = _NODES.get(key)
+        if found is not None:
+            return found
+        node = object.__new__(cls)
+        object.__setattr__(node, "body", body)
+        node._describe_formula(body.free, body.height + 1, body.quantifiers, body.size + 1)
+        return _entered(key, node)
 
 
 class Binary(_Formula):
     """Base of the binary connectives."""
 
     __slots__ = ("left", "right")
-    __match_args__ = ("left", "right")
+    __match_args__: ClassVar = ("left", "right")
 
     left: Formula
     right: Formula
 
-    def __new__(cls: type[_T], left: Formula, right: Formula) -> _T:
+    def __new__(cls, left: Formula, right: Formula) -> Self:
         key = (cls, left, right)
-        found = _NODES.get(key)
-        node: _T | None = None if found is None else found()
-        return _new_binary(key) if node is None else node
+        found: Self | None = _NODES.get(key)
+        if found is not None:
+            return found
+        node = object.__new__(cls)
+        object.__setattr__(node, "left", left)
+        object.__setattr__(node, "right", right)
+        free = left.free | right.free if left.free or right.free else _CLOSED
+        height = 1 + max(left.height, right.height)
+        node._describe_formula(free, height, max(left.quantifiers, right.quantifiers), left.size + right.size + 1)
+        return _entered(key, node)
 
 
 class And(Binary):
     """left ∧ right."""
 
     __slots__ = ()
-    __match_args__ = ("left", "right")
+    __match_args__: ClassVar = ("left", "right")
 
 
 class Or(Binary):
     """left ∨ right."""
 
     __slots__ = ()
-    __match_args__ = ("left", "right")
+    __match_args__: ClassVar = ("left", "right")
 
 
 class Xor(Binary):
     """left ⊕ right, exactly one of the two."""
 
     __slots__ = ()
-    __match_args__ = ("left", "right")
+    __match_args__: ClassVar = ("left", "right")
 
 
 class Implies(Binary):
     """left → right."""
 
     __slots__ = ()
-    __match_args__ = ("left", "right")
+    __match_args__: ClassVar = ("left", "right")
 
 
 class Iff(Binary):
     """left ↔ right."""
 
     __slots__ = ()
-    __match_args__ = ("left", "right")
+    __match_args__: ClassVar = ("left", "right")
 
 
 class Binder(_Formula):
     """Base of the quantified formulas, which bind a variable."""
 
     __slots__ = ("body", "variable")
-    __match_args__ = ("variable", "body")
+    __match_args__: ClassVar = ("variable", "body")
 
     variable: Var
     body: Formula
 
-    def __new__(cls: type[_T], variable: Var, body: Formula) -> _T:
+    def __new__(cls, variable: Var, body: Formula) -> Self:
         key = (cls, variable, body)
-        found = _NODES.get(key)
-        node: _T | None = None if found is None else found()
-        return _new_quantified(key) if node is None else node
+        found: Self | None = _NODES.get(key)
+        if found is not None:
+            return found
+        node = object.__new__(cls)
+        object.__setattr__(node, "variable", variable)
+        object.__setattr__(node, "body", body)
+        node._describe_formula(body.free - {variable}, body.height + 1, body.quantifiers + 1, body.size + 1)
+        return _entered(key, node)
 
 
 class ForAll(Binder):
     """∀variable body."""
 
     __slots__ = ()
-    __match_args__ = ("variable", "body")
+    __match_args__: ClassVar = ("variable", "body")
 
 
 class Exists(Binder):
     """∃variable body."""
 
     __slots__ = ()
-    __match_args__ = ("variable", "body")
+    __match_args__: ClassVar = ("variable", "body")
 
 
 Connective: TypeAlias = And | Or | Xor | Implies | Iff
@@ -354,50 +400,41 @@ Quantified: TypeAlias = ForAll | Exists
 Formula: TypeAlias = Top | Bottom | Atom | Eq | Not | Connective | Quantified
 
 
-# -- making nodes -----------------------------------------------------------------------------------------------------
+# -- the table of nodes -----------------------------------------------------------------------------------------------
 
-_set_name, _set_sort = _setter(Var, "name"), _setter(Var, "sort")
-_set_function, _set_inside, _set_own_sort = [_setter(App, name) for name in ("function", "arguments", "sort")]
-_set_quantifiers, _set_size = _setter(_Formula, "quantifiers"), _setter(_Formula, "size")
-_set_predicate, _set_arguments = _setter(Atom, "predicate"), _setter(Atom, "arguments")
-_set_first, _set_second = _setter(Eq, "left"), _setter(Eq, "right")
-_set_negated = _setter(Not, "body")
-_set_left, _set_right = _setter(Binary, "left"), _setter(Binary, "right")
-_set_variable, _set_body = _setter(Binder, "variable"), _setter(Binder, "body")
+_limit = _FEW  # how many nodes may be in the table before unused ones are dropped
 
 
-def _interned(key: tuple[Any, ...], node: Any) -> Any:
-    """The node of the key: this one, unless another thread has made it in the meantime."""
+def _entered(key: tuple[Any, ...], node: _T) -> _T:
+    """The node of the key: this one, unless another thread has entered one in the meantime."""
     with _LOCK:
-        found = _NODES.get(key)
-        known = None if found is None else found()
-        if known is not None:
-            return known
-        entry = _NODES[key] = _Entry(node, _forget)
-        entry.key = key
-        return node
+        if len(_NODES) >= _limit:
+            drop_unused()
+        return _NODES.setdefault(key, node)  # type: ignore[no-any-return]
 
 
-def _described(node: Any, free: frozenset[Var], height: int) -> None:
-    _set_free(node, free)
-    _set_height(node, height)
-    _set_memo(node, {})
+def drop_unused() -> None:
+    """Remove the nodes from the table that nothing else refers to.
 
-
-def _described_formula(node: Any, free: frozenset[Var], height: int, quantifiers: int, size: int) -> None:
-    _set_free(node, free)
-    _set_height(node, height)
-    _set_memo(node, {})
-    _set_quantifiers(node, quantifiers)
-    _set_size(node, size)
-
-
-def _new_variable(key: tuple[Any, ...]) -> Any:
-    node = object.__new__(Var)
-    _set_name(node, key[1])
-    _set_sort(node, key[2])
-    _described(node, _CLOSED, 1)
-    return _interned(key, node)
+    Other threads may read the table meanwhile, but not enter nodes.
+    """
+    global _limit
+    with _LOCK:
+        _limit = maxsize
+        try:
+            entries = [*_NODES.items(), ((), object())]  # the last one tells how many references this function holds
+            unused = 0
+            while entries:  # parents before their parts, which are older
+                key, node = entries.pop()
+                references = getrefcount(node)
+                if not unused:
+                    unused = references + 1  # that of the table
+                elif references == unused:
+                    del _NODES[key]
+                    if getrefcount(node) == unused:  # another thread read it from the table just before
+                        _NODES[key] = node
+        finally:
+            _limit = max(_FEW, 2 * len(_NODES))
 
 
 def _free_in(arguments: tuple[Term, ...]) -> frozenset[Var]:
@@ -410,68 +447,8 @@ def _height_of(arguments: tuple[Term, ...]) -> int:
     return 1 + max([argument.height for argument in arguments]) if arguments else 1
 
 
-def _new_application(key: tuple[Any, ...]) -> Any:
-    node = object.__new__(App)
-    _set_function(node, key[1])
-    _set_inside(node, key[2])
-    _set_own_sort(node, key[3])
-    _described(node, _free_in(key[2]), _height_of(key[2]))
-    return _interned(key, node)
-
-
-def _new_atom(key: tuple[Any, ...]) -> Any:
-    node = object.__new__(Atom)
-    _set_predicate(node, key[1])
-    _set_arguments(node, key[2])
-    _described_formula(node, _free_in(key[2]), _height_of(key[2]), 0, 1)
-    return _interned(key, node)
-
-
-def _new_equation(key: tuple[Any, ...]) -> Any:
-    node = object.__new__(Eq)
-    _set_first(node, key[1])
-    _set_second(node, key[2])
-    _described_formula(node, _free_in(key[1:]), _height_of(key[1:]), 0, 1)
-    return _interned(key, node)
-
-
-def _new_negation(key: tuple[Any, ...]) -> Any:
-    body = key[1]
-    node = object.__new__(Not)
-    _set_negated(node, body)
-    _described_formula(node, body.free, body.height + 1, body.quantifiers, body.size + 1)
-    return _interned(key, node)
-
-
-def _new_binary(key: tuple[Any, ...]) -> Any:
-    cls, left, right = key
-    node = object.__new__(cls)
-    _set_left(node, left)
-    _set_right(node, right)
-    free = left.free | right.free if left.free or right.free else _CLOSED
-    height = max(right.height, left.height)
-    quantifiers = max(right.quantifiers, left.quantifiers)
-    _described_formula(node, free, height + 1, quantifiers, left.size + right.size + 1)
-    return _interned(key, node)
-
-
-def _new_quantified(key: tuple[Any, ...]) -> Any:
-    cls, variable, body = key
-    node = object.__new__(cls)
-    _set_variable(node, variable)
-    _set_body(node, body)
-    _described_formula(node, body.free - {variable}, body.height + 1, body.quantifiers + 1, body.size + 1)
-    return _interned(key, node)
-
-
-def _constant_formula(cls: type[_T]) -> _T:
-    node = object.__new__(cls)
-    _described_formula(node, _CLOSED, 1, 0, 1)
-    return node
-
-
-TOP = _constant_formula(Top)
-BOTTOM = _constant_formula(Bottom)
+TOP: Final = Top()
+BOTTOM: Final = Bottom()
 
 
 # -- short constructors -----------------------------------------------------------------------------------------------

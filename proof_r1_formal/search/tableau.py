@@ -311,7 +311,7 @@ class Tableau:
                     self._enter_instance(formula, term)
             case Not():
                 raise AssertionError("a formula that begins with ¬ has no node of its own")
-            case _:
+            case Binary():
                 for side in dict.fromkeys(side.formula for side in sides(formula)):
                     self._connectives_of.setdefault(side, []).append(formula)
                     self._enter(side)

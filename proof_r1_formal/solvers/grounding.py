@@ -22,6 +22,7 @@ from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     ENTITY,
+    And,
     App,
     Atom,
     Bottom,
@@ -255,7 +256,7 @@ def _found_needs(formula: Formula, sign: bool) -> _Needs:
                 inside = ((right, value), (left, not value))
             case Xor(left, right) | Iff(left, right):
                 inside = ((right, True), (right, False), (left, True), (left, False))
-            case _:
+            case And() | Or():
                 inside = ((part.right, value), (part.left, value))
         for signed in inside:
             if signed not in seen:

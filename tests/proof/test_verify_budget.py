@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-import proof_r1_formal.logic.syntax
 import proof_r1_formal.proof.session
 from proof_r1_formal.logic.query import Query
+from proof_r1_formal.logic.syntax import _NODES, drop_unused
 from proof_r1_formal.proof.judge import CHECK_STEPS
 from proof_r1_formal.proof.report import Code, Finding
 from proof_r1_formal.proof.session import TRACE_STEPS
@@ -72,21 +70,15 @@ def test_a_trace_of_hard_questions_stops_within_its_budget(
 
 
 @pytest.mark.parametrize("depth", [8, 72])
-def test_the_price_grows_with_the_work_on_deep_formulas(depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_price_grows_with_the_work_on_deep_formulas(depth: int) -> None:
     """Work is counted in nodes that are made. A substitution in a deep formula makes many."""
-    made = 0
-
-    def counted(key: tuple[Any, ...], node: Any) -> Any:
-        nonlocal made
-        made += 1
-        return interned(key, node)
-
     quantifiers, variables = " ".join([f"∀x{n}" for n in range(depth)]), ", ".join([f"x{n}" for n in range(depth)])
     case = problem(f"{quantifiers} R({variables})", "A(a)")
     steps = completion(("s1", ["h1"], f"R({', '.join(['a'] * depth)})", "UNIVERSAL_ELIMINATION"))
-    interned = proof_r1_formal.logic.syntax._interned
-    monkeypatch.setattr(proof_r1_formal.logic.syntax, "_interned", counted)
+    drop_unused()
+    before = len(_NODES)
     report = Verifier().verify(case, steps)
+    made = len(_NODES) - before
     assert 300 < made < 0.25 * VERIFIER.price(case, steps)
     assert report.actions[0].semantic
     assert report.actions[0].rule == (depth < 11)  # the formulas of more are not told apart within the budget
