@@ -11,7 +11,7 @@ One module, so that everything that a "yes" depends on can be read from top to b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, assert_never
+from typing import Final, Literal, assert_never
 from weakref import WeakKeyDictionary
 
 from proof_r1_formal.errors import CatalogueError, ProofError, SignatureError
@@ -64,12 +64,12 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.logic.transform import alpha_normal, instantiate, subformulas, subterms
 
-MAX_DEPTH = 200
+MAX_DEPTH: Final = 200
 """Maximum nesting of blocks."""
-MAX_HEIGHT = 500
+MAX_HEIGHT: Final = 500
 """Maximum nesting of the formulas of a proof: the limit of solvers, and room for combinations."""
 
-_PLACES = ("left side", "right side", "formula")
+_PLACES: Final = ("left side", "right side", "formula")
 
 
 def _where(rows: Sequence[tuple[bool, bool, bool]]) -> list[list[int]]:
@@ -79,7 +79,7 @@ def _where(rows: Sequence[tuple[bool, bool, bool]]) -> list[list[int]]:
     ]
 
 
-_WHERE = {kind: _where(rows) for kind, rows in TRUTH_TABLES.items()}
+_WHERE: Final = {kind: _where(rows) for kind, rows in TRUTH_TABLES.items()}
 
 _proved = WeakKeyDictionary[Theorem, frozenset[str]]()
 """Theorems whose proofs were checked in this process -> the names of the variables that they quantify."""

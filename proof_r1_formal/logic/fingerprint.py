@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import product
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from proof_r1_formal.logic.syntax import (
     App,
@@ -31,14 +31,14 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.logic.truth_table import combined
 
-WIDTH = 128
+WIDTH: Final = 128
 """How many structures of each size there are."""
-EVERYWHERE = (1 << WIDTH) - 1
+EVERYWHERE: Final = (1 << WIDTH) - 1
 """The bits of a formula that is true in all of them."""
 
-MAX_VISITS = 1 << 14
+MAX_VISITS: Final = 1 << 14
 """The most subformulas and table rows that are read for the structures of two elements."""
-VISITS_PER_STEP = 8
+VISITS_PER_STEP: Final = 8
 """How many of them are read at the price of one step (``solvers.base``)."""
 
 _Values: TypeAlias = dict[Var, int]
@@ -125,7 +125,7 @@ def _value(term: Term, values: _Values) -> int:
     return _lookup("function", term.function, term.arguments, values, single=False)
 
 
-_ELEMENTS = {0: (0,), EVERYWHERE: (1,)}
+_ELEMENTS: Final = {0: (0,), EVERYWHERE: (1,)}
 """The bits of a term that denotes the same element in all structures, as a bound variable does -> that element."""
 
 

@@ -41,7 +41,7 @@ MAX_LENGTH: Final = 1_000
 MAX_DEPTH: Final = 50
 """Longer and deeper texts are left to the grammar."""
 
-_TOKEN = re.compile(r"\w+(?:\(\w+(?:, ?\w+)*\)|(?: \w+)*)|[∀∃]\w+(?= ?\(| [∀∃¬]| \w+\()|[^ ]")
+_TOKEN: Final = re.compile(r"\w+(?:\(\w+(?:, ?\w+)*\)|(?: \w+)*)|[∀∃]\w+(?= ?\(| [∀∃¬]| \w+\()|[^ ]")
 """An atom, a quantifier with its variable, or a sign; any other sign is unusual."""
 _UNUSUAL: Final = frozenset(map(str.lower, LOOK_ALIKES)) | RESERVED_WORDS | PROSE_FIRST | PROSE_ANYWHERE | PROSE_INSIDE
 _CONNECTIVES: Final[Mapping[str, tuple[int, type[And | Or | Xor | Implies | Iff]]]] = {

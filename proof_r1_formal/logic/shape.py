@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain, groupby, permutations, product
 from math import factorial, prod
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from proof_r1_formal.logic.show import SYMBOLS
 from proof_r1_formal.logic.syntax import (
@@ -25,7 +25,7 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.logic.transform import alpha_normal
 
-MAX_ORDERS = 24
+MAX_ORDERS: Final = 24
 """How many orders of dependencies that look alike are tried."""
 
 Symbol: TypeAlias = tuple[bool, str]

@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Literal, TypeAlias, assert_never, cast
+from typing import Final, Literal, TypeAlias, assert_never, cast
 
 from proof_r1_formal.errors import require_type
 from proof_r1_formal.logic.readings import (
@@ -53,17 +53,18 @@ from proof_r1_formal.logic.transform import instantiate, subformulas, subterms, 
 
 Notation: TypeAlias = Literal["unicode", "ascii", "juxtaposed", "prefix"]
 
-WORDS = frozenset({*RESERVED_WORDS, "distinct"})
+WORDS: Final = frozenset({*RESERVED_WORDS, "distinct"})
 """Words that a grammar reserves, in any case."""
-_MISREAD = frozenset(LOOK_ALIKES) | PROSE_ANYWHERE | PROSE_INSIDE
+_MISREAD: Final = frozenset(LOOK_ALIKES) | PROSE_ANYWHERE | PROSE_INSIDE
 
 # A reserved word ends where its letters do: ``iff'`` may be a word and a quote, ``iffy`` is a name.
-_NO_WORD = rf"(?!(?ai:{'|'.join(sorted(WORDS))})(?!\w))"
-_PLAIN_NAME = re.compile(rf"{_NO_WORD}\w(?:\w|['’]|-(?=\w))*")  # one with a dot might be read as the end of ``∀x y.``
-_PLAIN_BINDER = re.compile(rf"{_NO_WORD}\w(?:\w|['’])*")
+_NO_WORD: Final = rf"(?!(?ai:{'|'.join(sorted(WORDS))})(?!\w))"
+# A name with a dot might be read as the end of ``∀x y.``.
+_PLAIN_NAME: Final = re.compile(rf"{_NO_WORD}\w(?:\w|['’]|-(?=\w))*")
+_PLAIN_BINDER: Final = re.compile(rf"{_NO_WORD}\w(?:\w|['’])*")
 
 
-SYMBOLS: Mapping[type[Formula], str] = {
+SYMBOLS: Final[Mapping[type[Formula], str]] = {
     Top: "⊤",
     Bottom: "⊥",
     Eq: "=",
@@ -77,7 +78,7 @@ SYMBOLS: Mapping[type[Formula], str] = {
     Exists: "∃",
 }
 """The usual symbol of each kind of formula; an atom has none."""
-_ASCII: Mapping[type[Formula], str] = {
+_ASCII: Final[Mapping[type[Formula], str]] = {
     Top: "true",
     Bottom: "false",
     Eq: "=",
@@ -90,12 +91,12 @@ _ASCII: Mapping[type[Formula], str] = {
     ForAll: "all ",
     Exists: "exists ",
 }
-_INFIX = {"unicode": SYMBOLS, "juxtaposed": SYMBOLS, "ascii": _ASCII}
-_PREFIX_WORDS: dict[type, str] = {And: "and", Xor: "xor", Or: "or", Implies: "->", Iff: "<->"}
+_INFIX: Final = {"unicode": SYMBOLS, "juxtaposed": SYMBOLS, "ascii": _ASCII}
+_PREFIX_WORDS: Final[dict[type, str]] = {And: "and", Xor: "xor", Or: "or", Implies: "->", Iff: "<->"}
 
 # Binding strength; a quantified or negated formula and an atom bind tightest.
-_STRENGTH: dict[type, int] = {Iff: 1, Implies: 2, Or: 3, Xor: 4, And: 5}
-_TIGHT = 6
+_STRENGTH: Final[dict[type, int]] = {Iff: 1, Implies: 2, Or: 3, Xor: 4, And: 5}
+_TIGHT: Final = 6
 
 
 def show(formula: Formula, notation: Notation = "unicode") -> str:

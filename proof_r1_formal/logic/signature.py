@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 import msgspec
 
@@ -245,7 +245,7 @@ def _described(kind: str, arity: int) -> str:
 
 # -- names for other systems ------------------------------------------------------------------------------------------
 
-_PLAIN = re.compile(r"[A-Za-z0-9_]*")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_]*")
 
 
 def mangle(name: str, prefix: str) -> str:

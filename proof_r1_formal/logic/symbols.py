@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -42,7 +42,7 @@ class Symbols(msgspec.Struct, frozen=True, gc=False):
         return frozenset([name for name, (kind, _) in self.uses if kind != "predicate"])
 
 
-_NO_SORTS: frozenset[str] = frozenset()
+_NO_SORTS: Final[frozenset[str]] = frozenset()
 
 
 @once

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, reduce
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from proof_r1_formal.logic.syntax import (
     And,
@@ -34,9 +34,9 @@ from proof_r1_formal.logic.syntax import (
 
 Substitution: TypeAlias = Mapping[Var, Term]
 
-_SIMPLIFIED = 1 << 12
+_SIMPLIFIED: Final = 1 << 12
 """How many simplified atoms are cached."""
-_INSTANCES = 1 << 10
+_INSTANCES: Final = 1 << 10
 """How many instances a quantified formula keeps."""
 
 

@@ -7,24 +7,24 @@ the row in which the atom of index k is true exactly if i has bit k.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from proof_r1_formal.logic.syntax import And, Atom, Binary, Bottom, Eq, Formula, Implies, Not, Or, Top, Xor, once
 
-FEW_ATOMS = 6
+FEW_ATOMS: Final = 6
 """The atoms of a small table, whose 64 rows fit a machine word."""
-MAX_ATOMS = 12
+MAX_ATOMS: Final = 12
 """The most atoms of a table."""
 
-ROWS = {atoms: (1 << (1 << atoms)) - 1 for atoms in (FEW_ATOMS, MAX_ATOMS)}
+ROWS: Final = {atoms: (1 << (1 << atoms)) - 1 for atoms in (FEW_ATOMS, MAX_ATOMS)}
 """For each number of atoms the bits of a formula that is true in every row."""
-COLUMNS = {
+COLUMNS: Final = {
     atoms: tuple([every // ((1 << (1 << index)) + 1) << (1 << index) for index in range(atoms)])
     for atoms, every in ROWS.items()
 }
 """For each number of atoms the bits of the atom at each index."""
 
-_FIRST = COLUMNS[FEW_ATOMS][0]
+_FIRST: Final = COLUMNS[FEW_ATOMS][0]
 
 Ground: TypeAlias = Atom | Eq
 """What truth tables give a column."""
@@ -116,8 +116,8 @@ SemanticKey: TypeAlias = tuple[tuple[Atom, ...], int]
 These are the atoms that its truth depends on, in an order of this process, and the rows of the smallest table over them
 in which it is true.
 """
-TAUTOLOGY: SemanticKey = ((), ROWS[FEW_ATOMS])
-CONTRADICTION: SemanticKey = ((), 0)
+TAUTOLOGY: Final[SemanticKey] = ((), ROWS[FEW_ATOMS])
+CONTRADICTION: Final[SemanticKey] = ((), 0)
 
 
 def semantic_key(formula: Formula) -> SemanticKey | None:

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 from json import JSONDecodeError, JSONDecoder
-from typing import Annotated, Any, TypeAlias, TypeGuard
+from typing import Annotated, Any, Final, TypeAlias, TypeGuard
 
 import msgspec
 from msgspec import structs
@@ -25,16 +25,16 @@ from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.proof.report import Code, Finding
 from proof_r1_formal.unicode import is_text
 
-MAX_DEPENDENCIES = 4
+MAX_DEPENDENCIES: Final = 4
 """The most dependencies that an action may list, repeats counted."""
-MAX_NESTING = 64
+MAX_NESTING: Final = 64
 """The deepest nesting of arrays and objects in an element of the summary's array."""
 
-_REMEMBERED = 1 << 12
-_REMEMBERED_LENGTH = 400  # in characters: longer objects are rare, and not remembered
+_REMEMBERED: Final = 1 << 12
+_REMEMBERED_LENGTH: Final = 400  # in characters: longer objects are rare, and not remembered
 
-FIELDS = ("id", "dependencies", "conclusion", "rule")
-_FIELDS = frozenset(FIELDS)
+FIELDS: Final = ("id", "dependencies", "conclusion", "rule")
+_FIELDS: Final = frozenset(FIELDS)
 
 
 class Action(msgspec.Struct, frozen=True, gc=False):
@@ -145,7 +145,7 @@ class _Object(msgspec.Struct, gc=False):
     action: Action | None = None
 
 
-_NO_PAIRS: list[tuple[str, Any]] = []
+_NO_PAIRS: Final[list[tuple[str, Any]]] = []
 
 _NotEmpty: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
 _Names: TypeAlias = Annotated[list[_NotEmpty], msgspec.Meta(max_length=MAX_DEPENDENCIES)]
@@ -157,7 +157,7 @@ _Fields = msgspec.defstruct(
     gc=False,
 )
 """The fields of an element where nothing is wrong with them but perhaps the formula."""
-_WELL_FORMED: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Fields)
+_WELL_FORMED: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(_Fields)
 
 
 def _refuse_constant(name: str) -> Any:
@@ -168,15 +168,15 @@ def _number(_: str) -> None:
     """Numbers are not converted: no field holds one, and Python's limit on their length depends on its settings."""
 
 
-_DECODER = JSONDecoder(
+_DECODER: Final = JSONDecoder(
     object_pairs_hook=_Object,
     parse_int=_number,
     parse_float=_number,
     parse_constant=_refuse_constant,
 )
-_OPENING = re.compile(r"[ \t\r\n]*\[[ \t\r\n]*(\]?)[ \t\r\n]*")
-_NEXT = re.compile(r"[ \t\r\n]*([,\]]?)[ \t\r\n]*")
-_FENCE = "```"
+_OPENING: Final = re.compile(r"[ \t\r\n]*\[[ \t\r\n]*(\]?)[ \t\r\n]*")
+_NEXT: Final = re.compile(r"[ \t\r\n]*([,\]]?)[ \t\r\n]*")
+_FENCE: Final = "```"
 
 
 def _unfenced(text: str, start: int, end: int) -> tuple[int, int]:
@@ -261,7 +261,7 @@ def _nesting(value: Any) -> int:
     return deepest
 
 
-_TOO_DEEP = f"a JSON value is nested deeper than {MAX_NESTING} levels"
+_TOO_DEEP: Final = f"a JSON value is nested deeper than {MAX_NESTING} levels"
 
 
 # -- one element ------------------------------------------------------------------------------------------------------
@@ -325,7 +325,7 @@ def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and value != "" and is_text(value)
 
 
-_WANTED = "a non-empty string without halves of surrogate pairs"
+_WANTED: Final = "a non-empty string without halves of surrogate pairs"
 
 
 def _dependencies(fields: dict[str, Any], findings: list[Finding]) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ In: an action, the state after earlier actions, and a judge. Out: a :class:`Verd
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 from msgspec import structs
 
@@ -28,7 +30,7 @@ from proof_r1_formal.solvers.oracle import QUESTION, Metered
 MALFORMED, UNSUPPORTED, UNRULED, VERIFIED = 0.0, 0.1, 0.3, 1.0
 """The four signals: not well formed; not entailed; entailed but no rule instance or no progress; all four checks."""
 
-QUANTIFIER_NEGATION = "QUANTIFIER_NEGATION"
+QUANTIFIER_NEGATION: Final = "QUANTIFIER_NEGATION"
 
 
 class State:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import permutations
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import structs
@@ -35,7 +35,7 @@ from proof_r1_formal.rules.spine import Element, Spine
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown
 from proof_r1_formal.solvers.oracle import QUESTION, Oracle
 
-CHECK_BUDGET = 10_000
+CHECK_BUDGET: Final = 10_000
 """Budget of one check: 1 for each candidate, more for one from a long or deep quantified formula, and ``QUESTION`` for
 each entailment question."""
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.logic.pattern import Lambda, Substitution
@@ -37,7 +37,7 @@ from proof_r1_formal.logic.syntax import (
 )
 from proof_r1_formal.logic.transform import fresh_variable, operands, regrouped, substitute
 
-MAX_OPERANDS = 10
+MAX_OPERANDS: Final = 10
 """Conjunctions and disjunctions of more operands are not split; :func:`matches` tells its caller through
 ``skipped``."""
 
@@ -122,7 +122,7 @@ def _heads(quantifier: type[Quantified], formula: Formula) -> Iterator[tuple[Var
         yield variable, rest
 
 
-_DIVISIONS = [sorted(range(1, (1 << count) - 1), key=int.bit_count) for count in range(1, MAX_OPERANDS + 1)]
+_DIVISIONS: Final = [sorted(range(1, (1 << count) - 1), key=int.bit_count) for count in range(1, MAX_OPERANDS + 1)]
 """For each number of operands, from 1 on, the bits of those in the first part, small parts first."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations, product
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from proof_r1_formal.evidence.term import TRUTH_TABLES, sides
 from proof_r1_formal.logic.syntax import Connective, Formula, once
@@ -32,7 +32,7 @@ def _forced(kind: type[Connective], values: _Values) -> _Forced:
     return tuple(found)
 
 
-_TABLES = {
+_TABLES: Final = {
     kind: {values: _forced(kind, values) for values in product((None, False, True), repeat=3)} for kind in TRUTH_TABLES
 }
 
@@ -47,7 +47,7 @@ def _with_signs(table: Table, *signs: bool) -> Table:
     }
 
 
-_SIGNED = {
+_SIGNED: Final = {
     (kind, left, right): _with_signs(table, left, right, True)
     for kind, table in _TABLES.items()
     for left, right in product((False, True), repeat=2)

@@ -12,7 +12,7 @@ depends on the query only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from proof_r1_formal.budget import Budget, BudgetSpentError
 from proof_r1_formal.evidence.lemmas import written
@@ -41,9 +41,9 @@ from proof_r1_formal.logic.transform import instantiate
 from proof_r1_formal.search.facts import Fact, Scope
 from proof_r1_formal.search.tableau import Tableau
 
-BUDGET = 100_000
+BUDGET: Final = 100_000
 """How many steps of the tableau a search may take."""
-_MAX_CUTS = 60
+_MAX_CUTS: Final = 60
 """How many suppositions may be nested."""
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
 from operator import ge
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.errors import SignatureError, StructureError
@@ -22,9 +22,9 @@ from proof_r1_formal.logic.model import Structure, evaluate, evaluation_steps, e
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature, SignatureBuilder
 
-MAX_DEPTH = 300
+MAX_DEPTH: Final = 300
 """The deepest nesting of formulas and terms that solvers take: what the parser reads, and room to combine some."""
-MAX_EVALUATION = 500_000
+MAX_EVALUATION: Final = 500_000
 """The most steps that checking a countermodel may need, and the most elements that it may have."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from math import prod
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from proof_r1_formal.errors import StructureError
 from proof_r1_formal.logic.model import Element, Structure
@@ -18,9 +18,9 @@ from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.solvers.base import Refuted, TooLargeError, checking_steps, refutes
 
-MAX_ENTRIES = 20_000
+MAX_ENTRIES: Final = 20_000
 """The most table entries that are read from a model."""
-VISITS_PER_STEP = 8
+VISITS_PER_STEP: Final = 8
 """How many subformulas the evaluator visits at the price of one step."""
 
 Row: TypeAlias = tuple[Element, ...]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import prod
+from typing import Final
 
 from proof_r1_formal.budget import BudgetSpentError
 from proof_r1_formal.logic.model import Element, Structure
@@ -29,9 +30,9 @@ from proof_r1_formal.solvers.propositional import (
     TruthTable,
 )
 
-SMALL_BUDGET = 5_000
+SMALL_BUDGET: Final = 5_000
 """The most ground formulas that are looked at in one small domain."""
-NEW_ELEMENTS = (0, 1, 2, 3, 5, 8)
+NEW_ELEMENTS: Final = (0, 1, 2, 3, 5, 8)
 """How many elements each sort has in the small domains that are tried, besides its constants."""
 
 
@@ -110,7 +111,7 @@ def _satisfied(
     raise AssertionError("clauses have room for all atoms")
 
 
-_NOWHERE: frozenset[tuple[Element, ...]] = frozenset()
+_NOWHERE: Final[frozenset[tuple[Element, ...]]] = frozenset()
 
 
 def _structure(signature: Signature, grounding: Grounding, assignment: Assignment) -> Structure | None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import product
 from math import prod
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from proof_r1_formal.budget import instance_price
 from proof_r1_formal.logic.signature import Signature
@@ -44,8 +44,8 @@ from proof_r1_formal.logic.transform import functions_within, instantiate, terms
 Signed: TypeAlias = tuple[Formula, bool]
 """A formula and the truth value it shall have."""
 
-MAX_WITNESSES = 64
-MAX_EQUATIONS = 1_000
+MAX_WITNESSES: Final = 64
+MAX_EQUATIONS: Final = 1_000
 """The most equations between a function's value and an element, in all laws of a small domain."""
 
 

@@ -8,14 +8,15 @@ propositional over their predicates, and the cost does not depend on the number 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import Atom, Binary, Binder, Bottom, Formula, Not
 from proof_r1_formal.logic.truth_table import COLUMNS, MAX_ATOMS, ROWS, combined
 
-_EVERY = ROWS[MAX_ATOMS]
-_NOWHERE: frozenset[tuple[int, ...]] = frozenset()
+_EVERY: Final = ROWS[MAX_ATOMS]
+_NOWHERE: Final[frozenset[tuple[int, ...]]] = frozenset()
 
 
 class OneElement:

@@ -8,6 +8,7 @@ most of the other questions with a negative answer, without the solver.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
 from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.logic.fingerprint import false_everywhere, fingerprint_price, fingerprints_differ, true_everywhere
@@ -17,10 +18,11 @@ from proof_r1_formal.logic.transform import regrouped
 from proof_r1_formal.logic.truth_table import CONTRADICTION, TAUTOLOGY, SemanticKey, semantic_key, table_entails
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Solver, Unknown
 
-QUESTION = 20
+QUESTION: Final = 20
 """The price, in steps, of asking a question, whatever its answer costs."""
 
-_YES, _NO = Entailed(), Refuted()
+_YES: Final = Entailed()
+_NO: Final = Refuted()
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

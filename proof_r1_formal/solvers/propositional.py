@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import and_, or_
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from proof_r1_formal.budget import BudgetSpentError
 from proof_r1_formal.logic.syntax import (
@@ -41,17 +41,17 @@ from proof_r1_formal.logic.truth_table import (
 )
 from proof_r1_formal.solvers.grounding import Grounding, Signed
 
-BUDGET = 50_000
+BUDGET: Final = 50_000
 """The most ground formulas that are looked at for one question; an instance of a long formula counts for several."""
 CONFLICTS = 100_000
 """The most conflicts that the SAT solver may run into for one question; less in proportion to a smaller budget."""
-PROPAGATIONS = 8_000_000
+PROPAGATIONS: Final = 8_000_000
 """The most literals that the SAT solver may propagate for one question; less in proportion to a smaller budget."""
-SYMBOLS_PER_FORMULA = 64
+SYMBOLS_PER_FORMULA: Final = 64
 """How many symbols of an atom cost as much as one ground formula, where equations are applied to it."""
-GROUND_PRICE = 5
+GROUND_PRICE: Final = 5
 """Steps of one ground formula."""
-PROPAGATIONS_PER_STEP = 25
+PROPAGATIONS_PER_STEP: Final = 25
 """How many literals the SAT solver propagates at the price of one step."""
 
 Assignment: TypeAlias = Mapping[Ground, bool]
