@@ -12,7 +12,8 @@ false, and ¬ changes this sign (``¬A`` is true exactly if ``A`` is false). Its
 
 A proof is a sequence of lines. Premises have the numbers 0, 1, …, and lines have the next ones. A block's assumption
 and lines have the next numbers too, which are reused after the block. A block shows its last line; a contradiction
-shows anything. ``evidence.checker`` defines which sequences are proofs.
+shows anything. ``evidence.checker`` defines which sequences are proofs: a line may hold a formula that its rule has no
+use for, and is then refused.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ class Eliminate(msgspec.Struct, frozen=True, gc=False):
 class Introduce(msgspec.Struct, frozen=True, gc=False):
     """The value of a binary formula that the values of its sides force."""
 
-    formula: Connective
+    formula: Formula
     premises: tuple[int, ...]
 
 
@@ -128,7 +129,7 @@ class Witness(msgspec.Struct, frozen=True, gc=False):
 class Generalise(msgspec.Struct, frozen=True, gc=False):
     """From A(t), ∃x A; if A(t) is false, ∀x A is false."""
 
-    formula: Quantified
+    formula: Formula
     premise: int
     term: Term
 
@@ -136,7 +137,7 @@ class Generalise(msgspec.Struct, frozen=True, gc=False):
 class Arbitrary(msgspec.Struct, frozen=True, gc=False):
     """From a block that shows A(c) for a new constant c, ∀x A; from one that shows it is false, ∃x A is false."""
 
-    formula: Quantified
+    formula: Formula
     constant: App
     block: Block
 
@@ -144,7 +145,7 @@ class Arbitrary(msgspec.Struct, frozen=True, gc=False):
 class Suppose(msgspec.Struct, frozen=True, gc=False):
     """From a block that assumes A and shows B, A → B."""
 
-    formula: Implies
+    formula: Formula
     block: Block
 
 
@@ -165,7 +166,7 @@ class Contradiction(msgspec.Struct, frozen=True, gc=False):
 class Truth(msgspec.Struct, frozen=True, gc=False):
     """⊤ is true and ⊥ is false."""
 
-    formula: Top | Bottom
+    formula: Formula
 
 
 class Reflexivity(msgspec.Struct, frozen=True, gc=False):
@@ -177,7 +178,7 @@ class Reflexivity(msgspec.Struct, frozen=True, gc=False):
 class Leibniz(msgspec.Struct, frozen=True, gc=False):
     """s = t → (A → B) for atoms or equations A and B, where B is A with t for s, or s for t, at some places."""
 
-    formula: Implies
+    formula: Formula
 
 
 class Apply(msgspec.Struct, frozen=True, gc=False):

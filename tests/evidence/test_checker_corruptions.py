@@ -230,8 +230,8 @@ class Vandal:
                 return (Witness(main, term),)
             case Witness(main, constant) if choice < 0.2:
                 return (Instance(main, constant),)
-            case Suppose(formula, block) if choice < 0.2:
-                return (Absurd(formula.left, block),)
+            case Suppose(Implies(left, _), block) if choice < 0.2:
+                return (Absurd(left, block),)
             case Absurd(formula, block) if choice < 0.2:
                 return (Suppose(Implies(formula, self.closed()), block),)
             case Arbitrary(_, _, block) if choice < 0.2:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 import random
 
@@ -26,9 +25,7 @@ from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import FunctionType, Signature, SignatureBuilder, mangle
 from proof_r1_formal.logic.syntax import (
     ENTITY,
-    TOP,
     And,
-    App,
     Atom,
     Bottom,
     Eq,
@@ -39,7 +36,6 @@ from proof_r1_formal.logic.syntax import (
     Not,
     Or,
     Top,
-    Xor,
     atom,
     conjunction,
     const,
@@ -65,20 +61,6 @@ SIGNATURE = Signature(
 )
 FORMULAS = strategies.formulas(SIGNATURE)
 STRUCTURES = strategies.structures(SIGNATURE, max_elements=2)
-
-
-# -- syntax -----------------------------------------------------------------------------------------------------------
-
-
-@given(strategies.formulas())
-def test_nodes_are_interned_through_copies_and_pickles(formula: Formula) -> None:
-    assert pickle.loads(pickle.dumps(formula)) is formula
-    assert copy.deepcopy(formula) is formula
-
-
-def test_equal_nodes_are_one_object() -> None:
-    assert And(atom("P", const("a")), TOP) is And(Atom("P", (App("a", ()),)), Top())
-    assert len({And(TOP, TOP), Or(TOP, TOP), Xor(TOP, TOP), And(TOP, TOP)}) == 3
 
 
 # -- evaluator --------------------------------------------------------------------------------------------------------
