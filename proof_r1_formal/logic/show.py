@@ -208,7 +208,12 @@ def _prefix_term(term: Term) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _name(name: str) -> str:
-    return name if _PLAIN_NAME.fullmatch(name) else _quoted(name)
+    return name if _is_simple(name) or _PLAIN_NAME.fullmatch(name) else _quoted(name)
+
+
+def _is_simple(name: str) -> bool:
+    """Whether the name is plain at first sight, as most are."""
+    return name.isascii() and name.isidentifier() and name.lower() not in WORDS
 
 
 def _quoted(name: str) -> str:
@@ -236,7 +241,7 @@ def _bound(formula: Quantified) -> str:
 
 def _binder(name: str) -> str:
     """Like ``_name`` for names of variables and sorts, where a dot ends the binder."""
-    return name if _PLAIN_BINDER.fullmatch(name) else _quoted(name)
+    return name if _is_simple(name) or _PLAIN_BINDER.fullmatch(name) else _quoted(name)
 
 
 def _separated(formula: Formula) -> Formula:
