@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import sys
 
+import pysat.solvers  # noqa: F401 (z3 is imported before its contestants are measured, so this is, too)
+
 from proof_r1_formal.logic import syntax
 
 

@@ -128,8 +128,9 @@ class RecordingVerifier(Verifier):
 Contestant: TypeAlias = Callable[[], Callable[[int], object]]
 """Makes what handles the item of a number; called once in the contestant's own process."""
 
-TURNS = 10
-"""How many turns each contestant has; after each one it meets the processor's caches cold."""
+TURNS = 3
+"""How many turns each contestant has in a round. It begins each with cold caches of the processor, as no program that
+verifies all the time does, so there are few; with ten, a trace of the compiled core took a tenth longer."""
 
 
 def interleaved(contestants: dict[str, Contestant], count: int, rounds: int) -> dict[str, list[float]]:
