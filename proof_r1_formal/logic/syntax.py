@@ -1,10 +1,10 @@
 """The abstract syntax of many-sorted first-order logic with equality.
 
 Nodes are immutable and *interned* (hash-consed): building a node that exists gives the same object, so equality is
-identity, hashing is free, and nodes are good dictionary keys. Each time the table of nodes has doubled, it drops those
-that nothing else refers to (:func:`drop_unused`); it does not hold them weakly, because compiled classes cannot be.
-Binary connectives stay binary, as written; flattened views are in ``logic.transform``. Names are arbitrary non-empty
-strings; ``logic.show`` quotes those that need it.
+identity, hashing is free, and nodes are good dictionary keys. Each time the table of nodes has grown by a quarter, it
+drops those that nothing else refers to (:func:`drop_unused`); it does not hold them weakly, because compiled classes
+cannot be held so. Binary connectives stay binary, as written; flattened views are in ``logic.transform``. Names are
+arbitrary non-empty strings; ``logic.show`` quotes those that need it.
 
 What follows from a node alone is computed once: eagerly what every node needs, and on first use what few need, by the
 function that defines it (``symbols``, ``alpha_normal``, …), which keeps its result in the node's ``memo``.
@@ -422,10 +422,11 @@ def drop_unused() -> None:
     with _LOCK:
         _limit = maxsize
         try:
-            entries = [*_NODES.items(), ((), object())]  # the last one tells how many references this function holds
+            keys: list[tuple[Any, ...]] = [*_NODES, ()]
+            nodes: list[Any] = [*_NODES.values(), object()]  # the last one tells how many references there are here
             unused = 0
-            while entries:  # parents before their parts, which are older
-                key, node = entries.pop()
+            while nodes:  # parents before their parts, which are older
+                key, node = keys.pop(), nodes.pop()
                 references = getrefcount(node)
                 if not unused:
                     unused = references + 1  # that of the table
@@ -434,7 +435,7 @@ def drop_unused() -> None:
                     if getrefcount(node) == unused:  # another thread read it from the table just before
                         _NODES[key] = node
         finally:
-            _limit = max(_FEW, 2 * len(_NODES))
+            _limit = max(_FEW, len(_NODES) * 5 // 4)
 
 
 def _free_in(arguments: tuple[Term, ...]) -> frozenset[Var]:
