@@ -86,7 +86,7 @@ class Node:
 
 def _names(node: Node) -> tuple[str, ...]:
     """The names of a node's parts."""
-    return type(node).__match_args__  # type: ignore[attr-defined,no-any-return]  # each class has its own, as the compiler wants
+    return type(node).__match_args__  # type: ignore[attr-defined,no-any-return]  # each class of a node has its own
 
 
 def once(function: Callable[[_T], _R]) -> Callable[[_T], _R]:
@@ -100,7 +100,7 @@ def once(function: Callable[[_T], _R]) -> Callable[[_T], _R]:
             known = memo[name]
             return node if known is _ITSELF else known  # type: ignore[return-value]
         found = function(node)
-        memo[name] = _ITSELF if found is node else found  # a node that held itself would not be freed at once
+        memo[name] = _ITSELF if found is node else found  # a node that held itself would never be dropped
         return found
 
     return remembering
@@ -422,15 +422,13 @@ def drop_unused() -> None:
     with _LOCK:
         _limit = maxsize
         try:
-            keys: list[tuple[Any, ...]] = [*_NODES, ()]
-            nodes: list[Any] = [*_NODES.values(), object()]  # the last one tells how many references there are here
-            unused = 0
-            while nodes:  # parents before their parts, which are older
-                key, node = keys.pop(), nodes.pop()
-                references = getrefcount(node)
-                if not unused:
-                    unused = references + 1  # that of the table
-                elif references == unused:
+            node: Any = object()
+            unused = getrefcount(node) + 1  # that of the table
+            keys = list(_NODES)
+            while keys:  # parents before their parts, which are older
+                key = keys.pop()
+                node = _NODES[key]
+                if getrefcount(node) == unused:
                     del _NODES[key]
                     if getrefcount(node) == unused:  # another thread read it from the table just before
                         _NODES[key] = node
