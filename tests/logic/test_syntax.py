@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import sys
 from threading import Barrier, Event, Thread
@@ -10,6 +11,7 @@ from threading import Barrier, Event, Thread
 import pytest
 from hypothesis import given
 
+from bench.traces import generated
 from proof_r1_formal.logic import syntax
 from proof_r1_formal.logic.syntax import (
     _FEW,
@@ -29,6 +31,7 @@ from proof_r1_formal.logic.syntax import (
     drop_unused,
 )
 from proof_r1_formal.logic.transform import subformulas
+from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.testing import strategies
 
 THREADS = 2
@@ -71,6 +74,22 @@ def test_unused_nodes_are_dropped_and_used_ones_are_kept(formula: Formula) -> No
 
 def _interned(node: Node) -> bool:
     return type(node)(*[getattr(node, name) for name in type(node).__match_args__]) is node  # type: ignore[attr-defined]
+
+
+def test_no_node_of_a_verified_trace_is_held_by_what_nodes_keep() -> None:
+    """The table could never drop nodes whose memos hold each other."""
+    sample = generated(names="held_")
+    Verifier().verify(sample.problem, sample.completion)
+    del sample
+    for name, module in list(sys.modules.items()):
+        if name.startswith("proof_r1_formal."):
+            for value in vars(module).values():
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()
+    gc.collect()
+    for _ in range(3):  # what only the memo of a dropped node holds is dropped next time
+        drop_unused()
+    assert not [key for key in _NODES if "held_" in repr(key)]
 
 
 def test_the_table_is_bounded_by_what_is_used() -> None:
