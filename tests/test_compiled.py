@@ -100,6 +100,7 @@ def test_reports_on_the_benchmark_data_are_the_same_bytes(compiled: Path, shared
             "tests/evidence/test_checker_blocks.py",
             "tests/evidence/test_checker_theorems.py",
             "tests/logic/test_model.py",
+            "tests/logic/test_syntax.py",
         ),
         ("tests/rules/test_check.py", "tests/rules/test_check_budget.py", "tests/rules/test_check_premises.py"),
     ],
