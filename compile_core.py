@@ -15,7 +15,7 @@ from pathlib import Path
 PACKAGE = "proof_r1_formal"
 CORE = {
     "logic": "fingerprint model pattern plain shape show signature symbols syntax transform truth_table",
-    "evidence": "checker",
+    "evidence": "checker signed",
     "search": "facts forced propagation prover tableau",
     "solvers": "base countermodel finite grounding one_element oracle propositional",
     "rules": "check forms matching spine",

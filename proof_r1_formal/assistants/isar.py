@@ -20,8 +20,8 @@ from proof_r1_formal.assistants.isabelle import IsabelleTheorem, theory_of
 from proof_r1_formal.assistants.isabelle_model import refutation
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.evidence.lemmas import along_equation, elimination, introduction, negation_pairs, written
+from proof_r1_formal.evidence.signed import FALSUM, Signed, signed
 from proof_r1_formal.evidence.term import (
-    FALSUM,
     Absurd,
     Apply,
     Arbitrary,
@@ -36,11 +36,9 @@ from proof_r1_formal.evidence.term import (
     Proof,
     Reflexivity,
     Repeat,
-    Signed,
     Suppose,
     Truth,
     Witness,
-    signed,
 )
 from proof_r1_formal.logic.pattern import Lambda, instance
 from proof_r1_formal.logic.signature import Signature, mangle

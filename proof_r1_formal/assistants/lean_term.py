@@ -16,8 +16,8 @@ import msgspec
 
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.evidence.lemmas import along_equation, elimination, introduction, negation_pairs, written
+from proof_r1_formal.evidence.signed import FALSUM, Signed, signed
 from proof_r1_formal.evidence.term import (
-    FALSUM,
     Absurd,
     Apply,
     Arbitrary,
@@ -32,12 +32,10 @@ from proof_r1_formal.evidence.term import (
     Proof,
     Reflexivity,
     Repeat,
-    Signed,
     Suppose,
     Theorem,
     Truth,
     Witness,
-    signed,
 )
 from proof_r1_formal.logic.pattern import Lambda, instance
 from proof_r1_formal.logic.signature import Signature

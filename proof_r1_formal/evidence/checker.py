@@ -15,9 +15,8 @@ from typing import Final, Literal, assert_never
 from weakref import WeakKeyDictionary
 
 from proof_r1_formal.errors import CatalogueError, ProofError, SignatureError
+from proof_r1_formal.evidence.signed import FALSUM, TRUTH_TABLES, Signed, sides, signed
 from proof_r1_formal.evidence.term import (
-    FALSUM,
-    TRUTH_TABLES,
     Absurd,
     Apply,
     Arbitrary,
@@ -32,13 +31,10 @@ from proof_r1_formal.evidence.term import (
     Proof,
     Reflexivity,
     Repeat,
-    Signed,
     Suppose,
     Theorem,
     Truth,
     Witness,
-    sides,
-    signed,
 )
 from proof_r1_formal.logic.pattern import Lambda, Substitution, instance, require_letters
 from proof_r1_formal.logic.signature import Signature

@@ -14,8 +14,8 @@ from typing import assert_never
 import msgspec
 
 from proof_r1_formal.evidence.lemmas import elimination, introduction, written
+from proof_r1_formal.evidence.signed import FALSUM, Signed, signed
 from proof_r1_formal.evidence.term import (
-    FALSUM,
     Absurd,
     Apply,
     Arbitrary,
@@ -30,11 +30,9 @@ from proof_r1_formal.evidence.term import (
     Proof,
     Reflexivity,
     Repeat,
-    Signed,
     Suppose,
     Truth,
     Witness,
-    signed,
 )
 from proof_r1_formal.logic.pattern import instance
 from proof_r1_formal.logic.show import SYMBOLS, rename_bound, show, show_term

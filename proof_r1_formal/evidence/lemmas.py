@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence.term import TRUTH_TABLES, Signed, signed
+from proof_r1_formal.evidence.signed import TRUTH_TABLES, Signed, signed
 from proof_r1_formal.logic.syntax import App, Atom, Binary, Connective, Eq, Formula, Implies, Not, Term
 
 # -- truth tables -----------------------------------------------------------------------------------------------------

@@ -18,71 +18,17 @@ use for, and is then refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from proof_r1_formal.logic.pattern import Lambda
 from proof_r1_formal.logic.syntax import (
-    BOTTOM,
-    And,
     App,
-    Connective,
     Formula,
-    Iff,
-    Implies,
-    Not,
-    Or,
     Term,
-    Xor,
-    once,
 )
-from proof_r1_formal.logic.transform import alpha_normal
-
-# -- signed formulas --------------------------------------------------------------------------------------------------
-
-
-class Signed(msgspec.Struct, frozen=True, gc=False):
-    """A formula that does not begin with ¬, and whether it is true; formulas are alpha-normal."""
-
-    formula: Formula
-    sign: bool
-
-    def opposite(self) -> Signed:
-        return Signed(self.formula, not self.sign)
-
-
-def signed(formula: Formula) -> Signed:
-    """The signed formula which states that a formula is true."""
-    sign = True
-    while isinstance(formula, Not):
-        formula, sign = formula.body, not sign
-    return Signed(alpha_normal(formula) if formula.quantifiers else formula, sign)
-
-
-@once
-def sides(formula: Connective) -> tuple[Signed, Signed]:
-    """What states that the left side is true, and what states that the right side is."""
-    return signed(formula.left), signed(formula.right)
-
-
-FALSUM = Signed(BOTTOM, True)
-"""The statement of a contradiction."""
-
-_OPERATIONS: Mapping[type[Connective], Callable[[bool, bool], bool]] = {
-    And: lambda x, y: x and y,
-    Or: lambda x, y: x or y,
-    Xor: lambda x, y: x != y,
-    Implies: lambda x, y: y or not x,
-    Iff: lambda x, y: x == y,
-}
-TRUTH_TABLES = {
-    kind: tuple([(x, y, holds(x, y)) for x in (False, True) for y in (False, True)])
-    for kind, holds in _OPERATIONS.items()
-}
-"""Connective -> its rows (left, right, whole)."""
-
 
 # -- lines ------------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,8 @@ from functools import lru_cache
 
 from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.evidence.checker import shown
-from proof_r1_formal.evidence.term import Apply, Line, Proof, Repeat, Theorem, renumbered, signed
+from proof_r1_formal.evidence.signed import signed
+from proof_r1_formal.evidence.term import Apply, Line, Proof, Repeat, Theorem, renumbered
 from proof_r1_formal.logic.pattern import instance
 from proof_r1_formal.logic.syntax import Formula, Var
 from proof_r1_formal.rules.check import Match

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from proof_r1_formal.evidence.term import Line, Signed
+from proof_r1_formal.evidence.signed import Signed
+from proof_r1_formal.evidence.term import Line
 
 
 class Scope:

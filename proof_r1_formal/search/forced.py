@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import combinations, product
 from typing import Final, TypeAlias
 
-from proof_r1_formal.evidence.term import TRUTH_TABLES, sides
+from proof_r1_formal.evidence.signed import TRUTH_TABLES, sides
 from proof_r1_formal.logic.syntax import Connective, Formula, once
 
 LEFT, RIGHT, WHOLE = range(3)

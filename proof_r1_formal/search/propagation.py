@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 
 from proof_r1_formal.budget import instance_price
 from proof_r1_formal.evidence.lemmas import written
+from proof_r1_formal.evidence.signed import signed
 from proof_r1_formal.evidence.term import (
     Absurd,
     Contradiction,
@@ -23,7 +24,6 @@ from proof_r1_formal.evidence.term import (
     Proof,
     Repeat,
     Truth,
-    signed,
 )
 from proof_r1_formal.logic.signature import ground_terms
 from proof_r1_formal.logic.syntax import (

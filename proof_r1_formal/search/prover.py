@@ -16,9 +16,8 @@ from typing import Final, NamedTuple
 
 from proof_r1_formal.budget import Budget, BudgetSpentError
 from proof_r1_formal.evidence.lemmas import written
+from proof_r1_formal.evidence.signed import FALSUM, TRUTH_TABLES, Signed, sides, signed
 from proof_r1_formal.evidence.term import (
-    FALSUM,
-    TRUTH_TABLES,
     Absurd,
     Arbitrary,
     Block,
@@ -30,11 +29,8 @@ from proof_r1_formal.evidence.term import (
     Line,
     Proof,
     Repeat,
-    Signed,
     Suppose,
     Witness,
-    sides,
-    signed,
 )
 from proof_r1_formal.logic.syntax import And, Binary, Exists, ForAll, Formula, Implies, Or
 from proof_r1_formal.logic.transform import instantiate

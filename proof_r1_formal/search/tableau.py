@@ -14,8 +14,8 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 
 from proof_r1_formal.budget import Budget, instance_price
+from proof_r1_formal.evidence.signed import FALSUM, Signed, sides, signed
 from proof_r1_formal.evidence.term import (
-    FALSUM,
     Contradiction,
     Eliminate,
     Generalise,
@@ -24,11 +24,8 @@ from proof_r1_formal.evidence.term import (
     Leibniz,
     Line,
     Reflexivity,
-    Signed,
     Truth,
     Witness,
-    sides,
-    signed,
 )
 from proof_r1_formal.logic.signature import Signature, ground_terms
 from proof_r1_formal.logic.symbols import symbols

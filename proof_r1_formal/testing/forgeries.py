@@ -16,6 +16,7 @@ from typing import NamedTuple
 from proof_r1_formal.errors import CatalogueError, ProofError, SignatureError
 from proof_r1_formal.evidence.checker import shown
 from proof_r1_formal.evidence.lemmas import written
+from proof_r1_formal.evidence.signed import signed
 from proof_r1_formal.evidence.term import (
     Absurd,
     Apply,
@@ -35,7 +36,6 @@ from proof_r1_formal.evidence.term import (
     Theorem,
     Truth,
     Witness,
-    signed,
 )
 from proof_r1_formal.logic.pattern import Lambda, instance
 from proof_r1_formal.logic.symbols import symbols

@@ -12,7 +12,7 @@ import pytest
 
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.evidence.lemmas import elimination, lemma_of_introduction, written
-from proof_r1_formal.evidence.term import TRUTH_TABLES, Signed
+from proof_r1_formal.evidence.signed import TRUTH_TABLES, Signed
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import (

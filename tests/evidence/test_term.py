@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from proof_r1_formal.evidence.checker import check
+from proof_r1_formal.evidence.signed import FALSUM, Signed, signed
 from proof_r1_formal.evidence.term import (
-    FALSUM,
     Absurd,
     Apply,
     Arbitrary,
@@ -19,13 +19,11 @@ from proof_r1_formal.evidence.term import (
     Proof,
     Reflexivity,
     Repeat,
-    Signed,
     Suppose,
     Theorem,
     Truth,
     Witness,
     renumbered,
-    signed,
 )
 from proof_r1_formal.logic.parse import parse_formula as f
 from proof_r1_formal.logic.pattern import Lambda

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias, get_args
 import pytest
 
 from proof_r1_formal.evidence import checker
-from proof_r1_formal.evidence.term import TRUTH_TABLES, Line
+from proof_r1_formal.evidence.signed import TRUTH_TABLES
+from proof_r1_formal.evidence.term import Line
 from proof_r1_formal.logic.pattern import Lambda
 from proof_r1_formal.logic.syntax import Implies, Or, Xor
 from proof_r1_formal.testing import attack
