@@ -6,9 +6,9 @@ In: an action, the state after earlier actions, and a judge. Out: a :class:`Verd
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
-import msgspec
 from msgspec import structs
 
 from proof_r1_formal.errors import SignatureError
@@ -54,8 +54,11 @@ class State:
         self.symbols: SignatureBuilder = context.symbols
 
 
-class Verdict(msgspec.Struct):
-    """The verdicts on one action during its checks.
+class Verdict:
+    """The verdicts on one action during its checks, those of a report that are not known yet being negative.
+
+    Args:
+        findings: from reading it.
 
     Attributes:
         mismatched: whether the action is terminal and does not state the option that it names.
@@ -63,18 +66,15 @@ class Verdict(msgspec.Struct):
         symbols: known once the action is admitted.
     """
 
-    schema: bool = False
-    semantic: bool = False
-    rule: bool = False
-    progress: bool = False
-    findings: list[Finding] = []
-    mismatched: bool = False
-    instance: RuleReport | None = None
-    countermodel: ModelReport | None = None
-    evidence: Evidence | None = None
-    used: tuple[str, ...] | None = None
-    answer: Answer | None = None
-    symbols: SignatureBuilder | None = None
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.schema = self.semantic = self.rule = self.progress = self.mismatched = False
+        self.findings = list(findings)
+        self.instance: RuleReport | None = None
+        self.countermodel: ModelReport | None = None
+        self.evidence: Evidence | None = None
+        self.used: tuple[str, ...] | None = None
+        self.answer: Answer | None = None
+        self.symbols: SignatureBuilder | None = None
 
     @property
     def signal(self) -> float:
@@ -129,7 +129,7 @@ class StepChecker:
             state: after the earlier actions.
             terminal: whether the action binds the answer.
         """
-        verdict = Verdict(findings=list(action.findings))
+        verdict = Verdict(action.findings)
         self._schema_check(action, state, verdict)
         formula = action.formula
         if not verdict.schema or formula is None or action.id is None:
