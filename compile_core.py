@@ -14,15 +14,14 @@ from pathlib import Path
 
 PACKAGE = "proof_r1_formal"
 CORE = {
-    "logic": "fingerprint model pattern plain shape show signature symbols syntax transform truth_table",
+    "logic": "fingerprint model parse pattern plain shape show signature symbols syntax transform truth_table",
     "evidence": "checker signed",
     "search": "facts forced propagation prover tableau",
-    "solvers": "base countermodel finite grounding one_element oracle propositional",
+    "solvers": "base confirm countermodel embedded finite grounding one_element oracle propositional",
     "rules": "check forms matching spine",
-    "proof": "action answer closure progress session step",
+    "proof": "action answer closure judge progress session sorts step",
 }
-"""The modules that are compiled, by room. The classes that users derive from stay classes of Python (``Verifier``,
-``EmbeddedSolver``)."""
+"""The modules that are compiled, by room. A class that users derive from says so (``allow_interpreted_subclasses``)."""
 BASES = {"Connective": "Binary", "Quantified": "Binder", "Formula": "_Formula"}
 """Unions of nodes, and the base classes that the compiler reads in their place, whose attributes it finds at once. It
 then cannot tell that a ``match`` is exhaustive, so it does not check the arguments of ``assert_never``."""

@@ -10,6 +10,7 @@ from functools import lru_cache
 from threading import RLock
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias, get_args
 
+from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.logic.pattern import Lambda
@@ -42,6 +43,7 @@ EvidenceLevel: TypeAlias = Literal["none", "checked", "kernel"]
 all."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Judge:
     """Answers for one solver and one rule catalogue; answers do not depend on earlier ones.
 

@@ -10,10 +10,10 @@ procedure's or Z3's word, and comes without a proof.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import SignatureBuilder
 from proof_r1_formal.logic.syntax import BOTTOM
@@ -24,7 +24,6 @@ from proof_r1_formal.solvers.base import (
     Entailed,
     Limits,
     Refuted,
-    Solver,
     Unknown,
     known_symbols,
 )
@@ -49,6 +48,7 @@ def _answer_file(path: Path) -> AnswerFile:
     return AnswerFile(path)
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class EmbeddedSolver:
     """Decides queries by its own means, and by Z3 where those end.
 
@@ -64,11 +64,11 @@ class EmbeddedSolver:
 
     name = f"embedded {__version__}"
 
-    @cached_property
-    def _z3(self) -> Solver:
+    def _by_z3(self, query: Query) -> Answer:
+        """Z3's answer."""
         from proof_r1_formal.solvers.z3 import Z3Solver
 
-        return Z3Solver(self._limits)
+        return Z3Solver(self._limits).decide(query)
 
     def decide(self, query: Query) -> Answer:
         """The answer, and the same one whatever was asked before."""
@@ -112,7 +112,7 @@ class EmbeddedSolver:
             if isinstance(answer, Refuted):
                 return answer
             steps = answer.steps
-            answer = self._z3.decide(query)
+            answer = self._by_z3(query)
             steps += answer.steps
             if isinstance(answer, Refuted):
                 return replace(answer, steps=steps)

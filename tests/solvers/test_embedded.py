@@ -153,7 +153,7 @@ def test_outside_the_class_small_countermodels_are_found_without_z3(
     query: Query, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert isinstance(FiniteSolver().decide(query), Unknown)
-    monkeypatch.setattr(EmbeddedSolver, "_z3", None)
+    monkeypatch.setattr(EmbeddedSolver, "_by_z3", None)
     answer = EmbeddedSolver().decide(query)
     assert isinstance(answer, Refuted)
     assert confirm(query, answer).checked
