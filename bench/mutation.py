@@ -57,6 +57,7 @@ VERIFIER = (
 TESTS: Mapping[str, tuple[str, ...]] = {
     "proof_r1_formal/logic/model.py": ("logic/test_model.py",),
     "proof_r1_formal/logic/truth_table.py": ("logic/test_truth_table.py",),
+    "proof_r1_formal/evidence/signed.py": ("evidence/test_term.py", *PROOF_CHECKER),
     "proof_r1_formal/evidence/term.py": ("evidence/test_term.py", *PROOF_CHECKER),
     "proof_r1_formal/evidence/checker.py": (*PROOF_CHECKER, "rules/test_theorems.py"),
     "proof_r1_formal/rules/check.py": ("proof/test_case_studies.py", *RULE_CHECK),

@@ -13,7 +13,7 @@ import pytest
 from bench.mutation import FAILED, PASSED, ROOT, Sandbox
 from tests.patience import PATIENCE
 
-MODEL, TERM, CHECKER = "logic/model.py", "evidence/term.py", "evidence/checker.py"
+MODEL, SIGNED, CHECKER = "logic/model.py", "evidence/signed.py", "evidence/checker.py"
 RULES, CLOSURE = "rules/check.py", "proof/closure.py"
 JUDGE, STEP, SESSION = "proof/judge.py", "proof/step.py", "proof/session.py"
 
@@ -61,7 +61,7 @@ FAULTS = {
     ),
     # proofs
     "¬¬A is ¬A": Fault(
-        TERM,
+        SIGNED,
         "formula, sign = formula.body, not sign",
         "formula, sign = formula.body, False",
         "evidence/test_term.py::test_negations_at_the_front_are_the_sign",
@@ -86,10 +86,10 @@ FAULTS = {
         REJECTED,
     ),
     "⊕ is ∨ in proofs": Fault(
-        TERM, "Xor: lambda x, y: x != y", "Xor: lambda x, y: x or y", "evidence/test_checker.py::test_truth_tables"
+        SIGNED, "Xor: lambda x, y: x != y", "Xor: lambda x, y: x or y", "evidence/test_checker.py::test_truth_tables"
     ),
     "→ is reversed in proofs": Fault(
-        TERM,
+        SIGNED,
         "Implies: lambda x, y: y or not x",
         "Implies: lambda x, y: x or not y",
         "evidence/test_checker.py::test_truth_tables",

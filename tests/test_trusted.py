@@ -14,6 +14,7 @@ PACKAGE = "proof_r1_formal"
 
 TRUSTED = {
     "evidence.checker": "accepts the proof behind a yes",
+    "evidence.signed": "says what a line of a proof states",
     "evidence.term": "says what a proof is",
     "logic.model": "evaluates the structure behind a no",
     "logic.pattern": "instances of theorems",

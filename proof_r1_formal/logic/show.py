@@ -113,7 +113,8 @@ def show(formula: Formula, notation: Notation = "unicode") -> str:
     """
     known: str | None = formula.memo.get(notation) if isinstance(formula, Node) else None
     if known is None:
-        require_type(formula, Node, "formula", "parse_formula() makes one from text")
+        if not isinstance(formula, Node):
+            require_type(formula, Node, "formula", "parse_formula() makes one from text")
         separated = _separated(formula) if formula.quantifiers else formula
         known = _prefix(separated) if notation == "prefix" else _infix(separated, notation, 0, last=True)
         formula.memo[notation] = known

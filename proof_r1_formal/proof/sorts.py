@@ -54,7 +54,8 @@ def conclusion_with_sorts(action: Action, known: SignatureBuilder) -> Action:
     Raises:
         TypeError: it is not an action.
     """
-    require_type(action, Action, "action", "read_action() reads one, and gives None if there is none")
+    if not isinstance(action, Action):
+        require_type(action, Action, "action", "read_action() reads one, and gives None if there is none")
     formula = action.formula
     if formula is None or (known.one_sort and not symbols(formula).sorts):
         return action
