@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+import msgspec
+
 from proof_r1_formal.logic.syntax import BOTTOM, And, Connective, Formula, Iff, Implies, Not, Or, Xor, once
 from proof_r1_formal.logic.transform import alpha_normal
 
 
-class Signed:
+class Signed(msgspec.Struct, frozen=True, gc=False):
     """A formula that does not begin with ¬, and whether it is true; formulas are alpha-normal."""
 
-    __slots__ = ("formula", "sign")
+    formula: Formula
+    sign: bool
 
-    def __init__(self, formula: Formula, sign: bool) -> None:
-        self.formula = formula
-        self.sign = sign
+    # both written out, as the compiler drops ``frozen`` and would compare by identity
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Signed) and self.formula is other.formula and self.sign == other.sign
