@@ -1,7 +1,7 @@
 """Proof terms: derivations of a conclusion from premises.
 
-The calculus is classical natural deduction with signed formulas: a line states that a formula is true or that it is
-false, and ¬ changes this sign (``¬A`` is true exactly if ``A`` is false). Its rules are
+The calculus is classical natural deduction with signed formulas (``evidence.signed``): a line states that a formula is
+true or that it is false, and ¬ changes this sign (``¬A`` is true exactly if ``A`` is false). Its rules are
 
 * one elimination and one introduction rule for all binary connectives: a truth value that the connective's truth table
   forces (→ elimination and modus tollens are both elimination of →);
@@ -24,11 +24,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from proof_r1_formal.logic.pattern import Lambda
-from proof_r1_formal.logic.syntax import (
-    App,
-    Formula,
-    Term,
-)
+from proof_r1_formal.logic.syntax import App, Formula, Term
 
 # -- lines ------------------------------------------------------------------------------------------------------------
 

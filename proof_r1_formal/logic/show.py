@@ -111,10 +111,10 @@ def show(formula: Formula, notation: Notation = "unicode") -> str:
     >>> print(show(f, "prefix"))
     (forall x (-> (and (cat x) (not (tame x))) (dangerous x)))
     """
-    known: str | None = formula.memo.get(notation) if isinstance(formula, Node) else None
+    if not isinstance(formula, Node):
+        require_type(formula, Node, "formula", "parse_formula() makes one from text")
+    known: str | None = formula.memo.get(notation)
     if known is None:
-        if not isinstance(formula, Node):
-            require_type(formula, Node, "formula", "parse_formula() makes one from text")
         separated = _separated(formula) if formula.quantifiers else formula
         known = _prefix(separated) if notation == "prefix" else _infix(separated, notation, 0, last=True)
         formula.memo[notation] = known

@@ -91,10 +91,18 @@ class SignatureBuilder:
         Raises:
             SignatureError: a symbol of the formula clashes with what is known.
         """
+        if formula in self._formulas:
+            return self
         found = symbols(formula)
         known = found.roles.items() <= self._roles.items() and self._others.keys() >= {*found.others}
-        if formula in self._formulas or (known and self.one_sort and not found.sorts):
-            return self
+        return self if known and self.one_sort and not found.sorts else self.joined((formula,))
+
+    def joined(self, formulas: Collection[Formula]) -> SignatureBuilder:
+        """A copy that has collected ``formulas``, too.
+
+        Raises:
+            SignatureError: a symbol of theirs clashes with what is known.
+        """
         copy = SignatureBuilder()
         copy._formulas.update(self._formulas)
         copy._roles.update(self._roles)
@@ -103,8 +111,8 @@ class SignatureBuilder:
         copy._parent.update(self._parent)
         copy._sort.update(self._sort)
         copy._sorts.update(self._sorts)
-        copy._formulas[formula] = None
-        copy._collect((formula,))
+        copy._formulas.update(dict.fromkeys(formulas))
+        copy._collect(formulas)
         return copy
 
     def _collect(self, formulas: Collection[Formula]) -> None:

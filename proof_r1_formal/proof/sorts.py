@@ -27,8 +27,7 @@ def with_sorts(problem: Problem) -> tuple[Problem, SignatureBuilder]:
         SignatureError: the problem uses a symbol in two ways.
     """
     known = collected(tuple([premise.formula for premise in problem.premises]))
-    for option in problem.options:
-        known = known.extended(option.formula)
+    known = known.joined([option.formula for option in problem.options])
     if known.one_sort:
         return problem, known
     premises = tuple([replace(premise, formula=known.sorted(premise.formula)) for premise in problem.premises])
@@ -54,8 +53,7 @@ def conclusion_with_sorts(action: Action, known: SignatureBuilder) -> Action:
     Raises:
         TypeError: it is not an action.
     """
-    if not isinstance(action, Action):
-        require_type(action, Action, "action", "read_action() reads one, and gives None if there is none")
+    require_type(action, Action, "action", "read_action() reads one, and gives None if there is none")
     formula = action.formula
     if formula is None or (known.one_sort and not symbols(formula).sorts):
         return action

@@ -55,7 +55,7 @@ class State:
 
 
 class Verdict:
-    """The verdicts on one action during its checks, those of a report that are not known yet being negative.
+    """The verdicts on one action during its checks; one that is not known yet is negative.
 
     Args:
         findings: from reading it.

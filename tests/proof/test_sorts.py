@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.audit.local_check import local_checks
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.serial import from_data, to_data
 from proof_r1_formal.logic.signature import FunctionType, Signature
+from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import ENTITY, Formula, Implies
 from proof_r1_formal.proof.certify import certify, certify_many
 from proof_r1_formal.proof.report import Code
@@ -100,6 +101,15 @@ def test_a_sort_that_another_premise_gives() -> None:
     assert not semantic and Code.NOT_ENTAILED in codes
     entities = problem("∀x (x = ann)", "cat(tom)")
     assert step(entities, ("h1", "h2"), "cat(tim)", "IMPLICATION_ELIMINATION")[0]
+
+
+def test_an_option_without_a_sort_says_what_meets_what() -> None:
+    """The first option brings no symbol, but b has the sort that the last one gives to P."""
+    options = tuple(
+        [Option(f"o{n}", f"o{n}", parse_formula(text)) for n, text in enumerate(("P(b)", "∃x:Animal P(x)"))]
+    )
+    given, _ = with_sorts(Problem("sorts/2", (Premise("h1", parse_formula("P(a) ∧ Q(b)")),), options))
+    assert {term.sort for formula in given.formulas() for term in symbols(formula).ground_terms} == {"Animal"}
 
 
 def test_a_rule_instance_by_a_term_whose_sort_another_premise_gives() -> None:
