@@ -14,7 +14,7 @@ from pathlib import Path
 
 PACKAGE = "proof_r1_formal"
 CORE = {
-    "logic": "fingerprint model parse pattern plain shape show signature symbols syntax transform truth_table",
+    "logic": "fingerprint model pattern plain shape show signature symbols syntax transform truth_table",
     "evidence": "checker signed",
     "search": "facts forced propagation prover tableau",
     "solvers": "base confirm countermodel embedded finite grounding one_element oracle propositional",
