@@ -161,20 +161,16 @@ def require_usable(problem: Problem) -> None:
         ("premise", Premise, problem.premises),
         ("option", Option, problem.options),
     )
-    ids: list[str] = []
     for name, kind, parts in named:
         if type(parts) is not tuple:  # to test for a Sequence takes a microsecond
             require_type(parts, Sequence, f"the {name}s of problem {problem.id!r}", "give a tuple")
-        if {*map(type, parts)} != {kind}:  # as to test each part does
-            for part in parts:
-                require_type(part, kind, f"each {name} of problem {problem.id!r}", "see the class")
         for part in parts:
-            ids.append(part.id)
-            if not isinstance(part.formula, Node):
-                require_type(part.formula, Node, f"the formula of {name} {part.id!r}", _FORMULA)
-    if {*map(type, ids)} != {str}:
-        for each in ids:
-            require_type(each, str, f"each id in problem {problem.id!r}", "give a text")
+            if isinstance(part, kind) and type(part.id) is str and isinstance(part.formula, Node):
+                continue
+            require_type(part, kind, f"each {name} of problem {problem.id!r}", "see the class")
+            require_type(part.id, str, f"the id of a {name} of problem {problem.id!r}", "give a text")
+            require_type(part.formula, Node, f"the formula of {name} {part.id!r}", _FORMULA)
+    ids = [*[premise.id for premise in problem.premises], *[option.id for option in problem.options]]
     if len(set(ids)) < len(ids):
         twice = next(each for each, count in Counter(ids).items() if count > 1)
         raise ProofR1Error(f"problem {problem.id!r}: more than one premise or option has the id {twice!r}")

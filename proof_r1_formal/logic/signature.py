@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from functools import lru_cache
-from typing import Any, Final, TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 import msgspec
 
@@ -77,8 +76,7 @@ class SignatureBuilder:
 
     def __init__(self, formulas: Iterable[Formula] = ()) -> None:
         self._formulas = dict.fromkeys(formulas)
-        self._roles: dict[str, Use] = {}
-        self._others: dict[tuple[str, Use], None] = {}
+        self._uses: dict[tuple[str, Use], None] = {}
         self.one_sort = True
         self._parent: dict[object, object] = {}
         self._sort: dict[object, str] = {}
@@ -91,52 +89,32 @@ class SignatureBuilder:
         Raises:
             SignatureError: a symbol of the formula clashes with what is known.
         """
-        if formula in self._formulas:
-            return self
         found = symbols(formula)
-        known = found.roles.items() <= self._roles.items() and self._others.keys() >= {*found.others}
-        return self if known and self.one_sort and not found.sorts else self.joined((formula,))
-
-    def joined(self, formulas: Collection[Formula]) -> SignatureBuilder:
-        """A copy that has collected ``formulas``, too.
-
-        Raises:
-            SignatureError: a symbol of theirs clashes with what is known.
-        """
+        if formula in self._formulas or (self.one_sort and not found.sorts and found.uses.keys() <= self._uses.keys()):
+            return self
         copy = SignatureBuilder()
         copy._formulas.update(self._formulas)
-        copy._roles.update(self._roles)
-        copy._others.update(self._others)
+        copy._uses.update(self._uses)
         copy.one_sort = self.one_sort
         copy._parent.update(self._parent)
         copy._sort.update(self._sort)
         copy._sorts.update(self._sorts)
-        copy._formulas.update(dict.fromkeys(formulas))
-        copy._collect(formulas)
+        copy._formulas[formula] = None
+        copy._collect((formula,))
         return copy
 
     def _collect(self, formulas: Collection[Formula]) -> None:
         """Collect the symbols of new formulas; after an error the builder is of no more use."""
         one_sort = self.one_sort
-        roles: dict[str, Any] = self._roles  # Any: as in symbols()
         for formula in formulas:
             found = symbols(formula)
-            found_roles: dict[str, Any] = found.roles
-            for name, use in found_roles.items():
-                if roles.setdefault(name, use) != use:
-                    self._others[name, use] = None
-            if found.others:
-                self._others.update(dict.fromkeys(found.others))
+            self._uses.update(found.uses)
             one_sort = one_sort and not found.sorts
-        if self._others:
-            _require_one_use(self._uses())
+        _require_one_use(self._uses)
         if not one_sort:
             for formula in self._formulas if self.one_sort else formulas:
                 self._unify_places(formula)
             self.one_sort = False
-
-    def _uses(self) -> tuple[tuple[str, Use], ...]:
-        return (*self._roles.items(), *self._others)
 
     def _unify_places(self, formula: Formula) -> None:
         for part in subformulas(formula):
@@ -192,7 +170,7 @@ class SignatureBuilder:
         """What was collected, places without a sort being of the default sort."""
         predicates: dict[str, tuple[str, ...]] = {}
         functions: dict[str, FunctionType] = {}
-        for name, (kind, arity) in self._uses():
+        for name, (kind, arity) in self._uses:
             places = (ENTITY,) * arity if self.one_sort else self._sorts_of((kind == "predicate", name), arity)
             if kind == "predicate":
                 predicates[name] = places
@@ -226,16 +204,6 @@ class SignatureBuilder:
         return map_terms(formula, named)
 
 
-@lru_cache(maxsize=16)
-def collected(formulas: tuple[Formula, ...]) -> SignatureBuilder:
-    """The symbols of formulas that are asked about twice in a row, as the premises of a problem.
-
-    Raises:
-        SignatureError: a symbol is used in two ways.
-    """
-    return SignatureBuilder(formulas)
-
-
 def ground_terms(formulas: Iterable[Formula]) -> dict[str, tuple[Term, ...]]:
     """The terms without variables in the formulas by sort, each once, in order of first occurrence.
 
@@ -258,8 +226,10 @@ def ground_terms(formulas: Iterable[Formula]) -> dict[str, tuple[Term, ...]]:
     return {sort: tuple(terms_) for sort, terms_ in by_sort.items()}
 
 
-def _require_one_use(uses: Iterable[tuple[str, Use]]) -> None:
+def _require_one_use(uses: Mapping[tuple[str, Use], None]) -> None:
     """Check that no predicate, and no function or constant, is used in two ways."""
+    if len(dict(uses.keys())) == len(uses):  # each name has one use
+        return
     known: dict[_Symbol, Use] = {}
     for name, use in uses:
         first = known.setdefault((use[0] == "predicate", name), use)

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import SignatureError, require_type
-from proof_r1_formal.logic.signature import SignatureBuilder, collected
+from proof_r1_formal.logic.signature import SignatureBuilder
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.proof.action import Action, Trace
@@ -26,8 +26,7 @@ def with_sorts(problem: Problem) -> tuple[Problem, SignatureBuilder]:
     Raises:
         SignatureError: the problem uses a symbol in two ways.
     """
-    known = collected(tuple([premise.formula for premise in problem.premises]))
-    known = known.joined([option.formula for option in problem.options])
+    known = SignatureBuilder(problem.formulas())
     if known.one_sort:
         return problem, known
     premises = tuple([replace(premise, formula=known.sorted(premise.formula)) for premise in problem.premises])

@@ -20,8 +20,7 @@ from proof_r1_formal.errors import SignatureError, StructureError
 from proof_r1_formal.evidence.term import Proof
 from proof_r1_formal.logic.model import Structure, evaluate, evaluation_steps, extents
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import Signature, SignatureBuilder, collected
-from proof_r1_formal.logic.syntax import BOTTOM
+from proof_r1_formal.logic.signature import Signature, SignatureBuilder
 
 MAX_DEPTH: Final = 300
 """The deepest nesting of formulas and terms that solvers take: what the parser reads, and room to combine some."""
@@ -212,6 +211,6 @@ def known_symbols(query: Query) -> SignatureBuilder | Unknown:
             name = min(variable.name for variable in formula.free)
             return Unknown(Reason.UNSUPPORTED, f"variable {name!r} is free")
     try:
-        return collected(query.dependencies) if query.conclusion is BOTTOM else SignatureBuilder(formulas)
+        return SignatureBuilder(formulas)
     except SignatureError as error:
         return Unknown(Reason.UNSUPPORTED, str(error))
