@@ -15,14 +15,19 @@ def forget() -> None:
 
     The collector then leaves the benchmark's own objects alone, which a program that only verifies would not have.
     """
-    for name, module in list(sys.modules.items()):
-        if name.startswith("proof_r1_formal."):
-            for value in vars(module).values():
-                if hasattr(value, "cache_clear"):
-                    value.cache_clear()
+    clear_caches()
     gc.unfreeze()
     gc.collect()
     syntax.drop_unused()
     for node in syntax._NODES.values():
         node.memo.clear()
     gc.freeze()
+
+
+def clear_caches() -> None:
+    """Empty the caches of the functions of the package's modules."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("proof_r1_formal."):
+            for value in vars(module).values():
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()

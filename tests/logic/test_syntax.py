@@ -11,6 +11,7 @@ from threading import Barrier, Event, Thread
 import pytest
 from hypothesis import given
 
+from bench.cold import clear_caches
 from bench.traces import generated
 from proof_r1_formal.logic import syntax
 from proof_r1_formal.logic.syntax import (
@@ -82,11 +83,7 @@ def test_no_node_of_a_verified_trace_is_held_by_what_nodes_keep() -> None:
     Verifier().verify(sample.problem, sample.completion)
     assert _names_with("held_")
     del sample
-    for name, module in list(sys.modules.items()):
-        if name.startswith("proof_r1_formal."):
-            for value in vars(module).values():
-                if hasattr(value, "cache_clear"):
-                    value.cache_clear()
+    clear_caches()
     gc.collect()
     for _ in range(3):  # what only the memo of a dropped node holds is dropped next time
         drop_unused()
