@@ -81,23 +81,21 @@ class Structure:
         for name, table in functions.items():
             _require_tuples(name, table, largest)
             _require_elements(name, table.values(), largest)
-            lengths = extents(table)
+            lengths = [1 + max(column) for column in zip(*table, strict=True)]  # of the smallest box around it
             if len(table) != prod(lengths) or not sizes.issuperset(lengths):
                 raise StructureError(f"function {name!r} must have a value at every tuple of elements of its sorts")
 
 
-def extents(tuples: Collection[tuple[Element, ...]]) -> tuple[int, ...]:
-    """For each place of some tuples of one length, one more than the largest element there."""
-    return tuple([1 + max(column) for column in zip(*tuples, strict=True)])
-
-
 def _require_tuples(name: str, tuples: Collection[Any], largest: int) -> None:
+    length: int | None = None
     for row in tuples:
         if type(row) is not tuple:
             raise StructureError(f"{row!r}, in the table of {name!r}, must be a tuple of elements")
         _require_elements(name, row, largest)
-    if len({*map(len, tuples)}) > 1:
-        raise StructureError(f"the tuples of {name!r} must have one length")
+        if length is None:
+            length = len(row)
+        elif length != len(row):
+            raise StructureError(f"the tuples of {name!r} must have one length")
 
 
 def _require_elements(name: str, elements: Iterable[Any], largest: int) -> None:

@@ -12,13 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
-from operator import ge
+from operator import gt
 from typing import Final, Protocol, TypeAlias
 
 from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.errors import SignatureError, StructureError
 from proof_r1_formal.evidence.term import Proof
-from proof_r1_formal.logic.model import Structure, evaluate, evaluation_steps, extents
+from proof_r1_formal.logic.model import Structure, evaluate, evaluation_steps
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature, SignatureBuilder
 
@@ -173,17 +173,17 @@ def _require_interpreted(signature: Signature, structure: Structure) -> None:
         if sort not in domains:
             raise StructureError(f"the structure has no domain for sort {sort!r}")
     places = {*signature.predicates.values(), *[type_.arguments for type_ in functions.values()]}
-    sizes = {sorts: tuple([domains.get(sort, 0) for sort in sorts]) for sorts in places}
+    last = {sorts: tuple([domains.get(sort, 0) - 1 for sort in sorts]) for sorts in places}
     for name, sorts in signature.predicates.items():
         rows = structure.predicates.get(name)
         if rows is None:
             raise StructureError(f"the structure does not interpret predicate {name!r}")
         for row in rows:
-            if len(row) != len(sorts) or any(map(ge, row, sizes[sorts])):
+            if len(row) != len(sorts) or any(map(gt, row, last[sorts])):
                 raise StructureError(f"a tuple of {name!r} does not have {len(sorts)} elements of its sorts")
     for name, type_ in functions.items():
         table = structure.functions.get(name)
-        if table is None or extents(table) != sizes[type_.arguments]:
+        if table is None or max(table) != last[type_.arguments]:  # it has no gaps, so its last tuple tells all
             raise StructureError(f"the structure does not interpret {name!r} at all elements of its sorts")
         if max(table.values()) >= domains[type_.result]:
             raise StructureError(f"a value of {name!r} is not an element of the domain of sort {type_.result!r}")
