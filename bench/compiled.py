@@ -13,7 +13,6 @@ import gc
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -126,8 +125,6 @@ def main() -> None:
     with TemporaryDirectory() as made:
         folder = Path(made)
         subprocess.run([sys.executable, str(ROOT / "compile_core.py"), made], check=True, stdout=subprocess.DEVNULL)
-        for name in ("grammars", "theories"):
-            shutil.copytree(ROOT / name, folder / name)
         for name, contestants in SETS.items():
             rounds = [race(name, options.data, folder) for _ in range(options.rounds)]
             seconds = {who: [spent[who] for spent in rounds] for who in contestants}

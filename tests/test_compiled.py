@@ -57,14 +57,17 @@ def environment(*folders: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))}
 
 
+def compile_core(folder: Path, *level: str) -> None:
+    """Copy the package and its files to a folder, and compile its core there."""
+    program = [sys.executable, str(ROOT / "compile_core.py"), str(folder), *level]
+    subprocess.run(program, check=True, capture_output=True, timeout=1200)
+
+
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the package and its files, the core compiled without optimisation, which takes longest."""
+    """A folder with the core compiled without optimisation, which takes longest."""
     folder = tmp_path_factory.mktemp("compiled")
-    program = [sys.executable, str(ROOT / "compile_core.py"), str(folder), "0"]
-    subprocess.run(program, check=True, capture_output=True, timeout=1200)
-    for name in ("grammars", "theories"):
-        (folder / name).symlink_to(ROOT / name)
+    compile_core(folder, "0")
     return folder
 
 
@@ -80,6 +83,13 @@ def test_reports_are_the_same_bytes(compiled: Path) -> None:
     expected = reports("interpreted")
     assert expected.count(b"\n") > 2_000
     assert reports("compiled", folders=(compiled, ROOT)) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_reports_of_the_optimised_core_are_the_same_bytes(tmp_path: Path) -> None:
+    compile_core(tmp_path)
+    assert reports("compiled", folders=(tmp_path, ROOT)) == reports("interpreted")
 
 
 @pytest.mark.slow
