@@ -124,10 +124,15 @@ def semantic_key(formula: Formula) -> SemanticKey | None:
     """The semantic key; None for a formula with a quantifier or an equation, or with more than ``MAX_ATOMS`` atoms."""
     if formula.quantifiers:
         return None
-    return ((formula,), _FIRST) if isinstance(formula, Atom) else _semantic_key(formula)  # an atom would hold itself
+    if isinstance(formula, Atom):
+        return (formula,), _FIRST  # not kept, as an atom would hold itself
+    memo = formula.memo
+    if "semantic_key" not in memo:
+        memo["semantic_key"] = _semantic_key(formula)
+    known: SemanticKey | None = memo["semantic_key"]
+    return known
 
 
-@once
 def _semantic_key(formula: Formula) -> SemanticKey | None:
     if isinstance(formula, Not):
         body = semantic_key(formula.body)
