@@ -22,7 +22,6 @@ from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.evidence.fitch import Row, fitch
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import Formula, Not
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
@@ -34,6 +33,7 @@ from proof_r1_formal.proof.certify import CheckedCertification, certify_many
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, StepReport, TraceReport
 from proof_r1_formal.proof.step import UNRULED, UNSUPPORTED, VERIFIED
 from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.report.fitch import Row, fitch
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.manifest import accepted_by, manifest_path, read_manifest
 from proof_r1_formal.rules.schema import Catalogue

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from proof_r1_formal.evidence.fitch import Row, fitch
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import Formula, Implies
+from proof_r1_formal.report.fitch import Row, fitch
 from proof_r1_formal.search.prover import search
 from proof_r1_formal.solvers.base import Entailed
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
