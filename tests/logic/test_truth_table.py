@@ -23,8 +23,11 @@ from proof_r1_formal.logic.syntax import (
     disjunction,
 )
 from proof_r1_formal.logic.truth_table import (
+    COLUMNS,
     CONTRADICTION,
+    FEW_ATOMS,
     MAX_ATOMS,
+    ROWS,
     TAUTOLOGY,
     SemanticKey,
     Table,
@@ -89,6 +92,17 @@ def test_what_has_no_key(text: str) -> None:
 
 def test_equal_keys_are_found_in_a_set() -> None:
     assert len({key(f("p ∧ q")), key(f("q ∧ p")), key(f("¬(p → ¬q)"))}) == 1
+
+
+def test_a_compound_formula_keeps_its_key_and_an_atom_does_not() -> None:
+    both, atom = f("P(a) ∧ Q(b)"), f("P(a)")
+    assert semantic_key(both) is semantic_key(both)
+    assert semantic_key(atom) == ((atom,), COLUMNS[FEW_ATOMS][0])
+    assert "semantic_key" not in atom.memo  # it would hold the atom itself, which would never be dropped
+
+
+def test_a_small_table_fits_a_machine_word() -> None:
+    assert ROWS[FEW_ATOMS] == 2**64 - 1
 
 
 def test_an_equation_and_its_mirror_image_share_a_column() -> None:
