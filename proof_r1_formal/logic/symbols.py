@@ -41,6 +41,7 @@ class Symbols(msgspec.Struct, frozen=True, gc=False):
         return frozenset([name for name, (kind, _) in self.uses if kind != "predicate"])
 
 
+_CONSTANT: Final[Use] = ("constant", 0)
 _NO_SORTS: Final[frozenset[str]] = frozenset()
 
 
@@ -68,7 +69,11 @@ def _symbols(formula: Formula) -> Symbols:
             uses[part.predicate, ("predicate", len(part.arguments))] = None
             for argument in part.arguments:
                 if isinstance(argument, App):
-                    _visit(argument, uses, ground, sorts)
+                    if argument.arguments or argument.sort is not None:
+                        _visit(argument, uses, ground, sorts)
+                    else:
+                        uses[argument.function, _CONSTANT] = None
+                        ground.append(argument)
         elif isinstance(part, Binary):
             pending += (part.right, part.left)
         elif isinstance(part, Not):

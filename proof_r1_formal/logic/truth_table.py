@@ -25,6 +25,7 @@ COLUMNS: Final = {
 """For each number of atoms the bits of the atom at each index."""
 
 _FIRST: Final = COLUMNS[FEW_ATOMS][0]
+_SECOND: Final = COLUMNS[FEW_ATOMS][1]
 
 Ground: TypeAlias = Atom | Eq
 """What truth tables give a column."""
@@ -137,6 +138,12 @@ def _semantic_key(formula: Formula) -> SemanticKey | None:
     if isinstance(formula, Not):
         body = semantic_key(formula.body)
         return None if body is None else (body[0], ROWS[_width(body[0])] ^ body[1])
+    if isinstance(formula, Binary):
+        one, other = formula.left, formula.right
+        if isinstance(one, Atom) and isinstance(other, Atom) and one is not other:  # as in most formulas
+            if id(one) < id(other):
+                return (one, other), combined(formula, _FIRST, _SECOND, ROWS[FEW_ATOMS])
+            return (other, one), combined(formula, _SECOND, _FIRST, ROWS[FEW_ATOMS])
     atoms = _atoms(formula)
     if atoms is None:
         return None
