@@ -114,7 +114,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path, help="folder of benchmark data")
     parser.add_argument("--out", type=Path, default=ROOT / "docs/compiled.json")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--work", nargs=2, metavar=("WHO", "SET"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
