@@ -38,8 +38,6 @@ disable_error_code = arg-type
 follow_imports = silent
 """
 """What the compiler reads of other modules: the package's types, and those of structs."""
-
-
 EXAMPLES = """
 import sys
 from pathlib import Path
@@ -102,9 +100,11 @@ def _build(extensions: list[Any], options: str = "") -> None:
 
 def _is_gcc() -> bool:
     """Whether the C compiler is GCC."""
-    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
-    said = subprocess.run([compiler, "--version"], check=False, capture_output=True, text=True).stdout
-    return "Free Software Foundation" in said
+    compiler = shutil.which(shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0])
+    if compiler is None:
+        return False
+    said = subprocess.run([compiler, "--version"], check=False, capture_output=True, text=True)
+    return "Free Software Foundation" in said.stdout
 
 
 if __name__ == "__main__":
