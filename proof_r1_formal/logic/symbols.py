@@ -47,7 +47,7 @@ _NO_SORTS: Final[frozenset[str]] = frozenset()
 
 def symbols(formula: Formula) -> Symbols:
     """What occurs in the formula."""
-    known: Symbols | None = formula.memo.get("symbols")  # not by ``once``: compiled, a direct call takes half the time
+    known: Symbols | None = formula.memo.get("symbols")  # not by ``once``, to save a call: it is asked often
     if known is None:
         known = formula.memo["symbols"] = _symbols(formula)
     return known
