@@ -1,7 +1,8 @@
 """Compile the core: ``python compile_core.py FOLDER [0|1|2|3]``, with the level of optimisation, 3 by default.
 
-In: the package beside this file; mypy, setuptools, msgspec and a C compiler. Out: a copy of the package in FOLDER whose
-core is compiled, with the sources beside it. ``hatch_build.py`` puts the extension modules into a wheel.
+In: the package and its examples beside this file; mypy, setuptools, msgspec and a C compiler. Out: a copy of the
+package in FOLDER whose core is compiled, with the sources beside it. ``hatch_build.py`` puts the extension modules into
+a wheel.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ def compile_core(folder: Path, level: str = "3") -> None:
     program = [sys.executable, "-P", "-c", EXAMPLES, str(root / "examples")]
     path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])  # pip puts what a build needs there
     subprocess.run(program, check=True, env={**os.environ, "PYTHONPATH": path})
+    assert list(folder.rglob("*.gcda")), "the examples left no counts, which the compiler would not mention"
     _build(extensions, USE_COUNTS)
 
 
