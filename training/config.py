@@ -131,8 +131,9 @@ class Data(_Section, frozen=True):
         demonstrations: files of completions for ``sft``; without any, the problems' reference proofs.
         checked: whether to leave out (and count) demonstrations that fail a check.
         prompt: ``full`` is the contract and the problem. ``short`` is the problem's formulas only, answered without
-            thoughts, for small models trained on this task alone. ``paper`` is ``full`` with the problem in the format
-            of the paper's user message.
+            thoughts, for small models trained on this task alone. ``question`` is the problem in English and formulas
+            without the contract, answered without thoughts: the warm-up teaches the contract. ``paper`` is ``full``
+            with the problem in the format of the paper's user message.
         rules: the rule catalogue of prompts and verifier.
         thinking: whether the prompt asks for ``<think>``, or the model thinks in its own format.
         uncertain: whether to train on problems whose answer is Uncertain; the goal, which binding it
@@ -144,7 +145,7 @@ class Data(_Section, frozen=True):
     evaluation: tuple[Text, ...] = ()
     demonstrations: tuple[Text, ...] = ()
     checked: bool = True
-    prompt: Literal["full", "short", "paper"] = "full"
+    prompt: Literal["full", "short", "question", "paper"] = "full"
     rules: Literal["train", "folio"] = "train"
     thinking: Literal["explicit", "native"] = "explicit"
     uncertain: bool = False

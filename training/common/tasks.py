@@ -24,7 +24,7 @@ from proof_r1_formal import (
 from proof_r1_formal.generate import completion, summary
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.models.chat import Message
-from proof_r1_formal.models.prompts import PromptSet, chat_prompt, messages, short_question
+from proof_r1_formal.models.prompts import PromptSet, chat_prompt, messages, question, short_question
 from training.common.display import Display
 from training.config import Config, Data
 
@@ -115,6 +115,8 @@ def prompt_text(problem: Problem, data: Data, render: Callable[[Sequence[Message
     """
     if data.prompt == "short":
         return short_question(problem)
+    if data.prompt == "question":
+        return f"{question(problem)}\n\n"
     prompts: PromptSet = "paper" if data.prompt == "paper" else "default"
     return render(messages(problem, rules=catalogue(data.rules), thinking=data.thinking, prompts=prompts))
 
@@ -164,7 +166,7 @@ def answer_text(problem: Problem, number: int, data: Data, prompt: str) -> str:
         prompt: that prompt; a template may open the thoughts itself.
     """
     proof = problem.proofs[number]
-    if data.prompt == "short":
+    if data.prompt in ("short", "question"):
         return summary(proof)
     if data.prompt == "paper":
         proof = tuple([_juxtaposed(step) for step in proof])
