@@ -55,14 +55,14 @@ class Draw:
 
     count: int
     seed: int
-    steps: tuple[int, int] = (1, 3)
-    distractors: tuple[int, int] = (0, 3)
+    steps: tuple[int, int] = (1, 2)
+    distractors: tuple[int, int] = (0, 2)
     vocabulary: Vocabulary = SEEN
 
 
 DRAWS: Mapping[str, Draw] = {
     "same": Draw(200, 9001),
-    "longer": Draw(200, 9002, steps=(4, 6)),
+    "longer": Draw(200, 9002, steps=(3, 4), distractors=(0, 3)),
     "words": Draw(200, 9003, vocabulary=NEW),
     "tuning": Draw(100, 9004),
     "warm-up": Draw(10_000, 1001),
