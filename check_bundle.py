@@ -70,7 +70,7 @@ EXCLUDED = ("unknown problem id", "second output for the same problem and sample
 MEASURES = ("Avg", "Pass", "FVR", "Strict FVR", "RVR", "Strict RVR", "Compound", "RGD",
             "Right and verified", "Right and rule-verified", "Parsed", "Length ratio", "Response length")
 DERIVED = {*FORM, "UNPARSABLE_CONCLUSION", "DUPLICATE_ID", "UNUSED_DEPENDENCY", "RULE_UNTRUSTED_DEPENDENCY",
-           "BINDING_MISMATCH", *list(OUTCOMES)[10:]}
+           "BINDING_MISMATCH", "BINDING_UNDECIDED", *list(OUTCOMES)[10:]}
 # fmt: on
 
 
@@ -419,14 +419,20 @@ class Evidence:
         self.counts: Counter[str] = Counter()
         self.words: list[Node] = []
 
-    def decide(self, node: Node, premises: Sequence[Formula], conclusion: Formula) -> tuple[bool | None, set[int]]:
-        """Whether the premises entail the conclusion, None if undecided; which of them a proof uses, else all."""
+    def decide(
+        self, node: Node, premises: Sequence[Formula], conclusion: Formula, *, word: bool = False
+    ) -> tuple[bool | None, set[int]]:
+        """Whether the premises entail the conclusion, None if undecided; which of them a proof uses, else all.
+
+        Only where ``word`` says so, a solver's word may stand in place of evidence.
+        """
         everything = set(range(len(premises)))
         if node.value is None:
             return None, everything
         kind = next(iter(node.value), "")
-        if len(node.value) != 1 or kind not in ("proof", "countermodel", "unsupported"):
-            raise node.fault(2, "null, or one of proof, countermodel and unsupported, is expected")
+        if len(node.value) != 1 or kind not in ("proof", "countermodel", *(["unsupported"] if word else [])):
+            words = ", countermodel and unsupported" if word else " and countermodel"
+            raise node.fault(2, f"null, or one of proof{words}, is expected")
         evidence = node[kind].shaped({"proof": list, "countermodel": STRUCTURE, "unsupported": bool}[kind])
         STEPS.place = str(node)
         STEPS.take(len(premises))
@@ -556,6 +562,11 @@ def said(span: list[int], value: Any) -> Said:
     return {"span": span, **says}, +codes
 
 
+def is_word(step: dict[str, Any]) -> bool:
+    """Whether only the word of a solver supports the verdict on entailment."""
+    return step["evidence"] is not None and "unsupported" in step["evidence"]
+
+
 def is_name(text: object) -> bool:
     return isinstance(text, str) and text != "" and not any("\ud800" <= char <= "\udfff" for char in text)
 
@@ -581,12 +592,17 @@ class Trace:
             compared = answer in problem.options and formulas and formulas[-1]
             node["binding"].claim(compared, "there is nothing to compare")
             same = evidence.decide(node["binding"], [], ("iff", formulas[-1], problem.options[answer]))[0]
+        elif answer in problem.options and formulas and formulas[-1] == problem.options[answer]:
+            same = True  # one formula needs no evidence
         first = next(
             (name for name, formula in problem.options.items() if formula == problem.options.get(answer)), None
         )
         selected = answer == last["id"] if by_id else answer is None or (same and answer == first)
         node["answer"].claim(selected, "the last action or the binding contradicts this")
-        self.binds = by_id and same is True
+        self.binds, self.may_bind = (
+            by_id and same is True,
+            by_id and same is None,
+        )  # without evidence, it may or may not
         self.is_open = self._openness(node["uncertain"], evidence)
         self._state, self._trusted, self._seen = dict(problem.premises), {*problem.premises}, {*problem.premises}
         self._admitted = set[Formula]()
@@ -619,10 +635,11 @@ class Trace:
         action["evidence"].claim(asked or step["evidence"] is None, "evidence is given where none is required")
         if schema:
             expected.update("UNTRUSTED_DEPENDENCY" if n in self._seen else "MISSING_DEPENDENCY" for n in lacking)
-            expected["BINDING_MISMATCH"] = terminal and not self.binds
+            why = "BINDING_UNDECIDED" if self.may_bind and codes["BINDING_UNDECIDED"] else "BINDING_MISMATCH"
+            expected[why] = terminal and not self.binds
         if asked:
             dependencies = [self._state[name] for name in names]
-            entailed, lines = evidence.decide(action["evidence"], dependencies, formula)
+            entailed, lines = evidence.decide(action["evidence"], dependencies, formula, word=True)
             new = bool(lines) and formula not in dependencies and formula not in self._admitted
             expected[{True: "UNUSED_DEPENDENCY", False: "NOT_ENTAILED", None: "UNDECIDED"}[entailed]] = (
                 entailed is not True or len(lines) < len(names)
@@ -635,8 +652,12 @@ class Trace:
         for some in (RULE, RULE - {"NO_RULE_MATCH"} | {"COMPOUND_STEP"}, PROGRESS, {"SYMBOL_CLASH"}):
             action["findings"].claim(sum(codes[code] for code in some) < 2, f"one of {', '.join(some)} is expected")
         binding = terminal and step["declared_rule"] == "GOAL_BINDING"
-        progress = schema and not expected["BINDING_MISMATCH"] and not codes.keys() & PROGRESS
-        rule = asked and not codes.keys() & RULE and not (binding and expected["BINDING_MISMATCH"])
+        mismatch = terminal and not self.binds
+        progress = schema and not mismatch and not codes.keys() & PROGRESS
+        rule = asked and not codes.keys() & RULE and not (binding and mismatch)
+        action["findings"].claim(
+            not rule or not is_word(step), "a step without evidence is not an instance of its rule"
+        )
         action["findings"].claim(entailed is not False or not rule, "a refuted step is not an instance of its rule")
         exempt = binding or step["declared_rule"] == "QUANTIFIER_NEGATION"
         action["findings"].claim(new or exempt or not entailed or not progress, "the conclusion is nothing new")
@@ -656,9 +677,10 @@ class Trace:
     def _verified(self, node: Node) -> None:
         """The answer is verified if the terminal action states it, the premises have a model, and its closure holds."""
         closure = [self.steps[index]["verdicts"] for index in self.inside]
+        shown = not any(is_word(self.steps[index]) for index in self.inside)
         stated = self.binds and self.problem.is_consistent and self.steps[-1]["verdicts"]["schema"]
         for key, verdict in (("verified", "semantic"), ("rule_verified", "rule")):
-            holds = all(verdicts["semantic"] and verdicts[verdict] for verdicts in closure)
+            holds = shown and all(verdicts["semantic"] and verdicts[verdict] for verdicts in closure)
             if self.is_open is not None:
                 holds = self.is_open == "verified" and key == "verified"
             node[key].claim(node.value[key] == (stated and holds), f"{stated and holds} is expected")

@@ -45,9 +45,9 @@ from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver
-from proof_r1_formal.solvers.confirm import Confirmed, confirm
+from proof_r1_formal.solvers.confirm import confirm
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.oracle import SolverOracle
 
 Json = dict[str, Any]
 
@@ -58,7 +58,7 @@ class Decides(Protocol):
     def decide(self, query: Query) -> Answer: ...
 
 
-class EveryQuestion(Oracle):
+class EveryQuestion(SolverOracle):
     """An oracle without memory, tables, fingerprints or budget: every question goes to the solver."""
 
     charged = 0
@@ -105,24 +105,10 @@ class CountingZ3(FreshZ3):
 class ForgetfulVerifier(Verifier):
     """A verifier that remembers no step; with an oracle of its own, one that asks for no evidence."""
 
-    def __init__(self, solver: Solver, oracle: Oracle | None = None) -> None:
+    def __init__(self, solver: Solver, oracle: SolverOracle | None = None) -> None:
         super().__init__(solver, evidence="checked" if oracle is None else "none")
-        self.oracle = oracle or Oracle(solver, tables=True, memory=0)
-        self.justify = lru_cache(maxsize=0)(self._justified)
+        self.oracle = oracle or SolverOracle(solver, tables=True, memory=0, evidence="checked")
         self.match_rule = lru_cache(maxsize=0)(self._matched_rule)
-
-
-class RecordingVerifier(Verifier):
-    """A verifier that notes the entailment question of every action."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.queries: list[Query] = []
-        self.justify = lru_cache(maxsize=0)(self._justified)
-
-    def _justified(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
-        self.queries.append(Query(dependencies, conclusion))
-        return super()._justified(dependencies, conclusion)
 
 
 Contestant: TypeAlias = Callable[[], Callable[[int], object]]
@@ -193,10 +179,8 @@ def compared(seconds: dict[str, list[float]], count: int, baseline: str) -> list
 
 def semantic_check(samples: list[Sample], rounds: int) -> Json:
     """The entailment question of every action, repeats included: to solvers, and to the engine with evidence."""
-    recording = RecordingVerifier()
-    for sample in samples:
-        recording.verify(sample.problem, sample.completion)
-    queries = recording.queries
+    verifier = Verifier()
+    queries = [query for s in samples for query, _ in verifier.entailments(s.problem, s.completion)]
 
     def deciding(make: Callable[[], Decides]) -> Contestant:
         def contestant() -> Callable[[int], object]:
@@ -250,7 +234,7 @@ def four_way_check(samples: list[Sample], rounds: int) -> Json:
     def filtered(make: Callable[[], Solver]) -> Contestant:
         def verifier() -> Verifier:
             solver = make()
-            return ForgetfulVerifier(solver, Oracle(solver, memory=0))
+            return ForgetfulVerifier(solver, SolverOracle(solver, memory=0))
 
         return verifying(verifier)
 

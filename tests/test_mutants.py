@@ -15,7 +15,8 @@ from tests.patience import PATIENCE
 
 MODEL, SIGNED, CHECKER = "logic/model.py", "evidence/signed.py", "evidence/checker.py"
 RULES, CLOSURE = "rules/check.py", "proof/closure.py"
-JUDGE, STEP, SESSION = "proof/judge.py", "proof/step.py", "proof/session.py"
+STEP, SESSION, ANSWER = "proof/step.py", "proof/session.py", "proof/answer.py"
+ORACLE = "solvers/oracle.py"
 
 TABLES = "logic/test_model.py::test_tables"
 EXAMPLES = "logic/test_model.py::test_worked_examples"
@@ -147,7 +148,19 @@ FAULTS = {
     ),
     # verdicts
     "evidence is not looked at": Fault(
-        JUDGE, "return confirm(query, answer, self.kernel)", "return Confirmed(answer)", "proof/test_evidence.py"
+        ORACLE,
+        'return Confirmed(answer) if self.evidence == "none" else confirm(query, answer)',
+        "return Confirmed(answer)",
+        "proof/test_evidence.py",
+    ),
+    "a solver's word counts for bindings, models and open goals": Fault(
+        ORACLE, 'if confirmed.checked or self.evidence == "none"', "if True", "proof/test_supported_answers.py"
+    ),
+    "a step on a solver's word can be an instance": Fault(
+        STEP, 'if verdict.evidence == "unsupported":', "if False:", "proof/test_supported_answers.py"
+    ),
+    "an answer rests on a solver's word": Fault(
+        ANSWER, 'step.in_closure and step.evidence == "unsupported"', "False", "proof/test_supported_answers.py"
     ),
     "what is not entailed serves later steps": Fault(
         SESSION,

@@ -185,7 +185,9 @@ class _Worker:
     def reports(self, backend: int, numbers: range) -> list[TraceReport]:
         verifier = self._verifiers.get(backend)
         if verifier is None:
-            verifier = Verifier(self._work.backends[backend].solver(), rules=catalogue(self._work.rules))
+            verifier = Verifier(
+                self._work.backends[backend].solver(), rules=catalogue(self._work.rules), evidence="none"
+            )
             self._verifiers[backend] = verifier
         chosen = [self._work.completions[number] for number in numbers]
         return [verifier.verify(problem, c.completion, sample=c.sample) for problem, c in chosen]

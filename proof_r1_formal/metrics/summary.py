@@ -22,11 +22,13 @@ class Summary:
 
     Attributes:
         broken: number of questions that are undecided because the solver is broken.
+        unsupported: number of steps whose verdict on entailment rests on a solver's word alone.
     """
 
     def __init__(self, problems: Mapping[str, Problem]) -> None:
         self._problems = problems
-        self.broken = 0
+        self.broken = self.unsupported = 0
+        self._unchecked = False
         self._traces = 0
         self._verified = self._rule_verified = 0
         self._right: Part = (0, 0)
@@ -35,6 +37,8 @@ class Summary:
     def add(self, report: TraceReport) -> None:
         """Count a report."""
         self.broken += report.broken
+        self.unsupported += report.unsupported
+        self._unchecked |= report.evidence == "none"
         self._traces += 1
         self._verified += report.verified
         self._rule_verified += report.rule_verified
@@ -47,12 +51,14 @@ class Summary:
 
     def rows(self) -> list[tuple[str, str]]:
         """Names and values, in the order in which they are shown."""
+        word = " (no evidence checked)" if self._unchecked else ""
         return [
             ("traces", f"{self._traces}"),
             ("answers right", _share(self._right)),
-            ("verified", _share((self._verified, self._traces))),
-            ("rule-verified", _share((self._rule_verified, self._traces))),
+            (f"verified{word}", _share((self._verified, self._traces))),
+            (f"rule-verified{word}", _share((self._rule_verified, self._traces))),
             *((f"{measure} of steps", _share(part)) for measure, part in self._steps.items()),
+            *([("steps on a solver's word", f"{self.unsupported}")] if self.unsupported else []),
         ]
 
 

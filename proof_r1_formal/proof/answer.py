@@ -52,7 +52,7 @@ def selected_option(problem: Problem, last: Action | None, oracle: Oracle, *, by
 
 def states(conclusion: Formula, option: Option | None, oracle: Oracle) -> bool:
     """Whether there is an option, and the conclusion is logically equivalent to its formula (without the premises)."""
-    return option is not None and isinstance(oracle.equivalent(conclusion, option.formula), Entailed)
+    return option is not None and isinstance(oracle.proves_equivalent(conclusion, option.formula), Entailed)
 
 
 def binding_findings(
@@ -62,14 +62,15 @@ def binding_findings(
     option = problem.option(action_id)
     if option is None:
         return (Finding(Code.BINDING_MISMATCH, f"{action_id!r} is not an option"),)
-    match oracle.equivalent(conclusion, option.formula):
+    match oracle.proves_equivalent(conclusion, option.formula):
         case Entailed():
             return ()
         case Refuted():
-            message = f"the conclusion is not that of {option.id}"
-        case Unknown(reason, _):
-            message = f"whether the conclusion is that of {option.id} stayed undecided ({reason})"
-    return (Finding(Code.BINDING_MISMATCH, message),)
+            return (Finding(Code.BINDING_MISMATCH, f"the conclusion is not that of {option.id}"),)
+        case Unknown(reason, detail):
+            why = f"{reason}: {detail}"
+            message = f"whether the conclusion is that of {option.id} stayed undecided ({why})"
+            return (Finding(Code.BINDING_UNDECIDED, message),)
 
 
 def answer_findings(
@@ -78,9 +79,10 @@ def answer_findings(
     """Why the answer is not verified, or not rule-verified.
 
     An answer is verified if the terminal action has the id of an option and states its formula, the premises have a
-    model, and every action of the closure is entailed by its dependencies. It is rule-verified if each of them is also
-    an instance of its rule. No action can show an answer Uncertain: it is verified by ``uncertain`` in place of the
-    closure, and never rule-verified. A closure without premises needs no condition: what follows from nothing is valid.
+    model, and every action of the closure is entailed by its dependencies. Each of these needs evidence that was
+    checked. An answer is rule-verified if each action of the closure is also an instance of its rule. No action can
+    show an answer Uncertain: it is verified by ``uncertain`` in place of the closure, and never rule-verified. A
+    closure without premises needs no condition: what follows from nothing is valid.
 
     Args:
         option: that is selected.
@@ -95,8 +97,11 @@ def answer_findings(
     if terminal is None or terminal.id != option.id:
         yield Finding(Code.NO_BINDING, f"{option.id} is selected by its formula, and by no action of its id")
         return
-    if not terminal.schema or any(finding.code is Code.BINDING_MISMATCH for finding in terminal.findings):
+    codes = {finding.code for finding in terminal.findings}
+    if not terminal.schema or Code.BINDING_MISMATCH in codes:
         yield Finding(Code.BINDING_MISMATCH, f"the terminal action does not state the formula of {option.id}")
+    elif Code.BINDING_UNDECIDED in codes:
+        yield Finding(Code.BINDING_UNDECIDED, f"whether the terminal action states {option.id} stayed undecided")
     if isinstance(contradiction, Entailed):
         yield Finding(Code.INCONSISTENT_PREMISES, "the premises contradict each other, so everything follows from them")
     elif isinstance(contradiction, Unknown):
@@ -109,6 +114,10 @@ def answer_findings(
             yield Finding(Code.UNDECIDED, "whether the premises leave the goal open stayed undecided")
     elif failing := _names([step for step in steps if step.in_closure and not step.semantic]):
         yield Finding(Code.UNVERIFIED_STEP, f"not entailed: {', '.join(failing)}", failing)
+    elif failing := _names([step for step in steps if step.in_closure and step.evidence == "unsupported"]):
+        yield Finding(
+            Code.UNSUPPORTED_STEP, f"entailed on the word of a solver, without a proof: {', '.join(failing)}", failing
+        )
     elif failing := _names([step for step in steps if step.in_closure and not step.rule]):
         yield Finding(Code.UNRULED_STEP, f"not an instance of its rule: {', '.join(failing)}", failing)
 

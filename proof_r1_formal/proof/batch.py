@@ -19,12 +19,12 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION, PROCESSES
 from proof_r1_formal.errors import ProofR1Error, require_type
-from proof_r1_formal.proof.judge import EvidenceLevel
 from proof_r1_formal.proof.report import TraceReport, decode, encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Limits
+from proof_r1_formal.solvers.confirm import EvidenceLevel
 
 if TYPE_CHECKING:
     from proof_r1_formal.assistants.kernel import KernelEvidence
@@ -167,7 +167,7 @@ def verified_by(
     collecting = None if verifier.kernel is None else verifier.without_kernel()
     while chunk := list(islice(source, 1 if collecting is None else KERNEL_CHUNK)):
         if collecting is not None and verifier.kernel is not None:  # the kernel is quick only for many at once
-            asked = [collecting.entailments(_problem_of(problems, c), c.completion) for c in chunk]
+            asked = [collecting.grounds(_problem_of(problems, c), c.completion) for c in chunk]
             verifier.kernel.prepare(chain.from_iterable(asked))
         for completion in chunk:
             problem = _problem_of(problems, completion)

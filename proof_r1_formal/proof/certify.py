@@ -195,7 +195,7 @@ def _certificate(verifier: Verifier, problem: Problem, trace: Trace, report: Tra
 
 
 def _countermodel(verifier: Verifier, premises: tuple[Formula, ...], conclusion: Formula) -> Structure:
-    match verifier.justify(premises, conclusion).answer:
+    match verifier.oracle.supported(verifier.justify(premises, conclusion)):
         case Refuted(model) if model is not None:
             return model
         case _:

@@ -10,7 +10,7 @@ from proof_r1_formal.proof.action import Trace, read_completion
 from proof_r1_formal.proof.answer import Consistency, Openness
 from proof_r1_formal.proof.sorts import conclusions_with_sorts, with_sorts
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.oracle import Oracle, SolverOracle
 
 
 class ProblemContext:
@@ -27,7 +27,7 @@ class ProblemContext:
         TypeError, ProofR1Error: see :func:`~proof_r1_formal.data.problem.require_usable`.
     """
 
-    def __init__(self, problem: Problem, oracle: Oracle) -> None:
+    def __init__(self, problem: Problem, oracle: SolverOracle) -> None:
         require_usable(problem)
         self.given = problem
         self.problem, self.symbols = with_sorts(problem)
@@ -57,7 +57,7 @@ class ProblemContext:
     def uncertain(self, goal: Formula, oracle: Oracle) -> Openness:
         """Whether the premises leave the goal open: verified by a countermodel to it and one to its negation."""
         premises = tuple(self.premises.values())
-        answers = (oracle.entails(premises, goal), oracle.entails(premises, Not(goal)))
+        answers = [oracle.supported(oracle.justify(premises, formula)) for formula in (goal, Not(goal))]
         if any(isinstance(answer, Entailed) for answer in answers):
             return "refuted"
         if all(isinstance(answer, Refuted) and answer.model is not None for answer in answers):

@@ -40,8 +40,7 @@ def _heading(problem: Problem | None, report: TraceReport) -> Text:
     label = report.answer if option is None else option.label
     answer = "no option selected" if label is None else f"answer {label}"
     correct = {True: "right", False: "wrong", None: ""}[report.answer_correct]
-    verified = "rule-verified" if report.rule_verified else "verified" if report.verified else "not verified"
-    judged = "" if label is None else f" ({', '.join([word for word in (correct, verified) if word])})"
+    judged = "" if label is None else f" ({', '.join([word for word in (correct, report.level) if word])})"
     lines = [f"{report.problem_id}, sample {report.sample}: {answer}{judged}"]
     if problem is not None and problem.question:
         lines.append(problem.question)

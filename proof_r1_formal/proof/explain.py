@@ -24,8 +24,7 @@ def explain_step(step: StepReport) -> str:
 
 def _lines(report: TraceReport) -> Iterator[str]:
     right = {True: "right", False: "wrong", None: "without a reference answer"}[report.answer_correct]
-    level = "rule-verified" if report.rule_verified else "verified" if report.verified else "not verified"
-    answer = "selects no option" if report.answer is None else f"selects {report.answer}: {right}, {level}"
+    answer = "selects no option" if report.answer is None else f"selects {report.answer}: {right}, {report.level}"
     yield f"{report.problem_id}, sample {report.sample}: the completion {answer}."
     yield from (f"  {finding.code.value}: {finding.message}" for finding in report.findings)
     passed = sum(step.signal == 1.0 for step in report.actions)

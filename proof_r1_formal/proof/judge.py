@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from functools import lru_cache
 from threading import RLock
-from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias, get_args
+from typing import TYPE_CHECKING, NoReturn, get_args
 
 from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.logic.pattern import Lambda
-from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.show import show, show_term
 from proof_r1_formal.logic.syntax import Formula, Var
 from proof_r1_formal.proof.action import Action
@@ -25,9 +24,9 @@ from proof_r1_formal.rules.check import Match, RuleResult, check_rule
 from proof_r1_formal.rules.manifest import require_proved
 from proof_r1_formal.rules.schema import Catalogue, Rule
 from proof_r1_formal.solvers.base import Solver
-from proof_r1_formal.solvers.confirm import Confirmed, confirm
+from proof_r1_formal.solvers.confirm import Confirmed, EvidenceLevel
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.oracle import Metered, Oracle
+from proof_r1_formal.solvers.oracle import Metered, SolverOracle
 
 if TYPE_CHECKING:
     from proof_r1_formal.assistants.kernel import KernelEvidence
@@ -37,10 +36,6 @@ CHECK_STEPS = 400_000
 
 _REMEMBERED_PROBLEMS = 256
 _REMEMBERED_STEPS = 1 << 13
-
-EvidenceLevel: TypeAlias = Literal["none", "checked", "kernel"]
-"""How the evidence of verdicts on entailment is rechecked: by the small checkers, by Lean's kernel as well, or not at
-all."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -71,21 +66,25 @@ class Judge:
         self.evaluation = evaluation
         self.aliases = aliases
         self.atomic = atomic
-        self.evidence = evidence
         if evidence == "kernel" and kernel is None:
             from proof_r1_formal.assistants.lean import HINT
 
             raise SolverError("lean", f"there is no kernel to check evidence with; {HINT}")
         self.kernel = kernel if evidence == "kernel" else None
         solver = EmbeddedSolver() if solver is None else solver
-        self.oracle = Oracle(solver, tables=isinstance(solver, EmbeddedSolver))
-        self.justify = lru_cache(maxsize=_REMEMBERED_STEPS)(self._justified)
+        tables = isinstance(solver, EmbeddedSolver)
+        self.oracle = SolverOracle(solver, tables=tables, evidence=evidence, kernel=self.kernel)
         self.match_rule = lru_cache(maxsize=_REMEMBERED_STEPS)(self._matched_rule)
         self._contexts: OrderedDict[int, ProblemContext] = OrderedDict()
         self._lock = RLock()
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"a {type(self).__name__} cannot be pickled; make one in each process")
+
+    @property
+    def evidence(self) -> EvidenceLevel:
+        """How evidence is rechecked."""
+        return self.oracle.evidence
 
     @property
     def rule_system(self) -> str:
@@ -106,17 +105,13 @@ class Judge:
             self._contexts[id(problem)] = context
         return context
 
+    def justify(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        """Whether the dependencies entail the conclusion, and what supports the answer."""
+        return self.oracle.justify(dependencies, conclusion)
+
     def rule_of(self, action: Action) -> Rule | None:
         """The rule that an action names; None if the catalogue does not contain it."""
         return self.rules.find(action.rule or "", aliases=self.aliases)
-
-    def _justified(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
-        """Whether the dependencies entail the conclusion, the evidence being checked."""
-        query = Query(dependencies, conclusion)
-        answer = self.oracle.solver.decide(query)
-        if self.evidence == "none":
-            return Confirmed(answer)
-        return confirm(query, answer, self.kernel)
 
     def _matched_rule(
         self, rule: str, dependencies: tuple[Formula, ...], conclusion: Formula, terminal: bool

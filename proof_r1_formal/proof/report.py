@@ -12,7 +12,7 @@ import msgspec
 
 from proof_r1_formal.logic.model import Structure
 from proof_r1_formal.solvers.base import Reason
-from proof_r1_formal.solvers.confirm import Evidence
+from proof_r1_formal.solvers.confirm import Evidence, EvidenceLevel
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -51,12 +51,14 @@ class Code(StrEnum):
     REPEATS_CONCLUSION = "REPEATS_CONCLUSION"
     RESTATES_DEPENDENCY = "RESTATES_DEPENDENCY"
     BINDING_MISMATCH = "BINDING_MISMATCH"
+    BINDING_UNDECIDED = "BINDING_UNDECIDED"
     PROGRESS_UNDECIDED = "PROGRESS_UNDECIDED"
     # answer
     NO_BINDING = "NO_BINDING"
     INCONSISTENT_PREMISES = "INCONSISTENT_PREMISES"
     NOT_UNCERTAIN = "NOT_UNCERTAIN"
     UNVERIFIED_STEP = "UNVERIFIED_STEP"
+    UNSUPPORTED_STEP = "UNSUPPORTED_STEP"
     UNRULED_STEP = "UNRULED_STEP"
 
 
@@ -64,7 +66,7 @@ NOTES = frozenset({Code.UNUSED_DEPENDENCY, Code.COMPOUND_STEP})
 """Findings that make no verdict false."""
 
 
-_OF_QUESTIONS = frozenset({Code.UNDECIDED, Code.RULE_UNDECIDED, Code.PROGRESS_UNDECIDED, Code.BINDING_MISMATCH})
+_OF_QUESTIONS = frozenset({Code.UNDECIDED, Code.RULE_UNDECIDED, Code.PROGRESS_UNDECIDED, Code.BINDING_UNDECIDED})
 _BROKEN = f"stayed undecided ({Reason.BROKEN}"
 _BROKEN_WITH_DETAIL = tuple(
     [f"whether the {asked} {_BROKEN}: " for asked in ("dependencies entail the conclusion", "premises have a model")]
@@ -143,6 +145,8 @@ class StepReport(msgspec.Struct, frozen=True, gc=False):
         evidence: ``checked`` if the evidence of the verdict on entailment was rechecked, ``kernel`` if Lean's kernel
             also accepted it, ``unsupported`` if only the solver supports the verdict; None without such a verdict, or
             if no evidence was requested.
+        engine: what decided entailment: ``propagation``, ``tableau``, ``grounding``, ``small domains``, ``one
+            element``, ``z3`` or another solver; None if undecided.
         used: the dependencies that the checked proof uses; None without one.
     """
 
@@ -162,6 +166,7 @@ class StepReport(msgspec.Struct, frozen=True, gc=False):
     instance: RuleReport | None = None
     countermodel: ModelReport | None = None
     evidence: Evidence | None = None
+    engine: str | None = None
     used: tuple[str, ...] | None = None
 
     def explain(self) -> str:
@@ -198,11 +203,13 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
         used_closure: the same along the dependencies that checked proofs use (declared ones where there is no proof).
         consistency: whether the premises have a model.
         uncertain: for a trace that selects the Uncertain option, whether two countermodels confirm it; else None.
-        verified: whether the answer is verified, see :func:`~proof_r1_formal.proof.answer.answer_findings`.
+        verified: whether the answer is verified, see :func:`~proof_r1_formal.proof.answer.answer_findings`. It rests on
+            checked evidence alone, unless ``evidence`` is ``none``.
         rule_verified: whether, in addition, every action of its closure is an instance of its rule.
         findings: why the answer is not verified, or not rule-verified.
         rules: name of the rule catalogue.
         solver: name of the solver.
+        evidence: how evidence was rechecked. With ``none``, all verdicts rest on the solver's word.
     """
 
     problem_id: str
@@ -220,6 +227,18 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
     findings: tuple[Finding, ...]
     rules: str
     solver: str
+    evidence: EvidenceLevel
+
+    @property
+    def unsupported(self) -> int:
+        """The number of actions whose verdict on entailment rests on a solver's word alone."""
+        return sum(action.evidence == "unsupported" for action in self.actions)
+
+    @property
+    def level(self) -> str:
+        """How far the answer is verified, in words; they say where no evidence was checked."""
+        level = "rule-verified" if self.rule_verified else "verified" if self.verified else "not verified"
+        return f"{level} on the word of {self.solver}" if self.verified and self.evidence == "none" else level
 
     @property
     def broken(self) -> int:

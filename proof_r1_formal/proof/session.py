@@ -18,7 +18,7 @@ from msgspec import structs
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import SignatureBuilder
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.answer import Openness, answer_findings, binds, is_verified, selected_option
 from proof_r1_formal.proof.closure import Closure, closure_of
@@ -146,6 +146,22 @@ class VerifierSession:
             ]
         )
 
+    @property
+    def grounds(self) -> tuple[tuple[Query, Answer], ...]:
+        """The questions that the verdict on the answer rests on, with their answers: those of the actions, whether the
+        premises have a model, whether the last conclusion is the option's, and whether the premises leave it open."""
+        premises = tuple(self._context.premises.values())
+        grounds = [*self.entailments, (Query(premises, BOTTOM), self._context.contradiction)]
+        option, uncertain = self._answer(parsed=True)
+        last = self._pushed[-1].action.formula if self._pushed else None
+        asked = (
+            [] if option is None or last is None or last is option.formula else [Query((), Iff(last, option.formula))]
+        )
+        if option is not None and uncertain is not None:
+            asked += [Query(premises, formula) for formula in (option.formula, Not(option.formula))]
+        oracle = self._judge.oracle
+        return (*grounds, *[(query, oracle.ask(query.dependencies, query.conclusion).answer) for query in asked])
+
     def price(self, *, parsed: bool = True) -> int:
         """The cost of the actions and the answer, in steps. Above ``TRACE_STEPS``, later checks stay undecided."""
         self._settle(last=True)
@@ -194,6 +210,7 @@ class VerifierSession:
             findings=findings,
             rules=self._judge.rule_system,
             solver=self._oracle.solver.name,
+            evidence=self._oracle.evidence,
         )
 
     # -- the stack ----------------------------------------------------------------------------------------------------

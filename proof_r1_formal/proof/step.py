@@ -23,9 +23,9 @@ from proof_r1_formal.proof.progress import AdmittedConclusions, progress_finding
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport
 from proof_r1_formal.rules.check import Match, NoMatch, Undecided
 from proof_r1_formal.rules.schema import GOAL_BINDING
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown
-from proof_r1_formal.solvers.confirm import Confirmed, Evidence
-from proof_r1_formal.solvers.oracle import QUESTION, Metered
+from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown, engine_of
+from proof_r1_formal.solvers.confirm import Evidence
+from proof_r1_formal.solvers.oracle import Metered
 
 MALFORMED, UNSUPPORTED, UNRULED, VERIFIED = 0.0, 0.1, 0.3, 1.0
 """The four signals: not well formed; not entailed; entailed but no rule instance or no progress; all four checks."""
@@ -72,6 +72,7 @@ class Verdict:
         self.instance: RuleReport | None = None
         self.countermodel: ModelReport | None = None
         self.evidence: Evidence | None = None
+        self.engine: str | None = None
         self.used: tuple[str, ...] | None = None
         self.answer: Answer | None = None
         self.symbols: SignatureBuilder | None = None
@@ -103,6 +104,7 @@ class Verdict:
             instance=self.instance,
             countermodel=self.countermodel,
             evidence=self.evidence,
+            engine=self.engine,
             used=self.used,
         )
 
@@ -181,10 +183,11 @@ class StepChecker:
         self, action: Action, formula: Formula, dependencies: tuple[Formula, ...], verdict: Verdict
     ) -> None:
         """Check whether the dependencies, all of them admitted, entail the conclusion."""
-        confirmed = self._justified(dependencies, formula)
+        confirmed = self._oracle.justify(dependencies, formula)
         verdict.answer = answer = confirmed.answer
-        if self._judge.evidence != "none" and not isinstance(answer, Unknown):
-            verdict.evidence = confirmed.evidence
+        if not isinstance(answer, Unknown):
+            verdict.evidence = None if self._judge.evidence == "none" else confirmed.evidence
+            verdict.engine = engine_of(answer, self._oracle.solver)
         match answer:
             case Entailed():
                 verdict.semantic = True
@@ -200,13 +203,6 @@ class StepChecker:
             case Unknown(reason, detail):
                 problem = f"whether the dependencies entail the conclusion stayed undecided ({reason}: {detail})"
                 verdict.findings.append(Finding(Code.UNDECIDED, problem))
-
-    def _justified(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
-        """The answer with its evidence, at the trace's expense."""
-        if self._oracle.spent is None:
-            confirmed = self._judge.justify(dependencies, conclusion)
-            self._oracle.charge(QUESTION + confirmed.answer.steps)
-        return confirmed if self._oracle.spent is None else Confirmed(self._oracle.spent)
 
     def _rule_check(
         self,
@@ -226,6 +222,10 @@ class StepChecker:
             return None
         if isinstance(verdict.answer, Refuted):  # an instance of a sound rule would be entailed
             verdict.findings.append(Finding(Code.NO_RULE_MATCH, f"a refuted step is not an instance of {rule}"))
+            return None
+        if verdict.evidence == "unsupported":  # the signal of a step that no proof supports is never 1
+            problem = f"{rule}: only {verdict.engine} says that the step is entailed, without a proof"
+            verdict.findings.append(Finding(Code.RULE_UNDECIDED, problem))
             return None
         report = None
         if self._oracle.spent is None:

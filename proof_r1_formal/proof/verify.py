@@ -67,6 +67,11 @@ class Verifier(Judge):
         with self._lock:
             return self._run(problem, completion)[0].entailments
 
+    def grounds(self, problem: Problem, completion: str) -> tuple[tuple[Query, Answer], ...]:
+        """The questions that the verdict on a completion's answer rests on, with their answers."""
+        with self._lock:
+            return self._run(problem, completion)[0].grounds
+
     def price(self, problem: Problem, completion: str) -> int:
         """The cost of verifying a completion, in steps. Above ``TRACE_STEPS``, later checks stay undecided."""
         with self._lock:

@@ -23,12 +23,12 @@ from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.outcomes import reference_length
 from proof_r1_formal.outputs import write_output
-from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.manifest import accepted_by, manifest_path, read_manifest
 from proof_r1_formal.rules.schema import Catalogue
-from proof_r1_formal.solvers.base import Entailed, Refuted, Unknown
+from proof_r1_formal.solvers.base import Entailed, Refuted
 from proof_r1_formal.version import __version__
 
 FORMAT = "proof-r1-bundle/1"
@@ -153,7 +153,7 @@ def _problem(verifier: Verifier, problem: Problem) -> Json:
         ],
         "answer": problem.answer,
         "reference_length": reference_length(problem),
-        "consistency": _evidence(verifier, premises, BOTTOM),
+        "consistency": _support(verifier, premises, BOTTOM),
     }
 
 
@@ -167,11 +167,12 @@ def _trace(verifier: Verifier, problem: Problem, completion: str, report: TraceR
     premises = tuple([premise.formula for premise in problem.premises])
     uncertain: Json = None
     if option is not None and report.uncertain is not None:
-        uncertain = {
-            "goal": _model(_evidence(verifier, premises, option.formula)),
-            "negation": _model(_evidence(verifier, premises, Not(option.formula))),
-        }
-    binding = None if option is None or last is None else _binding(verifier, last, option.formula)
+        asked = {"goal": option.formula, "negation": Not(option.formula)}
+        open_ = report.uncertain == "undecided"  # the trace's budget may have been spent, which is not asked again
+        uncertain = {name: None if open_ else _support(verifier, premises, goal) for name, goal in asked.items()}
+    binding: Json = None
+    if option is not None and last is not None and last is not option.formula and not _is_undecided(report):
+        binding = _support(verifier, (), Iff(last, option.formula))
     return {
         "problem": report.problem_id,
         "sample": report.sample,
@@ -195,8 +196,9 @@ def _actions(
     admitted = {premise.id: premise.formula for premise in problem.premises}
     for step, formula in zip(report.actions, formulas, strict=True):
         evidence: Json = None
-        if formula is not None and step.schema and all(name in admitted for name in step.dependencies):
-            evidence = _evidence(verifier, tuple([admitted[name] for name in step.dependencies]), formula)
+        if formula is not None and step.evidence is not None:
+            dependencies = tuple([admitted[name] for name in step.dependencies])
+            evidence = _evidence(verifier, step, dependencies, formula)
         if formula is not None and step.id is not None and step.semantic:
             admitted[step.id] = formula
         yield {
@@ -219,25 +221,24 @@ def _actions(
         }
 
 
-def _evidence(verifier: Verifier, dependencies: tuple[Formula, ...], conclusion: Formula) -> Json:
-    """Why the dependencies entail the conclusion or do not; None if that is undecided."""
-    match verifier.justify(dependencies, conclusion).answer:
-        case Entailed(proof):
-            return {"unsupported": True} if proof is None else {"proof": proof_to_data(proof)}
-        case Refuted(model):
-            return {"unsupported": False} if model is None else {"countermodel": structure_to_data(model)}
-        case Unknown():
+def _evidence(verifier: Verifier, step: StepReport, dependencies: tuple[Formula, ...], conclusion: Formula) -> Json:
+    """Why the dependencies entail the conclusion of a step, or do not."""
+    if step.evidence == "unsupported":
+        return {"unsupported": step.semantic}
+    return _support(verifier, dependencies, conclusion)
+
+
+def _support(verifier: Verifier, dependencies: tuple[Formula, ...], conclusion: Formula) -> Json:
+    """Why the dependencies entail the conclusion or do not; None if that is undecided, or nothing supports it."""
+    match verifier.oracle.supported(verifier.justify(dependencies, conclusion)):
+        case Entailed(proof) if proof is not None:
+            return {"proof": proof_to_data(proof)}
+        case Refuted(model) if model is not None:
+            return {"countermodel": structure_to_data(model)}
+        case _:
             return None
 
 
-def _binding(verifier: Verifier, conclusion: Formula, option: Formula) -> Json:
-    """Why the last conclusion and the option's formula are equivalent or are not."""
-    evidence = _evidence(verifier, (), Iff(conclusion, option))
-    if evidence is None and isinstance(verifier.oracle.equivalent(conclusion, option), Entailed):
-        return {"unsupported": True}  # so alike that no solver was asked
-    return evidence
-
-
-def _model(evidence: Json) -> Json:
-    """Evidence on whether an answer is uncertain, which a refutation without a model does not settle."""
-    return None if evidence == {"unsupported": False} else evidence
+def _is_undecided(report: TraceReport) -> bool:
+    """Whether it stayed undecided if the last action states the formula of its option."""
+    return any(finding.code is Code.BINDING_UNDECIDED for finding in report.actions[-1].findings)

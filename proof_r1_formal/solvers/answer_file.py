@@ -5,8 +5,8 @@ the query and the evaluator confirms it. Anything else is a miss, and the query 
 the search finds most of them faster than a file is read, and a valid proof with a detour through a premise that it does
 not need would change which dependencies the report calls used.
 
-A file also holds the price of each countermodel, so that a trace is charged the same with the file and without. Who can
-change the file can change when a trace runs out of budget, nothing else.
+A file also holds the price of each countermodel and the engine that found it, so that a report is the same with the
+file and without. Whoever can change the file can change these two, nothing else.
 """
 
 from __future__ import annotations
@@ -74,11 +74,13 @@ class AnswerFile:
             return None
         try:
             match msgspec.json.decode(rows[0][0]):
-                case {"countermodel": data, "steps": int(steps), **rest} if not rest and 0 <= steps <= MAX_STEPS:
+                case {"countermodel": data, "steps": int(steps), "engine": str(engine), **rest} if (
+                    not rest and 0 <= steps <= MAX_STEPS
+                ):
                     model = structure_from_data(data)
                 case _:
                     return None
-            answer = Refuted(model, steps)
+            answer = Refuted(model, steps, engine)
             return answer if _interprets_exactly(model, query) and confirm(query, answer).checked else None
         except (ProofR1Error, ValueError, RecursionError):
             return None
@@ -86,7 +88,8 @@ class AnswerFile:
     def put(self, query: Query, answer: Answer) -> None:
         """Keep the countermodel of an answer, if it has one."""
         if isinstance(answer, Refuted) and answer.model is not None:
-            data = msgspec.json.encode({"countermodel": structure_to_data(answer.model), "steps": answer.steps})
+            entry = {"countermodel": structure_to_data(answer.model), "steps": answer.steps, "engine": answer.engine}
+            data = msgspec.json.encode(entry)
             if len(data) <= MAX_BYTES:
                 self._execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", _key(query), data)
 

@@ -4,7 +4,8 @@
 :func:`checked_signature`, so that no query makes it raise.
 
 Each answer contains its price in *steps*, so caching does not change budgets. A step is one formula that the tableau
-looks at, about 4 µs; the other engines convert their own counts to it. Prices do not take part in equality.
+looks at, about 4 µs; the other engines convert their own counts to it. Prices do not take part in equality, nor does
+the name of the engine that decided.
 """
 
 from __future__ import annotations
@@ -36,10 +37,12 @@ class Entailed:
     Attributes:
         proof: a proof term from the dependencies; None if only the solver supports the answer.
         steps: the price of the answer; 0 if the solver does not count.
+        engine: what decided, if the solver has several engines; else empty.
     """
 
     proof: Proof | None = None
     steps: int = field(default=0, compare=False)
+    engine: str = field(default="", compare=False)
 
 
 @mypyc_attr(native_class=False)
@@ -51,10 +54,12 @@ class Refuted:
         model: that structure, confirmed by the reference evaluator; None when the solver could not give one that is
             finite and confirmed (the answer is then the solver's word).
         steps: the price of the answer; 0 if the solver does not count.
+        engine: what decided, if the solver has several engines; else empty.
     """
 
     model: Structure | None = None
     steps: int = field(default=0, compare=False)
+    engine: str = field(default="", compare=False)
 
 
 class Reason(StrEnum):
@@ -123,6 +128,12 @@ class Solver(Protocol):
     def decide(self, query: Query) -> Answer:
         """Answer one query; never raises for what the query is, only ``SolverError`` for a broken tool."""
         ...
+
+
+def engine_of(answer: Answer, solver: Solver) -> str:
+    """The name of what decided: the engine that the answer names, or the solver without its version."""
+    named = "" if isinstance(answer, Unknown) else answer.engine
+    return named or solver.name.partition(" ")[0]
 
 
 class TooLargeError(StructureError):

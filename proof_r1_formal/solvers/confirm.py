@@ -18,6 +18,9 @@ from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, TooL
 Evidence: TypeAlias = Literal["kernel", "checked", "unsupported"]
 """What stands behind an answer: a kernel's acceptance, a checked proof or countermodel, the solver's word."""
 
+EvidenceLevel: TypeAlias = Literal["none", "checked", "kernel"]
+"""How the evidence of answers is rechecked: by the small checkers, by a kernel as well, or not at all."""
+
 
 class Judgement(Protocol):
     """What a kernel says: whether it accepts the evidence, and why not."""
@@ -55,36 +58,32 @@ class Confirmed(msgspec.Struct, frozen=True, gc=False):
         return self.evidence != "unsupported"
 
 
-def confirm(query: Query, answer: Answer, kernel: Kernel | None = None) -> Confirmed:
-    """Check the proof or the countermodel of an answer.
-
-    Args:
-        query, answer: what was asked and said.
-        kernel: also checks it, if it is given; a countermodel that is too large for it stays with the evaluator.
-    """
-    used: frozenset[int] | None = None
+def confirm(query: Query, answer: Answer) -> Confirmed:
+    """Check the proof or the countermodel of an answer."""
     if isinstance(answer, Entailed) and answer.proof is not None:
         try:
-            used = check(answer.proof, query.dependencies, query.conclusion)
+            return Confirmed(answer, "checked", check(answer.proof, query.dependencies, query.conclusion))
         except ProofError as error:
             return _broken(answer, f"the solver's proof does not hold: {error}")
-    elif isinstance(answer, Refuted) and answer.model is not None:
+    if isinstance(answer, Refuted) and answer.model is not None:
         try:
             holds = is_countermodel(query, answer.model)
         except TooLargeError as error:
             return Confirmed(Unknown(Reason.BUDGET, str(error), answer.steps))
         except (SignatureError, StructureError) as error:
-            return _broken(answer, f"the solver's countermodel is none: {error}")
-        if not holds:
-            return _broken(answer, "the solver's countermodel is none")
-    else:
-        return Confirmed(answer)
-    judgement = None if kernel is None else kernel.judge(query, answer)
+            return _broken(answer, f"the solver's countermodel does not hold: {error}")
+        return Confirmed(answer, "checked") if holds else _broken(answer, "the solver's countermodel does not hold")
+    return Confirmed(answer)
+
+
+def confirm_by(kernel: Kernel, query: Query, confirmed: Confirmed) -> Confirmed:
+    """Have a kernel check evidence that was checked here; a countermodel that is too large for it stays ``checked``."""
+    judgement = kernel.judge(query, confirmed.answer) if confirmed.checked else None
     if judgement is None:
-        return Confirmed(answer, "checked", used)
+        return confirmed
     if not judgement.accepted:
-        return _broken(answer, f"the kernel does not accept the evidence: {judgement.reason}")
-    return Confirmed(answer, "kernel", used)
+        return _broken(confirmed.answer, f"the kernel does not accept the evidence: {judgement.reason}")
+    return Confirmed(confirmed.answer, "kernel", confirmed.used)
 
 
 def _broken(answer: Answer, problem: str) -> Confirmed:

@@ -36,6 +36,9 @@ from proof_r1_formal.version import __version__
 if TYPE_CHECKING:
     from proof_r1_formal.solvers.answer_file import AnswerFile
 
+ONE_ELEMENT, PROPAGATION, GROUNDING = "one element", "propagation", "grounding"
+TABLEAU, SMALL_DOMAINS, Z3 = "tableau", "small domains", "z3"
+"""The engines, as answers name them."""
 QUICK = 2_000
 """Steps of the search without cuts."""
 FALLBACK = 200_000
@@ -78,7 +81,7 @@ class EmbeddedSolver:
         if self._file is None:
             return self._solve(query, known)
         kept = self._file.get(query)
-        if kept is not None:
+        if kept is not None and kept.engine in (ONE_ELEMENT, GROUNDING, SMALL_DOMAINS, Z3):
             return kept
         answer = self._solve(query, known)
         self._file.put(query, answer)
@@ -93,29 +96,33 @@ class EmbeddedSolver:
             steps = GROUND_PRICE * small.looked_at
             small_answer = None if model is None else confirmed(query, model, signature, steps)
             if small_answer is not None:
-                return small_answer
+                return replace(small_answer, engine=ONE_ELEMENT)
         propagation = Propagation(query.dependencies, query.conclusion)
         proof = propagation.proof()
         steps += propagation.steps
         if proof is not None:
-            return Entailed(proof, steps)
+            return Entailed(proof, steps, PROPAGATION)
         signature = known.signature()
         answer = decided(query, signature, steps)
+        if not isinstance(answer, Unknown):
+            answer = replace(answer, engine=GROUNDING)
         if isinstance(answer, Refuted):
             return answer
         quick = search(query.dependencies, query.conclusion, cuts=False, budget=QUICK)
         steps = answer.steps + quick.steps
         if quick.proof is not None:
-            return Entailed(quick.proof, steps)
+            return Entailed(quick.proof, steps, TABLEAU)
         if isinstance(answer, Unknown):
             answer = refuted_in_small_domain(query, signature, steps)
             if isinstance(answer, Refuted):
-                return answer
+                return replace(answer, engine=SMALL_DOMAINS)
             steps = answer.steps
             answer = self._by_z3(query)
             steps += answer.steps
+            if not isinstance(answer, Unknown):
+                answer = replace(answer, engine=Z3)
             if isinstance(answer, Refuted):
                 return replace(answer, steps=steps)
         full = search(query.dependencies, query.conclusion, budget=BUDGET)
         steps += full.steps
-        return replace(answer, steps=steps) if full.proof is None else Entailed(full.proof, steps)
+        return replace(answer, steps=steps) if full.proof is None else Entailed(full.proof, steps, TABLEAU)

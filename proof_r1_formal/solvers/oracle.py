@@ -1,8 +1,11 @@
 """The questions that verification asks, answered by one solver with a bounded memory of exact repeats.
 
-In: formulas. Out: the solver's answers, unchanged; ``Unknown`` stays Unknown. Truth tables settle questions about small
-formulas without quantifiers whose answers need no evidence. Fingerprints (counterexamples in fixed structures) settle
-most of the other questions with a negative answer, without the solver.
+In: formulas. Out: the solver's answers; ``Unknown`` stays Unknown. All evidence is checked here. The step under check
+is *justified*: its answer comes with what supports it, which may be the solver's word alone. Every other question
+counts a "yes" or "no" only with checked evidence, so that no other verdict rests on a solver's word.
+
+Truth tables settle questions about small formulas without quantifiers whose answers need no evidence. Fingerprints
+(counterexamples in fixed structures) settle most of the other questions with a negative answer, without the solver.
 """
 
 from __future__ import annotations
@@ -16,7 +19,8 @@ from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.logic.transform import regrouped
 from proof_r1_formal.logic.truth_table import CONTRADICTION, TAUTOLOGY, SemanticKey, semantic_key, table_entails
-from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Solver, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Solver, Unknown, engine_of
+from proof_r1_formal.solvers.confirm import Confirmed, EvidenceLevel, Kernel, confirm, confirm_by
 
 QUESTION: Final = 20
 """The price, in steps, of asking a question, whatever its answer costs."""
@@ -27,32 +31,45 @@ _NO: Final = Refuted()
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Oracle:
-    """Asks ``solver``, remembering the last ``memory`` distinct questions.
-
-    Args:
-        solver: decides.
-        tables: whether semantic keys may answer questions of equivalence and validity in its place.
-        memory: how many answers are remembered.
+    """The questions of verification, in terms of two that a subclass answers: :meth:`ask` and :meth:`justify`.
 
     Attributes:
+        solver: decides.
+        tables: whether semantic keys may answer questions of equivalence and validity in its place.
+        evidence: how evidence is checked. With ``none``, the solver's word counts everywhere.
         spent: what answers every question from now on; None while questions may be asked.
     """
 
-    def __init__(self, solver: Solver, *, tables: bool = False, memory: int = 1 << 12) -> None:
+    def __init__(self, solver: Solver, *, tables: bool, evidence: EvidenceLevel) -> None:
         self.solver = solver
-        self.spent: Unknown | None = None
         self.tables = tables
-        self._remembered = lru_cache(maxsize=memory)(self._entails)
+        self.evidence = evidence
+        self.spent: Unknown | None = None
 
-    def entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
-        """Do the dependencies entail the conclusion?"""
-        return self._remembered(dependencies, conclusion)
+    def ask(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        """Whether the dependencies entail the conclusion, and what supports the answer."""
+        raise NotImplementedError
+
+    def justify(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        """:meth:`ask` for what a verified answer rests on: the kernel, if there is one, checks the evidence, too."""
+        raise NotImplementedError
 
     def charge(self, steps: int) -> None:
         """Take steps from the budget, if there is one."""
 
-    def _entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
-        return self.solver.decide(Query(dependencies, conclusion))
+    def entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
+        """Do the dependencies entail the conclusion? A solver's word counts as Unknown."""
+        return self.supported(self.ask(dependencies, conclusion))
+
+    def supported(self, confirmed: Confirmed) -> Answer:
+        """The answer if its evidence was checked, or none was requested; else Unknown."""
+        answer = confirmed.answer
+        if confirmed.checked or self.evidence == "none" or isinstance(answer, Unknown):
+            return answer
+        word = "yes" if isinstance(answer, Entailed) else "no"
+        return Unknown(
+            Reason.INCOMPLETE, f"only {engine_of(answer, self.solver)} says {word}, without evidence", answer.steps
+        )
 
     def equivalent(self, first: Formula, second: Formula) -> Answer:
         """Are the formulas logically equivalent? A refutation may come without a model."""
@@ -112,9 +129,56 @@ class Oracle:
         self.charge(1)
         return semantic_key(formula)
 
+    def proves_equivalent(self, first: Formula, second: Formula) -> Answer:
+        """Are the formulas one formula, or logically equivalent with evidence as in :meth:`justify`?"""
+        answer = self.equivalent(first, second)
+        if first is second or not isinstance(answer, Entailed):
+            return answer
+        return self.supported(self.justify((), Iff(first, second)))
+
+
+class SolverOracle(Oracle):
+    """Asks the solver, remembering the last ``memory`` distinct questions.
+
+    Args:
+        solver, tables, evidence: see :class:`Oracle`.
+        memory: how many answers are remembered.
+        kernel: checks the evidence of what a verified answer rests on once more, if it is given.
+    """
+
+    def __init__(
+        self,
+        solver: Solver,
+        *,
+        tables: bool = False,
+        memory: int = 1 << 13,
+        evidence: EvidenceLevel = "none",
+        kernel: Kernel | None = None,
+    ) -> None:
+        super().__init__(solver, tables=tables, evidence=evidence)
+        self._kernel = kernel
+        self._asked = lru_cache(maxsize=memory)(self._confirmed)
+        self._justified = self._asked if kernel is None else lru_cache(maxsize=memory)(self._by_kernel)
+
+    def ask(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        return self._asked(dependencies, conclusion)
+
+    def justify(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        return self._justified(dependencies, conclusion)
+
     def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
-        """Do the formulas have no model? A refutation carries one. Not remembered, as a problem asks it once."""
-        return self._entails(formulas, BOTTOM)
+        """Do the formulas have no model? Not remembered, as a problem asks it once."""
+        ask = self._confirmed if self._kernel is None else self._by_kernel
+        return self.supported(ask(formulas, BOTTOM))
+
+    def _confirmed(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        query = Query(dependencies, conclusion)
+        answer = self.solver.decide(query)
+        return Confirmed(answer) if self.evidence == "none" else confirm(query, answer)
+
+    def _by_kernel(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        assert self._kernel is not None
+        return confirm_by(self._kernel, Query(dependencies, conclusion), self._confirmed(dependencies, conclusion))
 
 
 class Metered(Oracle):
@@ -133,14 +197,12 @@ class Metered(Oracle):
     """
 
     def __init__(self, oracle: Oracle, budget: int, whose: str) -> None:
-        self.solver = oracle.solver
-        self.spent = None
+        super().__init__(oracle.solver, tables=oracle.tables, evidence=oracle.evidence)
         self.charged = 0
         self._budget = budget
         self._whose = whose
-        self.tables = oracle.tables
         self._oracle = oracle
-        self._answers: dict[tuple[tuple[Formula, ...], Formula], Answer] = {}
+        self._known: dict[tuple[tuple[Formula, ...], Formula, bool], Confirmed] = {}
 
     def charge(self, steps: int) -> None:
         """Take steps from the budget."""
@@ -150,23 +212,29 @@ class Metered(Oracle):
 
     def mark(self) -> tuple[int, int]:
         """What was charged, and how many distinct questions were asked so far; :meth:`rewind` goes back to it."""
-        return self.charged, len(self._answers)
+        return self.charged, len(self._known)
 
     def rewind(self, mark: tuple[int, int]) -> None:
         """Forget what was asked and charged since a mark."""
         self.charged, asked = mark
         if self.charged <= self._budget:
             self.spent = None
-        while len(self._answers) > asked:
-            self._answers.popitem()
+        while len(self._known) > asked:
+            self._known.popitem()
 
-    def entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
-        question = dependencies, conclusion
-        answer = self._answers.get(question)
-        if answer is None:
+    def ask(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        return self._priced(dependencies, conclusion, kernel=False)
+
+    def justify(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        return self._priced(dependencies, conclusion, kernel=self.evidence == "kernel")
+
+    def _priced(self, dependencies: tuple[Formula, ...], conclusion: Formula, *, kernel: bool) -> Confirmed:
+        question = dependencies, conclusion, kernel
+        found = self._known.get(question)
+        if found is None:
             if (spent := self.spent) is not None:
-                return spent
-            answer = self._oracle.entails(dependencies, conclusion)
-            self.charge(QUESTION + answer.steps)
-            answer = self._answers[question] = self.spent or answer
-        return answer
+                return Confirmed(spent)
+            found = (self._oracle.justify if kernel else self._oracle.ask)(dependencies, conclusion)
+            self.charge(QUESTION + found.answer.steps)
+            found = self._known[question] = found if self.spent is None else Confirmed(self.spent)
+        return found

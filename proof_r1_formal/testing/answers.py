@@ -35,6 +35,7 @@ from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed, Limits, Refuted, Unknown
+from proof_r1_formal.solvers.confirm import EvidenceLevel
 from proof_r1_formal.solvers.z3 import Z3Solver
 from proof_r1_formal.testing.traces import DrawnTrace, Kind, TraceGenerator
 from proof_r1_formal.workers import ordered_map
@@ -127,7 +128,8 @@ class AnswerHarness:
     def chunk(self, traces: range) -> AnswerFindings:
         """The results of one chunk of traces."""
         generator = TraceGenerator(Random(f"answers/{self.seed}/{traces.start // CHUNK}"), self.rules)
-        verifier = Verifier(get_solver(self.solver), rules=self.rules)
+        evidence: EvidenceLevel = "checked" if self.solver == "embedded" else "none"  # others give no proofs
+        verifier = Verifier(get_solver(self.solver), rules=self.rules, evidence=evidence)
         findings = AnswerFindings()
         for _ in traces:
             drawn = generator.draw()

@@ -43,8 +43,8 @@ from proof_r1_formal.rules.check import Match, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Rule
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver, Unknown, checked_signature
-from proof_r1_formal.solvers.confirm import Confirmed, confirm
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.confirm import Confirmed, EvidenceLevel, confirm
+from proof_r1_formal.solvers.oracle import SolverOracle
 from proof_r1_formal.testing.generate import Generator, Step
 from proof_r1_formal.testing.non_instances import non_instances
 from proof_r1_formal.workers import ordered_map
@@ -52,7 +52,7 @@ from proof_r1_formal.workers import ordered_map
 CHUNK = 500
 """Number of examples in a chunk, which has its own seed and is the unit of work of a process."""
 
-RuleCheck: TypeAlias = Callable[[Rule, tuple[Formula, ...], Formula, Oracle], RuleResult]
+RuleCheck: TypeAlias = Callable[[Rule, tuple[Formula, ...], Formula, SolverOracle], RuleResult]
 """The function under test: whether a step is an instance of a rule."""
 
 
@@ -167,8 +167,10 @@ class _Chunk:
         self._source = source
         self._generator = Generator(source)
         self._solver: Solver = get_solver(harness.solver)
-        self._oracle = Oracle(self._solver, tables=harness.solver == "embedded")
-        self._verifier = Verifier(self._solver, rules=harness.rules)
+        self._oracle = SolverOracle(self._solver, tables=harness.solver == "embedded")
+        # Another solver gives no proofs, so its word is what is tested.
+        evidence: EvidenceLevel = "checked" if harness.solver == "embedded" else "none"
+        self._verifier = Verifier(self._solver, rules=harness.rules, evidence=evidence)
         self._kernel = self._sampled_kernel()
         self._sample: list[tuple[Step, Query, Answer]] = []
         self._findings = Findings()

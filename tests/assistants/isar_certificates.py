@@ -22,7 +22,7 @@ from proof_r1_formal.rules.schema import Rule
 from proof_r1_formal.rules.theorems import instance_proof
 from proof_r1_formal.search.prover import search
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.oracle import SolverOracle
 
 
 def certificate(premises: Mapping[str, Formula], *steps: CertifiedStep) -> Certificate:
@@ -85,7 +85,7 @@ QUERIES = [
     "f(f(f(a))) = a; f(f(f(f(f(a))))) = a ⊢ f(a) = a",
     "∀x x = a; P(a) ⊢ ∀x P(x)",
 ]
-ORACLE = Oracle(EmbeddedSolver(), tables=True)
+ORACLE = SolverOracle(EmbeddedSolver(), tables=True)
 
 
 def rule_instance(rule_: Rule) -> Certificate:

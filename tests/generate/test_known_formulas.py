@@ -8,11 +8,11 @@ from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.syntax import And, Atom, Implies, Not, conjunction
 from proof_r1_formal.rules.spine import Element
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.oracle import SolverOracle
 
 
 def test_equivalent_formulas_share_a_number() -> None:
-    classes = Classes(Oracle(get_solver("embedded"), tables=True), lambda _: None)
+    classes = Classes(SolverOracle(get_solver("embedded"), tables=True), lambda _: None)
     ground = [classes.of(parse_formula(text)) for text in ("P(a) → Q(a)", "¬Q(a) → ¬P(a)", "Q(a) → P(a)")]
     quantified = [classes.of(parse_formula(text)) for text in ("∀x P(a)", "P(a)", "¬∃x ¬P(x)", "∀y P(y)")]
     assert ground[0] == ground[1] != ground[2]
@@ -20,7 +20,7 @@ def test_equivalent_formulas_share_a_number() -> None:
 
 
 def test_a_class_is_charged_for_what_its_questions_cost() -> None:
-    oracle = Oracle(get_solver("embedded"), tables=True)
+    oracle = SolverOracle(get_solver("embedded"), tables=True)
     spent: list[int] = []
     classes = Classes(oracle, spent.append)
     one, other = (parse_formula(f"∀x (P(x) ∧ {text})") for text in ("(Q(x) ∨ R(x))", "¬(¬Q(x) ∧ ¬R(x))"))

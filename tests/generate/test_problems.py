@@ -40,7 +40,7 @@ from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Refuted
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.oracle import SolverOracle
 
 SYSTEMS: tuple[System, ...] = ("train", "folio")
 
@@ -100,7 +100,7 @@ def test_intended_proofs_pass_all_checks_of_a_fresh_verifier(generated: Generate
 @given(drawn)
 @settings(max_examples=60)
 def test_no_premise_says_the_goal(generated: Generated) -> None:
-    oracle = Oracle(EmbeddedSolver())
+    oracle = SolverOracle(EmbeddedSolver())
     goal = generated.problem.options[0].formula
     for premise in premises_of(generated):
         assert isinstance(oracle.equivalent(premise, goal), Refuted)

@@ -102,6 +102,7 @@ def report(name: str, sample: int, kinds: str, *, right: bool = True, parsed: bo
         findings=findings,
         rules="train",
         solver="none",
+        evidence="checked",
     )
 
 

@@ -10,7 +10,7 @@ from proof_r1_formal.logic.query import Query
 from proof_r1_formal.proof.answer import Openness, answer_findings, binding_findings, is_verified, states
 from proof_r1_formal.proof.report import Code, Finding, StepReport
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.oracle import SolverOracle
 
 GOAL, _, OPEN = three_way_options(parse_formula("∀x P(x)"))
 OPEN_QUESTION = Unknown(Reason.BUDGET, "Z3 used its 200000 steps")
@@ -89,11 +89,11 @@ class Undecided:
 
 def test_a_comparison_that_is_undecided_binds_nothing() -> None:
     problem = Problem("1", (), (GOAL, OPEN))
-    conclusion, oracle = parse_formula("¬∃x ¬(P(x) ∧ P(x))"), Oracle(Undecided())
+    conclusion, oracle = parse_formula("¬∃x ¬(P(x) ∧ P(x))"), SolverOracle(Undecided())
     assert not states(conclusion, GOAL, oracle)
     (finding,) = binding_findings(problem, GOAL_TRUE, conclusion, oracle)
-    message = f"whether the conclusion is that of {GOAL_TRUE} stayed undecided (budget)"
-    assert finding == Finding(Code.BINDING_MISMATCH, message)
+    message = f"whether the conclusion is that of {GOAL_TRUE} stayed undecided (budget: )"
+    assert finding == Finding(Code.BINDING_UNDECIDED, message)
     assert binding_findings(problem, GOAL_TRUE, GOAL.formula, oracle) == ()
     (finding,) = binding_findings(problem, "s7", GOAL.formula, oracle)
     assert finding.message == "'s7' is not an option"

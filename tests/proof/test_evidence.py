@@ -62,18 +62,22 @@ def test_without_a_proof_the_used_closure_is_along_declared_dependencies() -> No
 
 
 @pytest.mark.parametrize(
-    ("verifier", "evidence"),
+    ("verifier", "evidence", "engines", "signal"),
     [
-        (Verifier(), ["checked", "checked"]),
-        (Verifier(evidence="none"), [None, None]),
-        (Verifier(get_solver("z3")), ["unsupported", "checked"]),
+        (Verifier(), ["checked", "checked"], ["propagation", "grounding"], 1.0),
+        (Verifier(evidence="none"), [None, None], ["propagation", "grounding"], 1.0),
+        (Verifier(get_solver("z3")), ["unsupported", "checked"], ["z3", "z3"], 0.3),
+        (Verifier(get_solver("z3"), evidence="none"), [None, None], ["z3", "z3"], 1.0),
     ],
-    ids=["embedded", "none", "z3"],
+    ids=["embedded", "none", "z3", "z3 believed"],
 )
-def test_verdicts_are_the_same_and_say_what_they_rest_on(verifier: Verifier, evidence: list[str | None]) -> None:
+def test_verdicts_say_what_they_rest_on(
+    verifier: Verifier, evidence: list[str | None], engines: list[str], signal: float
+) -> None:
     yes, no = run(verifier, STEPS[0], ("s2", ["h1"], "cat(rex)", "UNIVERSAL_ELIMINATION")).actions
-    assert (yes.signal, no.signal) == (1.0, 0.1)
+    assert (yes.semantic, yes.signal, no.semantic, no.signal) == (True, signal, False, 0.1)
     assert [yes.evidence, no.evidence] == evidence
+    assert [yes.engine, no.engine] == engines
     assert no.countermodel is not None
 
 
@@ -93,7 +97,7 @@ class Liar(EmbeddedSolver):
     [
         (Liar(Entailed((Repeat(0),))), "the solver's proof does not hold: the last line is not the conclusion"),
         (Liar(Entailed(())), "the solver's proof does not hold: there are no lines"),
-        (Liar(Refuted(Structure({ENTITY: 1}))), "the solver's countermodel is none"),
+        (Liar(Refuted(Structure({ENTITY: 1}))), "the solver's countermodel does not hold"),
     ],
     ids=["wrong proof", "empty proof", "no countermodel"],
 )
@@ -131,3 +135,15 @@ def test_schemata_that_are_no_theorems_are_refused() -> None:
     rules = Catalogue("wrong", (Rule("IMPLICATION_ELIMINATION", "", (wrong,), Example((), "")),))
     with pytest.raises(CatalogueError, match="affirming_the_consequent"):
         Verifier(rules=rules)
+
+
+def test_the_kernel_checks_bindings_models_and_open_goals(lean: LeanKernel) -> None:
+    kernel = KernelEvidence(lean)
+    verifier = Verifier(evidence="kernel", kernel=kernel)
+    option = ("h_goal_uncertain", ["h2"], "¬¬loud(tom)", "GOAL_BINDING")
+    case = Problem("2", CASE.premises, three_way_options(parse_formula("loud(tom)")), "h_goal_uncertain")
+    text = f"<summary>{json.dumps([dict(zip(('id', 'dependencies', 'conclusion', 'rule'), option, strict=True))])}</summary>"
+    kernel.prepare(Verifier().grounds(case, text))
+    prepared = len(kernel._known)
+    assert verifier.verify(case, text).uncertain == "verified"
+    assert len(kernel._known) == prepared >= 4  # the model, two open goals, the binding; nothing is asked alone

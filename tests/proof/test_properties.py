@@ -55,7 +55,7 @@ from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Example, Rule,
 from proof_r1_formal.rules.theorems import theorem
 from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.solvers.base import Entailed, Refuted, is_countermodel
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.oracle import SolverOracle
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
 from proof_r1_formal.testing.completions import any_text, completions, layouts
 from proof_r1_formal.testing.corruptions import FINDINGS, Corrupted, Corruption, corrupted_attempts
@@ -68,7 +68,7 @@ SMALL = Signature(
 )
 VERIFIER = Verifier(rules=FOLIO)
 Z3 = get_solver("z3")
-ORACLE = Oracle(Z3)
+ORACLE = SolverOracle(Z3)
 
 VALID = valid_attempts(FOLIO)
 FLAWED = corrupted_attempts(VALID, catalogue=FOLIO)

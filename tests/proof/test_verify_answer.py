@@ -90,19 +90,21 @@ class Saying:
         return self._answers.get(show(query.conclusion), Unknown(Reason.BUDGET))
 
 
-MODEL = Structure({ENTITY: 1}, {"P": frozenset(), "G": frozenset()}, {"a": {(): 0}})
+MODEL = Structure({ENTITY: 1}, {"P": frozenset([(0,)]), "G": frozenset()}, {"a": {(): 0}})
+OTHER = Structure({ENTITY: 1}, {"P": frozenset([(0,)]), "G": frozenset([(0,)])}, {"a": {(): 0}})
 
 
 @pytest.mark.parametrize(
     ("to_goal", "to_negation", "expected"),
     [
-        (Refuted(MODEL), Refuted(MODEL), "verified"),
+        (Refuted(MODEL), Refuted(OTHER), "verified"),
+        (Refuted(MODEL), Refuted(MODEL), "undecided"),
         (Refuted(MODEL), Unknown(Reason.BUDGET), "undecided"),
-        (Unknown(Reason.BUDGET), Refuted(MODEL), "undecided"),
+        (Unknown(Reason.BUDGET), Refuted(OTHER), "undecided"),
         (Refuted(MODEL), Refuted(), "undecided"),
         (Refuted(), Refuted(), "undecided"),
-        (Refuted(MODEL), Entailed(), "refuted"),
-        (Entailed(), Unknown(Reason.BUDGET), "refuted"),
+        (Refuted(MODEL), Entailed(), "undecided"),
+        (Entailed(), Unknown(Reason.BUDGET), "undecided"),
     ],
 )
 def test_uncertain_needs_both_countermodels(to_goal: Answer, to_negation: Answer, expected: str) -> None:

@@ -118,7 +118,7 @@ def test_a_finding_says_whether_the_solver_is_broken(reason: Reason) -> None:
     reports = [Verifier(Undecided(reason)).verify(case, text) for text in texts]
     findings = [finding for report in reports for action in report.actions for finding in action.findings]
     asked = [each for each in findings if f"undecided ({reason}" in each.message and odd not in each.message]
-    undecided = {Code.UNDECIDED, Code.RULE_UNDECIDED, Code.PROGRESS_UNDECIDED, Code.BINDING_MISMATCH}
+    undecided = {Code.UNDECIDED, Code.RULE_UNDECIDED, Code.PROGRESS_UNDECIDED, Code.BINDING_UNDECIDED}
     assert {finding.code for finding in asked} == undecided
     assert any(odd in finding.message for finding in findings)
     assert [finding for finding in findings if finding.broken] == (asked if reason is Reason.BROKEN else [])

@@ -7,9 +7,9 @@ from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.check import RuleResult, check_rule
 from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.oracle import SolverOracle
 
-ORACLE, TABLES = Oracle(get_solver("z3")), Oracle(get_solver("embedded"), tables=True)
+ORACLE, TABLES = SolverOracle(get_solver("z3")), SolverOracle(get_solver("embedded"), tables=True)
 
 SHORT = {
     "IE": "IMPLICATION_ELIMINATION",

@@ -10,7 +10,7 @@ from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.rules import spine
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import CHECK_BUDGET, Match, NoMatch, Undecided, check_rule
-from proof_r1_formal.solvers.oracle import Metered, Oracle
+from proof_r1_formal.solvers.oracle import Metered, SolverOracle
 from tests.builders import Silent
 from tests.rules.steps import ORACLE, SHORT, check, read
 
@@ -19,7 +19,7 @@ def test_an_undecided_question_is_never_an_acceptance() -> None:
     rule = TRAIN.find("IMPLICATION_ELIMINATION")
     assert rule is not None
     formulas = (parse_formula("A ∧ B → C"), parse_formula("A"), parse_formula("B"))
-    assert isinstance(check_rule(rule, formulas, parse_formula("C"), Oracle(Silent())), Undecided)
+    assert isinstance(check_rule(rule, formulas, parse_formula("C"), SolverOracle(Silent())), Undecided)
 
 
 def test_the_first_of_several_open_questions_is_told() -> None:
@@ -28,7 +28,7 @@ def test_the_first_of_several_open_questions_is_told() -> None:
     many = " ∨ ".join(f"B{n}" for n in range(12))
     never_all = " ∧ ".join(f"A{n}" for n in range(24))
     formulas = (parse_formula(many), parse_formula("D ∨ E"), parse_formula("¬D"))
-    result = check_rule(rule, formulas, parse_formula(f"E ∨ {never_all}"), Oracle(Silent()))
+    result = check_rule(rule, formulas, parse_formula(f"E ∨ {never_all}"), SolverOracle(Silent()))
     assert result == Undecided("a conjunction or disjunction has too many parts to be split in every way")
 
 
@@ -37,7 +37,7 @@ def test_whether_a_principal_premise_is_trivial_may_stay_open() -> None:
     assert rule is not None
     never_all = " ∧ ".join(f"A{n}" for n in range(24))  # false in every fixed structure
     formulas = (parse_formula(f"{never_all} → B"), parse_formula(never_all))
-    result = check_rule(rule, formulas, parse_formula("B"), Oracle(Silent()))
+    result = check_rule(rule, formulas, parse_formula("B"), SolverOracle(Silent()))
     assert result == Undecided("whether a premise is a tautology stayed undecided")
 
 
@@ -76,7 +76,7 @@ COSTS = [
 """What checks cost. Another search may cost something else; then verdicts near the budget change, too."""
 
 
-class Charged(Oracle):
+class Charged(SolverOracle):
     """Notes what it is charged."""
 
     def __init__(self) -> None:

@@ -15,9 +15,9 @@ from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.schema import Rule, Schema, schema
 from proof_r1_formal.rules.theorems import instance_proof, theorem
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.oracle import SolverOracle
 
-ORACLE = Oracle(EmbeddedSolver(), tables=True)
+ORACLE = SolverOracle(EmbeddedSolver(), tables=True)
 SCHEMATA = [each for rule in FOLIO.rules for each in rule.schemata]
 
 

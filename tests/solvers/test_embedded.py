@@ -316,7 +316,7 @@ def corrupted(structure: Structure, signature: Signature) -> Iterator[Structure]
                 yield replace(structure, functions={**structure.functions, name: {**table, row: value}})
 
 
-NO_COUNTERMODEL = Unknown(Reason.BROKEN, "the solver's countermodel is none")
+NO_COUNTERMODEL = Unknown(Reason.BROKEN, "the solver's countermodel does not hold")
 
 
 @settings(max_examples=150)
@@ -352,7 +352,7 @@ def test_a_countermodel_that_interprets_too_little_is_none(missing: str) -> None
     said = confirm(query, Refuted(replace(answer.model, **{missing: {}})))
     assert isinstance(said.answer, Unknown)
     assert said.answer.reason is Reason.BROKEN
-    assert said.answer.detail.startswith("the solver's countermodel is none: the structure ")
+    assert said.answer.detail.startswith("the solver's countermodel does not hold: the structure ")
     assert not said.checked
 
 

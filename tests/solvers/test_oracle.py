@@ -9,12 +9,12 @@ from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import Not
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.oracle import Metered, Oracle
+from proof_r1_formal.solvers.oracle import Metered, SolverOracle
 from proof_r1_formal.testing.strategies import queries
 from tests.builders import Silent, question
 
 SOLVER = EmbeddedSolver()
-TABLES = Oracle(SOLVER, tables=True)
+TABLES = SolverOracle(SOLVER, tables=True)
 
 
 @settings(max_examples=400)
@@ -40,9 +40,11 @@ def test_what_is_constant_is_what_the_solver_says(query: Query) -> None:
 )
 def test_small_questions_without_quantifiers_need_no_solver(text: str, answer: type[Answer]) -> None:
     query = question(text)
-    silent = Oracle(Silent(), tables=True)
+    silent = SolverOracle(Silent(), tables=True)
     assert isinstance(silent.follows(query.dependencies, query.conclusion), answer)
-    assert isinstance(Oracle(Silent()).follows(query.dependencies, query.conclusion), Unknown)  # no tables, no answer
+    assert isinstance(
+        SolverOracle(Silent()).follows(query.dependencies, query.conclusion), Unknown
+    )  # no tables, no answer
 
 
 def test_a_question_for_a_table_is_paid_by_its_size() -> None:

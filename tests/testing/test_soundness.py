@@ -22,7 +22,7 @@ from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
 from proof_r1_formal.solvers.base import Entailed
 from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.solvers.oracle import SolverOracle
 from proof_r1_formal.testing.generate import Generator, Step
 from proof_r1_formal.testing.non_instances import non_instances
 from proof_r1_formal.testing.soundness import CHUNK, Harness, RuleCheck, total, write_reproducers
@@ -69,33 +69,35 @@ def test_a_failure_can_be_seen_again(tmp_path: Path) -> None:
         write_completions(tmp_path / "none" / "c.jsonl", [])
 
 
-def entailed(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
+def entailed(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: SolverOracle) -> RuleResult:
     """Takes what follows for an instance: A := ⊤ makes it one of → elimination."""
     if isinstance(oracle.entails(dependencies, conclusion), Entailed):
         return Match(rule.schemata[0], {}, (), ())
     return NoMatch()
 
 
-def any_rule(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
+def any_rule(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: SolverOracle) -> RuleResult:
     """Does not look at the name."""
     results = (check_rule(other, dependencies, conclusion, oracle) for other in FOLIO.rules)
     return next((result for result in results if isinstance(result, Match)), NoMatch())
 
 
-def weakened(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
+def weakened(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: SolverOracle) -> RuleResult:
     """Takes a disjunction for an instance if one of its parts is one."""
     results = (check_rule(rule, dependencies, part, oracle) for part in (conclusion, *operands(conclusion, Or)))
     return next((result for result in results if isinstance(result, Match)), NoMatch())
 
 
-def restated(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
+def restated(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: SolverOracle) -> RuleResult:
     """Lets a premise stand as its own conclusion."""
     if conclusion in dependencies:
         return Match(rule.schemata[0], {}, (), ())
     return check_rule(rule, dependencies, conclusion, oracle)
 
 
-def without_anchors(rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle) -> RuleResult:
+def without_anchors(
+    rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: SolverOracle
+) -> RuleResult:
     """Lets the premises of a → elimination be entailed, not be there."""
     for other in dependencies:
         if rule.name == "IMPLICATION_ELIMINATION" and isinstance(
@@ -106,7 +108,7 @@ def without_anchors(rule: Rule, dependencies: tuple[Formula, ...], conclusion: F
 
 
 def under_the_dependencies(
-    rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle
+    rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: SolverOracle
 ) -> RuleResult:
     """Compares conclusions under the dependencies, where all that follows is equivalent."""
     candidates = [conclusion, *[Or(conclusion, other) for other in dependencies]]
@@ -154,7 +156,7 @@ def test_each_rule_has_entailed_steps_that_are_no_instances() -> None:
 @pytest.mark.parametrize("rule", FOLIO.rules, ids=[rule.name for rule in FOLIO.rules])
 def test_two_hundred_non_instances_of_every_rule_are_rejected(rule: Rule) -> None:
     generator = Generator(Random(9))
-    oracle = Oracle(EmbeddedSolver(), tables=True)
+    oracle = SolverOracle(EmbeddedSolver(), tables=True)
     steps = set[Step]()
     for premises, conclusion in cycle(chain(*non_instances(FOLIO, rule))):
         steps.add(generator.non_instance(rule.name, premises, conclusion))

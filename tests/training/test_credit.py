@@ -75,6 +75,7 @@ def rollout(*actions: StepReport, right: bool = True, parsed: bool = True, verif
         findings=(),
         rules="train",
         solver="embedded",
+        evidence="checked",
     )
 
 

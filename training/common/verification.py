@@ -135,4 +135,5 @@ def nothing(problem: Problem, sample: int, settings: Settings) -> TraceReport:
         findings=(),
         rules=settings.rules,
         solver=settings.solver,
+        evidence=settings.evidence,
     )

@@ -1,0 +1,119 @@
+"""An answer is verified by checked evidence alone: a solver's word verifies no step, binding, model or open goal."""
+
+from __future__ import annotations
+
+import pytest
+
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.logic.model import Structure
+from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.syntax import BOTTOM, ENTITY, Iff
+from proof_r1_formal.proof.report import Code, TraceReport
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
+from proof_r1_formal.solvers.oracle import Metered
+from tests.builders import completion, problem
+
+GB = "GOAL_BINDING"
+ONLY_Z3 = "(∀x (F(x) ↔ ¬F(f(x)))) → ∃x (F(x) ∧ ¬F(f(x)))"
+"""A formula that Z3 finds valid, and no engine of the package proves."""
+INFINITE = ("∀x ∃y less(x, y)", "∀x ¬less(x, x)", "∀x ∀y ∀z (less(x, y) ∧ less(y, z) → less(x, z))")
+"""Premises that have models, but no finite one."""
+
+
+class Faulty(EmbeddedSolver):
+    """An engine that gives its own answer to some questions, named by their conclusions."""
+
+    def __init__(self, answers: dict[str, Answer]) -> None:
+        super().__init__()
+        self._answers = answers
+
+    def decide(self, query: Query) -> Answer:
+        return self._answers.get(show(query.conclusion)) or super().decide(query)
+
+
+def bind(premise: str, goal: str, verifier: Verifier | None = None, *, option: str = "h_goal_true") -> TraceReport:
+    """The report on the proof that binds the goal from the premise at once."""
+    case = problem(*premise.split("; "), goal=goal)
+    names = [each.id for each in case.premises]
+    return (verifier or Verifier()).verify(case, completion((option, names, goal, GB)))
+
+
+def test_a_step_on_a_solvers_word_is_not_verified() -> None:
+    report = bind("P(a)", f"P(a) ∧ ({ONLY_Z3})")
+    (step,) = report.actions
+    assert (step.semantic, step.rule, step.signal) == (True, False, 0.3)
+    assert (step.evidence, step.engine) == ("unsupported", "z3")
+    assert (report.verified, report.rule_verified, report.unsupported) == (False, False, 1)
+    (finding,) = report.findings
+    assert (finding.code, finding.dependencies) == (Code.UNSUPPORTED_STEP, ("h_goal_true",))
+
+
+def test_a_binding_on_a_solvers_word_binds_nothing() -> None:
+    case = problem("P(a)", goal=f"P(a) ∧ ({ONLY_Z3})")
+    report = Verifier().verify(case, completion(("h_goal_true", ["h1"], "P(a)", GB)))
+    assert (report.verified, report.rule_verified) == (False, False)
+    assert report.findings[0].code is Code.BINDING_UNDECIDED
+    assert "only z3 says yes" in " ".join([finding.message for finding in report.actions[0].findings])
+
+
+def test_a_faulty_proof_of_an_equivalence_binds_nothing() -> None:
+    goal, said = parse_formula("P(a) ∧ (Q(a) ∨ ∀x P(x))"), parse_formula("P(a)")
+    verifier = Verifier(Faulty({show(Iff(said, goal)): Entailed()}))
+    report = verifier.verify(problem("P(a)", goal=show(goal)), completion(("h_goal_true", ["h1"], "P(a)", GB)))
+    assert not report.verified
+
+
+def test_a_faulty_structure_is_not_a_model_of_the_premises() -> None:
+    wrong = Structure({ENTITY: 1}, {"P": frozenset()}, {"a": {(): 0}})
+    report = bind("P(a); ¬P(a)", "P(a)", Verifier(Faulty({show(BOTTOM): Refuted(wrong)})))
+    assert (report.consistency, report.verified) == ("undecided", False)
+
+
+def test_premises_are_not_contradictory_on_a_solvers_word() -> None:
+    report = bind("P(a)", "P(a)", Verifier(Faulty({show(BOTTOM): Entailed()})))
+    assert (report.consistency, report.verified) == ("undecided", False)
+
+
+def test_faulty_structures_do_not_leave_a_goal_open() -> None:
+    wrong = Structure({ENTITY: 1}, {"P": frozenset()}, {"a": {(): 0}})
+    verifier = Verifier(Faulty({"P(a)": Refuted(wrong), "¬P(a)": Refuted(wrong)}))
+    report = bind("P(a)", "P(a)", verifier, option="h_goal_uncertain")
+    assert (report.uncertain, report.verified) == ("undecided", False)
+
+
+def test_premises_without_a_finite_model_stay_undecided() -> None:
+    report = bind("; ".join(INFINITE), "∃y less(a, y)")
+    assert report.consistency in ("consistent", "undecided")
+    assert report.verified == (report.consistency == "consistent")
+
+
+@pytest.mark.parametrize(
+    ("level", "words"), [("checked", "rule-verified"), ("none", "rule-verified on the word of embedded")]
+)
+def test_reports_say_where_no_evidence_was_checked(level: str, words: str) -> None:
+    verifier = Verifier(evidence="none" if level == "none" else "checked")
+    report = bind("P(a)", "P(a)", verifier)
+    assert (report.rule_verified, report.evidence) == (True, level)
+    assert report.level.startswith(words)
+    assert words.partition(" on")[0] in report.explain()
+
+
+def test_a_question_that_is_asked_twice_is_charged_once() -> None:
+    metered = Metered(Verifier().oracle, 10_000, "test")
+    question = ((parse_formula("∀x P(x)"),), parse_formula("P(a)"))
+    first = metered.justify(*question)
+    price = metered.charged
+    assert metered.justify(*question) == first
+    assert isinstance(metered.entails(*question), Entailed)
+    assert metered.charged == price > 0
+
+
+def test_a_problem_with_one_option_per_reading_is_compared_by_proof() -> None:
+    goal = parse_formula("P(a) ∨ Q(a)")
+    case = Problem("1", (Premise("h1", goal),), three_way_options(goal), "h_goal_true")
+    report = Verifier().verify(case, completion(("h_goal_true", ["h1"], "Q(a) ∨ P(a)", GB)))
+    assert report.verified
