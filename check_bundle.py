@@ -424,7 +424,7 @@ class Evidence:
     ) -> tuple[bool | None, set[int]]:
         """Whether the premises entail the conclusion, None if undecided; which of them a proof uses, else all.
 
-        Only where ``word`` says so, a solver's word may stand in place of evidence.
+        Only where ``word`` says so, an answer may stand without evidence.
         """
         everything = set(range(len(premises)))
         if node.value is None:
@@ -563,7 +563,7 @@ def said(span: list[int], value: Any) -> Said:
 
 
 def is_word(step: dict[str, Any]) -> bool:
-    """Whether only the word of a solver supports the verdict on entailment."""
+    """Whether the verdict on entailment has no evidence."""
     return step["evidence"] is not None and "unsupported" in step["evidence"]
 
 

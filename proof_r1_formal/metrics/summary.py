@@ -22,7 +22,7 @@ class Summary:
 
     Attributes:
         broken: number of questions that are undecided because the solver is broken.
-        unsupported: number of steps whose verdict on entailment rests on a solver's word alone.
+        unsupported: number of steps whose verdict on entailment has no evidence.
     """
 
     def __init__(self, problems: Mapping[str, Problem]) -> None:
@@ -58,7 +58,7 @@ class Summary:
             (f"verified{word}", _share((self._verified, self._traces))),
             (f"rule-verified{word}", _share((self._rule_verified, self._traces))),
             *((f"{measure} of steps", _share(part)) for measure, part in self._steps.items()),
-            *([("steps on a solver's word", f"{self.unsupported}")] if self.unsupported else []),
+            *([("steps without evidence", f"{self.unsupported}")] if self.unsupported else []),
         ]
 
 

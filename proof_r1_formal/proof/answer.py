@@ -115,9 +115,7 @@ def answer_findings(
     elif failing := _names([step for step in steps if step.in_closure and not step.semantic]):
         yield Finding(Code.UNVERIFIED_STEP, f"not entailed: {', '.join(failing)}", failing)
     elif failing := _names([step for step in steps if step.in_closure and step.evidence == "unsupported"]):
-        yield Finding(
-            Code.UNSUPPORTED_STEP, f"entailed on the word of a solver, without a proof: {', '.join(failing)}", failing
-        )
+        yield Finding(Code.UNSUPPORTED_STEP, f"entailed by an answer without a proof: {', '.join(failing)}", failing)
     elif failing := _names([step for step in steps if step.in_closure and not step.rule]):
         yield Finding(Code.UNRULED_STEP, f"not an instance of its rule: {', '.join(failing)}", failing)
 

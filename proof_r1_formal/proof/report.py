@@ -209,7 +209,7 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
         findings: why the answer is not verified, or not rule-verified.
         rules: name of the rule catalogue.
         solver: name of the solver.
-        evidence: how evidence was rechecked. With ``none``, all verdicts rest on the solver's word.
+        evidence: how evidence was rechecked. With ``none``, no answer has evidence.
     """
 
     problem_id: str
@@ -231,14 +231,14 @@ class TraceReport(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def unsupported(self) -> int:
-        """The number of actions whose verdict on entailment rests on a solver's word alone."""
+        """The number of actions whose verdict on entailment has no evidence."""
         return sum(action.evidence == "unsupported" for action in self.actions)
 
     @property
     def level(self) -> str:
         """How far the answer is verified, in words; they say where no evidence was checked."""
         level = "rule-verified" if self.rule_verified else "verified" if self.verified else "not verified"
-        return f"{level} on the word of {self.solver}" if self.verified and self.evidence == "none" else level
+        return f"{level} (no evidence checked)" if self.verified and self.evidence == "none" else level
 
     @property
     def broken(self) -> int:

@@ -1,8 +1,8 @@
 """The questions that verification asks, answered by one solver with a bounded memory of exact repeats.
 
 In: formulas. Out: the solver's answers; ``Unknown`` stays Unknown. All evidence is checked here. The step under check
-is *justified*: its answer comes with what supports it, which may be the solver's word alone. Every other question
-counts a "yes" or "no" only with checked evidence, so that no other verdict rests on a solver's word.
+is *justified*: its answer comes with what supports it, which may be nothing. Every other question
+counts a "yes" or "no" only with checked evidence, so that no other verdict rests on an answer without evidence.
 
 Truth tables settle questions about small formulas without quantifiers whose answers need no evidence. Fingerprints
 (counterexamples in fixed structures) settle most of the other questions with a negative answer, without the solver.
@@ -36,7 +36,7 @@ class Oracle:
     Attributes:
         solver: decides.
         tables: whether semantic keys may answer questions of equivalence and validity in its place.
-        evidence: how evidence is checked. With ``none``, the solver's word counts everywhere.
+        evidence: how evidence is checked. With ``none``, answers without evidence count everywhere.
         spent: what answers every question from now on; None while questions may be asked.
     """
 
@@ -58,7 +58,7 @@ class Oracle:
         """Take steps from the budget, if there is one."""
 
     def entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
-        """Do the dependencies entail the conclusion? A solver's word counts as Unknown."""
+        """Do the dependencies entail the conclusion? An answer without evidence counts as Unknown."""
         return self.supported(self.ask(dependencies, conclusion))
 
     def supported(self, confirmed: Confirmed) -> Answer:

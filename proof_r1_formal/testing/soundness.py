@@ -168,7 +168,7 @@ class _Chunk:
         self._generator = Generator(source)
         self._solver: Solver = get_solver(harness.solver)
         self._oracle = SolverOracle(self._solver, tables=harness.solver == "embedded")
-        # Another solver gives no proofs, so its word is what is tested.
+        # Another solver gives no proofs, so its answers are tested as they are.
         evidence: EvidenceLevel = "checked" if harness.solver == "embedded" else "none"
         self._verifier = Verifier(self._solver, rules=harness.rules, evidence=evidence)
         self._kernel = self._sampled_kernel()

@@ -140,9 +140,9 @@ def test_schemata_that_are_no_theorems_are_refused() -> None:
 def test_the_kernel_checks_bindings_models_and_open_goals(lean: LeanKernel) -> None:
     kernel = KernelEvidence(lean)
     verifier = Verifier(evidence="kernel", kernel=kernel)
-    option = ("h_goal_uncertain", ["h2"], "¬¬loud(tom)", "GOAL_BINDING")
     case = Problem("2", CASE.premises, three_way_options(parse_formula("loud(tom)")), "h_goal_uncertain")
-    text = f"<summary>{json.dumps([dict(zip(('id', 'dependencies', 'conclusion', 'rule'), option, strict=True))])}</summary>"
+    step = {"id": "h_goal_uncertain", "dependencies": ["h2"], "conclusion": "¬¬loud(tom)", "rule": "GOAL_BINDING"}
+    text = f"<summary>{json.dumps([step])}</summary>"
     kernel.prepare(Verifier().grounds(case, text))
     prepared = len(kernel._known)
     assert verifier.verify(case, text).uncertain == "verified"
