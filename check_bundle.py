@@ -221,6 +221,11 @@ def symbols(of: Formula) -> set[tuple[str, str, int]]:
     return own.union(*map(symbols, parts(of)))
 
 
+def clashes(used: set[tuple[str, str, int]]) -> bool:
+    """Whether two of the symbols differ in nothing but the number of their arguments."""
+    return len({(kind, name) for kind, name, _ in used}) < len(used)
+
+
 class Structure:
     """A finite structure that interprets exactly the symbols of some formulas, by elements of their sorts."""
 
@@ -465,6 +470,8 @@ class Problem:
             known[part.value["id"]] = read(part["formula"])
         self.premises = {premise["id"]: known[premise["id"]] for premise in self.data["premises"]}
         self.options = {option["id"]: known[option["id"]] for option in self.data["options"]}
+        self.symbols = set[tuple[str, str, int]]().union(*map(symbols, known.values()))
+        node["premises"].claim(not clashes(self.symbols), "a symbol has two numbers of arguments")
         self.labels = {None: "", **{option["id"]: option["label"] for option in self.data["options"]}}
         node["answer"].claim(self.data["answer"] in self.labels, "the answer is not an option")
         self.is_uncertain = self.labels[self.data["answer"]] == "Uncertain"
@@ -605,7 +612,7 @@ class Trace:
         )  # without evidence, it may or may not
         self.is_open = self._openness(node["uncertain"], evidence)
         self._state, self._trusted, self._seen = dict(problem.premises), {*problem.premises}, {*problem.premises}
-        self._admitted = set[Formula]()
+        self._admitted, self._symbols = set[Formula](), problem.symbols
         used = [
             self._action(action, formula, wrong, index == self.terminal, evidence)
             for index, (action, formula, wrong) in enumerate(zip(node["actions"].items(), formulas, codes, strict=True))
@@ -630,6 +637,8 @@ class Trace:
         action["formula"].claim(formula is None or step["conclusion"] is not None, "there is no conclusion")
         expected = wrong + Counter({"DUPLICATE_ID": step["id"] is not None and step["id"] in self._seen})
         expected["UNPARSABLE_CONCLUSION"] = step["conclusion"] is not None and formula is None
+        clash = formula is not None and clashes(self._symbols | symbols(formula))
+        action["findings"].claim(codes["SYMBOL_CLASH"] or not clash, "a symbol has two numbers of arguments")
         schema, lacking = not +expected and not codes["SYMBOL_CLASH"], [n for n in names if n not in self._state]
         asked, entailed, lines, new = schema and not lacking, None, {*range(len(names))}, True
         action["evidence"].claim(asked or step["evidence"] is None, "evidence is given where none is required")
@@ -659,8 +668,7 @@ class Trace:
             not rule or not is_word(step), "a step without evidence is not an instance of its rule"
         )
         action["findings"].claim(entailed is not False or not rule, "a refuted step is not an instance of its rule")
-        exempt = binding or step["declared_rule"] == "QUANTIFIER_NEGATION"
-        action["findings"].claim(new or exempt or not entailed or not progress, "the conclusion is nothing new")
+        action["findings"].claim(new or binding or not entailed or not progress, "the conclusion is nothing new")
         verdicts = {"schema": schema, "semantic": entailed is True, "rule": rule, "progress": progress}
         for name, verdict in verdicts.items():
             action["verdicts"][name].claim(step["verdicts"][name] == verdict, f"{verdict} is expected")
@@ -669,6 +677,7 @@ class Trace:
         action["signal"].claim(step["signal"] == signal, f"{signal} is expected")
         self._seen.add(step["id"])
         if entailed:
+            self._symbols |= symbols(formula)
             self._state[step["id"]] = formula
             self._admitted.add(formula)
             self._trusted |= {step["id"]} if rule else set()

@@ -44,6 +44,16 @@ class Alignment:
         return tuple([shares[owner] for owner in self.owners])
 
 
+def whole(tokens: int, actions: int) -> Alignment:
+    """The alignment in which all tokens belong to the first action: for a total that no action's own token can carry.
+
+    Args:
+        tokens: number of trained tokens.
+        actions: number of actions; at least 1.
+    """
+    return Alignment((0,) * tokens, (tokens, *[0] * (actions - 1)))
+
+
 def align(completion: TokenText, spans: Sequence[tuple[int, int]], *, limit: int | None = None) -> Alignment:
     """Find the tokens of each action.
 

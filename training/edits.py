@@ -2,16 +2,18 @@
 
 In: a :class:`Draft`, the steps of a rollout and the form in which they are written. Out: named drafts, each one edit
 away: a step dropped, copied, renamed, bound otherwise, made to depend on something else, split, or padded with steps
-that are true and useless. Edits of edits are pairs. ``training.reward_search`` verifies and credits them.
+that are true and useless; the text written otherwise, or cut off after any token. Edits of edits are pairs.
+``training.reward_search`` verifies and credits them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, combinations
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, assert_never, get_args
 
 from proof_r1_formal import GOAL_BINDING, Catalogue, Problem, ReferenceStep, parse_formula, show
 from proof_r1_formal.generate import summary
@@ -22,8 +24,22 @@ MAX_DEPENDENCIES = 4
 NOWHERE = "nowhere"
 """An id that names nothing."""
 
-Form: TypeAlias = Literal["summary", "no summary", "empty summary", "open summary"]
-"""How the steps are written: as they should be, not at all, as ``[]``, or with the array left open."""
+Form: TypeAlias = Literal[
+    "summary",
+    "no summary",
+    "empty summary",
+    "empty block",
+    "open summary",
+    "two summaries",
+    "text after it",
+    "text before it",
+    "no thoughts",
+]
+"""How the steps are written: as they should be; not at all; as ``[]``; as a summary without an array; with the array
+left open; twice; with other text after or before the summary; without thoughts."""
+
+WORD = re.compile(r"\s?\w+|\s|[^\w\s]")
+"""A token of a completion: a word with the blank before it, a sign, or a blank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +50,43 @@ class Draft:
         steps: its actions.
         form: how they are written.
         edits: what was done to the honest rollout, in order.
+        length: number of tokens after which the text ends; None for the whole text.
     """
 
     steps: tuple[ReferenceStep, ...]
     form: Form = "summary"
     edits: tuple[str, ...] = ()
+    length: int | None = None
 
     @property
     def completion(self) -> str:
         """The text: the conclusions as thoughts, then the summary."""
+        return "".join(WORD.findall(self._text)[: self.length])
+
+    @property
+    def _text(self) -> str:
         thoughts = f"<think>{' '.join(step.conclusion for step in self.steps)}</think>\n"
+        steps = summary(self.steps)
         match self.form:
             case "summary":
-                return thoughts + summary(self.steps)
+                return thoughts + steps
             case "no summary":
                 return thoughts
             case "empty summary":
-                return f"{thoughts}{summary(())}"
+                return thoughts + summary(())
+            case "empty block":
+                return f"{thoughts}<summary></summary>"
             case "open summary":
-                return thoughts + summary(self.steps).removesuffix("]</summary>")
+                return thoughts + steps.removesuffix("]</summary>")
+            case "two summaries":
+                return f"{thoughts}{steps}\n{steps}"
+            case "text after it":
+                return f"{thoughts}{steps}\nSo it is."
+            case "text before it":
+                return f"{thoughts}Here it is:\n{steps}"
+            case "no thoughts":
+                return steps
+        assert_never(self.form)
 
     def edited(self, edit: str, steps: Sequence[ReferenceStep]) -> Draft:
         """The draft after one more edit of its steps."""
@@ -70,7 +104,7 @@ def edits(draft: Draft, problem: Problem, rules: Catalogue) -> Iterator[Draft]:
     if draft.steps:
         yield from chain(_drops(draft), _copies(draft), _renames(draft, problem, rules), _rebinds(draft, problem))
         yield from chain(_rewires(draft, problem), _splits(draft, problem))
-    yield from chain(_pads(draft, problem), _forms(draft))
+    yield from chain(_pads(draft, problem), _forms(draft), _cuts(draft))
 
 
 # -- fewer steps, the same again, other names -------------------------------------------------------------------------
@@ -222,10 +256,15 @@ def _useless(problem: Problem) -> tuple[tuple[str, tuple[ReferenceStep, ...]], .
 
 def _forms(draft: Draft) -> Iterator[Draft]:
     """The same steps, written otherwise."""
-    forms: tuple[Form, ...] = ("summary", "no summary", "empty summary", "open summary")
-    for form in forms:
+    for form in get_args(Form):
         if form != draft.form:
             yield replace(draft, form=form, edits=(*draft.edits, form))
+
+
+def _cuts(draft: Draft) -> Iterator[Draft]:
+    """The text cut off after each of its tokens, and before the first."""
+    for length in range(len(WORD.findall(draft.completion))):
+        yield replace(draft, length=length, edits=(*draft.edits, f"cut after {length} tokens"))
 
 
 # -- parts ------------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from typing import TypeAlias, assert_never
 
 from proof_r1_formal import ProofR1Error, TraceReport
 from proof_r1_formal.proof.rewards import Reward, answer_reward, sound_answer_reward
-from training.align import Alignment, align
+from training.align import Alignment, align, whole
 from training.credit import Baselines, Credit, CreditSettings, group_relative, is_flawless, with_uncertain
 from training.pieces import TokenText
 from training.presets import PRESETS, Group
@@ -100,7 +100,7 @@ class Rollout:
 
     Attributes:
         report: on the completion.
-        alignment: of actions with tokens; of the whole text if there is no action and the preset credits the text.
+        alignment: of actions with tokens; of the whole text if no action has a token and the preset credits the text.
         verified: False if verification itself failed, so the report is meaningless.
     """
 
@@ -119,7 +119,8 @@ def rollout_of(
 ) -> Rollout:
     """The rollout of a completion and of the report on its text.
 
-    If there is no action, some presets credit the whole text.
+    Some presets give a rollout a total, whatever its text is. If there is no action, or no action has a trained token,
+    all trained tokens carry the total: the end of the text is a token, too.
 
     Args:
         report: on ``completion.text``.
@@ -129,10 +130,10 @@ def rollout_of(
         verified: whether the completion could be verified.
     """
     report = with_uncertain(report, settings)
-    spans = [step.span for step in report.actions]
-    if not spans and PRESETS[settings.preset].credits_text:
-        spans = [(0, len(completion.text))]
-    return Rollout(report, align(completion, spans, limit=limit), verified)
+    alignment = align(completion, [step.span for step in report.actions], limit=limit)
+    if PRESETS[settings.preset].credits_text and not any(alignment.mapped):
+        alignment = whole(len(alignment.owners), max(1, len(report.actions)))
+    return Rollout(report, alignment, verified)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,8 +45,8 @@ class Group:
 
     Attributes:
         reports: on the rollouts.
-        mapped: for each rollout, which of its actions have tokens; one flag for the whole text where the rollout has
-            no action and the preset credits the text.
+        mapped: for each rollout, which of its actions have tokens. Where no action has a token of its own and the
+            preset credits the text, all tokens belong to the first action, or to one flag for the whole text.
         baselines: after the earlier batches.
         settings: the constants.
         verification: whether actions earn a verification term; without it, only the outcome counts.
@@ -82,7 +82,7 @@ class Preset(Protocol):
 
     @property
     def credits_text(self) -> bool:
-        """Whether the whole text of a rollout without actions is credited as if it were one action."""
+        """Whether the whole text of a rollout is credited as if it were one action, where no action has tokens."""
 
     def credit(self, group: Group) -> tuple[Credit, ...]:
         """The credit of the actions of each rollout."""

@@ -1,4 +1,4 @@
-"""A search for undeserved rewards: edits of honest rollouts, with the real verifier and credit.
+"""A search for undeserved rewards: edits of honest rollouts, with the real verifier, tokens and credit.
 
 In: presets of credit. Out: for each kind of honest rollout the best edit, and its gain over the honest rollout. The
 search covers all single edits, then pairs drawn from a seed. ``python -m training.reward_search`` prints the table of
@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from math import fsum
 from random import Random
 from types import MappingProxyType
 
@@ -30,8 +31,10 @@ from proof_r1_formal import (
     three_way_options,
 )
 from training.credit import Baselines, CreditSettings, PresetName, is_eligible
-from training.edits import Draft, edits
-from training.presets import PRESETS, Group
+from training.edits import WORD, Draft, edits
+from training.methods import METHODS, credit_batch, rollout_of
+from training.pieces import TokenText
+from training.presets import PRESETS
 
 PREMISES = (
     "∀x (student(x) → reads(x))",
@@ -124,14 +127,19 @@ def uneven(settings: CreditSettings) -> Baselines:
 
 
 def earned(completion: str, kind: Kind, settings: CreditSettings, baselines: Baselines) -> float:
-    """The total credit of a completion in the group, in place of an honest rollout of the kind."""
+    """The credit of all tokens of a completion in the group, in place of an honest rollout of the kind."""
     completions = [HONEST[one].completion for one in GROUP]
     place = place_of(kind)
     completions[place] = completion
-    reports = [verified(one) for one in completions]
-    text = PRESETS[settings.preset].credits_text
-    mapped = [[True] * (len(report.actions) or text) for report in reports]
-    return sum(PRESETS[settings.preset].credit(Group(reports, mapped, baselines, settings))[place].advantages)
+    rollouts = [rollout_of(verified(one), tokens(one), settings) for one in completions]
+    ((*credited,),) = credit_batch(METHODS["proof_r1"], [rollouts], baselines, settings).groups
+    return fsum(credited[place].advantages)
+
+
+@cache
+def tokens(completion: str) -> TokenText:
+    """The completion in tokens, words and signs, and the token that ends it."""
+    return TokenText((*[word.encode() for word in WORD.findall(completion)], b""))
 
 
 def gain(completion: str, kind: Kind, settings: CreditSettings, baselines: Baselines) -> float:
@@ -212,7 +220,7 @@ TOLERANCE = 1e-9
 
 
 def _drafts(honest: Draft, pairs: int, random: Random) -> Iterator[Draft]:
-    """Every single edit and so many pairs of them, each completion once."""
+    """Every single edit, and pairs of edits, each completion once."""
     seen = {honest.completion}
     single = list(edits(honest, PROBLEM, FOLIO))
     for draft in single:

@@ -171,7 +171,7 @@ class StepChecker:
         if action.id is not None and action.id in state.ids:
             taken = "a premise" if action.id in self._context.premises else "an earlier action"
             verdict.findings.append(Finding(Code.DUPLICATE_ID, f"id {action.id!r} is already {taken}"))
-        if action.formula is not None:
+        if action.formula is not None and Code.SYMBOL_CLASH not in {finding.code for finding in action.findings}:
             try:
                 symbols = symbols.extended(action.formula)
             except SignatureError as error:

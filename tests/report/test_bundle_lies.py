@@ -11,8 +11,12 @@ from __future__ import annotations
 import ast
 import copy
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,8 +25,10 @@ from proof_r1_formal.data.problem import Option, Premise, Problem
 from proof_r1_formal.logic.serial import from_data
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import FOLIO
 from tests.report.bundles import (
     PEOPLE,
+    ROOT,
     Path_,
     all_evidence_holds,
     at,
@@ -350,3 +356,76 @@ def test_no_lie_is_accepted(name: str) -> None:
             assert false_claims(bundle) == [], f"{checker.Node(None, path)}: {at(data, path)!r} -> {new!r}"
     assert tried > 2_000 / len(BUNDLES)
     assert accepted < tried / 4, "most lies are about something that is checked"
+
+
+# -- what was once accepted or refused wrongly ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "code"), [("p(a) ∨ ¬p(a)", "TAUTOLOGY"), ("∃x ¬p(x)", "REPEATS_CONCLUSION")], ids=["valid", "again"]
+)
+def test_a_quantifier_negation_may_restate_its_premise_only(conclusion: str, code: str) -> None:
+    case = problem_of("negation/1", ["¬∀x p(x)"], "∃x ¬p(x)")
+    rule = "QUANTIFIER_NEGATION"
+    text = summary(("s1", ["h1"], "∃x ¬p(x)", rule), ("s2", ["h1"], conclusion, rule))
+    honest = made(case, text, verifier=Verifier(rules=FOLIO))
+    assert refused(honest) is None
+    action = honest["traces"][0]["actions"][1]
+    action["findings"].remove(code)
+    action["verdicts"]["progress"] = True
+    action["signal"] = 1.0 if action["verdicts"]["rule"] else 0.3
+    found = refused(honest)
+    assert found is not None
+    assert found[1] == "the conclusion is nothing new"
+
+
+def test_two_sorts_of_clash_are_one_finding() -> None:
+    """A conclusion with a sort that the problem lacks, and a predicate with another number of arguments."""
+    case = problem_of("clash/1", ["∀x:City near(x)", "near(rome)"], "near(rome)")
+    data = made(case, summary(("s1", ["h1"], "∀y:Town near(y, y)", "UNIVERSAL_ELIMINATION")))
+    assert data["traces"][0]["actions"][0]["findings"] == ["SYMBOL_CLASH"]
+    assert refused(data) is None
+
+
+def test_a_bundle_holds_after_the_budget_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [("s1", ["h1"], "p(a)", "UNIVERSAL_ELIMINATION"), ("h_goal_true", ["s1"], "p(a) ∨ q", "GOAL_BINDING")]
+    openings = [("h_goal_uncertain", ["h1"], "p(a) ∨ q", "GOAL_BINDING")]
+    case = problem_of("dear/1", ["∀x p(x)", "q → p(b)"], "q ∨ p(a)")
+    whole = Verifier().price(case, summary(*steps))
+    for budget in range(0, whole + 60, 15):
+        monkeypatch.setattr("proof_r1_formal.proof.session.TRACE_STEPS", budget)
+        assert refused(made(case, summary(*steps), summary(*openings))) is None, budget
+
+
+def test_verdicts_on_bundles_do_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
+    data = garden()
+    liars = [*lies(data)][::40]
+    bundles = []
+    for path, new in liars:
+        one = copy.deepcopy(data)
+        at(one, path[:-1])[path[-1]] = new
+        bundles.append(one)
+    two_arities = made(problem_of("arity/1", ["p(a)", "q(a, b)"], "q(b, a)"), summary())
+    formula = two_arities["problems"][0]["premises"][0]["formula"]
+    two_arities["problems"][0]["premises"][0]["formula"] = ["atom", "q", *formula[2:]]
+    bundles.append(two_arities)
+    (tmp_path / "bundles.json").write_text(json.dumps(bundles), encoding="utf-8")
+    program = (
+        "import json, sys; sys.path.insert(0, sys.argv[1]); import check_bundle as c\n"
+        "for data in json.load(open(sys.argv[2])):\n"
+        "    try: print(c.check(c.Node(data), False, 200000))\n"
+        "    except c.FaultError as fault: print(*fault.args)\n"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", program, str(ROOT), str(tmp_path / "bundles.json")],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in range(10)
+    }
+    assert len(said) == 1
+    (lines,) = said
+    assert lines.splitlines()[-1].endswith("a symbol has two numbers of arguments")

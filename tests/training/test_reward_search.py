@@ -4,19 +4,38 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
+from math import fsum
 from pathlib import Path
+from statistics import fmean
+from typing import Literal
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from proof_r1_formal import FOLIO, TraceReport, Verifier, get_solver, parse_formula
 from proof_r1_formal.audit.local_check import local_checks
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.syntax import Iff
 from proof_r1_formal.solvers.base import Entailed
-from training.credit import PresetName
+from training.align import NOBODY, Alignment
+from training.credit import CreditSettings, PresetName, group_relative
 from training.edits import edits
+from training.methods import METHODS, credit_batch, rollout_of
 from training.presets import PRESETS, UNPROVED, standing
-from training.reward_search import HONEST, PROBLEM, Found, Kind, improves, search, table, verified
+from training.reward_search import (
+    GROUP,
+    HONEST,
+    PROBLEM,
+    Found,
+    Kind,
+    first_batch,
+    improves,
+    search,
+    table,
+    tokens,
+    verified,
+)
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "training.md"
 
@@ -50,6 +69,54 @@ def test_the_search_finds_a_planted_fault(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("training.presets.standing", gullible)
     (one,) = search(Kind.WRONG, ("hardened",))
     assert one.gain > 1.0
+
+
+def test_the_search_finds_a_total_that_no_token_carries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong rollout that stops at </think> has no token of an action; it then earned 0 and lost nothing."""
+    monkeypatch.setattr("training.methods.whole", lambda tokens, actions: Alignment((NOBODY,) * tokens, (0,) * actions))
+    presets: tuple[Literal["hardened", "shared"], ...] = ("hardened", "shared")
+    hardened, shared = search(Kind.WRONG, presets)
+    assert min(hardened.gain, shared.gain) > 1.0
+    assert "cut after" in hardened.edits[0] or hardened.edits[0] in ("empty block", "no summary")
+
+
+FRAGMENTS = (
+    "<think>",
+    "</think>",
+    "<summary>",
+    "</summary>",
+    "[",
+    "]",
+    "[]",
+    "{",
+    "}",
+    ",",
+    "\n",
+    " ",
+    "x",
+    HONEST[Kind.RIGHT].completion,
+)
+"""What texts are made of that come close to the contract."""
+
+
+@settings(max_examples=300)
+@given(
+    parts=st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), max_size=6), place=st.integers(0, len(GROUP) - 1)
+)
+def test_the_tokens_of_any_text_carry_its_whole_total(parts: list[str], place: int) -> None:
+    """V + O of ``docs/training.md``, for texts of every form, the empty one too."""
+    credit = CreditSettings(preset="hardened")
+    completions = [HONEST[kind].completion for kind in GROUP]
+    completions[place] = "".join(parts).encode(errors="replace").decode()
+    reports = [verified(one) for one in completions]
+    standings = [standing(report) for report in reports]
+    right = [float(one > UNPROVED) for one in standings]
+    weight = credit.verification_weight * (1.0 if any(right) else credit.unsolved_weight)
+    total = weight * (standings[place] - fmean(standings)) + group_relative(right, credit.epsilon)[place]
+    rollouts = [rollout_of(report, tokens(text), credit) for report, text in zip(reports, completions, strict=True)]
+    (group,) = credit_batch(METHODS["proof_r1"], [rollouts], first_batch(credit), credit).groups
+    assert fsum(group[place].advantages) == pytest.approx(total)
+    assert group[place].units == 1
 
 
 def test_what_counts_as_an_improvement() -> None:
@@ -90,5 +157,5 @@ def test_the_search_is_deterministic() -> None:
 def test_the_completion_of_an_edit_is_read_back_as_its_steps() -> None:
     for draft in edits(HONEST[Kind.RIGHT], PROBLEM, FOLIO):
         report = Verifier(rules=FOLIO, evaluation=False).read(PROBLEM, draft.completion)[1]
-        if draft.form == "summary":
+        if draft.form == "summary" and draft.length is None:
             assert [action.id or "" for action in report.actions] == [one.id for one in draft.steps]
