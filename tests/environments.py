@@ -1,12 +1,15 @@
 """Environments with the package and some of its extras, and nothing else that happens to be installed.
 
-In: a folder, and the extras. Out: the environment variables under which ``python -S`` sees only the package, what it
-depends on, and what those extras depend on. Each is a link, so an environment costs no download and no second.
+In: an empty folder, and the extras. Out: environment variables; ``python`` and ``proof-r1`` on their PATH see only the
+package, what it depends on, and what those extras depend on. ``linked`` makes links to what is installed here, in less
+than a second. ``installed`` lets pip install it, as a reader would.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tomllib
 from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
@@ -14,6 +17,8 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -53,18 +58,37 @@ def _add(requirement: Requirement, found: set[str]) -> None:
 
 
 def linked(folder: Path, *extras: str) -> dict[str, str]:
-    """The environment variables of an environment that is made in an empty folder.
+    """An environment of links.
 
     Raises:
         PackageNotFoundError: see :func:`installed_for`.
     """
+    packages, programs = folder / "packages", folder / "bin"
+    packages.mkdir()
+    programs.mkdir()
     for name in sorted(set().union(*map(installed_for, ("", *extras)))):
         for path in _roots(name.partition("[")[0]):
-            if not (folder / path.name).exists():
-                (folder / path.name).symlink_to(path)
+            if not (packages / path.name).exists():
+                (packages / path.name).symlink_to(path)
     for name in ("proof_r1_formal", "training"):
-        (folder / name).symlink_to(ROOT / name)
-    return {**os.environ, "PYTHONPATH": str(folder), "PYTHONNOUSERSITE": "1"}
+        (packages / name).symlink_to(ROOT / name)
+    for name, arguments in (("python", "-S"), ("proof-r1", "-S -m proof_r1_formal")):
+        program = programs / name
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} {arguments} "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+    path = os.pathsep.join((str(programs), os.environ["PATH"]))
+    return {"PATH": path, "PYTHONPATH": str(packages), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def installed(folder: Path, *extras: str) -> dict[str, str]:
+    """An environment that pip fills: with the wheel, or with the checkout for extras that need one."""
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=PATIENCE)
+    program = folder / "bin" / "python"
+    from_checkout = [] if {"kernel", "train"}.isdisjoint(extras) else ["-e"]
+    install = [str(program), "-m", "pip", "--disable-pip-version-check", "-q", "install", *from_checkout]
+    settings = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PIP_CONSTRAINT")}
+    subprocess.run([*install, f"{ROOT}[{','.join(extras)}]"], check=True, env=settings, timeout=PATIENCE)
+    return {"PATH": os.pathsep.join((str(folder / "bin"), os.environ["PATH"])), "PYTHONNOUSERSITE": "1"}
 
 
 @cache

@@ -171,9 +171,9 @@ async def only_model(url: str, *, key: str | None = None, timeout: float = 60.0)
     Raises:
         ModelError: the endpoint does not answer, or does not have exactly one model.
     """
-    import openai
-
     async with _client(url, key, timeout) as client:
+        import openai
+
         try:
             names = [model.id async for model in client.models.list()]
         except (openai.APIError, ValueError, TypeError, AttributeError) as error:
