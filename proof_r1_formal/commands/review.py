@@ -34,13 +34,14 @@ from proof_r1_formal.commands.models import (
     ModelOption,
     NameOption,
     PerMinuteOption,
+    StopAfterOption,
     TimeoutOption,
     open_model,
 )
 from proof_r1_formal.metrics.tables import to_json, to_markdown, to_rich
 from proof_r1_formal.models.chat import Sampling
 from proof_r1_formal.models.journal import Journal
-from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed
+from proof_r1_formal.models.runner import ATTEMPTS, STOP_AFTER, Done, Failed
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.study.review import (
@@ -74,6 +75,7 @@ def review(
     concurrency: ConcurrencyOption = 8,
     per_minute: PerMinuteOption = None,
     attempts: AttemptsOption = ATTEMPTS,
+    stop_after: StopAfterOption = STOP_AFTER,
     timeout: TimeoutOption = 600.0,
     extra: ExtraOption = None,
     format: FormatOption = "auto",  # noqa: A002
@@ -106,6 +108,7 @@ def review(
                 concurrency=concurrency,
                 per_minute=per_minute,
                 attempts=attempts,
+                stop_after=stop_after,
                 timeout=timeout,
                 extra=extra,
             ) as retrying:
