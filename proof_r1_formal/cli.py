@@ -6,7 +6,6 @@ one clear paragraph on standard error; ``--debug`` shows where they come from.
 
 from __future__ import annotations
 
-import errno
 import gc
 import os
 import sys
@@ -154,10 +153,6 @@ def _hold_closed_streams() -> None:
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
 
 
-_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""The errors of writing to a device."""
-
-
 def _drop_output() -> None:
     """Let nothing more be written to a standard output that takes nothing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -198,11 +193,11 @@ def main() -> None:
         if "--debug" in sys.argv:
             raise
         from proof_r1_formal.commands.common import complain
-        from proof_r1_formal.outputs import unwritable
+        from proof_r1_formal.outputs import NO_ROOM, unwritable
 
-        if isinstance(error, OSError):  # all files are opened by functions that raise DataError
+        if isinstance(error, OSError):  # all files are written by functions that raise DataError
             _drop_output()
-            if error.errno in _NO_ROOM:
+            if error.errno in NO_ROOM and error.filename is None:
                 error = unwritable("standard output", error)
         complain(f"error: {error}")
         sys.exit(2)

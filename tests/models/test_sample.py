@@ -239,6 +239,20 @@ def test_a_key_is_written_nowhere(follow: Follow, tmp_path: Path, monkeypatch: p
     assert all(content and b"secret" not in content for content in written.values())
 
 
+def test_a_full_disk_is_named_and_what_was_paid_for_stays(follow: Follow, tmp_path: Path) -> None:
+    url, out = follow(Script(lambda body: saying(good(problem_of(body))))), tmp_path / "c.jsonl"
+    code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))"
+    code += "; from proof_r1_formal.cli import main; main()"
+    command = ["sample", "--problems", str(PROBLEMS), "--model", url, "--out", str(out), "--concurrency", "1"]
+    done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    advice = "File too large; make room there, or name another disk, and repeat the command"
+    assert done.stderr == f"error: {tmp_path / 'c.calls.jsonl'}: the file cannot be written: {advice}\n"
+    again = sample(url, out)
+    assert again.exit_code == 0, again.output
+    assert "stored replies were reused" in again.output
+
+
 # -- agents and repair, with servers that misbehave -------------------------------------------------------------------
 
 WAYS = {

@@ -16,6 +16,7 @@ import torch
 from msgspec import structs
 
 from proof_r1_formal import Problem, Settings
+from proof_r1_formal.outputs import check_folder, write_output
 from training.common.display import Display
 from training.common.folders import write_folder
 from training.common.logs import EvaluationRecord, ImitationRecord, Log, StepRecord
@@ -82,8 +83,8 @@ def train(config: Config, display: Display, *, stopping: Callable[[], bool] = la
     if not tasks:
         raise ConfigError("data.train", "there is no problem to train on")
     optimiser = make_optimiser(policy, config.optimiser)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.yaml").write_text(write_config(config), encoding="utf-8")
+    check_folder(folder)
+    write_output(folder / "config.yaml", write_config(config).encode())
     log = Log(folder, size=state.log, step=state.step, tensorboard=config.tensorboard)
     with _workers(config) as workers, log:
         learner: Learner

@@ -18,6 +18,7 @@ from transformers import PreTrainedTokenizerFast
 
 from proof_r1_formal import Problem, Settings
 from proof_r1_formal.data.native import to_json
+from proof_r1_formal.outputs import write_output
 from training.common.display import Display
 from training.common.order import Order, Position
 from training.common.start import starting_model
@@ -178,4 +179,4 @@ def _demonstration(one: Demonstration, tokenizer: PreTrainedTokenizerFast, confi
 
 
 def _write(path: Path, rows: Iterable[msgspec.Struct]) -> None:
-    path.write_bytes(b"".join([msgspec.json.encode(row) + b"\n" for row in rows]))
+    write_output(path, b"".join([msgspec.json.encode(row) + b"\n" for row in rows]))
