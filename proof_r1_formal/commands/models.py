@@ -19,14 +19,17 @@ from proof_r1_formal.commands.common import (
     ERR,
     OUT,
     FormatOption,
+    LeftOut,
     ProblemsOption,
     RulesOption,
     RuleSystem,
     SolverOption,
+    StrictOption,
     WorkersOption,
     check_outputs,
     counted,
     fail,
+    finish,
     log,
     read_problem_file,
 )
@@ -147,6 +150,7 @@ def sample(
     timeout: TimeoutOption = 600.0,
     extra: ExtraOption = None,
     format: FormatOption = "auto",  # noqa: A002
+    strict: StrictOption = False,
     workers: WorkersOption = 1,
 ) -> None:
     """Ask a model to solve problems. Repeat the command to resume a killed run and to retry failed calls.
@@ -166,7 +170,7 @@ def sample(
     if beam > 1 and (method != "guided" or _is_url(model)):
         fail("--beam requires --method guided and a model in a folder")
     check_outputs(out, *[beside(out, what) for what in ("calls", "failures", "first")], inputs=(problems,))
-    known = read_problem_file(problems, format)
+    known = read_problem_file(problems, format, left_out := LeftOut(strict))
     sampling = Sampling(temperature, top_p, max_tokens, thinking)
     settings = Settings(solver=solver, rules=rules)
     settings.verifier()  # report a wrong setting before any cost arises
@@ -213,6 +217,7 @@ def sample(
         _write(out, found, journal.replayed)
 
     asyncio.run(work())
+    finish(left_out)
 
 
 def _agent(
@@ -328,14 +333,8 @@ async def open_model(
     """
 
     def retrying(who: Model) -> RetryingModel:
-        return RetryingModel(
-            who,
-            concurrency=concurrency,
-            per_minute=per_minute,
-            attempts=attempts,
-            stop_after=stop_after,
-            notice=log,
-        )
+        limits = {"concurrency": concurrency, "attempts": attempts, "stop_after": stop_after}
+        return RetryingModel(who, per_minute=per_minute, notice=log, **limits)
 
     if isinstance(model, CommandModel):
         yield retrying(model)

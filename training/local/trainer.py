@@ -89,7 +89,7 @@ def train(config: Config, display: Display, *, stopping: Callable[[], bool] = la
     with _workers(config) as workers, log:
         learner: Learner
         if isinstance(METHODS[config.method], Imitation):
-            given = demonstrations(tasks, policy.tokenizer, config)
+            given = demonstrations(tasks, policy.tokenizer, config, display)
             learner = ImitationLearner(policy, optimiser, given, config, workers)
         else:
             learner = ReinforcementLearner(policy, optimiser, tasks, config, workers, folder / "rollouts")
@@ -244,7 +244,7 @@ def starting_state(config: Config) -> State:
 
 def evaluation_tasks(policy: Policy, config: Config, display: Display) -> tuple[Task, ...]:
     """The tasks of the evaluation."""
-    problems = list(read_files(config.data.evaluation).values())[: config.evaluation.problems]
+    problems = list(read_files(config.data.evaluation, config.data, display).values())[: config.evaluation.problems]
     return _tasks(problems, policy, config, display)
 
 
