@@ -76,8 +76,8 @@ def linked(folder: Path, *extras: str) -> dict[str, str]:
         program = programs / name
         program.write_text(f'#!/bin/sh\nexec {sys.executable} {arguments} "$@"\n', encoding="utf-8")
         program.chmod(0o755)
-    path = os.pathsep.join((str(programs), os.environ["PATH"]))
-    return {"PATH": path, "PYTHONPATH": str(packages), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    found = os.pathsep.join((str(programs), os.environ["PATH"]))
+    return {"PATH": found, "PYTHONPATH": str(packages), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def installed(folder: Path, *extras: str) -> dict[str, str]:

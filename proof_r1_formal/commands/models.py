@@ -333,8 +333,9 @@ async def open_model(
     """
 
     def retrying(who: Model) -> RetryingModel:
-        limits = {"concurrency": concurrency, "attempts": attempts, "stop_after": stop_after}
-        return RetryingModel(who, per_minute=per_minute, notice=log, **limits)
+        return RetryingModel(
+            who, concurrency=concurrency, per_minute=per_minute, attempts=attempts, stop_after=stop_after, notice=log
+        )
 
     if isinstance(model, CommandModel):
         yield retrying(model)
