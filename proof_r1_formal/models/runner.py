@@ -39,8 +39,7 @@ LONGEST_PAUSE = 600.0
 """Seconds; the longest pause that ``Retry-After`` can request."""
 STOP_AFTER = 10
 """Number of equal failures in a row, each after all its attempts, that end a run."""
-_VARYING = re.compile(r"\w*\d\w*")
-"""A word with a digit: a number of tokens, or the id of a request."""
+_WORD = re.compile(r"\w+")
 
 
 # -- retries ----------------------------------------------------------------------------------------------------------
@@ -121,7 +120,7 @@ class RetryingModel:
                     self._say(f"a reply holds thoughts and no answer (finish: {reply.finish}); {THOUGHTS_ONLY}", "")
                 return reply
             except CallError as error:
-                kind = _VARYING.sub("#", error.problem)
+                kind = _kind(error.problem)
                 retried = "; it is tried again" if error.again and attempt < self._attempts else ""
                 self._say(f"a call failed{retried}: {error.problem}", kind)
                 after = min(error.after or 0.0, LONGEST_PAUSE)
@@ -153,6 +152,11 @@ class RetryingModel:
             while (wait := max(self._next, self._closed) - self._clock()) > 0:  # a pause may begin during the wait
                 await self._sleep(wait)
             self._next = self._clock() + self._gap
+
+
+def _kind(problem: str) -> str:
+    """A failure without words that have a digit, such as a number of tokens or the id of a request."""
+    return " ".join([word for word in _WORD.findall(problem) if not any(map(str.isdigit, word))])
 
 
 # -- tasks ------------------------------------------------------------------------------------------------------------
