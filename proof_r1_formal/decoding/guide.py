@@ -145,8 +145,8 @@ class Watch:
             action = next_action(text, self.start, first=not self._kept)
         except NotAnArrayError as error:  # no reader would read what is kept after this
             self._failed += 1
-            findings = (Finding(Code.MALFORMED, str(error)),)
-            return TakenBack(self.start, len(text), findings, self._failed > guide.tries)
+            malformed = (Finding(Code.MALFORMED, str(error)),)
+            return TakenBack(self.start, len(text), malformed, self._failed > guide.tries)
         if action is None:
             return None
         self.resume()

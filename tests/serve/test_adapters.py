@@ -41,7 +41,9 @@ def test_trl_and_verl_are_given_the_scores(service: Any) -> None:
     here = Scorer()(RECORDS, TEXTS)
     rewards = [one.reward for one in here]
     own: dict[str, Content] = {"role": "assistant"}
-    chats = [[{**own, "content": None}, own, {**own, "content": text}] for text in TEXTS]
+    chats: list[list[dict[str, Content]]] = [
+        [{**own, "content": None}, own, {**own, "content": text}] for text in TEXTS
+    ]
     for client in (None, service.client):
         function = reward_function("sound", client=client)
         assert function(completions=TEXTS, problem=RECORDS) == rewards
@@ -67,7 +69,8 @@ def test_only_messages_of_the_model_are_scored(role: str) -> None:
     others: dict[str, Content] = {"role": role, "content": proof}
     hint: dict[str, Content] = {"role": role, "content": "<summary>[]</summary>"}
     for said, reward in (("", 0.0), ("I cannot.", 0.0), (proof, 1.0)):
-        chat = [hint, others, {"role": "assistant", "content": said}, others]
+        own: dict[str, Content] = {"role": "assistant", "content": said}
+        chat = [hint, others, own, others]
         assert function(completions=[chat], problem=[problem]) == [reward]
 
 
