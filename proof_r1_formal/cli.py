@@ -6,7 +6,6 @@ one clear paragraph on standard error; ``--debug`` shows where they come from.
 
 from __future__ import annotations
 
-import errno
 import gc
 import os
 import sys
@@ -72,19 +71,36 @@ def command(name: str) -> Any:
         alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         alone.command(name)(function)
         found = typer.main.get_command(alone)
-    _name_values(found)
+    _prepare(found)
     return found
 
 
-def _name_values(command: Any) -> None:
-    """Name the values of options as manuals do, ``N`` and not ``<int range>``; the help lists the choices."""
+def _prepare(command: Any) -> None:
+    """Name the values of options as manuals do, ``N`` and not ``<int range>``; refuse an option that is repeated."""
     for inner in getattr(command, "commands", {}).values():
-        _name_values(inner)
+        _prepare(inner)
+    parse = command.parse_args
+
+    def parse_args(ctx: Any, args: list[str]) -> Any:
+        _refuse_repeats(command, args)
+        return parse(ctx, args)
+
+    command.parse_args = parse_args
     for parameter in command.params:
         if isinstance(parameter, TyperOption) and not parameter.is_flag and parameter.metavar is None:
             parameter.metavar = _METAVARS[parameter.type.name]
             if choices := getattr(parameter.type, "choices", ()):
                 parameter.help = f"{(parameter.help or '').removesuffix('.')} ({', '.join(choices)})."
+
+
+def _refuse_repeats(command: Any, args: list[str]) -> None:
+    """End with an error if an option with one value has two: the parser would drop the first without a word."""
+    for option in command.params:
+        if isinstance(option, TyperOption) and not (option.is_flag or option.multiple):
+            starts = tuple([f"{name}=" if name.startswith("--") else name for name in option.opts])
+            count = sum(argument in option.opts or argument.startswith(starts) for argument in args)
+            if count > 1:
+                raise typer.BadParameter(f"it is given {count} times, and it takes one value", param=option)
 
 
 class _Commands(TyperGroup):
@@ -154,10 +170,6 @@ def _hold_closed_streams() -> None:
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
 
 
-_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""The errors of writing to a device."""
-
-
 def _drop_output() -> None:
     """Let nothing more be written to a standard output that takes nothing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -198,11 +210,11 @@ def main() -> None:
         if "--debug" in sys.argv:
             raise
         from proof_r1_formal.commands.common import complain
-        from proof_r1_formal.outputs import unwritable
+        from proof_r1_formal.outputs import NO_ROOM, unwritable
 
-        if isinstance(error, OSError):  # all files are opened by functions that raise DataError
+        if isinstance(error, OSError):  # all files are written by functions that raise DataError
             _drop_output()
-            if error.errno in _NO_ROOM:
+            if error.errno in NO_ROOM and error.filename is None:
                 error = unwritable("standard output", error)
         complain(f"error: {error}")
         sys.exit(2)

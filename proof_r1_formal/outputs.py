@@ -75,7 +75,7 @@ def output(path: Path) -> Iterator[BinaryIO]:
         BrokenPipeError: the reader of a stream has gone.
     """
     target = _target(path)
-    try:
+    with writing(path):
         if target is None:
             with _stream(path) as file:
                 yield file
@@ -87,10 +87,6 @@ def output(path: Path) -> Iterator[BinaryIO]:
             _put(partial, target)
         finally:
             partial.unlink(missing_ok=True)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise unwritable(path, error) from error
 
 
 def write_output(path: Path, content: bytes) -> None:
@@ -113,10 +109,8 @@ def open_to_append(path: Path) -> BinaryIO:
     check_output(path)
     if (target := _target(path)) is None:
         raise DataError(str(path), "this is not a regular file, so its contents cannot be reused; name another file")
-    try:
+    with writing(path):
         return _locked(target, path)
-    except OSError as error:
-        raise unwritable(path, error) from error
 
 
 class LineFile:
@@ -196,13 +190,9 @@ class LineFile:
             DataError: the file cannot be written.
             BrokenPipeError: the reader of a stream has gone.
         """
-        try:
+        with writing(self._path):
             self._file.write(line + b"\n")
             self._file.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise unwritable(self._path, error) from error
         self.done += 1
 
     def discard(self) -> None:
@@ -379,9 +369,31 @@ def _key(inputs: Iterable[Path], settings: object) -> str | None:
     return key.hexdigest()[:16]
 
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""The errors of writing to a device."""
+
+
 def unwritable(path: Path | str, error: OSError) -> DataError:
     """The error of an output that cannot be written; a text names an output that has no path."""
-    return DataError(str(path), f"the file cannot be written: {_why(error)}")
+    full = isinstance(path, Path) and error.errno in NO_ROOM and path != STANDARD_STREAM and not path.is_char_device()
+    advice = "; make room there, or name another disk, and repeat the command" if full else ""
+    return DataError(str(path), f"the file cannot be written: {_why(error)}{advice}")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Give the errors of a block the name of the file that it writes.
+
+    Raises:
+        DataError: the file cannot be written.
+        BrokenPipeError: the reader of a stream has gone.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise unwritable(path, error) from error
 
 
 def _why(error: OSError | ValueError) -> str:

@@ -13,6 +13,7 @@ from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.syntax import And, Connective, Formula, Iff, Implies, Not, Or, Xor
 from proof_r1_formal.proof.report import Code, StepReport
 from proof_r1_formal.solvers.base import Answer, Reason, Unknown
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 
 CONNECTIVES: tuple[type[Connective], ...] = (And, Or, Xor, Implies, Iff)
 
@@ -47,6 +48,21 @@ class Silent:
 
     def decide(self, _query: Query) -> Answer:
         return Unknown(Reason.BUDGET)
+
+
+GROUPS = "∀x ∀y ∀z m(m(x, y), z) = m(x, m(y, z)) ∧ ∀x m(e, x) = x ∧ ∀x m(i(x), x) = e"
+"""The axioms of groups; that they do not entail commutativity is a hard question."""
+
+
+class Metering(EmbeddedSolver):
+    """Counts the steps that its answers cost."""
+
+    steps = 0
+
+    def decide(self, query: Query) -> Answer:
+        answer = super().decide(query)
+        self.steps += answer.steps
+        return answer
 
 
 def shown(query: Query) -> str:

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.cli import COMMANDS
+from proof_r1_formal.cli import command as get_command
 from proof_r1_formal.rules.catalogue import FOLIO
 from tests.patience import PATIENCE
 
@@ -540,7 +542,7 @@ def test_translate_writes_problems_and_compares_labels(tmp_path: Path) -> None:
     path.write_text(json.dumps([record, {**record, "id": 2, "context": "Max is or."}]), encoding="utf-8")
     partly = run("translate", str(path), "--out", str(out))
     assert partly.returncode == 1
-    assert "record 2 (dev/2): premise h1: unexpected 'or' at line 1, column 8" in partly.stderr
+    assert "record 2: problem dev/2 is unusable: premise h1: unexpected 'or' at line 1, column 8" in partly.stderr
     assert len(out.read_text("utf-8").splitlines()) == 1
 
     path.write_text(json.dumps([{**record, "context": "Max is or."}]), encoding="utf-8")
@@ -548,3 +550,75 @@ def test_translate_writes_problems_and_compares_labels(tmp_path: Path) -> None:
     nothing = run("translate", str(path), "--out", str(out))
     assert (nothing.returncode, out.exists()) == (2, False)
     assert "unexpected 'or'" in nothing.stderr
+
+
+# -- what is left out -------------------------------------------------------------------------------------------------
+
+READING: dict[str, tuple[str, ...]] = {
+    "verify": ("-c", "C", "-o", "out"),
+    "evaluate": ("-c", "C", "--json", "out"),
+    "best": ("-c", "C", "-o", "out"),
+    "report": ("-c", "C", "-o", "out"),
+    "certify": ("-c", "C", "--kernel", "none", "--bundle", "out"),
+    "crosscheck": ("-c", "C", "-o", "out"),
+    "review": ("-c", "C", "--model", "http://127.0.0.1:9/v1", "--name", "m", "-o", "out", "--attempts", "1"),
+    "prove": ("-o", "out"),
+    "sample": ("--command", "cat", "--k", "1", "-o", "out"),
+    "translate": ("-o", "out"),
+}
+"""Commands that read many records -> their other options."""
+
+
+@pytest.fixture
+def flawed(tmp_path: Path) -> Path:
+    """A folder with one good problem and three others, and completions that are well formed."""
+    good = PROBLEMS.read_text(encoding="utf-8").splitlines()[0]
+    bad = [json.dumps({**json.loads(good), "id": f"bad/{number}", "premises": 0}) for number in range(3)]
+    (tmp_path / "P").write_text("\n".join([good, *bad]) + "\n", encoding="utf-8")
+    lines = COMPLETIONS.read_text(encoding="utf-8").splitlines()
+    (tmp_path / "C").write_text(f"{lines[0]}\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", READING)
+def test_unusable_problems_are_counted_and_may_be_an_error(name: str, flawed: Path) -> None:
+    problems = ("P",) if name == "translate" else ("-p", "P")
+    strict = run(name, *problems, *READING[name], "--strict", folder=flawed)
+    assert strict.returncode == 2
+    assert "P, record 2: problem bad/0 is unusable: " in strict.stderr
+    assert "error: 3 problems cannot be used, and --strict forbids" in strict.stderr
+    assert "Traceback" not in strict.stderr
+    assert not [path for path in flawed.rglob("*") if path.is_file() and path.name not in ("P", "C")]
+    usual = run(name, *problems, *READING[name], folder=flawed)
+    assert "P: 3 of 4 problems left out" in usual.stderr
+    assert usual.returncode == 1
+
+
+@pytest.mark.parametrize("name", [name for name, options in READING.items() if "-c" in options])
+def test_unusable_completions_are_counted_and_may_be_an_error(name: str, flawed: Path) -> None:
+    with (flawed / "C").open("a", encoding="utf-8") as file:
+        file.write('{"broken\n')
+    (flawed / "P").write_bytes(PROBLEMS.read_bytes())
+    strict = run(name, "-p", "P", *READING[name], "--strict", folder=flawed)
+    assert strict.returncode == 2
+    assert "skipped: C, line 2: not JSON" in strict.stderr
+    assert "error: 1 completion cannot be used, and --strict forbids" in strict.stderr
+    assert not [path for path in flawed.rglob("*") if path.is_file() and path.name not in ("P", "C")]
+    usual = run(name, "-p", "P", *READING[name], folder=flawed)
+    assert "1 line was skipped" in usual.stderr
+    assert usual.returncode == 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_that_reads_many_records_is_strict(name: str) -> None:
+    """The others read one problem by its id, or none."""
+    options = {option for parameter in getattr(get_command(name), "params", ()) for option in parameter.opts}
+    assert ("--strict" in options) == (name in {*READING, "serve", "train"})
+
+
+@pytest.mark.parametrize("name", ["report", "verify", "show"])
+def test_an_option_with_one_value_is_not_given_twice(name: str, tmp_path: Path) -> None:
+    result = run(name, *INPUTS, f"--completions={COMPLETIONS}", "-o", "out", folder=tmp_path)
+    assert result.returncode == 2
+    assert "Invalid value for '-c' / '--completions': it is given 2 times, and it takes one value" in result.stderr
+    assert not list(tmp_path.iterdir())

@@ -30,6 +30,7 @@ from proof_r1_formal.cli import command as get_command
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.rules import display
 from proof_r1_formal.rules.catalogue import FOLIO
+from tests.environments import installed, linked
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -127,22 +128,36 @@ def run(wanted: list[Block], folder: Path, environment: dict[str, str]) -> None:
 RUN = [page for page in PAGES if page not in ELSEWHERE and any(block.reason is None for block in blocks(page))]
 
 
+def extras(page: str) -> list[str]:
+    """The extras of the install that a page names; ``make setup`` installs the kernel."""
+    named = re.findall(r"(?:proof-r1-formal|\.|\.whl)\[([a-z,]+)\]'", PAGES[page].read_text(encoding="utf-8"))
+    return sorted({extra for some in named for extra in some.split(",")}) or ["kernel"]
+
+
+def run_page(page: str, folder: Path, environment: dict[str, str]) -> None:
+    """Run what a page says, in a new folder with the files of the checkout that pages use."""
+    folder.mkdir()
+    for name in ("examples", "training"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for short, name in (("P.jsonl", "problems.jsonl"), ("C.jsonl", "completions.jsonl")):
+        shutil.copy(ROOT / "examples" / name, folder / short)
+    for name in ("check_bundle.py", "Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, folder)
+    settings = {"PYTHONDONTWRITEBYTECODE": "1", "MAKEFLAGS": "n", "OMP_NUM_THREADS": "1"}
+    run([block for block in blocks(page) if block.reason is None], folder, environment | settings)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUN)
-def test_the_commands_and_the_code_of_a_page_run(page: str, tmp_path: Path) -> None:
-    for name in ("examples", "training"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for short, name in (("P.jsonl", "problems.jsonl"), ("C.jsonl", "completions.jsonl")):
-        shutil.copy(ROOT / "examples" / name, tmp_path / short)
-    for name in ("check_bundle.py", "Makefile", "pyproject.toml", "constraints.txt"):
-        shutil.copy(ROOT / name, tmp_path)
-    environment = {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "MAKEFLAGS": "n",
-        "OMP_NUM_THREADS": "1",
-    }
-    run([block for block in blocks(page) if block.reason is None], tmp_path, environment)
+def test_a_page_runs_after_the_install_that_it_names(page: str, tmp_path: Path) -> None:
+    (tmp_path / "environment").mkdir()
+    run_page(page, tmp_path / "page", linked(tmp_path / "environment", *extras(page)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("page", RUN)
+def test_a_page_runs_after_pip_did_what_it_names(page: str, tmp_path: Path) -> None:
+    run_page(page, tmp_path / "page", installed(tmp_path / "environment", *extras(page)))
 
 
 @pytest.mark.slow

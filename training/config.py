@@ -129,6 +129,7 @@ class Data(_Section, frozen=True):
     Attributes:
         train, evaluation: files of problems, see ``docs/formats.md``.
         demonstrations: files of completions for ``sft``; without any, the problems' reference proofs.
+        strict: whether a problem that cannot be used is an error; otherwise it is named and left out.
         checked: whether to leave out (and count) demonstrations that fail a check.
         prompt: ``full`` is the contract and the problem. ``short`` is the problem's formulas only, answered without
             thoughts, for small models trained on this task alone. ``question`` is the problem in English and formulas
@@ -144,6 +145,7 @@ class Data(_Section, frozen=True):
     train: Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
     evaluation: tuple[Text, ...] = ()
     demonstrations: tuple[Text, ...] = ()
+    strict: bool = False
     checked: bool = True
     prompt: Literal["full", "short", "question", "paper"] = "full"
     rules: Literal["train", "folio"] = "train"

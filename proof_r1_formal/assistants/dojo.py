@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from proof_r1_formal.errors import SolverError
+from proof_r1_formal.outputs import write_output
 from proof_r1_formal.render.lean import NAMESPACE
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.manifest import Manifest
@@ -170,8 +171,8 @@ def stage(theory: Path, scratch: Path) -> Path:
     (root / NAMESPACE).mkdir(parents=True)
     for file in (theory / f"{NAMESPACE}.lean", *sorted((theory / NAMESPACE).glob("*.lean"))):
         shutil.copyfile(file, root / file.relative_to(theory))
-    (root / "lakefile.lean").write_text(_LAKEFILE, encoding="utf-8")
-    (root / "lean-toolchain").write_text(f"{TOOLCHAIN}\n", encoding="utf-8")
+    write_output(root / "lakefile.lean", _LAKEFILE.encode())
+    write_output(root / "lean-toolchain", f"{TOOLCHAIN}\n".encode())
     for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "The theory"]):
         subprocess.run(["git", *command], cwd=root, env={**os.environ, **_GIT}, check=True)
     return root

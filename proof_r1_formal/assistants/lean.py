@@ -28,6 +28,7 @@ from typing import NamedTuple, Self
 import msgspec
 
 from proof_r1_formal.errors import SolverError
+from proof_r1_formal.outputs import write_output
 from proof_r1_formal.render.lean import NAMESPACE
 from proof_r1_formal.resources import resource
 
@@ -169,7 +170,7 @@ class LeanKernel:
             spans.append((first, len(lines)))
         with tempfile.TemporaryDirectory(prefix="proof-r1-") as folder:
             file = Path(folder) / "Theorems.lean"
-            file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            write_output(file, ("\n".join(lines) + "\n").encode())
             try:
                 run = self._run(
                     [*_OPTIONS, "-M", str(MEMORY_MIB), str(file)], self._theory, SECONDS + SECONDS_EACH * len(theorems)

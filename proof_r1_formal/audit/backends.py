@@ -25,7 +25,7 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.evidence.serial import structure_to_data
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.outputs import open_to_append
+from proof_r1_formal.outputs import open_to_append, writing
 from proof_r1_formal.proof.report import ModelReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
@@ -263,12 +263,12 @@ def kept(path: Path, header: dict[str, str], type_: type[_T], rest: Callable[[in
         rest: gives the items after the first so many.
 
     Raises:
-        DataError: the file cannot be opened, or another run has it open.
+        DataError: the file cannot be opened or written, or another run has it open.
     """
     first = msgspec.json.encode(header) + b"\n"
     decoder = msgspec.json.Decoder(type_)
     done = size = 0
-    with open_to_append(path) as file:
+    with writing(path), open_to_append(path) as file:
         file.seek(0)
         if file.readline() == first:
             size = len(first)

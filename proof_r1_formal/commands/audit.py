@@ -17,10 +17,12 @@ from proof_r1_formal.commands.common import (
     OUT,
     FormatOption,
     LeanOption,
+    LeftOut,
     ProblemsOption,
     RayOption,
     RulesOption,
     SolverOption,
+    StrictOption,
     WorkersOption,
     check_outputs,
     engine,
@@ -159,6 +161,7 @@ def crosscheck(
     ] = None,
     format: FormatOption = "auto",  # noqa: A002
     rules: RulesOption = "train",
+    strict: StrictOption = False,
     workers: WorkersOption = 1,
     ray: RayOption = None,
 ) -> None:
@@ -166,9 +169,9 @@ def crosscheck(
     if out is not None:
         check_folder(out)
         check_outputs(out / "queries.jsonl", out / "steps.jsonl", inputs=(problems, *completions))
-    known = read_problem_file(problems, format)
-    skipped: list[str] = []
-    systems = {_name(path, completions): list(usable_completions(path, known, skipped)) for path in completions}
+    left_out = LeftOut(strict)
+    known = read_problem_file(problems, format, left_out)
+    systems = {_name(path, completions): list(usable_completions(path, known, left_out)) for path in completions}
     solvers = [Backend.named(name) for name in backends.split(",")]
     with TemporaryDirectory(prefix="proof-r1-") as scratch, progress_bar() as advance:
         folder = Path(scratch) if out is None else out
@@ -186,7 +189,7 @@ def crosscheck(
             write_audit(audit, out)
     for table in audit_tables(audit):
         OUT.print(to_rich(table))
-    finish(skipped)
+    finish(left_out)
     if audit.disagreements:
         raise typer.Exit(1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
@@ -14,7 +15,7 @@ from rich.text import Text
 
 from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.completions import BadLine, Completion, numbered_completions
-from proof_r1_formal.data.problem import Problem, ProblemSet
+from proof_r1_formal.data.problem import Problem, ProblemSet, shown_id
 from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.engines import PROCESSES, RAY
 from proof_r1_formal.errors import DataError, ProofR1Error
@@ -45,8 +46,6 @@ INTERRUPTED = 130
 """Exit status of a command that Ctrl-C ended."""
 
 _T = TypeVar("_T")
-
-_LONGEST_ID = 100  # characters of an id that a message shows
 
 
 def _cache(path: Path | None) -> Path | None:
@@ -86,6 +85,9 @@ CacheOption = Annotated[
 LeanOption = Annotated[
     str | None, typer.Option("--lean", help="Lean program to use instead of the one found.", show_default=False)
 ]
+StrictOption = Annotated[
+    bool, typer.Option("--strict", help="End with an error, before any work, if a record cannot be used.")
+]
 WorkersOption = Annotated[
     int, typer.Option("-j", "--workers", min=1, help="Number of workers (local processes, or Ray workers with --ray).")
 ]
@@ -104,13 +106,42 @@ def engine(ray: str | None) -> str:
     return PROCESSES if ray is None else f"{RAY}:{ray}"
 
 
-def read_problem_file(path: Path, format_: Format) -> ProblemSet:
-    """The problems of a file; prints a message about each unusable or odd one."""
+@dataclass(slots=True)
+class LeftOut:
+    """What a command leaves out, as it cannot be used: it is named and counted, and the status is then 1.
+
+    Attributes:
+        strict: whether it is an error instead, before any work.
+        problems: number of unusable problems.
+        lines: the errors of unusable completions.
+    """
+
+    strict: bool
+    problems: int = 0
+    lines: list[str] = field(default_factory=list)
+
+    def refuse(self) -> None:
+        """End with an error if nothing may be left out and something was."""
+        if self.strict and (self.problems or self.lines):
+            log_skipped(self)
+            which = [counted(self.problems, "problem"), counted(len(self.lines), "completion")]
+            shown = " and ".join([one for one in which if not one.startswith("0 ")])
+            fail(f"{shown} cannot be used, and --strict forbids to leave anything out; nothing was written")
+
+
+def read_problem_file(path: Path, format_: Format, left_out: LeftOut | None = None) -> ProblemSet:
+    """The problems of a file; prints a message about each unusable or odd one.
+
+    Args:
+        path, format_: of the file.
+        left_out: counts the unusable ones; None if one problem alone is wanted.
+    """
     known = read_problems(path, format=format_)
-    for rejected in known.rejected[:10]:
-        log(f"{path}: problem {_shown_id(rejected.id)} is unusable: {'; '.join(rejected.reasons)}")
-    if len(known.rejected) > 10:
-        log(f"{path}: … and {len(known.rejected) - 10} more unusable problems")
+    for line in known.left_out(path):
+        log(line)
+    if left_out is not None:
+        left_out.problems += len(known.rejected)
+        left_out.refuse()
     noted = [problem for problem in known.values() if problem.notes]
     if noted:
         have = counted(len(noted), "problem has", "problems have")
@@ -127,56 +158,72 @@ def problem_of(path: Path, known: ProblemSet, id_: str) -> Problem:
     return known[id_]
 
 
-def _shown_id(id_: str) -> str:
-    """An id of a file for a message: cut if it is long, and without control characters."""
-    shown = id_ if len(id_) <= _LONGEST_ID else f"{id_[:_LONGEST_ID]}…"
-    return shown if shown.isprintable() else ascii(shown)
-
-
 def shown_ids(ids: Sequence[str]) -> str:
     """The first five ids for a message, and … if there are more."""
-    return ", ".join(map(_shown_id, ids[:5])) + (", …" if len(ids) > 5 else "")
+    return ", ".join(map(shown_id, ids[:5])) + (", …" if len(ids) > 5 else "")
 
 
-def usable_completions(path: Path, known: ProblemSet, skipped: list[str]) -> Iterator[Completion]:
-    """The completions that can be verified; the errors of all other lines go to ``skipped``."""
+def usable_completions(path: Path, known: ProblemSet, left_out: LeftOut) -> Iterator[Completion]:
+    """The completions that can be verified; the errors of all other lines go to ``left_out``."""
+    return _checked(_usable(path, known, left_out), left_out)
+
+
+def distinct_completions(path: Path, known: ProblemSet, left_out: LeftOut) -> Iterator[Completion]:
+    """The usable completions, without repeats of a problem and sample number; repeats go to ``left_out``."""
+    return _checked(_distinct(path, _usable(path, known, left_out), left_out), left_out)
+
+
+def _checked(completions: Iterator[Completion], left_out: LeftOut) -> Iterator[Completion]:
+    """The same; all are read before the first if nothing may be left out."""
+    if not left_out.strict:
+        return completions
+    read = list(completions)
+    left_out.refuse()
+    return iter(read)
+
+
+def _usable(path: Path, known: ProblemSet, left_out: LeftOut) -> Iterator[Completion]:
     for line, item in numbered_completions(path):
         match item:
             case BadLine(_, problem):
-                skipped.append(f"{path}, line {line}: {problem}")
+                left_out.lines.append(f"{path}, line {line}: {problem}")
             case Completion(problem_id=id_) if id_ not in known:
-                skipped.append(f"{path}, line {line}: the completion names {id_!r}, which is not a usable problem")
+                left_out.lines.append(
+                    f"{path}, line {line}: the completion names {id_!r}, which is not a usable problem"
+                )
             case completion:
                 yield completion
 
 
-def distinct_completions(path: Path, known: ProblemSet, skipped: list[str]) -> Iterator[Completion]:
-    """The usable completions, without repeats of a problem and sample number; repeats go to ``skipped``."""
+def _distinct(path: Path, usable: Iterable[Completion], left_out: LeftOut) -> Iterator[Completion]:
     seen: set[tuple[str, int]] = set()
-    for completion in usable_completions(path, known, skipped):
+    for completion in usable:
         sample = (completion.problem_id, completion.sample)
         if sample in seen:
-            skipped.append(f"{path}: problem {sample[0]!r} has sample {sample[1]} more than once")
+            left_out.lines.append(f"{path}: problem {sample[0]!r} has sample {sample[1]} more than once")
         else:
             seen.add(sample)
             yield completion
 
 
-def log_skipped(skipped: list[str]) -> None:
+def log_skipped(left_out: LeftOut) -> None:
     """Report the first skipped lines."""
-    for problem in skipped[:10]:
+    for problem in left_out.lines[:10]:
         log(f"skipped: {problem}")
 
 
-def finish(skipped: list[str], *, broken: int = 0) -> None:
-    """Report skipped lines and questions that a broken solver left undecided; end with status 1 if there are any."""
-    log_skipped(skipped)
-    if skipped:
-        log(f"{counted(len(skipped), 'line was', 'lines were')} skipped; everything else was checked")
+def finish(left_out: LeftOut, *, broken: int = 0) -> None:
+    """Report skipped lines and questions that a broken solver left undecided.
+
+    The status is 1 if there are any, or if problems were left out.
+    """
+    log_skipped(left_out)
+    if left_out.lines:
+        log(f"{counted(len(left_out.lines), 'line was', 'lines were')} skipped; everything else was checked")
     if broken:
         questions = counted(broken, "question is", "questions are")
         log(f"{questions} undecided because the solver is broken; the findings say how. Choose another with --solver")
-    if skipped or broken:
+    if left_out.lines or left_out.problems or broken:
         raise typer.Exit(1)
 
 

@@ -17,10 +17,12 @@ from proof_r1_formal.commands.common import (
     CacheOption,
     CompletionsOption,
     FormatOption,
+    LeftOut,
     ProblemsOption,
     RayOption,
     RulesOption,
     SolverOption,
+    StrictOption,
     WorkersOption,
     check_outputs,
     count_lines,
@@ -76,6 +78,7 @@ def evaluate(
     atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
     cache: CacheOption = None,
+    strict: StrictOption = False,
     workers: WorkersOption = 1,
     ray: RayOption = None,
     bootstrap: Annotated[
@@ -122,12 +125,13 @@ def evaluate(
     if 0 < bootstrap < LEAST_RESAMPLES:
         fail(f"--bootstrap: intervals require at least {LEAST_RESAMPLES} resamples")
     settings = Settings(solver=solver, rules=rules, atomic=atomic, answers=cache)
+    left_out = LeftOut(strict)
     assessor = _Assessor(
-        settings, workers, engine(ray), bootstrap, eligibility, contract, diagnoses=diagnosis is not None
+        settings, workers, engine(ray), bootstrap, eligibility, contract, left_out, diagnoses=diagnosis is not None
     )
     match problems, completions, study:
         case Path(), Path(), None:
-            known = read_problem_file(problems, format)
+            known = read_problem_file(problems, format, left_out)
             key = Key(stem(problems), "", stem(completions))
             results = {key: assessor.assess(key, known, completions, rules, TRAIN)}
             (one,) = results.values()
@@ -160,7 +164,7 @@ def evaluate(
         write_output(diagnosis, "".join(assessor.diagnosed).encode("ascii"))
     if plots is not None:
         log(f"{counted(len(draw(results, plots)), 'picture')} written to {plots}")
-    finish(assessor.skipped, broken=assessor.broken)
+    finish(left_out, broken=assessor.broken)
 
 
 def _slug(title: str) -> str:
@@ -172,7 +176,13 @@ def _study_results(described: Study, assessor: _Assessor) -> dict[Key, Assessmen
     for file in described.files().values():
         if not Path(file).is_file():  # fail before spending hours on the others
             fail(f"{file}, a file of the study, does not exist")
-    known = {name: read_problem_file(Path(one.problems), one.format) for name, one in described.datasets.items()}
+    left_out = assessor.left_out
+    known = {
+        name: read_problem_file(Path(one.problems), one.format, left_out) for name, one in described.datasets.items()
+    }
+    if left_out.strict:  # before any work: that on each file would come before the next is read
+        for key, file in described.files().items():
+            list(usable_completions(Path(file), known[key.dataset], left_out))
     return {
         key: assessor.assess(key, known[key.dataset], Path(file), described.datasets[key.dataset].rules, seen)
         for key, file in described.files().items()
@@ -185,7 +195,7 @@ class _Assessor:
 
     Attributes:
         diagnoses: whether to note every entailed step under a wrong rule.
-        skipped: lines that cannot be used.
+        left_out: what cannot be used.
         diagnosed: the noted steps, a line of JSON each.
         broken: number of questions that are undecided because the solver is broken.
     """
@@ -196,8 +206,8 @@ class _Assessor:
     resamples: int
     eligibility: Eligibility
     contract: Contract
+    left_out: LeftOut
     diagnoses: bool
-    skipped: list[str] = field(default_factory=list)
     diagnosed: list[str] = field(default_factory=list)
     broken: int = 0
 
@@ -207,7 +217,7 @@ class _Assessor:
         costs: dict[Sample, Cost] = {}
 
         def noted() -> Iterator[Completion]:
-            for completion in usable_completions(completions, known, self.skipped):
+            for completion in usable_completions(completions, known, self.left_out):
                 sample = (completion.problem_id, completion.sample)
                 lengths.setdefault(sample, len(completion.completion))
                 if completion.cost is not None:
@@ -258,6 +268,7 @@ def best(
     rules: RulesOption = "train",
     solver: SolverOption = "embedded",
     cache: CacheOption = None,
+    strict: StrictOption = False,
     workers: WorkersOption = 1,
     ray: RayOption = None,
 ) -> None:
@@ -266,13 +277,13 @@ def best(
     A completion with a certified answer comes first, or else one with the most frequent answer.
     """
     check_outputs(out, cache, inputs=(problems, completions))
-    known = read_problem_file(problems, format)
-    skipped: list[str] = []
+    left_out = LeftOut(strict)
+    known = read_problem_file(problems, format, left_out)
     read: dict[Sample, Completion] = {}
     candidates: dict[str, list[Candidate]] = {}
 
     def noted() -> Iterator[Completion]:
-        for completion in distinct_completions(completions, known, skipped):
+        for completion in distinct_completions(completions, known, left_out):
             read[completion.problem_id, completion.sample] = completion
             yield completion
 
@@ -290,4 +301,4 @@ def best(
         f"{counted(len(chosen), 'completion')} written to {out}: {certified} certified, "
         f"{len(chosen) - certified - silent} with the most frequent answer, {silent} without an answer"
     )
-    finish(skipped, broken=broken)
+    finish(left_out, broken=broken)

@@ -19,14 +19,17 @@ from proof_r1_formal.commands.common import (
     ERR,
     OUT,
     FormatOption,
+    LeftOut,
     ProblemsOption,
     RulesOption,
     RuleSystem,
     SolverOption,
+    StrictOption,
     WorkersOption,
     check_outputs,
     counted,
     fail,
+    finish,
     log,
     read_problem_file,
 )
@@ -42,13 +45,13 @@ from proof_r1_formal.models.agents.command import CommandModel, Original
 from proof_r1_formal.models.agents.direct import Direct
 from proof_r1_formal.models.agents.graph_of_verification import GraphOfVerification
 from proof_r1_formal.models.agents.logic_agent import LogicAgent
-from proof_r1_formal.models.chat import Model, Sampling
+from proof_r1_formal.models.chat import THOUGHTS_ONLY, Model, Sampling, holds_thoughts_only
 from proof_r1_formal.models.constrain import Constrain
 from proof_r1_formal.models.endpoint import Endpoint, key_of, only_model
 from proof_r1_formal.models.journal import Journal
 from proof_r1_formal.models.local import LocalModel
 from proof_r1_formal.models.prompts import PromptSet
-from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed, RetryingModel
+from proof_r1_formal.models.runner import ATTEMPTS, STOP_AFTER, Done, Failed, RetryingModel
 from proof_r1_formal.models.sampling import OnOutcome, Samples, repaired
 from proof_r1_formal.models.sampling import sample as _sample
 from proof_r1_formal.outputs import is_stream
@@ -71,6 +74,9 @@ PerMinuteOption = Annotated[
     typer.Option("--per-minute", min=0.001, help="Maximum number of calls started in a minute.", show_default=False),
 ]
 AttemptsOption = Annotated[int, typer.Option("--attempts", min=1, help="Maximum number of attempts of a call.")]
+StopAfterOption = Annotated[
+    int, typer.Option("--stop-after", min=0, help="Number of equal failures in a row that end the run; 0 for none.")
+]
 TimeoutOption = Annotated[
     float,
     typer.Option("--timeout", min=0.001, help="Seconds without data after which a call fails."),
@@ -140,9 +146,11 @@ def sample(
     concurrency: ConcurrencyOption = 8,
     per_minute: PerMinuteOption = None,
     attempts: AttemptsOption = ATTEMPTS,
+    stop_after: StopAfterOption = STOP_AFTER,
     timeout: TimeoutOption = 600.0,
     extra: ExtraOption = None,
     format: FormatOption = "auto",  # noqa: A002
+    strict: StrictOption = False,
     workers: WorkersOption = 1,
 ) -> None:
     """Ask a model to solve problems. Repeat the command to resume a killed run and to retry failed calls.
@@ -162,7 +170,7 @@ def sample(
     if beam > 1 and (method != "guided" or _is_url(model)):
         fail("--beam requires --method guided and a model in a folder")
     check_outputs(out, *[beside(out, what) for what in ("calls", "failures", "first")], inputs=(problems,))
-    known = read_problem_file(problems, format)
+    known = read_problem_file(problems, format, left_out := LeftOut(strict))
     sampling = Sampling(temperature, top_p, max_tokens, thinking)
     settings = Settings(solver=solver, rules=rules)
     settings.verifier()  # report a wrong setting before any cost arises
@@ -186,10 +194,11 @@ def sample(
                 concurrency=concurrency,
                 per_minute=per_minute,
                 attempts=attempts,
+                stop_after=stop_after,
                 timeout=timeout,
                 extra=extra,
             ) as retrying:
-                solving, described = agent or await form.agent(retrying, sampling)
+                solving, described = agent or await form.agent(retrying.quiet(), sampling)
                 with _progress("sampling", journal, len(known) * k) as on_outcome:
                     found = await _sample(
                         known.values(),
@@ -205,11 +214,10 @@ def sample(
                     found = await _second_round(
                         known, found, retrying, journal, described, settings, sampling, out, concurrency, workers
                     )
-            if journal.replayed:
-                log(f"{counted(journal.replayed, 'stored reply was', 'stored replies were')} reused")
-        _write(out, found)
+        _write(out, found, journal.replayed)
 
     asyncio.run(work())
+    finish(left_out)
 
 
 def _agent(
@@ -281,10 +289,14 @@ def _comparison(known: ProblemSet, before: list[TraceReport], after: list[TraceR
     return Table("Repair", columns, tuple(rows))
 
 
-def _write(out: Path, found: Samples) -> None:
+def _write(out: Path, found: Samples, replayed: int) -> None:
+    if replayed:
+        log(f"{counted(replayed, 'stored reply was', 'stored replies were')} reused")
     write_completions(out, found.completions)
     write_failures(beside(out, "failures"), found.failures)
     log(f"{counted(len(found.completions), 'completion')} written to {out}")
+    if unanswered := sum(holds_thoughts_only(one.completion) for one in found.completions):
+        log(f"{counted(unanswered, 'completion holds', 'completions hold')} thoughts and no answer; {THOUGHTS_ONLY}")
     if found.failures:
         first = found.failures[0]
         log(f"{len(found.failures)} failed; the first: {first.problem_id}, sample {first.sample}: {first.problem}")
@@ -301,6 +313,7 @@ async def open_model(
     concurrency: int,
     per_minute: float | None,
     attempts: int,
+    stop_after: int,
     timeout: float,
     extra: str | None,
 ) -> AsyncIterator[RetryingModel]:
@@ -311,7 +324,7 @@ async def open_model(
         name: at the endpoint; if None, the endpoint must have only one.
         key_env: environment variable with the key of the endpoint.
         concurrency: the most concurrent calls, or chats in one batch of a model in a folder.
-        per_minute, attempts: see :class:`~proof_r1_formal.models.runner.RetryingModel`.
+        per_minute, attempts, stop_after: see :class:`~proof_r1_formal.models.runner.RetryingModel`.
         timeout: of the endpoint.
         extra: JSON text of an object, see :class:`~proof_r1_formal.models.endpoint.Endpoint`.
 
@@ -320,7 +333,9 @@ async def open_model(
     """
 
     def retrying(who: Model) -> RetryingModel:
-        return RetryingModel(who, concurrency=concurrency, per_minute=per_minute, attempts=attempts)
+        return RetryingModel(
+            who, concurrency=concurrency, per_minute=per_minute, attempts=attempts, stop_after=stop_after, notice=log
+        )
 
     if isinstance(model, CommandModel):
         yield retrying(model)

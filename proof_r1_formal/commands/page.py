@@ -14,9 +14,11 @@ from proof_r1_formal.commands.common import (
     EvidenceOption,
     FormatOption,
     LeanOption,
+    LeftOut,
     ProblemsOption,
     RulesOption,
     SolverOption,
+    StrictOption,
     check_outputs,
     counted,
     fail,
@@ -50,6 +52,7 @@ def report(
     solver: SolverOption = "embedded",
     evidence: EvidenceOption = "checked",
     lean: LeanOption = None,
+    strict: StrictOption = False,
 ) -> None:
     """Verify completions, and write them as one HTML file.
 
@@ -60,11 +63,11 @@ def report(
     checked_by = None
     if kernel == "lean" and (checked_by := LeanKernel.find(lean)) is None:
         fail(f"Lean was not found, so certificates cannot be checked; {HINT}")
-    known = read_problem_file(problems, format)
-    skipped: list[str] = []
-    usable = list(usable_completions(completions, known, skipped))
+    left_out = LeftOut(strict)
+    known = read_problem_file(problems, format, left_out)
+    usable = list(usable_completions(completions, known, left_out))
     if not usable:
-        log_skipped(skipped)
+        log_skipped(left_out)
         fail("there is nothing to show: no completion can be used")
     verifier = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, lean=lean).verifier()
     shown = with_progress(usable, "verifying", len(usable))
@@ -72,4 +75,4 @@ def report(
     html = page(verifier, known, shown, title=title, certificates=certificates, kernel=checked_by, seen=summary.add)
     write_output(out, html)
     log(f"{counted(len(usable), 'trace')} written to {out} ({len(html) / 1e6:.1f} MB)")
-    finish(skipped, broken=summary.broken)
+    finish(left_out, broken=summary.broken)

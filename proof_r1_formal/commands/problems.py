@@ -17,9 +17,11 @@ from rich.text import Text
 from proof_r1_formal.audit.labels import answer_by
 from proof_r1_formal.commands.common import (
     OUT,
+    LeftOut,
     RayOption,
     RulesOption,
     SolverOption,
+    StrictOption,
     WorkersOption,
     check_outputs,
     counted,
@@ -32,7 +34,7 @@ from proof_r1_formal.commands.common import (
 )
 from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.native import decoded, encoded, write_problems
-from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem, ProblemSet, Rejected
+from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem, ProblemSet
 from proof_r1_formal.generate.comparison import comparison
 from proof_r1_formal.generate.diversity import Statistics, structural_key
 from proof_r1_formal.generate.problems import (
@@ -48,8 +50,6 @@ from proof_r1_formal.metrics.tables import to_rich
 from proof_r1_formal.outputs import LineFile
 from proof_r1_formal.solvers import get_solver
 
-_SHOWN = 10
-
 
 def translate(
     file: Annotated[Path, typer.Argument(help="File of problems.", show_default=False)],
@@ -59,6 +59,7 @@ def translate(
         bool, typer.Option("--check", help="Also decide every problem, and compare the result with its label.")
     ] = False,
     solver: SolverOption = "embedded",
+    strict: StrictOption = False,
 ) -> None:
     """Convert problems to the package's own format.
 
@@ -68,14 +69,17 @@ def translate(
     with progress_bar() as advance:
         found = read_problems(file, format=from_, progress=partial(advance, "reading"))
     if not found:
-        _say_rejected(file, found.rejected)
+        _say_rejected(file, found)
         fail(f"{file} contains no usable problem; nothing was written")
+    if strict and found.rejected:
+        _say_rejected(file, found)
+        LeftOut(strict, len(found.rejected)).refuse()
     problems = list(found.values())
     write_problems(out, with_progress(problems, "writing", len(problems)))
     OUT.print(_summary(found))
     if check:
         OUT.print(_agreement(problems, solver))
-    _say_rejected(file, found.rejected)
+    _say_rejected(file, found)
     log(f"{counted(len(problems), 'problem')} written to {out}")
     if found.rejected:
         raise typer.Exit(1)
@@ -174,11 +178,9 @@ def _range(option: str, text: str | None) -> tuple[int, int] | None:
         fail(f"{option}: expected a number or a range such as 3-5, got {text!r}")
 
 
-def _say_rejected(file: Path, rejected: tuple[Rejected, ...]) -> None:
-    for record in rejected[:_SHOWN]:
-        log(f"rejected: {file}, record {record.line} ({record.id}): {'; '.join(record.reasons)}")
-    if len(rejected) > _SHOWN:
-        log(f"… and {len(rejected) - _SHOWN} more rejected records")
+def _say_rejected(file: Path, found: ProblemSet) -> None:
+    for line in found.left_out(file):
+        log(line)
 
 
 def _summary(found: ProblemSet) -> Table:

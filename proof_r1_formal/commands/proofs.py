@@ -17,10 +17,13 @@ from rich.text import Text
 from proof_r1_formal.commands.common import (
     OUT,
     FormatOption,
+    LeftOut,
     ProblemsOption,
     RulesOption,
+    StrictOption,
     check_outputs,
     counted,
+    finish,
     log,
     new_table,
     problem_of,
@@ -67,6 +70,7 @@ def prove(
         Path | None,
         typer.Option("--json", help="File of all results to write, one JSON object per line.", show_default=False),
     ] = None,
+    strict: StrictOption = False,
 ) -> None:
     """Find short proofs of answers, or countermodels if Uncertain.
 
@@ -74,7 +78,8 @@ def prove(
     well, it searches again for the proofs that it has, as the file gets all results.
     """
     check_outputs(out, json, inputs=(problems,))
-    known = _chosen(problems, read_problem_file(problems, format), id)
+    left_out = LeftOut(strict)
+    known = _chosen(problems, read_problem_file(problems, format, left_out if id is None else None), id)
     prover = Prover(Verifier(rules=catalogue(rules)), stepwise=not short, budget=budget)
     if out is None:
         results = _results(known, prover, frozenset())
@@ -93,6 +98,7 @@ def prove(
     if id is None:
         OUT.print(tally.table())
     tally.finish()
+    finish(left_out)
 
 
 def _chosen(path: Path, known: ProblemSet, wanted: str | None) -> Mapping[str, Problem]:

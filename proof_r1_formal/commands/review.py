@@ -13,9 +13,11 @@ from proof_r1_formal.commands.common import (
     OUT,
     CompletionsOption,
     FormatOption,
+    LeftOut,
     ProblemsOption,
     RulesOption,
     SolverOption,
+    StrictOption,
     WorkersOption,
     check_outputs,
     count_lines,
@@ -34,13 +36,14 @@ from proof_r1_formal.commands.models import (
     ModelOption,
     NameOption,
     PerMinuteOption,
+    StopAfterOption,
     TimeoutOption,
     open_model,
 )
 from proof_r1_formal.metrics.tables import to_json, to_markdown, to_rich
 from proof_r1_formal.models.chat import Sampling
 from proof_r1_formal.models.journal import Journal
-from proof_r1_formal.models.runner import ATTEMPTS, Done, Failed
+from proof_r1_formal.models.runner import ATTEMPTS, STOP_AFTER, Done, Failed
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.study.review import (
@@ -74,9 +77,11 @@ def review(
     concurrency: ConcurrencyOption = 8,
     per_minute: PerMinuteOption = None,
     attempts: AttemptsOption = ATTEMPTS,
+    stop_after: StopAfterOption = STOP_AFTER,
     timeout: TimeoutOption = 600.0,
     extra: ExtraOption = None,
     format: FormatOption = "auto",  # noqa: A002
+    strict: StrictOption = False,
     workers: WorkersOption = 1,
 ) -> None:
     """Ask a model to judge steps; compare it with the verdicts.
@@ -89,10 +94,10 @@ def review(
     names = ("calls.jsonl", "judgements.jsonl", "tables.md", "tables.json", "agreement.svg")
     files = {name: out / name for name in names}
     check_outputs(*files.values(), inputs=(problems, completions))
-    known = read_problem_file(problems, format)
-    skipped: list[str] = []
+    left_out = LeftOut(strict)
+    known = read_problem_file(problems, format, left_out)
     settings = Settings(solver=solver, rules=rules)
-    reports = verify_many(known, distinct_completions(completions, known, skipped), settings=settings, workers=workers)
+    reports = verify_many(known, distinct_completions(completions, known, left_out), settings=settings, workers=workers)
     shown = with_progress(reports, "verifying", count_lines(completions))
     drawn = stratified(reviewable(known, shown), n, seed=seed)
     sampling = Sampling(temperature=0.0, top_p=1.0, max_tokens=max_tokens)
@@ -106,6 +111,7 @@ def review(
                 concurrency=concurrency,
                 per_minute=per_minute,
                 attempts=attempts,
+                stop_after=stop_after,
                 timeout=timeout,
                 extra=extra,
             ) as retrying:
@@ -132,7 +138,7 @@ def review(
     write_output(files["agreement.svg"], review_picture(found, reviewer).encode())
     silent = sum(isinstance(judgement, Unjudged) for judgement in judgements.values())
     log(f"{len(judgements) - silent} of {len(judgements)} steps were judged; results are in {out}")
-    finish(skipped)
+    finish(left_out)
     if silent:
         raise typer.Exit(1)
 

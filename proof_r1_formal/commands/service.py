@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from proof_r1_formal.commands.common import FormatOption, fail, log, read_problem_file
+from proof_r1_formal.commands.common import FormatOption, LeftOut, StrictOption, fail, log, read_problem_file
 from proof_r1_formal.data.native import encoded
 
 CONNECTIONS = 1024
@@ -33,6 +33,7 @@ def serve(
         typer.Option("-p", "--problems", help="File of problems that requests may refer to by id.", show_default=False),
     ] = None,
     format: FormatOption = "auto",  # noqa: A002
+    strict: StrictOption = False,
     token_file: Annotated[
         Path | None,
         typer.Option("--token-file", help="File with the token that requests must send.", show_default=False),
@@ -67,7 +68,7 @@ def serve(
 
     token = None if token_file is None else _token(token_file)
     check_address(host, token)
-    known = {} if problems is None else read_problem_file(problems, format)
+    known = {} if problems is None else read_problem_file(problems, format, LeftOut(strict))
     records = {key: encoded(problems or Path(), problem) for key, problem in known.items()}
     settings = PoolSettings(
         workers or len(os.sched_getaffinity(0)),

@@ -27,9 +27,11 @@ from proof_r1_formal.commands.common import (
     CompletionsOption,
     FormatOption,
     LeanOption,
+    LeftOut,
     ProblemsOption,
     RulesOption,
     SolverOption,
+    StrictOption,
     check_outputs,
     count_lines,
     counted,
@@ -74,6 +76,7 @@ def certify(
     rules: RulesOption = "train",
     atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
+    strict: StrictOption = False,
     lean_program: LeanOption = None,
 ) -> None:
     """Turn verified answers into theorems that a kernel checks.
@@ -86,12 +89,12 @@ def certify(
         fail("--isabelle writes files; name their folder with --out")
     root = out / "ROOT" if out is not None and isabelle_session else None
     check_outputs(bundle, root, inputs=(problems, completions))
-    known = read_problem_file(problems, format)
+    left_out = LeftOut(strict)
+    known = read_problem_file(problems, format, left_out if id is None else None)
     if id is not None:
         problem_of(problems, known, id)
     checked_by = None if kernel == "none" else _lean(lean_program) if kernel == "lean" else _isabelle()
-    skipped: list[str] = []
-    chosen = (c for c in usable_completions(completions, known, skipped) if id in (None, c.problem_id))
+    chosen = (c for c in usable_completions(completions, known, left_out) if id in (None, c.problem_id))
     verifier = Settings(solver=solver, rules=rules, atomic=atomic).verifier()
     answers: Counter[str] = Counter()
     rejected = 0
@@ -121,7 +124,7 @@ def certify(
         answers[word] += 1
         write("; ".join([f"{name}: {word}", *faults]))
     if not answers:
-        log_skipped(skipped)
+        log_skipped(left_out)
         fail(f"{completions} has no usable completion{'' if id is None else f' of problem {id!r}'}")
     if files is not None:
         files.finish()
@@ -131,7 +134,7 @@ def certify(
     by = [] if checked_by is None else [checked_by.version]
     by.append(f"schemata of {rules} accepted: {accepted_schemata(verifier.rules)}")
     log(f"{', '.join(f'{word}: {count}' for word, count in sorted(answers.items()))} ({'; '.join(by)})")
-    finish(skipped)
+    finish(left_out)
     if rejected:
         raise typer.Exit(1)
 

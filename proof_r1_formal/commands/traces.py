@@ -18,10 +18,12 @@ from proof_r1_formal.commands.common import (
     EvidenceOption,
     FormatOption,
     LeanOption,
+    LeftOut,
     ProblemsOption,
     RayOption,
     RulesOption,
     SolverOption,
+    StrictOption,
     WorkersOption,
     check_outputs,
     count_lines,
@@ -56,6 +58,7 @@ def verify(
     evidence: EvidenceOption = "checked",
     cache: CacheOption = None,
     lean: LeanOption = None,
+    strict: StrictOption = False,
     workers: WorkersOption = 1,
     ray: RayOption = None,
 ) -> None:
@@ -65,8 +68,8 @@ def verify(
     """
     settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, answers=cache, lean=lean)
     check_outputs(out, cache, inputs=(problems, completions))
-    known = read_problem_file(problems, format)
-    skipped: list[str] = []
+    left_out = LeftOut(strict)
+    known = read_problem_file(problems, format, left_out)
     summary = Summary(known)
 
     with (
@@ -75,7 +78,7 @@ def verify(
         ) as file,
         resumable(file),
     ):
-        usable = usable_completions(completions, known, skipped)
+        usable = usable_completions(completions, known, left_out)
         done = sum(1 for _ in zip(range(file.done), usable, strict=False))
         if done:
             log(f"resuming after {counted(done, 'report')}")
@@ -102,7 +105,7 @@ def verify(
         given += [] if lean is None else ["--lean", lean]
         command = ["proof-r1", "report", *given, "-o", "report.html"]
         log(f"next: {shlex.join(command)}")
-    finish(skipped, broken=summary.broken)
+    finish(left_out, broken=summary.broken)
 
 
 def show(
@@ -123,9 +126,9 @@ def show(
 
     known = read_problem_file(problems, format)
     problem = problem_of(problems, known, id)
-    skipped: list[str] = []
+    left_out = LeftOut(False)
     chosen = (
-        c for c in usable_completions(completions, known, skipped) if c.problem_id == id and sample in (None, c.sample)
+        c for c in usable_completions(completions, known, left_out) if c.problem_id == id and sample in (None, c.sample)
     )
     count = broken = 0
     for report in verify_many(known, chosen, settings=Settings(solver=solver, rules=rules, atomic=atomic)):
@@ -133,6 +136,6 @@ def show(
         count += 1
         broken += report.broken
     if not count:
-        log_skipped(skipped)
+        log_skipped(left_out)
         fail(f"{completions} has no completion of problem {id!r}{'' if sample is None else f', sample {sample}'}")
-    finish(skipped, broken=broken)
+    finish(left_out, broken=broken)

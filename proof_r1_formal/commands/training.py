@@ -38,6 +38,9 @@ def train(
         Literal["local", "openrlhf"],
         typer.Option("--engine", help="Training engine: this process, or OpenRLHF on Ray."),
     ] = "local",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with an error, before any work, if a problem cannot be used.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the configuration and the estimated cost of the run.")
     ] = False,
@@ -76,7 +79,11 @@ def train(
         )
     from training.config import read_config, write_config
 
-    changes = [*(changes or []), *([] if resume is None else [f"checkpoint.resume={str(resume).lower()}"])]
+    changes = [
+        *(changes or []),
+        *(["data.strict=true"] if strict else []),
+        *([] if resume is None else [f"checkpoint.resume={str(resume).lower()}"]),
+    ]
     settings = read_config(config, changes)
     if engine == "openrlhf":
         if only_evaluate:

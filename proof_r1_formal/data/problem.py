@@ -199,6 +199,18 @@ class Rejected:
     reasons: tuple[str, ...]
 
 
+_NAMED = 10
+"""Number of rejected records that messages name."""
+_LONGEST_ID = 100
+"""Number of characters of an id that messages show."""
+
+
+def shown_id(id_: str) -> str:
+    """An id of a file for a message: cut if it is long, and without control characters."""
+    shown = id_ if len(id_) <= _LONGEST_ID else f"{id_[:_LONGEST_ID]}…"
+    return shown if shown.isprintable() else ascii(shown)
+
+
 class ProblemSet(Mapping[str, Problem]):
     """The problems of a file by id, in file order, and the records that were rejected.
 
@@ -235,6 +247,19 @@ class ProblemSet(Mapping[str, Problem]):
 
     def __len__(self) -> int:
         return len(self._problems)
+
+    def left_out(self, source: object) -> list[str]:
+        """The first rejected records with their reasons, then how many there are; empty if all records are usable.
+
+        Args:
+            source: the name of the file.
+        """
+        lines = [
+            f"{source}, record {one.line}: problem {shown_id(one.id)} is unusable: {'; '.join(one.reasons)}"
+            for one in self.rejected[:_NAMED]
+        ]
+        count, total = len(self.rejected), len(self.rejected) + len(self)
+        return [*lines, f"{source}: {count} of {total} problems left out"] if count else []
 
     def __repr__(self) -> str:
         return f"<ProblemSet: {len(self)} problems, {len(self.rejected)} rejected records>"

@@ -6,13 +6,12 @@ not known here: local models and endpoints share this.
 
 from __future__ import annotations
 
-import re
 from copy import copy
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from proof_r1_formal.proof.action import Action, read_action
-from proof_r1_formal.proof.report import NOTES, Finding, StepReport
+from proof_r1_formal.proof.action import Action, NotAnArrayError, array_start, next_action
+from proof_r1_formal.proof.report import NOTES, Code, Finding, StepReport
 from proof_r1_formal.proof.session import VerifierSession
 
 END = "</summary>"
@@ -22,9 +21,7 @@ Standard: TypeAlias = Literal["semantic", "rule"]
 Feedback: TypeAlias = Literal["none", "finding"]
 """What the model sees of a step that was taken back: nothing; or the step, and why it failed."""
 SUMMARY = "<summary>"
-_OPENING = re.compile(r"<summary>\s*(```[^\n`]*\n\s*)?\[")
 REPLACED = "Another step follows in its place."
-_BETWEEN = " \t\r\n,"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ class TakenBack:
     """A step that is taken back.
 
     Attributes:
-        begin, end: the characters of the step.
+        begin, end: the characters of the step, or of all that follows a step if it is not one.
         findings: why it failed.
         over: whether it was the last try, so that the completion ends here.
     """
@@ -128,9 +125,10 @@ class Watch:
             for _ in self._kept:
                 self.guide.session.pop()
             self.start, self.accepted, self._failed, self._kept = None, 0, 0, []
-        if self.start is None and (found := _OPENING.match(text, _summary(text))) is not None:
-            self.start = found.end()
-            self._closing = f"\n```\n{END}" if found[1] else END
+        place = _summary(text)
+        if self.start is None and place < len(text) and (found := array_start(text, place + len(SUMMARY))) is not None:
+            self.start, fenced = found
+            self._closing = f"\n```\n{END}" if fenced else END
         return self.start is not None
 
     def look(self, text: str) -> Kept | TakenBack | None:
@@ -142,14 +140,17 @@ class Watch:
         if not self.opened(text):
             return None
         assert self.start is not None
-        begin = self.start
-        while text[begin : begin + 1] and text[begin] in _BETWEEN:
-            begin += 1
-        action = read_action(text, begin)
+        guide = self.guide
+        try:
+            action = next_action(text, self.start, first=not self._kept)
+        except NotAnArrayError as error:  # no reader would read what is kept after this
+            self._failed += 1
+            malformed = (Finding(Code.MALFORMED, str(error)),)
+            return TakenBack(self.start, len(text), malformed, self._failed > guide.tries)
         if action is None:
             return None
         self.resume()
-        guide, end = self.guide, action.span[1]
+        begin, end = action.span
         step = guide.session.push(action)
         accepted = guide.accepts(step)
         if accepted or (self._failed >= guide.tries and guide.keep):

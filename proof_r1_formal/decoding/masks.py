@@ -9,14 +9,13 @@ from copy import copy
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from proof_r1_formal.decoding.grammar import GrammarError
 from proof_r1_formal.errors import ProofR1Error
 
 if TYPE_CHECKING:
+    import numpy as np
     from llguidance import LLTokenizer
+    from numpy.typing import NDArray
     from transformers import PreTrainedTokenizerBase
 
 
@@ -78,6 +77,7 @@ class Mask:
     def allowed(self, width: int) -> NDArray[np.bool_]:
         """Whether each of the first tokens may come next."""
         import llguidance.numpy
+        import numpy as np
 
         llguidance.numpy.fill_next_token_bitmask(self._matcher, self._bits, 0)
         return np.unpackbits(self._bits[0].view(np.uint8), bitorder="little")[:width].astype(bool)

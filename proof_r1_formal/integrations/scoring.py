@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from proof_r1_formal.data.native import from_json
-from proof_r1_formal.errors import require_equal_lengths
+from proof_r1_formal.errors import DataError, require_equal_lengths
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.rewards import RewardName, Scored, reward_named, score
 from proof_r1_formal.proof.verify import Verifier
@@ -17,6 +17,8 @@ from proof_r1_formal.serve.client import Client
 Row: TypeAlias = dict[str, object]
 """A row of a data set, in JSON's types."""
 
+DATA_SOURCE = "proof-r1"
+"""The ``data_source`` of rows of this task, in data sets of several tasks."""
 _REMEMBERED_PROBLEMS = 256
 
 
@@ -55,11 +57,15 @@ class Scorer:
             completions: the model's answers.
 
         Raises:
-            DataError: a text is not a problem.
+            DataError: a text is not a problem, or a row has none.
             ServiceError: the service does not answer.
             ValueError: there are not as many problems as completions.
         """
         require_equal_lengths(problems=problems, completions=completions)
+        for number, problem in enumerate(problems):
+            if not isinstance(problem, str) or not problem:  # trainers pass on whatever a column holds
+                advice = "give rows of other tasks to another reward function"
+                raise DataError(f"row {number}", f"it has no problem but {problem!r}; {advice}")
         if self._client is not None:
             return self._client.score(problems, completions, reward=self.reward, rules=self._rules)
         return [

@@ -7,14 +7,13 @@ from functools import cache
 
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import DataError
+from proof_r1_formal.integrations.scoring import DATA_SOURCE as DATA_SOURCE
 from proof_r1_formal.integrations.scoring import Row, Scorer
 from proof_r1_formal.models.prompts import messages
 from proof_r1_formal.proof.rewards import RewardName
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 from proof_r1_formal.serve.client import Client
-
-DATA_SOURCE = "proof-r1"
-"""The ``data_source`` of the rows."""
 
 
 def compute_score(
@@ -31,18 +30,30 @@ def compute_score(
     """The reward of a completion, for ``custom_reward_function``.
 
     Args:
-        data_source, extra_info: ignored.
+        data_source: of the row, ``proof-r1``.
+        extra_info: ignored.
         solution_str: the completion.
         ground_truth: the problem, as its record in JSON.
         reward, rules: see :class:`~proof_r1_formal.integrations.scoring.Scorer`.
         service: URL of a service that verifies; if None, this process verifies.
 
     Returns:
-        The ``score``, and ``parsed`` and ``right`` as 0 or 1 for verl's log.
+        The ``score``, and ``parsed``, ``right`` and ``verified`` as 0 or 1 for verl's log.
+
+    Raises:
+        DataError: the row is of another task.
     """
-    del data_source, extra_info
+    del extra_info
+    if data_source != DATA_SOURCE:
+        advice = "choose a reward function by data_source"
+        raise DataError("data_source", f"it is {data_source!r}, and this function scores {DATA_SOURCE!r}; {advice}")
     [scored] = _scorer(reward, rules, service)([ground_truth], [solution_str])
-    return {"score": scored.reward, "parsed": float(scored.parsed), "right": float(scored.right)}
+    return {
+        "score": scored.reward,
+        "parsed": float(scored.parsed),
+        "right": float(scored.right),
+        "verified": float(scored.verified),
+    }
 
 
 @cache

@@ -96,6 +96,22 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     trials: tuple[Trial, ...] = ()
 
 
+THOUGHTS_ONLY = (
+    "if the endpoint takes the whole reply for thoughts, turn its reasoning parser off; if thoughts reach the limit, "
+    "raise --max-tokens or turn thinking off with --extra"
+)
+"""The advice for replies without an answer."""
+
+
+def holds_thoughts_only(text: str) -> bool:
+    """Whether nothing follows the thoughts of a reply.
+
+    >>> [holds_thoughts_only(text) for text in ("<think>hm</think>\\n", "<think>hm</think> yes", "<think>hm", "")]
+    [True, False, False, False]
+    """
+    return text.startswith("<think>") and text.rstrip().endswith("</think>")
+
+
 class Model(Protocol):
     """A model that replies to chats."""
 

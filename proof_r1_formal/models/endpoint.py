@@ -1,8 +1,8 @@
 """A model behind an OpenAI-compatible endpoint: vLLM, SGLang, Ollama, or a hosted one.
 
 In: a URL, the name of a model there, a key from the environment. Out: a :class:`~proof_r1_formal.models.chat.Model`;
-each call is one request. Replies are streamed, so a slow reply does not look like a dead connection. A truncated stream
-is an error, not a short reply. No message contains the key.
+each call is one request. Streams are requested, so a slow reply does not look like a dead connection. Other replies are
+read too. A truncated stream is an error, not a short reply. No message contains the key.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class Endpoint:
 
     def _refused(self, error: APIStatusError) -> CallError | ModelError:
         status = error.status_code
-        said = self._said(f"status {status}: {error.message}")
+        said = self._said(f"status {status}: {_message(error.body)}")
         if status in _UNUSABLE:
             return ModelError(f"the endpoint cannot be used; {said}")
         after = seconds_to_wait(error.response.headers.get("retry-after"), datetime.now(UTC))
@@ -146,6 +146,18 @@ class Endpoint:
     def _said(self, text: str) -> str:
         """What is passed on of what an endpoint said: some of them repeat the key."""
         return (text if self._key is None else text.replace(self._key, "…"))[:SHOWN]
+
+
+def _message(body: object) -> str:
+    """The reason in the body of a refusal. Endpoints differ in where they put it.
+
+    >>> [_message(body) for body in ({"message": "too long"}, {"detail": [1]}, "<html> busy", None)]
+    ['too long', '{"detail": [1]}', '<html> busy', 'without a reason']
+    """
+    if isinstance(body, dict):
+        texts = [body[key] for key in ("message", "detail", "error") if isinstance(body.get(key), str)]
+        body = texts[0] if texts else json.dumps(body)
+    return " ".join(str(body or "without a reason").split())
 
 
 def _client(url: str, key: str | None, timeout: float) -> AsyncOpenAI:
@@ -171,13 +183,14 @@ async def only_model(url: str, *, key: str | None = None, timeout: float = 60.0)
     Raises:
         ModelError: the endpoint does not answer, or does not have exactly one model.
     """
-    import openai
-
     async with _client(url, key, timeout) as client:
+        import openai
+
         try:
             names = [model.id async for model in client.models.list()]
         except (openai.APIError, ValueError, TypeError, AttributeError) as error:
-            said = str(error) if key is None else str(error).replace(key, "…")
+            said = f"{error}: {_message(error.body)}" if isinstance(error, openai.APIStatusError) else str(error)
+            said = said if key is None else said.replace(key, "…")
             problem = f"{url} does not list its models: {said[:SHOWN]}"
             raise ModelError(
                 f"{problem} Is it the URL of a running server? With --name, the list is not needed."
@@ -230,16 +243,21 @@ async def _body(response: httpx2.Response) -> AsyncIterator[AsyncIterator[bytes]
 
 
 async def _read(chunks: AsyncIterator[bytes], written: _Written, most: int) -> None:
-    """Read a stream until it says that it is over, or ends.
+    """Read a stream until it says that it is over, or ends; or the one object that comes in its place.
 
     Raises:
         CallError: it has more bytes than that.
     """
-    events = _Events()
+    events, blank = _Events(), True
+    whole: list[bytes] = []  # the pieces of an object; no line of a stream starts like one
     async for chunk in chunks:
         most -= len(chunk)
         if most < 0:
             raise CallError("the endpoint writes far more than was asked for", again=False)
+        if whole or (blank and chunk.lstrip().startswith(b"{")):
+            whole.append(chunk)
+            continue
+        blank = blank and not chunk.strip()
         for data in events.add(chunk):
             if data.startswith(b"[DONE]"):
                 with suppress(TimeoutError):
@@ -248,6 +266,10 @@ async def _read(chunks: AsyncIterator[bytes], written: _Written, most: int) -> N
                             pass
                 return
             written.add(json.loads(data.decode()))
+    if whole:
+        written.add(json.loads(b"".join(whole)))
+        if written.text or written.thoughts:
+            written.finish = written.finish or "stop"
 
 
 @dataclass(slots=True)
@@ -313,7 +335,7 @@ class _Written:
                 raise ValueError("a choice of the stream is not an object")
             if isinstance(said := choice.get("text"), str):  # of /completions
                 self.text.append(said)
-            if isinstance(delta := choice.get("delta"), dict):
+            if isinstance(delta := choice.get("delta") or choice.get("message"), dict):
                 thought = delta.get("reasoning_content") or delta.get("reasoning")
                 self.thoughts += [thought] if isinstance(thought, str) else []
                 match delta.get("content"):

@@ -20,7 +20,7 @@ import msgspec
 from proof_r1_formal.data.completions import Cost
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.models.chat import Message, Model, Reply, Sampling
-from proof_r1_formal.outputs import open_to_append
+from proof_r1_formal.outputs import open_to_append, writing
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -47,6 +47,7 @@ class Journal:
                 holds no reply.
         """
         self.replayed = self.tokens = 0
+        self._path = path
         self._file = open_to_append(path)
         try:
             self._replies, size = _read(self._file, path)
@@ -69,8 +70,9 @@ class Journal:
         reply = self._replies[key] = await ask()
         self.tokens += reply.tokens or 0
         record = msgspec.to_builtins(_Entry(key, of, reply))
-        self._file.write(json.dumps(record).encode("ascii") + b"\n")  # ASCII keeps unpaired surrogates
-        self._file.flush()
+        with writing(self._path):
+            self._file.write(json.dumps(record).encode("ascii") + b"\n")  # ASCII keeps unpaired surrogates
+            self._file.flush()
         return reply
 
     def __enter__(self) -> Self:
@@ -79,7 +81,8 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        with writing(self._path):  # it writes again what could not be written
+            self._file.close()
 
 
 def _read(file: BinaryIO, path: Path) -> tuple[dict[str, Reply], int]:

@@ -37,6 +37,10 @@ FIELDS: Final = ("id", "dependencies", "conclusion", "rule")
 _FIELDS: Final = frozenset(FIELDS)
 
 
+class NotAnArrayError(Exception):
+    """The summary does not hold one JSON array; the message says why."""
+
+
 class Action(msgspec.Struct, frozen=True, gc=False):
     """One element of the summary's array.
 
@@ -88,9 +92,50 @@ def read_action(text: str, start: int = 0) -> Action | None:
     """
     try:
         value, stop = _value(text, start)
-    except _NotAnArrayError:
+    except NotAnArrayError:
         return None
     return _action((start, stop), value)
+
+
+def array_start(text: str, start: int) -> tuple[int, bool] | None:
+    """Where the elements of a summary begin, in a text that may go on.
+
+    Args:
+        text: so far.
+        start: the character after ``<summary>``.
+
+    Returns:
+        The character after ``[``, and whether the array is in a Markdown fence; None if the array has not begun.
+    """
+    fence = _FENCE_OPENING.match(text, start)
+    found = _OPENING.match(text, start if fence is None else fence.end())
+    return None if found is None else (text.index("[", found.start()) + 1, fence is not None)
+
+
+def next_action(text: str, position: int, *, first: bool) -> Action | None:
+    """The action of the next element of an array, in a text that may go on.
+
+    Args:
+        text: so far.
+        position: the character after ``[``, or after the previous element.
+        first: whether there is no previous element.
+
+    Returns:
+        The action as :func:`read_completion` reads it; None if no whole JSON value is there yet, or the array ends.
+
+    Raises:
+        NotAnArrayError: whatever follows, :func:`read_completion` does not read the text as an array.
+    """
+    found = _NEXT.match(text, position)
+    assert found is not None  # the pattern matches the empty string
+    begin = found.end()
+    if found[1] == "]" or begin == len(text):
+        return None
+    if found[1] != ("" if first else ","):
+        raise NotAnArrayError("',' is missing between two elements" if not first else "',' stands before an element")
+    if text[begin] in ",]":
+        raise NotAnArrayError("an element is missing after ','")
+    return read_action(text, begin)
 
 
 def count_actions(text: str) -> int:
@@ -114,7 +159,7 @@ def _summary(text: str) -> list[_Element] | Trace:
         return _malformed((start, len(text)), "the <summary> is not closed")
     try:
         return _elements(text, *_unfenced(text, start, end))
-    except _NotAnArrayError as error:
+    except NotAnArrayError as error:
         return _malformed((start, end), str(error))
 
 
@@ -132,10 +177,6 @@ _Element: TypeAlias = tuple[tuple[int, int], Any]
 
 
 # -- the array --------------------------------------------------------------------------------------------------------
-
-
-class _NotAnArrayError(Exception):
-    """The summary does not hold one JSON array; the message says why."""
 
 
 class _Object(msgspec.Struct, gc=False):
@@ -161,7 +202,7 @@ _WELL_FORMED: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(_Fields)
 
 
 def _refuse_constant(name: str) -> Any:
-    raise _NotAnArrayError(f"{name} is not JSON")
+    raise NotAnArrayError(f"{name} is not JSON")
 
 
 def _number(_: str) -> None:
@@ -177,17 +218,15 @@ _DECODER: Final = JSONDecoder(
 _OPENING: Final = re.compile(r"[ \t\r\n]*\[[ \t\r\n]*(\]?)[ \t\r\n]*")
 _NEXT: Final = re.compile(r"[ \t\r\n]*([,\]]?)[ \t\r\n]*")
 _FENCE: Final = "```"
+_FENCE_OPENING: Final = re.compile(r"\s*```[A-Za-z0-9]*[ \t]*\r?\n")
 
 
 def _unfenced(text: str, start: int, end: int) -> tuple[int, int]:
     """What stands between the first and the last line of a Markdown fence, if there is one around everything."""
-    inside = text[start:end]
-    first, last = end - len(inside.lstrip()), start + len(inside.rstrip()) - len(_FENCE)
-    body = text.find("\n", first, end) + 1
-    if not (text.startswith(_FENCE, first, end) and text.startswith(_FENCE, last, end) and 0 < body <= last):
-        return start, end
-    language = text[first + len(_FENCE) : body - 1].removesuffix("\r").rstrip(" \t")
-    return (body, last) if language == "" or (language.isascii() and language.isalnum()) else (start, end)
+    opening = _FENCE_OPENING.match(text, start, end)
+    last = start + len(text[start:end].rstrip()) - len(_FENCE)
+    fenced = opening is not None and opening.end() <= last and text.startswith(_FENCE, last, end)
+    return (opening.end(), last) if opening is not None and fenced else (start, end)
 
 
 def _elements(text: str, start: int, end: int) -> list[_Element]:
@@ -195,7 +234,7 @@ def _elements(text: str, start: int, end: int) -> list[_Element]:
     inside = text[:end]  # so that no value reaches past the end
     found = _OPENING.match(inside, start)
     if found is None:
-        raise _NotAnArrayError("the summary does not start with '['")
+        raise NotAnArrayError("the summary does not start with '['")
     elements: list[_Element] = []
     while found[1] != "]":
         position = found.end()
@@ -204,9 +243,9 @@ def _elements(text: str, start: int, end: int) -> list[_Element]:
         found = _NEXT.match(inside, stop)
         assert found is not None  # the pattern matches the empty string
         if not found[1]:
-            raise _NotAnArrayError(f"',' or ']' was expected at character {found.end()} of the completion")
+            raise NotAnArrayError(f"',' or ']' was expected at character {found.end()} of the completion")
     if found.end() != end:
-        raise _NotAnArrayError("there is more in the summary than one array")
+        raise NotAnArrayError("there is more in the summary than one array")
     return elements
 
 
@@ -232,7 +271,7 @@ def _object(text: str) -> _Object | None:
         pass  # the pairs tell what is wrong
     try:
         return _scan(text, 0)[0]  # type: ignore[no-any-return]
-    except _NotAnArrayError:
+    except NotAnArrayError:
         return None
 
 
@@ -240,12 +279,12 @@ def _scan(text: str, position: int) -> tuple[Any, int]:
     try:
         value, stop = _DECODER.raw_decode(text, position)
     except RecursionError:
-        raise _NotAnArrayError(_TOO_DEEP) from None
+        raise NotAnArrayError(_TOO_DEEP) from None
     except JSONDecodeError as error:
-        raise _NotAnArrayError(f"no JSON value at character {error.pos} of the completion") from None
+        raise NotAnArrayError(f"no JSON value at character {error.pos} of the completion") from None
     brackets = text.count("[", position, stop) + text.count("{", position, stop)
     if brackets > MAX_NESTING and _nesting(value) > MAX_NESTING:
-        raise _NotAnArrayError(_TOO_DEEP)
+        raise NotAnArrayError(_TOO_DEEP)
     return value, stop
 
 

@@ -13,7 +13,8 @@ import base64
 import gzip
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import count
+from itertools import count as numbers
+from itertools import islice
 
 import msgspec
 
@@ -30,6 +31,7 @@ from proof_r1_formal.metrics.tables import to_json
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES, Trace
 from proof_r1_formal.proof.batch import verified_by
 from proof_r1_formal.proof.certify import CheckedCertification, certify_many
+from proof_r1_formal.proof.inquiry import Inquiry
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, StepReport, TraceReport
 from proof_r1_formal.proof.step import UNRULED, UNSUPPORTED, VERIFIED
 from proof_r1_formal.proof.verify import Verifier
@@ -44,9 +46,6 @@ CHUNK = 50
 """Number of traces in an element."""
 CERTIFICATES = 200
 """Default number of certificates: one is many times as long as its trace."""
-
-CANDIDATES = 64
-"""Maximum number of premises and actions that are tried as the missing dependency of a step."""
 
 _INDEX, _TRACES = b"<!-- index -->", b"<!-- traces -->"
 """Where the data belongs: before the program, and behind it."""
@@ -135,6 +134,7 @@ class TraceView(msgspec.Struct, omit_defaults=True):
         segments: the completion in pieces, each with the number of its action, or -1.
         open: for an open goal, models of the premises in which the goal is false, and true.
         faults: why the answer is not verified, or not rule-verified, one sentence each.
+        cut: whether the budget for proofs and repairs was spent, so that some are missing.
         no_certificate: reason for a missing certificate; empty if it has one, or if none was requested.
     """
 
@@ -145,6 +145,7 @@ class TraceView(msgspec.Struct, omit_defaults=True):
     consistency: str
     open: tuple[ModelReport, ModelReport] | None = None
     faults: tuple[str, ...] = ()
+    cut: bool = False
     certificate: TheoremView | None = None
     no_certificate: str = ""
 
@@ -263,14 +264,18 @@ def _row(number: int, report: TraceReport) -> TraceRow:
 
 
 def _view(verifier: Verifier, problem: Problem, trace: Trace, completion: str, report: TraceReport) -> TraceView:
+    inquiry = Inquiry(verifier)  # pays in this order: worlds, proofs, repairs
+    open_ = _open(inquiry, problem, report) if report.uncertain == "verified" else None
+    steps = _steps(inquiry, problem, trace, report)
     return TraceView(
         segments=list(_segments(completion, [step.span for step in report.actions])),
-        steps=list(_steps(verifier, problem, trace, report)),
+        steps=steps,
         closure=report.closure,
         used_closure=report.used_closure,
         consistency=report.consistency,
-        open=_open(verifier, problem, report) if report.uncertain == "verified" else None,
+        open=open_,
         faults=tuple([finding.message for finding in report.findings]),
+        cut=inquiry.over,
     )
 
 
@@ -286,35 +291,48 @@ def _segments(completion: str, spans: Sequence[tuple[int, int]]) -> Iterator[tup
         yield completion[done:], -1
 
 
-def _steps(verifier: Verifier, problem: Problem, trace: Trace, report: TraceReport) -> Iterator[StepView]:
+def _steps(inquiry: Inquiry, problem: Problem, trace: Trace, report: TraceReport) -> list[StepView]:
+    """The steps with their proofs, and then, with what is left of the budget, the repairs of those that fail."""
     admitted = {premise.id: premise.formula for premise in problem.premises}
+    views: list[StepView] = []
+    failing: list[tuple[StepView, tuple[str, ...], Formula, int]] = []
     for action, step in zip(trace.actions, report.actions, strict=True):
-        given = [(name, admitted[name]) for name in step.dependencies if name in admitted]
-        proof: tuple[Row, ...] = ()
-        repairs: tuple[str, ...] = ()
-        if action.formula is not None and any(finding.code is Code.NOT_ENTAILED for finding in step.findings):
-            repairs = _repairs(verifier, given, admitted, action.formula)
-        if action.formula is not None and step.semantic:
-            proof = _proof(verifier, given, action.formula)
+        formula = action.formula
+        views.append(view := StepView(_step_data(step), None if formula is None else show(formula)))
+        if formula is None:
+            continue
+        if any(finding.code is Code.NOT_ENTAILED for finding in step.findings):
+            failing.append((view, step.dependencies, formula, len(admitted)))
+        if step.semantic:
+            view.proof = _proof(inquiry, _given(step.dependencies, admitted), formula)
             if step.id is not None:
-                admitted[step.id] = action.formula
-        formula = None if action.formula is None else show(action.formula)
-        yield StepView(report=_step_data(step), formula=formula, proof=proof, repairs=repairs)
+                admitted[step.id] = formula
+    for view, names, formula, count in failing:
+        if inquiry.over:
+            break
+        known = dict(islice(admitted.items(), count))  # what was admitted before the step
+        view.repairs = _repairs(inquiry, _given(names, known), known, formula)
+    return views
+
+
+def _given(names: Iterable[str], admitted: Mapping[str, Formula]) -> list[tuple[str, Formula]]:
+    return [(name, admitted[name]) for name in names if name in admitted]
 
 
 def _repairs(
-    verifier: Verifier, given: Sequence[tuple[str, Formula]], admitted: Mapping[str, Formula], conclusion: Formula
+    inquiry: Inquiry, given: Sequence[tuple[str, Formula]], admitted: Mapping[str, Formula], conclusion: Formula
 ) -> tuple[str, ...]:
     """The names of what was admitted that entails the conclusion together with the dependencies, one at a time."""
     if len(given) >= MAX_DEPENDENCIES:
         return ()
     names, formulas = {name for name, _ in given}, tuple([formula for _, formula in given])
-    candidates = [(name, formula) for name, formula in admitted.items() if name not in names and formula != conclusion]
     return tuple(
         [
             name
-            for name, formula in candidates[:CANDIDATES]
-            if isinstance(verifier.justify((*formulas, formula), conclusion).answer, Entailed)
+            for name, formula in admitted.items()
+            if name not in names
+            and formula != conclusion
+            and isinstance(inquiry.justify((*formulas, formula), conclusion), Entailed)
         ]
     )
 
@@ -325,19 +343,19 @@ def _step_data(step: StepReport) -> dict[str, object]:
     return {name: value for name, value in data.items() if name != "span" and value not in (None, (), [])}
 
 
-def _proof(verifier: Verifier, given: Sequence[tuple[str, Formula]], conclusion: Formula) -> tuple[Row, ...]:
-    match verifier.justify(tuple([formula for _, formula in given]), conclusion).answer:
+def _proof(inquiry: Inquiry, given: Sequence[tuple[str, Formula]], conclusion: Formula) -> tuple[Row, ...]:
+    match inquiry.justify(tuple([formula for _, formula in given]), conclusion):
         case Entailed(proof) if proof is not None:
             return fitch(proof, given)
     return ()
 
 
-def _open(verifier: Verifier, problem: Problem, report: TraceReport) -> tuple[ModelReport, ModelReport] | None:
+def _open(inquiry: Inquiry, problem: Problem, report: TraceReport) -> tuple[ModelReport, ModelReport] | None:
     """Models of the premises in which the goal is false and true."""
     option = problem.option(report.answer)
     assert option is not None
     premises = tuple([premise.formula for premise in problem.premises])
-    answers = [verifier.justify(premises, goal).answer for goal in (option.formula, Not(option.formula))]
+    answers = [inquiry.justify(premises, goal) for goal in (option.formula, Not(option.formula))]
     match answers:
         case [Refuted(without), Refuted(with_)] if without is not None and with_ is not None:
             return ModelReport.of(without), ModelReport.of(with_)
@@ -365,7 +383,7 @@ def _filled(index: Mapping[str, object], chunks: Iterable[Sequence[TraceView]]) 
     program, _, rest = behind.partition(_TRACES)
     assert rest, "web/report.html has both places for data"
     data = _element("index", "application/json", _json(index).replace(b"<", b"\\u003c"))
-    return b"".join([before, data, program, *map(_packed, count(), chunks), rest])
+    return b"".join([before, data, program, *map(_packed, numbers(), chunks), rest])
 
 
 def _packed(number: int, chunk: Sequence[TraceView]) -> bytes:

@@ -100,7 +100,10 @@ def build(pool: Pool, access: Access) -> ASGIApp:
         finally:
             await pool.close()
 
-    app = _Application(title="proof-r1", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    # a redirect would have no body, and not the address that clients of a proxy know: a trailing slash is not found
+    app = _Application(
+        title="proof-r1", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None, redirect_slashes=False
+    )
     app.secured = access.token is not None
     jobs = _Jobs(pool, access)
     asking = APIRouter(dependencies=[Depends(_check_parameters)])

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.logic.query import Query
+from proof_r1_formal.outputs import write_output
 from proof_r1_formal.render.isabelle import countermodel_theory, proved, query_theory
 from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown, checked_signature
 from proof_r1_formal.solvers.isabelle_server import FailedError, IsabelleServer
@@ -196,7 +197,7 @@ class IsabelleSolver:
         session = self._running()
         name = f"Query{next(self._numbers)}"
         with tempfile.TemporaryDirectory(prefix="proof-r1-") as folder:
-            (Path(folder) / f"{name}.thy").write_text(method.theory(query, name), encoding="ascii")
+            write_output(Path(folder) / f"{name}.thy", method.theory(query, name).encode("ascii"))
             theories = {"session_id": session.id, "theories": [name], "master_dir": folder}
             limits = {"watchdog_timeout": method.seconds}
             seconds = method.seconds + self._grace_period

@@ -6,7 +6,7 @@ but not a verified instance of its declared rule, and the first step that does n
 
 The step is checked against every rule of the catalogue, with every subset of its dependencies, as they stand in the
 semantic state. This distinguishes a step that names the wrong rule from one that failed only because a dependency is
-not an instance of *its* rule.
+not an instance of *its* rule. One budget pays for all steps of a trace; those that it does not reach are counted so.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import combinations
 
-from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.data.problem import Option, Problem
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.metrics.measures import INVALID_RULE
 from proof_r1_formal.metrics.outcomes import rule_name
-from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.answer import states
+from proof_r1_formal.proof.inquiry import Inquiry
 from proof_r1_formal.proof.report import NOTES, Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match
-from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Rule
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 from proof_r1_formal.solvers.base import Entailed
 
 EXAMPLES = 3
@@ -59,6 +59,7 @@ class Remedy(StrEnum):
     FEWER_DEPENDENCIES = "the declared rule with fewer dependencies"
     ANOTHER_RULE = "another rule"
     SEVERAL_STEPS = "no single rule"
+    UNDECIDED = "not found: the budget is spent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +70,9 @@ class Misnamed:
         action: its number in the trace, from 0.
         declared: the rule it names, or ``INVALID_RULE``.
         reason: why the rule check failed.
-        alternatives: rules that would have passed, in the catalogue's order.
+        alternatives: rules that would have passed, in the catalogue's order; not all of them if the budget is spent.
         actual: the one of them that the step most likely means: its own, or else the one that needs most of the
-            dependencies; None if there is none.
+            dependencies; None without one, or if the budget is spent.
         remedy: the change that would make it pass.
     """
 
@@ -94,22 +95,26 @@ def misnamed_steps(verifier: Verifier, problem: Problem, completion: str, report
         return ()
     problem, trace = verifier.read(problem, completion)
     known = {premise.id: premise.formula for premise in problem.premises}
+    inquiry = Inquiry(verifier)
     found = []
     for index, (action, step) in enumerate(zip(trace.actions, report.actions, strict=True)):
         if not step.semantic or action.id is None or action.formula is None:
             continue
         if not step.rule:
             dependencies = {name: known[name] for name in action.dependencies}
-            alternatives = tuple(_alternatives(verifier, problem, action, action.formula, dependencies, step.terminal))
-            found.append(_misnamed(index, step, alternatives, verifier.rules))
+            option = problem.option(action.id)
+            alternatives = tuple(
+                _alternatives(verifier.rules, inquiry, option, action.formula, dependencies, step.terminal)
+            )
+            found.append(_misnamed(index, step, alternatives, verifier.rules, over=inquiry.over))
         known[action.id] = action.formula
     return tuple(found)
 
 
 def _alternatives(
-    verifier: Verifier,
-    problem: Problem,
-    action: Action,
+    rules: Catalogue,
+    inquiry: Inquiry,
+    option: Option | None,
     conclusion: Formula,
     dependencies: dict[str, Formula],
     terminal: bool,
@@ -117,31 +122,29 @@ def _alternatives(
     subsets = [of for size in range(1, len(dependencies) + 1) for of in combinations(dependencies, size)]
     formulas = {of: tuple([dependencies[name] for name in of]) for of in subsets}
     # Rules are sound, so only what entails the conclusion can be the dependencies of an instance.
-    entailing = [of for of in subsets if isinstance(verifier.oracle.entails(formulas[of], conclusion), Entailed)]
-    for rule in verifier.rules.rules:
-        if rule.name == GOAL_BINDING and not states(conclusion, problem.option(action.id), verifier.oracle):
+    entailing = [of for of in subsets if isinstance(inquiry.oracle.entails(formulas[of], conclusion), Entailed)]
+    for rule in rules.rules:
+        if rule.name == GOAL_BINDING and not states(conclusion, option, inquiry.oracle):
             continue
         least: list[tuple[str, ...]] = []
         for of in entailing:  # the small ones first
             if any(set(smaller) <= set(of) for smaller in least):
                 continue
-            if _is_instance(verifier, rule, formulas[of], conclusion, terminal):
+            if isinstance(inquiry.match_rule(rule.name, formulas[of], conclusion, terminal=terminal), Match):
                 least.append(of)
                 yield Alternative(rule.name, of)
 
 
-def _is_instance(
-    verifier: Verifier, rule: Rule, dependencies: tuple[Formula, ...], conclusion: Formula, terminal: bool
-) -> bool:
-    return isinstance(verifier.match_rule(rule.name, dependencies, conclusion, terminal)[0], Match)
-
-
-def _misnamed(index: int, step: StepReport, alternatives: tuple[Alternative, ...], rules: Catalogue) -> Misnamed:
+def _misnamed(
+    index: int, step: StepReport, alternatives: tuple[Alternative, ...], rules: Catalogue, *, over: bool
+) -> Misnamed:
     declared = rule_name(step, rules)
     own = [one for one in alternatives if one.rule == declared]
     # max() takes the first of equals, so the catalogue's order decides between rules that need as many.
     actual = max(own or alternatives, key=lambda one: len(one.dependencies), default=None)
     reason = next(finding.code for finding in step.findings if finding.code in _RULE_CODES)
+    if over:
+        return Misnamed(index, declared, reason, alternatives, None, Remedy.UNDECIDED)
     if actual is None:
         remedy = Remedy.SEVERAL_STEPS
     elif not own:

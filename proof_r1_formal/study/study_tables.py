@@ -231,10 +231,12 @@ def _first_errors(diagnosis: Diagnosis) -> Table:
 
 def _remedies(diagnosis: Diagnosis) -> Table:
     reasons = dict.fromkeys(reason for reason, _ in diagnosis.remedies)
+    known = {remedy for _, remedy in diagnosis.remedies}
+    shown = [remedy for remedy in Remedy if remedy is not Remedy.UNDECIDED or remedy in known]
     return Table(
         "Entailed under a wrong rule: what would have passed",
-        (Column("reason", Style.TEXT), *[Column(remedy, Style.COUNT) for remedy in Remedy]),
-        tuple((reason.value, *[diagnosis.remedies[reason, remedy] for remedy in Remedy]) for reason in sorted(reasons)),
+        (Column("reason", Style.TEXT), *[Column(remedy, Style.COUNT) for remedy in shown]),
+        tuple((reason.value, *[diagnosis.remedies[reason, remedy] for remedy in shown]) for reason in sorted(reasons)),
     )
 
 

@@ -284,8 +284,8 @@ def test_no_answers_without_options() -> None:
         completion_grammar(Problem("1", (Premise("h1", parse_formula("P(a)")),), ()))
 
 
-def command(*arguments: str) -> str:
-    given = ["grammar", "--problems", str(EXAMPLES), "--id", str(KNOWN[0].id), *arguments]
+def command(*arguments: str, name: str = str(KNOWN[0].id)) -> str:
+    given = ["grammar", "--problems", str(EXAMPLES), "--id", name, *arguments]
     return CliRunner().invoke(app, given, catch_exceptions=False).stdout
 
 
@@ -301,4 +301,4 @@ def test_the_command_refuses_what_it_cannot_write() -> None:
     with pytest.raises(ProofR1Error, match="use --to llguidance"):
         command("--to", "gbnf", "--thoughts")
     with pytest.raises(ProofR1Error, match="has no usable problem 'none'"):
-        command("--id", "none")
+        command(name="none")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proof_r1_formal import Problem, Verifier, read_problems
 from proof_r1_formal.decoding.guide import Guide, Kept, TakenBack, Watch
 from proof_r1_formal.generate import completion, summary
+from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.report import Code
 from proof_r1_formal.proof.session import VerifierSession
 from tests.decoding.conftest import EXAMPLES
@@ -33,11 +36,11 @@ def followed(watch: Watch, text: str) -> list[Kept | TakenBack]:
 @pytest.mark.parametrize("problem", PROVED, ids=lambda problem: str(problem.id))
 def test_a_right_proof_stays_and_ends_with_its_answer(problem: Problem) -> None:
     text = completion(problem, problem.proofs[0])
-    for given, whole in (
+    for said, whole in (
         (text, text),
         (text.replace("<summary>", "<summary>\n```json\n"), text.replace("<summary>", "<summary>\n```json\n")),
     ):
-        *steps, last = followed(watch(problem), given)
+        *steps, last = followed(watch(problem), said)
         assert steps == [Kept(None)] * (len(problem.proofs[0]) - 1)
         assert isinstance(last, Kept)
         assert last.answer is not None
@@ -88,3 +91,47 @@ def test_a_draft_in_thoughts_is_followed_and_forgotten() -> None:
 @pytest.mark.parametrize("text", ["", "{}", "<summary>", "<summary>{}", "<summary>[", "<summary>[]</summary>", "[{}]"])
 def test_there_may_be_no_step(text: str) -> None:
     assert followed(watch(PROVED[0]), text) == []
+
+
+BLANKS = ("", " ", "\n", "\t", "\u00a0", "\f", "\u2028", "x")
+FENCES = ("", "```\n", "```json\n", "```json\r\n", "\n```JSON  \n", "```a b\n", "```é\n", "````\n", "\u00a0```json\n")
+ELEMENT = '{"id": "%s", "dependencies": ["h1"], "conclusion": "p", "rule": "MODUS_PONENS"}'
+
+
+@given(
+    st.sampled_from(BLANKS),
+    st.sampled_from(FENCES),
+    st.sampled_from(BLANKS),
+    st.sampled_from(BLANKS),
+    st.lists(st.sampled_from([",", ", ", "\n,\n", ",,", " ", "", ",\u00a0", "\f,", "];", ",1,"]), max_size=3),
+)
+def test_what_is_kept_is_what_the_reader_reads(
+    before: str, fence: str, after: str, inside: str, separators: list[str]
+) -> None:
+    elements = [ELEMENT % f"s{number}" for number in range(len(separators) + 1)]
+    array = "".join(part for pair in zip(elements, [*separators, ""], strict=True) for part in pair)
+    text = f"<summary>{before}{fence}{after}[{inside}{array}"
+    its = watch(PROVED[0], tries=0)
+    kept = [seen for seen in followed(its, text) if isinstance(seen, Kept)]
+    if its.start is not None:
+        closing = "\n```\n</summary>" if "`" in text else "</summary>"
+        trace = read_completion(f"{text[: its.start]}]{closing}")
+        assert trace.parsed
+        assert len(trace.actions) == len(kept)
+    whole = read_completion(f"{text}]</summary>" if not fence else f"{text}]\n```</summary>")
+    if whole.parsed:
+        assert len(kept) == len(whole.actions)
+    else:
+        assert len(kept) < len(elements) + separators.count(",1,")
+
+
+@pytest.mark.parametrize("separator", [" ", ",,", ", ,", ",]", "x"])
+def test_a_wrong_separator_is_taken_back(separator: str) -> None:
+    text = f"<summary>[{ELEMENT % 's1'}{separator}{ELEMENT % 's2'}"
+    its = watch(PROVED[0], tries=0)
+    first, second = followed(its, text)
+    assert isinstance(first, Kept)
+    assert isinstance(second, TakenBack)
+    assert [finding.code for finding in second.findings] == [Code.MALFORMED]
+    assert second.over
+    assert text[: its.start] == f"<summary>[{ELEMENT % 's1'}"

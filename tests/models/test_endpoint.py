@@ -58,6 +58,22 @@ def test_thoughts_that_are_kept_apart_are_put_in_their_place(follow: Follow) -> 
     assert (reply.text, reply.finish) == ("<think>\nhm\n</think>\n\nyes", "length")
 
 
+def test_a_reply_that_is_not_streamed_is_read(follow: Follow) -> None:
+    reply = ask(follow(Script(lambda _: lambda handler: handler.whole({"content": "yes"}, finish_reason="length"))))
+    assert (reply.text, reply.finish, reply.tokens, reply.prompt_tokens) == ("yes", "length", 3, 7)
+    thoughts = {"content": "yes", "reasoning_content": "hm"}
+    reply = ask(follow(Script(lambda _: lambda handler: handler.whole(thoughts))))
+    assert (reply.text, reply.finish) == ("<think>\nhm\n</think>\n\nyes", "stop")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [('{"error": {"message": "no room"}}', "no room"), ("{}", "before the reply")]
+)
+def test_an_object_without_a_reply_is_a_failure(text: str, said: str, follow: Follow) -> None:
+    with pytest.raises(CallError, match=said):
+        ask(follow(Script(lambda _: lambda handler: handler.send(200, text))))
+
+
 def test_a_text_may_hold_anything(follow: Follow) -> None:
     text = "∀x ⊕ \x00 \ud800 </think> \u2028 data: [DONE]\n\ndata: {}"
     assert ask(follow(Script(lambda _: saying(text)))).text == text

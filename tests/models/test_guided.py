@@ -18,6 +18,7 @@ from proof_r1_formal.decoding.grammar import After, completion_grammar
 from proof_r1_formal.decoding.masks import Mask
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.generate import completion
+from proof_r1_formal.models.agents.guided import CHARACTERS
 from proof_r1_formal.models.constrain import OFFERS, Offer
 from proof_r1_formal.models.prompts import question
 from tests.models.scripted import Act, Body, Handler, Script, saying
@@ -122,6 +123,15 @@ def test_a_step_that_fails_is_sampled_again(feedback: str, problems: Path, follo
         assert "rejected" not in one.completion
     assert all(("rejected: the dependencies do not entail" in there) == ("*/" in there) for there in model.seen)
     assert any("*/" in there for there in model.seen) == (feedback == "finding")
+
+
+def test_the_characters_of_an_answer_are_bounded_too(problems: Path, follow: Follow, tmp_path: Path) -> None:
+    """An endpoint that says that each reply is one token."""
+    script = Script(lambda _: lambda handler: handler.whole({"content": "x" * (1 << 20)}, finish_reason="stop"))
+    result = sample(problems, follow(script), tmp_path / "c.jsonl", "--max-tokens", "100")
+    assert result.exit_code == 0, result.output
+    found = read(tmp_path / "c.jsonl")
+    assert {len(one.completion) for one in found.values()} == {100 * CHARACTERS}
 
 
 def test_a_step_that_always_fails_is_kept_in_the_end(problems: Path, follow: Follow, tmp_path: Path) -> None:

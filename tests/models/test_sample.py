@@ -9,6 +9,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.generate import completion
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.models import runner
+from proof_r1_formal.models.chat import ModelError
 from proof_r1_formal.models.prompts import question
 from tests.models.scripted import Act, Body, Handler, Script, saying, serving
 from tests.patience import PATIENCE
@@ -237,6 +239,20 @@ def test_a_key_is_written_nowhere(follow: Follow, tmp_path: Path, monkeypatch: p
     assert all(content and b"secret" not in content for content in written.values())
 
 
+def test_a_full_disk_is_named_and_what_was_paid_for_stays(follow: Follow, tmp_path: Path) -> None:
+    url, out = follow(Script(lambda body: saying(good(problem_of(body))))), tmp_path / "c.jsonl"
+    code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))"
+    code += "; from proof_r1_formal.cli import main; main()"
+    command = ["sample", "--problems", str(PROBLEMS), "--model", url, "--out", str(out), "--concurrency", "1"]
+    done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    advice = "File too large; make room there, or name another disk, and repeat the command"
+    assert done.stderr == f"error: {tmp_path / 'c.calls.jsonl'}: the file cannot be written: {advice}\n"
+    again = sample(url, out)
+    assert again.exit_code == 0, again.output
+    assert "stored replies were reused" in again.output
+
+
 # -- agents and repair, with servers that misbehave -------------------------------------------------------------------
 
 WAYS = {
@@ -341,6 +357,43 @@ def test_a_refused_key_ends_the_run(follow: Follow, tmp_path: Path) -> None:
     assert isinstance(result.exception, ProofR1Error)
     assert "401" in str(result.exception)
     assert not (tmp_path / "c.jsonl").exists()
+
+
+def test_the_first_failure_is_shown_and_equal_ones_end_the_run(follow: Follow, tmp_path: Path) -> None:
+    number = count()
+
+    def act(_: Body) -> Act:
+        return lambda handler: handler.send(500, f'{{"error": "CUDA out of memory (request {next(number)})"}}')
+
+    script = Script(act)
+    arguments = ("--attempts", "2", "--concurrency", "1", "--stop-after", "3")
+    result = sample(follow(script), tmp_path / "c.jsonl", *arguments)
+    assert result.output.count("a call failed; it is tried again: status 500") == 1
+    assert "CUDA out of memory (request 0)" in result.output
+    assert isinstance(result.exception, ModelError)
+    assert "3 calls in a row failed in the same way: status 500" in str(result.exception)
+    assert len(script.asked) == 6
+
+
+def test_failures_between_replies_do_not_end_the_run(follow: Follow, tmp_path: Path) -> None:
+    def act(body: Body) -> Act:
+        problem = problem_of(body)
+        failing = problem.id in ("garden/1", "garden/3")
+        return (lambda handler: handler.send(400, "too long")) if failing else saying(good(problem))
+
+    arguments = ("--k", "1", "--concurrency", "1", "--stop-after", "2")
+    result = sample(follow(Script(act)), tmp_path / "c.jsonl", *arguments)
+    assert result.exit_code == 1
+    assert len(read(tmp_path / "c.jsonl")) == len(KNOWN) - 2
+
+
+def test_replies_of_thoughts_alone_are_named(follow: Follow, tmp_path: Path) -> None:
+    thoughts = {"content": "", "reasoning_content": "<summary>[]</summary>"}
+    script = Script(lambda _: lambda handler: handler.whole(thoughts, finish_reason="stop"))
+    result = sample(follow(script), tmp_path / "c.jsonl", "--k", "1")
+    assert result.exit_code == 0
+    assert result.output.count("a reply holds thoughts and no answer (finish: stop); if the endpoint takes") == 1
+    assert f"{len(KNOWN)} completions hold thoughts and no answer" in result.output
 
 
 # -- a model that is run ----------------------------------------------------------------------------------------------

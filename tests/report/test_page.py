@@ -20,16 +20,18 @@ from proof_r1_formal.assistants.kernel import KernelEvidence
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
-from proof_r1_formal.data.problem import Premise, Problem
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.proof.batch import verified_by
-from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.proof.inquiry import INQUIRY_STEPS
+from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.page import CHUNK, page
 from proof_r1_formal.resources import resource
 from proof_r1_formal.solvers.base import Answer
+from tests.builders import GROUPS, Metering, action
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -247,3 +249,25 @@ def test_a_refuted_step_names_what_would_repair_it() -> None:
     again = repairs(("s1", ["h1", "h2"], "waters_roses(Mara)"), ("s2", ["h2"], "on_duty(Mara) ∧ waters_roses(Mara)"))
     assert again == [None, ["h1"]]
     assert repairs(("s1", ["h1"], "waters_roses(Bob)"), ("s2", ["h1"], "waters_roses(Bob)")) == [None, None]
+
+
+def test_one_budget_pays_for_all_that_the_page_asks() -> None:
+    """Each step is refuted at once, but whether the axioms of groups would repair it is a hard question."""
+    premises = (Premise("h0", parse_formula(GROUPS)), Premise("h1", parse_formula("P(e)")))
+    problem = Problem("hard/1", premises, three_way_options(parse_formula("P(e)")))
+    law = "∀x ∀y m(x, y) = m(y, x)"
+    steps = [action(f"s{number}", f"{law} ∨ Q{number}(e)", "h1", rule="MODUS_PONENS") for number in range(30)]
+    completion = Completion(problem_id="hard/1", completion=f"<summary>{json.dumps(steps)}</summary>")
+    solver = Metering()
+    verifier = Verifier(solver)
+    report = verifier.verify(problem, completion.completion)
+    assert {finding.code for step in report.actions for finding in step.findings} >= {Code.NOT_ENTAILED}
+    verified = solver.steps
+    [trace] = traces(page(verifier, {problem.id: problem}, [completion]))
+    assert trace["cut"]
+    assert INQUIRY_STEPS < solver.steps - verified < 2 * INQUIRY_STEPS
+
+
+def test_a_page_of_usual_traces_is_not_cut() -> None:
+    verifier, shown = examples()
+    assert not any(trace.get("cut") for trace in traces(page(verifier, PROBLEMS, [c for c, _ in shown])))

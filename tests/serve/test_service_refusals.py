@@ -69,6 +69,8 @@ def test_a_label_with_half_of_a_surrogate_pair_is_refused(service: Any) -> None:
         ("POST", "/get_reward?reward=most", b"{}", JSON, 422, "bad_request"),
         ("GET", "/v1/verify", None, {}, 405, "not_allowed"),
         ("GET", "/v2", None, {}, 404, "not_found"),
+        ("POST", "/v1/verify/", b"{}", JSON, 404, "not_found"),
+        ("GET", "/healthz/", None, {}, 404, "not_found"),
     ],
     ids=lambda value: str(value)[:30],
 )

@@ -12,6 +12,7 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.metrics.measures import INVALID_RULE
+from proof_r1_formal.proof.inquiry import INQUIRY_STEPS
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
@@ -26,7 +27,8 @@ from proof_r1_formal.study.diagnosis import (
 )
 from proof_r1_formal.study.verdicts import examine, examine_many
 from proof_r1_formal.testing.attempts import Attempt, valid_attempts, written
-from tests.builders import action
+from tests.builders import GROUPS, Metering, action
+from tests.builders import problem as built
 
 VERIFIER = Verifier()
 FOLIO_VERIFIER = Verifier(rules=FOLIO)
@@ -96,6 +98,25 @@ def test_a_check_that_another_dependency_makes_too_expensive_would_have_passed_w
     assert report.actions[0].semantic
     assert (one.reason, one.remedy) == (Code.RULE_UNDECIDED, Remedy.FEWER_DEPENDENCIES)
     assert one.alternatives == (Alternative("IMPLICATION_ELIMINATION", ("h1", "h2")),)
+
+
+def test_one_budget_pays_for_the_diagnosis_of_a_trace() -> None:
+    """Each step follows from h2 at once; whether it follows from the axioms of groups is a hard question."""
+    problem = built(GROUPS, "P(e)", "Q(e)", "R(e)", goal="P(e)")
+    law = "∀x ∀y m(x, y) = m(y, x)"
+    hard = [f"{law} ∨ P(e) ∨ S{number}(e)" for number in range(3)]
+    steps = [action("s", "P(e) ∧ Q(e)", "h2", "h3", rule="MODUS_TOLLENS")]
+    steps += [action(f"s{n}", said, "h1", "h2", "h3", "h4", rule="MODUS_TOLLENS") for n, said in enumerate(hard)]
+    solver = Metering()
+    verifier = Verifier(solver)
+    report = verifier.verify(problem, text(*steps))
+    assert all(step.semantic and not step.rule for step in report.actions)
+    verified = solver.steps
+    found = misnamed_steps(verifier, problem, text(*steps), report)
+    assert solver.steps - verified < 2 * INQUIRY_STEPS
+    assert len(found) == len(steps)
+    assert (found[0].remedy, found[0].actual) == (Remedy.ANOTHER_RULE, "CONJUNCTION_INTRODUCTION")
+    assert (found[-1].remedy, found[-1].actual, found[-1].alternatives) == (Remedy.UNDECIDED, None, ())
 
 
 def test_of_several_rules_the_one_that_needs_most_of_the_dependencies_is_meant() -> None:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+
+from safetensors import SafetensorError
+
+from proof_r1_formal.outputs import writing
 
 
 def write_folder(folder: Path, write: Callable[[Path], object]) -> None:
@@ -14,14 +19,25 @@ def write_folder(folder: Path, write: Callable[[Path], object]) -> None:
     Args:
         folder: path; an existing folder is replaced.
         write: fills an empty folder.
+
+    Raises:
+        DataError: it cannot be written; what was written of it is removed.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
     new = folder.parent / f".{folder.name}.new"
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir()
-    write(new)
-    for path in [*new.rglob("*"), new]:
-        _flush(path)
+    with writing(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir()
+        try:
+            write(new)
+            for path in [*new.rglob("*"), new]:
+                _flush(path)
+        except (OSError, SafetensorError) as error:
+            shutil.rmtree(new, ignore_errors=True)  # a full disk has room again
+            number = re.search(r"os error (\d+)", str(error))
+            if isinstance(error, OSError) or number is None:
+                raise
+            raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
     if folder.exists():
         shutil.rmtree(folder)
     new.rename(folder)

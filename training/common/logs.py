@@ -17,6 +17,7 @@ import msgspec
 from torch.utils.tensorboard import SummaryWriter
 
 from proof_r1_formal import ProofR1Error
+from proof_r1_formal.outputs import writing
 
 
 class Seconds(msgspec.Struct, frozen=True, kw_only=True):
@@ -225,9 +226,11 @@ class Log:
     """
 
     def __init__(self, folder: Path, *, size: int, step: int, tensorboard: bool) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._file = (folder / "log.jsonl").open("ab")
-        self._file.truncate(size)
+        self._path = folder / "log.jsonl"
+        with writing(self._path):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = self._path.open("ab")
+            self._file.truncate(size)
         self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=step + 1) if tensorboard else None
 
     def __enter__(self) -> Log:
@@ -236,9 +239,11 @@ class Log:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        with writing(self._path):  # it writes again what could not be written
+            self._file.close()
         if self._board is not None:
-            self._board.close()
+            with writing(self._path.with_name("tensorboard")):
+                self._board.close()
 
     @property
     def size(self) -> int:
@@ -247,11 +252,13 @@ class Log:
 
     def write(self, record: Record) -> None:
         """Add a record."""
-        self._file.write(msgspec.json.encode(record) + b"\n")
-        self._file.flush()
+        with writing(self._path):
+            self._file.write(msgspec.json.encode(record) + b"\n")
+            self._file.flush()
         if self._board is not None:
-            for name, value in _numbers(msgspec.to_builtins(record), type(record).__struct_config__.tag):
-                self._board.add_scalar(name, value, record.step)
+            with writing(self._path.with_name("tensorboard")):
+                for name, value in _numbers(msgspec.to_builtins(record), type(record).__struct_config__.tag):
+                    self._board.add_scalar(name, value, record.step)
 
 
 def _numbers(value: object, name: object) -> Iterator[tuple[str, float]]:

@@ -15,6 +15,7 @@ import msgspec
 
 from proof_r1_formal import Problem, evaluate_metrics
 from proof_r1_formal.metrics.measures import Measure
+from proof_r1_formal.outputs import check_folder, output
 from training.centring import Signal, centring
 from training.common.logs import Seconds, StepRecord
 from training.common.verification import Checked
@@ -184,9 +185,12 @@ def write_rollouts(folder: Path, step: int, groups: Sequence[Sequence[ScoredRoll
         step: names the file.
         groups: the rollouts of each problem.
         credit: what they earn.
+
+    Raises:
+        DataError: the file cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f"step-{step:08}.jsonl").open("wb") as file:
+    check_folder(folder)
+    with output(folder / f"step-{step:08}.jsonl") as file:
         for group, earned in zip(groups, credit.groups, strict=True):
             for one, own in zip(group, earned, strict=True):
                 report = one.rollout.report

@@ -29,6 +29,7 @@ FREE = (
     "cluster.",
     "evaluation.",
     "data.evaluation",
+    "data.strict",
     "data.epochs",
     "optimiser.steps",
     "rollout.workers",

@@ -59,15 +59,20 @@ class Tasks:
 # -- problems ---------------------------------------------------------------------------------------------------------
 
 
-def read_files(paths: Sequence[str]) -> dict[str, Problem]:
-    """The problems of some files by id.
+def read_files(paths: Sequence[str], data: Data, display: Display) -> dict[str, Problem]:
+    """The problems of some files by id; the display names those that cannot be used.
 
     Raises:
-        ProofR1Error: a file cannot be read, or an id is in two of them.
+        ProofR1Error: a file cannot be read, an id is in two of them, or a problem cannot be used and ``data.strict`` is
+            set.
     """
     known: dict[str, Problem] = {}
     for path in paths:
         found = read_problems(path)
+        for line in found.left_out(path):
+            display.log(line)
+        if found.rejected and data.strict:
+            raise ProofR1Error(f"{path}: {len(found.rejected)} problems cannot be used, and data.strict is set")
         if twice := known.keys() & found.keys():
             raise ProofR1Error(f"{path}: problem {min(twice)!r} is in another file, too")
         known |= found
@@ -90,7 +95,7 @@ def trainable(problems: Sequence[Problem], data: Data) -> tuple[list[Problem], C
 
 def training_problems(config: Config, display: Display) -> list[Problem]:
     """The problems for training."""
-    problems, left_out = trainable(list(read_files(config.data.train).values()), config.data)
+    problems, left_out = trainable(list(read_files(config.data.train, config.data, display).values()), config.data)
     log_left_out(left_out, "training", display)
     return problems
 
@@ -99,7 +104,7 @@ def log_left_out(left_out: Counter[str], where: str, display: Display) -> None:
     """Log how many problems were left out for each reason."""
     for reason, count in left_out.items():
         if count:
-            display.log(f"{where}: {count} problem{'' if count == 1 else 's'} left out: {reason}")
+            display.log(f"{where}: {count} left out: {reason}")
 
 
 # -- prompts ----------------------------------------------------------------------------------------------------------
@@ -179,7 +184,9 @@ def _juxtaposed(step: ReferenceStep) -> ReferenceStep:
     return replace(step, conclusion=show(parse_formula(step.conclusion), "juxtaposed"))
 
 
-def demonstrations(tasks: Sequence[Task], tokenizer: PreTrainedTokenizerFast, config: Config) -> list[Demonstration]:
+def demonstrations(
+    tasks: Sequence[Task], tokenizer: PreTrainedTokenizerFast, config: Config, display: Display
+) -> list[Demonstration]:
     """The demonstrations of ``sft``: the completions of files, or else the reference proofs of the problems.
 
     Raises:
@@ -189,12 +196,17 @@ def demonstrations(tasks: Sequence[Task], tokenizer: PreTrainedTokenizerFast, co
     found: list[Demonstration] = []
     if data.demonstrations:
         by_id = {task.problem.id: task for task in tasks}
+        other = 0
         for path in data.demonstrations:
             for line in read_completions(path):
                 if not isinstance(line, Completion):
                     raise ProofR1Error(f"{path}, line {line.line}: {line.problem}")
                 if line.problem_id in by_id:
                     found.append(Demonstration(by_id[line.problem_id], line.completion))
+                else:
+                    other += 1
+        left_out = "the problem is unknown, or left out itself"
+        log_left_out(Counter({left_out: other}), "demonstrations", display)
     else:
         for task in tasks:
             prompt = prompt_text(task.problem, data, chat_of(tokenizer, data))

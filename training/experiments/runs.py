@@ -167,7 +167,7 @@ def score(config: Config, files: Sequence[Path]) -> Scores:
     """
     folder = Path(config.output)
     policy, _ = trained_policy(config)
-    problems = list(read_files(list(map(str, files))).values())
+    problems = list(read_files(list(map(str, files)), config.data, Display(Console(stderr=True))).values())
     found: Scores = {}
     for decoding, (temperature, samples) in DECODINGS.items():
         given = answers(policy, problems, config, temperature, samples, folder / "held-out" / f"{decoding}.jsonl")

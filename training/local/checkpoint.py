@@ -6,6 +6,7 @@ A checkpoint is a folder ``step-00000100`` with ``weights.safetensors`` (what is
 
 from __future__ import annotations
 
+import errno
 import shutil
 from pathlib import Path
 from pickle import UnpicklingError
@@ -53,12 +54,18 @@ def save(folder: Path, state: State, policy: Policy, optimiser: torch.optim.Opti
         state: where the run is.
         policy, optimiser: as they are now.
         keep: how many checkpoints stay.
+
+    Raises:
+        DataError: it cannot be written.
     """
 
     def write(new: Path) -> None:
         weights = {name: value.detach().cpu().contiguous() for name, value in policy.trained().items()}
         save_file(weights, new / "weights.safetensors")
-        torch.save(optimiser.state_dict(), new / "optimiser.pt")
+        try:
+            torch.save(optimiser.state_dict(), new / "optimiser.pt")
+        except RuntimeError as error:  # PyTorch does not say why it could not write
+            raise OSError(errno.EIO, "PyTorch could not write the whole file") from error
         (new / "state.json").write_bytes(msgspec.json.format(msgspec.json.encode(state), indent=1))
 
     write_folder(folder / f"step-{state.step:08}", write)

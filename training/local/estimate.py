@@ -131,17 +131,17 @@ def estimate(config: Config, display: Display) -> Estimate:
     proved = [task for task in tasks if task.problem.proofs][:ANSWERS]
     answer = float(config.rollout.max_response_tokens)
     if proved:
-        given = demonstrations(proved, tokenizer, config) if not config.data.demonstrations else []
+        given = demonstrations(proved, tokenizer, config, display) if not config.data.demonstrations else []
         answer = fmean([len(tokenizer.encode(one.answer)) for one in given]) if given else answer
     prompt = fmean([len(task.prompt) for task in tasks])
-    scored = len(list(read_files(config.data.evaluation))[: config.evaluation.problems])
+    scored = len(list(read_files(config.data.evaluation, config.data, display))[: config.evaluation.problems])
     forward = 2.0 * (parameters - embedding)
     back = 2 * forward if config.model.lora is None else forward
     again = forward if config.model.gradient_checkpointing else 0.0
     samples = config.rollout.samples
     imitation = isinstance(METHODS[config.method], Imitation)
     if imitation:
-        items = len(demonstrations(tasks, tokenizer, config))
+        items = len(demonstrations(tasks, tokenizer, config, display))
         step_work = config.batch.problems * (prompt + answer) * (forward + back + again)
     else:
         items = len(tasks)

@@ -16,6 +16,7 @@ import torch
 from msgspec import structs
 
 from proof_r1_formal import Problem, Settings
+from proof_r1_formal.outputs import check_folder, write_output
 from training.common.display import Display
 from training.common.folders import write_folder
 from training.common.logs import EvaluationRecord, ImitationRecord, Log, StepRecord
@@ -82,13 +83,13 @@ def train(config: Config, display: Display, *, stopping: Callable[[], bool] = la
     if not tasks:
         raise ConfigError("data.train", "there is no problem to train on")
     optimiser = make_optimiser(policy, config.optimiser)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.yaml").write_text(write_config(config), encoding="utf-8")
+    check_folder(folder)
+    write_output(folder / "config.yaml", write_config(config).encode())
     log = Log(folder, size=state.log, step=state.step, tensorboard=config.tensorboard)
     with _workers(config) as workers, log:
         learner: Learner
         if isinstance(METHODS[config.method], Imitation):
-            given = demonstrations(tasks, policy.tokenizer, config)
+            given = demonstrations(tasks, policy.tokenizer, config, display)
             learner = ImitationLearner(policy, optimiser, given, config, workers)
         else:
             learner = ReinforcementLearner(policy, optimiser, tasks, config, workers, folder / "rollouts")
@@ -243,7 +244,7 @@ def starting_state(config: Config) -> State:
 
 def evaluation_tasks(policy: Policy, config: Config, display: Display) -> tuple[Task, ...]:
     """The tasks of the evaluation."""
-    problems = list(read_files(config.data.evaluation).values())[: config.evaluation.problems]
+    problems = list(read_files(config.data.evaluation, config.data, display).values())[: config.evaluation.problems]
     return _tasks(problems, policy, config, display)
 
 

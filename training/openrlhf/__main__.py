@@ -18,6 +18,7 @@ from msgspec import structs
 from rich.console import Console
 
 from proof_r1_formal import ProofR1Error
+from proof_r1_formal.outputs import write_output
 from training.common.display import Display
 from training.common.start import check_same_run
 from training.config import Config, ConfigError, read_config, write_config
@@ -109,7 +110,7 @@ def claimed(config: Config) -> Iterator[Path]:
             if not config.checkpoint.resume:
                 raise ConfigError("checkpoint.resume", f"{folder} holds a run already; choose another output")
             check_same_run(config, file.read_text(encoding="utf-8"))
-        file.write_text(write_config(config), encoding="utf-8")
+        write_output(file, write_config(config).encode())
         yield file
 
 

@@ -18,6 +18,7 @@ from transformers import PreTrainedTokenizerFast
 
 from proof_r1_formal import Problem, Settings
 from proof_r1_formal.data.native import to_json
+from proof_r1_formal.outputs import write_output
 from training.common.display import Display
 from training.common.order import Order, Position
 from training.common.start import starting_model
@@ -96,15 +97,14 @@ def prepare(config: Config, display: Display) -> Prepared:
     tasks = _tasks(problems, tokenizer, config, display)
     place.prompts.parent.mkdir(parents=True, exist_ok=True)
     if config.method == "sft":
-        good = _verified(
-            _short_enough(demonstrations(tasks, tokenizer, config), tokenizer, config, display), config, display
-        )
+        given = demonstrations(tasks, tokenizer, config, display)
+        good = _verified(_short_enough(given, tokenizer, config, display), config, display)
         taught = _in_order(good, config)
         _write(place.prompts, [_demonstration(one, tokenizer, config) for one in taught])
         return Prepared(model, len(good), len(taught) // config.batch.problems)
     learned = _in_order(tasks, config)
     _write(place.prompts, [_prompt(task, tokenizer, config, evaluation=False) for task in learned])
-    scored = list(read_files(config.data.evaluation).values())[: config.evaluation.problems]
+    scored = list(read_files(config.data.evaluation, config.data, display).values())[: config.evaluation.problems]
     asked = _tasks(scored, tokenizer, config, display)
     _write(place.evaluation, [_prompt(task, tokenizer, config, evaluation=True) for task in asked])
     return Prepared(model, len(tasks), len(learned) // config.batch.problems)
@@ -178,4 +178,4 @@ def _demonstration(one: Demonstration, tokenizer: PreTrainedTokenizerFast, confi
 
 
 def _write(path: Path, rows: Iterable[msgspec.Struct]) -> None:
-    path.write_bytes(b"".join([msgspec.json.encode(row) + b"\n" for row in rows]))
+    write_output(path, b"".join([msgspec.json.encode(row) + b"\n" for row in rows]))

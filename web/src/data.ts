@@ -123,6 +123,7 @@ export interface Trace {
   used_closure: string[];
   consistency: string;
   faults?: string[]; // why the answer is not verified, or not rule-verified
+  cut?: boolean; // the budget for proofs and repairs was spent, so some are missing
   open?: [Model, Model];
   certificate?: Theorem;
   no_certificate?: string;

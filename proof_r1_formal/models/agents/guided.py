@@ -19,6 +19,8 @@ from proof_r1_formal.models.constrain import Offer, grammar_of
 from proof_r1_formal.models.prompts import PromptSet, messages
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 
+CHARACTERS = 128
+"""The most characters of a token: tokenizers have tokens of that many blanks."""
 _CONTINUE: dict[str, object] = {"continue_final_message": True, "add_generation_prompt": False}
 _PROBE: tuple[Message, ...] = (
     {"role": "user", "content": "Count to five."},
@@ -41,7 +43,8 @@ class Guided:
 
     Attributes:
         rules: that the proof may name.
-        sampling: of the replies; ``max_tokens`` is what a whole completion may take, steps taken back included.
+        sampling: of the replies; ``max_tokens`` is what a whole completion may take, steps taken back included, and it
+            bounds the characters, too.
         guide: what verifies the steps of one completion.
         plain: whether the endpoint gets one text in place of messages.
         offer: the field that takes a grammar, if there is one.
@@ -66,8 +69,10 @@ class Guided:
             stop = "}" if in_summary(text) else SUMMARY
             held = {} if grammar is None else self._held(grammar, text, watch)
             reply = await model.reply([*chat, *self._answer(shown)], self._sampling(shown, stop, left, held))
-            left -= _spent(reply)
             written, over = _written(reply, stop)
+            most = left * CHARACTERS
+            left -= _spent(reply)
+            written, over = written[:most], over or len(written) > most
             text, shown = text + written, shown + written
             while (seen := watch.look(text)) is not None:
                 match seen:
@@ -118,5 +123,8 @@ def _written(reply: Reply, stop: str) -> tuple[str, bool]:
 
 
 def _spent(reply: Reply) -> int:
-    """The tokens of a reply; at least one, and a token for each character if the endpoint does not count them."""
-    return max(1, len(reply.text) if reply.tokens is None else reply.tokens)
+    """The tokens of a reply: at least one, and as many as its characters need, whatever the endpoint counts.
+
+    If the endpoint does not count them, each character is a token.
+    """
+    return max(1, len(reply.text) if reply.tokens is None else reply.tokens, len(reply.text) // CHARACTERS)

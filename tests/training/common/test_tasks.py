@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import StringIO
+from pathlib import Path
 
 import pytest
 from msgspec import structs
+from rich.console import Console
 
-from proof_r1_formal import Problem, Settings
+from proof_r1_formal import Completion, Problem, ProofR1Error, Settings
+from proof_r1_formal.data.completions import write_completions
 from proof_r1_formal.models.prompts import contract, paper_question, question, short_question
-from training.common.tasks import Task, answer_text, demonstrations, make_tasks, prompt_text, sample_texts, trainable
+from training.common.display import Display
+from training.common.tasks import (
+    Task,
+    answer_text,
+    demonstrations,
+    make_tasks,
+    prompt_text,
+    read_files,
+    sample_texts,
+    trainable,
+)
 from training.config import Config
 from training.credit import is_flawless
 from training.local.model import Policy
@@ -71,8 +85,35 @@ def test_long_prompts_are_counted(policy: Policy, config: Config, problems: list
     assert made.left_out["prompt too long"] == sum(n > lengths[2] for n in lengths)
 
 
-def test_demonstrations_are_the_reference_proofs(policy: Policy, config: Config, tasks: tuple[Task, ...]) -> None:
-    given = demonstrations(tasks, policy.tokenizer, config)
+def test_demonstrations_are_the_reference_proofs(
+    policy: Policy, config: Config, tasks: tuple[Task, ...], display: Display
+) -> None:
+    given = demonstrations(tasks, policy.tokenizer, config, display)
     assert len(given) == sum(len(task.problem.proofs) for task in tasks)
     texts = set(sample_texts([task.problem for task in tasks], config.data))
     assert {one.answer for one in given} <= texts
+
+
+def test_unusable_problems_are_named_and_may_be_an_error(config: Config, tmp_path: Path) -> None:
+    good = Path(config.data.train[0]).read_text("utf-8").splitlines()[0]
+    file = tmp_path / "problems.jsonl"
+    file.write_text(f'{good}\n{{"id": "bad/1"}}\n', "utf-8")
+    said = Console(file=StringIO())
+    assert len(read_files([str(file)], config.data, Display(said))) == 1
+    shown = said.file.getvalue()  # type: ignore[attr-defined]
+    assert f"{file}, record 2: problem bad/1 is unusable: " in shown
+    assert f"{file}: 1 of 2 problems left out" in shown
+    with pytest.raises(ProofR1Error, match=r"1 problems cannot be used, and data\.strict is set"):
+        read_files([str(file)], structs.replace(config.data, strict=True), Display(said))
+
+
+def test_demonstrations_of_other_problems_are_counted(
+    policy: Policy, config: Config, tasks: tuple[Task, ...], tmp_path: Path
+) -> None:
+    file = tmp_path / "answers.jsonl"
+    write_completions(file, [Completion(problem_id=name, completion="") for name in (tasks[0].problem.id, "x", "y")])
+    said = Console(file=StringIO())
+    data = structs.replace(config.data, demonstrations=(str(file),))
+    given = demonstrations(tasks, policy.tokenizer, structs.replace(config, data=data), Display(said))
+    assert len(given) == 1
+    assert "demonstrations: 2 left out" in said.file.getvalue()  # type: ignore[attr-defined]

@@ -86,3 +86,21 @@ def test_evaluation_only(config: Config, proof_r1: Run, tmp_path: Path) -> None:
     assert "evaluation after 0 steps" in scored.stderr
     assert (Path(config.output) / "evaluations" / "step-00000000.jsonl").exists()
     assert not (Path(config.output) / "model").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("room", [30_000, 500_000])
+def test_a_full_disk_is_named(room: int, config: Config, tmp_path: Path) -> None:
+    """No file may grow beyond a limit: there is room for the log, then for the weights but not for the optimiser."""
+    file, output = tmp_path / "config.yaml", tmp_path / "run"
+    file.write_text(write_config(config))
+    code = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room})); {MAIN}"
+    command = [sys.executable, "-c", code, "train", "--config", str(file), f"output={output}"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert told.returncode == 2
+    assert told.stderr.splitlines()[-1].startswith(
+        f"error: {output}/checkpoints/step-00000001: the file cannot be written: "
+    )
+    assert told.stderr.endswith("; make room there, or name another disk, and repeat the command\n")
+    assert "Traceback" not in told.stderr
+    assert not list(output.rglob("*.new"))

@@ -1,0 +1,82 @@
+"""Every command after every install: an extra that is absent stops only what needs it, and is then named."""
+
+from __future__ import annotations
+
+import subprocess
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal.cli import COMMANDS
+from tests.environments import EXTRAS, ROOT, installed, linked
+from tests.models.scripted import Script, saying, serving
+from tests.patience import PATIENCE
+
+HELP = """
+import sys
+from traceback import print_exc
+from proof_r1_formal import cli
+for name in cli.COMMANDS:
+    try:
+        cli.app([name, "--help"], standalone_mode=False)
+    except BaseException:
+        print(name, "does not show its help", file=sys.stderr)
+        print_exc()
+"""
+PROBLEMS = str(ROOT / "examples" / "problems.jsonl")
+
+
+def run(environment: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False, encoding="utf-8"
+    )
+
+
+def check_help(environment: dict[str, str]) -> None:
+    done = run(environment, "python", "-c", HELP)
+    assert done.stderr == ""
+    for name in COMMANDS:
+        assert f" {name} [OPTIONS]" in done.stdout
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_every_command_shows_its_help_after_any_install(extra: str, tmp_path: Path) -> None:
+    try:
+        environment = linked(tmp_path, extra)
+    except PackageNotFoundError as error:
+        pytest.skip(f"{error.name} is not installed here")
+    check_help(environment)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("extra", [extra for extra in EXTRAS if extra not in ("openrlhf", "test")])
+def test_every_command_shows_its_help_after_pip(extra: str, tmp_path: Path) -> None:
+    """OpenRLHF requires GPUs, and the tests' requirements are for developers only."""
+    check_help(installed(tmp_path, *filter(None, [extra])))
+
+
+def test_an_environment_holds_what_its_extras_need_alone(tmp_path: Path) -> None:
+    code = "import importlib.util as u; print(*[m for m in ('lark', 'openai', 'numpy') if u.find_spec(m)])"
+    found = {}
+    for extra in ("", "models"):
+        folder = tmp_path / (extra or "alone")
+        folder.mkdir()
+        found[extra] = run(linked(folder, extra), "python", "-c", code).stdout.split()
+    assert found == {"": ["lark"], "models": ["lark", "openai"]}
+
+
+@pytest.mark.parametrize("command", ["sample", "review"])
+def test_an_endpoint_needs_the_extra_models_alone(command: str, tmp_path: Path) -> None:
+    arguments = ["--problems", PROBLEMS, "--out", str(tmp_path / "out")]
+    if command == "review":
+        arguments += ["--completions", str(ROOT / "examples" / "completions.jsonl"), "--n", "1"]
+    for name in ("alone", "with"):
+        (tmp_path / name).mkdir()
+    with serving(Script(lambda _: saying('{"verdict": "valid", "reason": ""}'))) as url:
+        refused = run(linked(tmp_path / "alone"), "proof-r1", command, "--model", url, *arguments)
+        done = run(linked(tmp_path / "with", "models"), "proof-r1", command, "--model", url, *arguments)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("error: ")
+    assert "pip install 'proof-r1-formal[models]'" in refused.stderr
+    assert done.returncode == 0, done.stderr
