@@ -14,7 +14,7 @@ from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.report import Code, Finding, StepReport
 from proof_r1_formal.rules.schema import GOAL_BINDING, Rule
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.oracle import Oracle
 
 Consistency: TypeAlias = Literal["consistent", "inconsistent", "undecided"]
@@ -70,7 +70,7 @@ def binding_findings(
         case Unknown(reason, detail):
             why = f"{reason}: {detail}"
             message = f"whether the conclusion is that of {option.id} stayed undecided ({why})"
-            return (Finding(Code.BINDING_UNDECIDED, message),)
+            return (Finding(Code.BINDING_UNDECIDED, message, broken=reason is Reason.BROKEN),)
 
 
 def answer_findings(
@@ -106,7 +106,8 @@ def answer_findings(
         yield Finding(Code.INCONSISTENT_PREMISES, "the premises contradict each other, so everything follows from them")
     elif isinstance(contradiction, Unknown):
         why = f"{contradiction.reason}: {contradiction.detail}"
-        yield Finding(Code.UNDECIDED, f"whether the premises have a model stayed undecided ({why})")
+        message = f"whether the premises have a model stayed undecided ({why})"
+        yield Finding(Code.UNDECIDED, message, broken=contradiction.reason is Reason.BROKEN)
     if option.label == UNCERTAIN:
         if uncertain == "refuted":
             yield Finding(Code.NOT_UNCERTAIN, "the premises entail the goal or its negation")

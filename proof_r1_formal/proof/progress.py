@@ -13,7 +13,7 @@ from proof_r1_formal.logic.fingerprint import fingerprints_differ, single
 from proof_r1_formal.logic.syntax import Formula
 from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
 from proof_r1_formal.proof.report import Code, Finding
-from proof_r1_formal.solvers.base import Entailed, Refuted, Unknown
+from proof_r1_formal.solvers.base import Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.oracle import Oracle
 
 
@@ -91,4 +91,5 @@ def _finding(answer: Entailed | Unknown, code: Code, message: str, *names: str) 
     """What an answer other than a clear no says of the progress."""
     if isinstance(answer, Entailed):
         return Finding(code, message, names)
-    return Finding(Code.PROGRESS_UNDECIDED, f"whether {message} stayed undecided ({answer.reason})", names)
+    undecided = f"whether {message} stayed undecided ({answer.reason})"
+    return Finding(Code.PROGRESS_UNDECIDED, undecided, names, broken=answer.reason is Reason.BROKEN)

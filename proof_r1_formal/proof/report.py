@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, cast
 import msgspec
 
 from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.solvers.base import Reason
 from proof_r1_formal.solvers.confirm import Evidence, EvidenceLevel
 
 if TYPE_CHECKING:
@@ -66,13 +65,6 @@ NOTES = frozenset({Code.UNUSED_DEPENDENCY, Code.COMPOUND_STEP})
 """Findings that make no verdict false."""
 
 
-_OF_QUESTIONS = frozenset({Code.UNDECIDED, Code.RULE_UNDECIDED, Code.PROGRESS_UNDECIDED, Code.BINDING_UNDECIDED})
-_BROKEN = f"stayed undecided ({Reason.BROKEN}"
-_BROKEN_WITH_DETAIL = tuple(
-    [f"whether the {asked} {_BROKEN}: " for asked in ("dependencies entail the conclusion", "premises have a model")]
-)
-
-
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One reason for a verdict.
 
@@ -80,17 +72,13 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         code: what it is about.
         message: a sentence for people.
         dependencies: ids of the dependencies (of an action) or of the actions (of an answer) that it is about.
+        broken: whether a question is undecided because the solver is broken.
     """
 
     code: Code
     message: str
     dependencies: tuple[str, ...] = ()
-
-    @property
-    def broken(self) -> bool:
-        """Whether a question is undecided because the solver is broken."""
-        with_detail = self.message.startswith(_BROKEN_WITH_DETAIL)
-        return self.code in _OF_QUESTIONS and (with_detail or self.message.endswith(f"{_BROKEN})"))
+    broken: bool = False
 
 
 class ModelReport(msgspec.Struct, frozen=True, gc=False):

@@ -23,7 +23,7 @@ from proof_r1_formal.proof.progress import AdmittedConclusions, progress_finding
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport
 from proof_r1_formal.rules.check import Match, NoMatch, Undecided
 from proof_r1_formal.rules.schema import GOAL_BINDING
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown, engine_of
+from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown, engine_of
 from proof_r1_formal.solvers.confirm import Evidence
 from proof_r1_formal.solvers.oracle import Metered
 
@@ -202,7 +202,7 @@ class StepChecker:
                 verdict.countermodel = None if model is None else ModelReport.of(model)
             case Unknown(reason, detail):
                 problem = f"whether the dependencies entail the conclusion stayed undecided ({reason}: {detail})"
-                verdict.findings.append(Finding(Code.UNDECIDED, problem))
+                verdict.findings.append(Finding(Code.UNDECIDED, problem, broken=reason is Reason.BROKEN))
 
     def _rule_check(
         self,
@@ -252,8 +252,8 @@ class StepChecker:
                 if rule == GOAL_BINDING:
                     problem += "; the last action binds an option's formula that is one of its dependencies"
                 verdict.findings.append(Finding(Code.NO_RULE_MATCH, problem))
-            case Undecided(reason):
-                verdict.findings.append(Finding(Code.RULE_UNDECIDED, f"{rule}: {reason}"))
+            case Undecided(why, broken):
+                verdict.findings.append(Finding(Code.RULE_UNDECIDED, f"{rule}: {why}", broken=broken))
         return None
 
 

@@ -32,7 +32,7 @@ from proof_r1_formal.rules.forms import covered, normal_form, stated
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Condition, Rule, Schema
 from proof_r1_formal.rules.spine import Element, Spine
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown
+from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.solvers.oracle import QUESTION, Oracle
 
 CHECK_BUDGET: Final = 10_000
@@ -81,9 +81,11 @@ class Undecided(msgspec.Struct, frozen=True):
 
     Attributes:
         reason: the undecided question.
+        broken: whether it is undecided because the solver is broken.
     """
 
     reason: str
+    broken: bool = False
 
 
 RuleResult: TypeAlias = Match | NoMatch | Undecided
@@ -121,7 +123,7 @@ def check_rule(
         return step.compound or Undecided("the budget of the rule check is spent")
     finally:
         oracle.charge(budget - step.left)
-    return step.compound or (Undecided(step.open_question) if step.open_question else NoMatch())
+    return step.compound or (Undecided(step.open_question, step.broken) if step.open_question else NoMatch())
 
 
 class _Step:
@@ -136,6 +138,7 @@ class _Step:
     def __init__(self, dependencies: tuple[Formula, ...], conclusion: Formula, oracle: Oracle, budget: int) -> None:
         self.compound: Match | None = None
         self.open_question = ""
+        self.broken = False
         self.left = budget
         self._dependencies = dependencies
         self._conclusion = conclusion
@@ -147,6 +150,7 @@ class _Step:
 
     def _yes(self, answer: Answer) -> bool:
         if isinstance(answer, Unknown):
+            self.broken = self.broken or (not self.open_question and answer.reason is Reason.BROKEN)
             self._leave_open(f"a question of the rule stayed undecided ({answer.reason})")
         return isinstance(answer, Entailed)
 

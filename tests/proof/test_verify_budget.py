@@ -122,3 +122,9 @@ def test_a_finding_says_whether_the_solver_is_broken(reason: Reason) -> None:
     assert {finding.code for finding in asked} == undecided
     assert any(odd in finding.message for finding in findings)
     assert [finding for finding in findings if finding.broken] == (asked if reason is Reason.BROKEN else [])
+
+
+def test_no_message_makes_a_solver_broken() -> None:
+    message = "whether the dependencies entail the conclusion stayed undecided (broken: it is not)"
+    assert not Finding(Code.UNDECIDED, message).broken
+    assert Finding(Code.BINDING_UNDECIDED, "", broken=True).broken
