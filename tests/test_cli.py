@@ -622,3 +622,22 @@ def test_an_option_with_one_value_is_not_given_twice(name: str, tmp_path: Path) 
     assert result.returncode == 2
     assert "Invalid value for '-c' / '--completions': it is given 2 times, and it takes one value" in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "command", [("verify",), ("evaluate",), ("show", "--id", "garden/2"), ("report",)], ids=" ".join
+)
+def test_commands_count_steps_without_evidence(tmp_path: Path, command: tuple[str, ...]) -> None:
+    name, *rest = command
+    out = ["--out", str(tmp_path / "out")] if name in ("verify", "report") else []
+    done = run(name, *INPUTS, *rest, *out, "--solver", "z3")
+    assert done.returncode == 0, done.stderr
+    assert "an answer without evidence, which verifies nothing" in " ".join(done.stderr.split())
+    assert "no evidence was checked" not in done.stderr
+
+
+def test_verify_says_that_no_evidence_was_checked(tmp_path: Path) -> None:
+    done = run("verify", *INPUTS, "--out", str(tmp_path / "out"), "--solver", "z3", "--evidence", "none")
+    assert "no evidence was checked (--evidence none)" in done.stderr
+    assert "rule-verified (no evidence checked)" in done.stderr
+    assert "answer without evidence" not in done.stderr

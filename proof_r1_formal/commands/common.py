@@ -19,6 +19,7 @@ from proof_r1_formal.data.problem import Problem, ProblemSet, shown_id
 from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.engines import PROCESSES, RAY
 from proof_r1_formal.errors import DataError, ProofR1Error
+from proof_r1_formal.metrics.summary import Doubts
 from proof_r1_formal.outputs import STANDARD_STREAM, LineFile, check_output, is_standard_output, is_stream
 from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
 from proof_r1_formal.solvers.confirm import EvidenceLevel
@@ -212,18 +213,24 @@ def log_skipped(left_out: LeftOut) -> None:
         log(f"skipped: {problem}")
 
 
-def finish(left_out: LeftOut, *, broken: int = 0) -> None:
-    """Report skipped lines and questions that a broken solver left undecided.
+def finish(left_out: LeftOut, doubts: Doubts | None = None) -> None:
+    """Report skipped lines, verdicts without evidence, and questions that a broken solver left undecided.
 
-    The status is 1 if there are any, or if problems were left out.
+    The status is 1 if lines or problems were left out, or the solver is broken.
     """
+    doubts = doubts or Doubts()
     log_skipped(left_out)
     if left_out.lines:
         log(f"{counted(len(left_out.lines), 'line was', 'lines were')} skipped; everything else was checked")
-    if broken:
-        questions = counted(broken, "question is", "questions are")
+    if doubts.unchecked:
+        log("no evidence was checked (--evidence none): “verified” rests on the solver")
+    if doubts.unsupported:
+        have = counted(doubts.unsupported, "step has", "steps have")
+        log(f"{have} an answer without evidence, which verifies nothing (“evidence”: “unsupported” in the reports)")
+    if doubts.broken:
+        questions = counted(doubts.broken, "question is", "questions are")
         log(f"{questions} undecided because the solver is broken; the findings say how. Choose another with --solver")
-    if left_out.lines or left_out.problems or broken:
+    if left_out.lines or left_out.problems or doubts.broken:
         raise typer.Exit(1)
 
 

@@ -43,6 +43,7 @@ from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.data.sources import stem
 from proof_r1_formal.metrics.measures import LEAST_RESAMPLES, Contract, Eligibility, Sample
 from proof_r1_formal.metrics.metrics_tables import metrics_tables
+from proof_r1_formal.metrics.summary import Doubts
 from proof_r1_formal.metrics.tables import Table, to_csv, to_json, to_latex, to_markdown, to_rich
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings
@@ -164,7 +165,7 @@ def evaluate(
         write_output(diagnosis, "".join(assessor.diagnosed).encode("ascii"))
     if plots is not None:
         log(f"{counted(len(draw(results, plots)), 'picture')} written to {plots}")
-    finish(left_out, broken=assessor.broken)
+    finish(left_out, assessor.doubts)
 
 
 def _slug(title: str) -> str:
@@ -197,7 +198,7 @@ class _Assessor:
         diagnoses: whether to note every entailed step under a wrong rule.
         left_out: what cannot be used.
         diagnosed: the noted steps, a line of JSON each.
-        broken: number of questions that are undecided because the solver is broken.
+        doubts: what makes the verdicts doubtful.
     """
 
     settings: Settings
@@ -209,7 +210,7 @@ class _Assessor:
     left_out: LeftOut
     diagnoses: bool
     diagnosed: list[str] = field(default_factory=list)
-    broken: int = 0
+    doubts: Doubts = field(default_factory=Doubts)
 
     def assess(self, key: Key, known: ProblemSet, completions: Path, rules: str, seen: Catalogue) -> Assessment:
         """The assessment of a file."""
@@ -253,7 +254,7 @@ class _Assessor:
     def _noted(self, key: Key, examined: Iterable[Examined]) -> Iterator[Examined]:
         """The same, with the steps and the undecided questions noted."""
         for one in examined:
-            self.broken += one.report.broken
+            self.doubts.add(one.report)
             for misnamed in one.misnamed if self.diagnoses else ():
                 record = {**key._asdict(), **misnamed_record(one.report, misnamed)}
                 self.diagnosed.append(f"{to_json_line(record)}\n")
@@ -289,9 +290,9 @@ def best(
 
     settings = Settings(solver=solver, rules=rules, answers=cache)
     examined = examine_many(known, noted(), settings=settings, workers=workers, engine=engine(ray))
-    broken = 0
+    doubts = Doubts()
     for one in with_progress(examined, "examining", count_lines(completions)):
-        broken += one.report.broken
+        doubts.add(one.report)
         candidates.setdefault(one.report.problem_id, []).append(one.candidate())
     chosen = {problem_id: best_of(of) for problem_id, of in candidates.items()}
     write_completions(out, [read[problem_id, one.sample] for problem_id, one in chosen.items()])
@@ -301,4 +302,4 @@ def best(
         f"{counted(len(chosen), 'completion')} written to {out}: {certified} certified, "
         f"{len(chosen) - certified - silent} with the most frequent answer, {silent} without an answer"
     )
-    finish(left_out, broken=broken)
+    finish(left_out, doubts)

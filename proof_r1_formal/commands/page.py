@@ -75,4 +75,4 @@ def report(
     html = page(verifier, known, shown, title=title, certificates=certificates, kernel=checked_by, seen=summary.add)
     write_output(out, html)
     log(f"{counted(len(usable), 'trace')} written to {out} ({len(html) / 1e6:.1f} MB)")
-    finish(left_out, broken=summary.broken)
+    finish(left_out, summary.doubts)

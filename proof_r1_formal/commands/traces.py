@@ -39,7 +39,7 @@ from proof_r1_formal.commands.common import (
     usable_completions,
     with_progress,
 )
-from proof_r1_formal.metrics.summary import Summary
+from proof_r1_formal.metrics.summary import Doubts, Summary
 from proof_r1_formal.outputs import LineFile, is_stream
 from proof_r1_formal.proof.batch import Settings, verify_many, verify_to_lines
 from proof_r1_formal.proof.report import TraceReport, decode, encode
@@ -105,7 +105,7 @@ def verify(
         given += [] if lean is None else ["--lean", lean]
         command = ["proof-r1", "report", *given, "-o", "report.html"]
         log(f"next: {shlex.join(command)}")
-    finish(left_out, broken=summary.broken)
+    finish(left_out, summary.doubts)
 
 
 def show(
@@ -130,12 +130,12 @@ def show(
     chosen = (
         c for c in usable_completions(completions, known, left_out) if c.problem_id == id and sample in (None, c.sample)
     )
-    count = broken = 0
+    count, doubts = 0, Doubts()
     for report in verify_many(known, chosen, settings=Settings(solver=solver, rules=rules, atomic=atomic)):
         OUT.print(trace(problem, report))
         count += 1
-        broken += report.broken
+        doubts.add(report)
     if not count:
         log_skipped(left_out)
         fail(f"{completions} has no completion of problem {id!r}{'' if sample is None else f', sample {sample}'}")
-    finish(left_out, broken=broken)
+    finish(left_out, doubts)

@@ -7,11 +7,33 @@ have the definitions of :mod:`proof_r1_formal.metrics.evaluation`, which drops r
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.metrics.measures import Measure, Part
 from proof_r1_formal.metrics.outcomes import step_parts
 from proof_r1_formal.proof.report import TraceReport
+
+
+@dataclass(slots=True)
+class Doubts:
+    """What makes verdicts doubtful, counted over reports.
+
+    Attributes:
+        broken: number of questions that are undecided because the solver is broken.
+        unsupported: number of steps whose verdict on entailment has no evidence.
+        unchecked: number of reports for which no evidence was checked.
+    """
+
+    broken: int = 0
+    unsupported: int = 0
+    unchecked: int = 0
+
+    def add(self, report: TraceReport) -> None:
+        """Count a report."""
+        self.broken += report.broken
+        self.unsupported += report.unsupported
+        self.unchecked += report.evidence == "none"
 
 
 class Summary:
@@ -21,14 +43,12 @@ class Summary:
         problems: the problems of the reports, by id.
 
     Attributes:
-        broken: number of questions that are undecided because the solver is broken.
-        unsupported: number of steps whose verdict on entailment has no evidence.
+        doubts: what makes the verdicts doubtful.
     """
 
     def __init__(self, problems: Mapping[str, Problem]) -> None:
         self._problems = problems
-        self.broken = self.unsupported = 0
-        self._unchecked = False
+        self.doubts = Doubts()
         self._traces = 0
         self._verified = self._rule_verified = 0
         self._right: Part = (0, 0)
@@ -36,9 +56,7 @@ class Summary:
 
     def add(self, report: TraceReport) -> None:
         """Count a report."""
-        self.broken += report.broken
-        self.unsupported += report.unsupported
-        self._unchecked |= report.evidence == "none"
+        self.doubts.add(report)
         self._traces += 1
         self._verified += report.verified
         self._rule_verified += report.rule_verified
@@ -51,14 +69,14 @@ class Summary:
 
     def rows(self) -> list[tuple[str, str]]:
         """Names and values, in the order in which they are shown."""
-        word = " (no evidence checked)" if self._unchecked else ""
+        word = " (no evidence checked)" if self.doubts.unchecked else ""
         return [
             ("traces", f"{self._traces}"),
             ("answers right", _share(self._right)),
             (f"verified{word}", _share((self._verified, self._traces))),
             (f"rule-verified{word}", _share((self._rule_verified, self._traces))),
             *((f"{measure} of steps", _share(part)) for measure, part in self._steps.items()),
-            *([("steps without evidence", f"{self.unsupported}")] if self.unsupported else []),
+            *([("steps without evidence", f"{self.doubts.unsupported}")] if self.doubts.unsupported else []),
         ]
 
 

@@ -197,6 +197,8 @@ def page(
         "package": f"proof-r1-formal {__version__}",
         "rules": verifier.rule_system,
         "solver": verifier.oracle.solver.name,
+        "evidence": verifier.evidence,
+        "unsupported": sum(report.unsupported for report in reports),
         "certificates": len(wanted),
         "chunk": CHUNK,
         "problems": [_problem(verifier, problems[name]) for name in numbers],

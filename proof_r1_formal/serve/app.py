@@ -105,7 +105,7 @@ def build(pool: Pool, access: Access) -> ASGIApp:
         title="proof-r1", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None, redirect_slashes=False
     )
     app.secured = access.token is not None
-    jobs = _Jobs(pool, access)
+    jobs = _Jobs(pool, access, metrics)
     asking = APIRouter(dependencies=[Depends(_check_parameters)])
     _add_verification(asking, jobs)
     _add_other_jobs(asking, jobs)
@@ -123,6 +123,7 @@ class _Jobs:
 
     pool: Pool
     access: Access
+    metrics: Metrics
 
     @asynccontextmanager
     async def body(self, request: Request, kind: type[_T]) -> AsyncIterator[_T]:
@@ -150,6 +151,7 @@ class _Jobs:
     async def reports(self, jobs: Sequence[Job]) -> Response:
         """The reports that the jobs make."""
         reports = [_content(outcome) for outcome in await self.outcomes(jobs)]
+        self.metrics.unsupported.inc(sum([report.count(UNSUPPORTED) for report in reports]))
         return _json(b'{"reports":[' + b",".join(reports) + b"]}")
 
 
@@ -348,6 +350,10 @@ def _completion(query: str, prompt: str) -> str:
 
 
 # -- replies ----------------------------------------------------------------------------------------------------------
+
+
+UNSUPPORTED = b'"evidence":"unsupported"'
+"""What the report on a step has if its verdict has no evidence; in a text of the completion, the quotes are escaped."""
 
 
 def _content(outcome: Outcome) -> bytes:

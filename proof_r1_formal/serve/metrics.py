@@ -40,6 +40,9 @@ class Metrics:
         self._seconds = Histogram(
             "proof_r1_request_seconds", "Time from head to reply.", ("route",), buckets=_BOUNDS, registry=self._registry
         )
+        self.unsupported = Counter(
+            "proof_r1_unsupported_steps", "Steps whose verdict on entailment has no evidence.", registry=self._registry
+        )
 
     def answered(self, route: str, status: int, seconds: float) -> None:
         """A request was answered; ``route`` is a path of the service, not what a client wrote."""

@@ -32,7 +32,14 @@ from proof_r1_formal.solvers.base import Entailed
 EXAMPLES = 3
 """Number of examples for each kind of error."""
 _RULE_CODES = frozenset(
-    {Code.RULE_UNTRUSTED_DEPENDENCY, Code.UNKNOWN_RULE, Code.NO_RULE_MATCH, Code.RULE_UNDECIDED, Code.BINDING_MISMATCH}
+    {
+        Code.RULE_UNTRUSTED_DEPENDENCY,
+        Code.UNKNOWN_RULE,
+        Code.NO_RULE_MATCH,
+        Code.RULE_UNDECIDED,
+        Code.BINDING_MISMATCH,
+        Code.BINDING_UNDECIDED,
+    }
 )
 
 
@@ -143,7 +150,7 @@ def _misnamed(
     # max() takes the first of equals, so the catalogue's order decides between rules that need as many.
     actual = max(own or alternatives, key=lambda one: len(one.dependencies), default=None)
     reason = next(finding.code for finding in step.findings if finding.code in _RULE_CODES)
-    if over:
+    if over or step.evidence == "unsupported":  # no rule is the remedy for a step without a proof
         return Misnamed(index, declared, reason, alternatives, None, Remedy.UNDECIDED)
     if actual is None:
         remedy = Remedy.SEVERAL_STEPS

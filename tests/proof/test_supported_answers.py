@@ -18,10 +18,22 @@ from proof_r1_formal.solvers.oracle import Metered
 from tests.builders import completion, problem
 
 GB = "GOAL_BINDING"
-ONLY_Z3 = "(∀x (F(x) ↔ ¬F(f(x)))) → ∃x (F(x) ∧ ¬F(f(x)))"
-"""A formula that Z3 finds valid, and no engine of the package proves."""
+VALID = "∀x (F(x) → F(x))"
 INFINITE = ("∀x ∃y less(x, y)", "∀x ¬less(x, x)", "∀x ∀y ∀z (less(x, y) ∧ less(y, z) → less(x, z))")
 """Premises that have models, but no finite one."""
+
+
+class Proofless(EmbeddedSolver):
+    """An engine without proofs for questions about a predicate."""
+
+    def __init__(self, predicate: str) -> None:
+        super().__init__()
+        self._predicate = predicate
+
+    def decide(self, query: Query) -> Answer:
+        answer = super().decide(query)
+        asked = self._predicate in show(query.conclusion)
+        return Entailed(None, answer.steps, "z3") if asked and isinstance(answer, Entailed) else answer
 
 
 class Faulty(EmbeddedSolver):
@@ -43,7 +55,7 @@ def bind(premise: str, goal: str, verifier: Verifier | None = None, *, option: s
 
 
 def test_a_step_on_a_solvers_word_is_not_verified() -> None:
-    report = bind("P(a)", f"P(a) ∧ ({ONLY_Z3})")
+    report = bind("P(a)", f"P(a) ∧ ({VALID})", Verifier(Proofless("F")))
     (step,) = report.actions
     assert (step.semantic, step.rule, step.signal) == (True, False, 0.3)
     assert (step.evidence, step.engine) == ("unsupported", "z3")
@@ -53,8 +65,8 @@ def test_a_step_on_a_solvers_word_is_not_verified() -> None:
 
 
 def test_a_binding_on_a_solvers_word_binds_nothing() -> None:
-    case = problem("P(a)", goal=f"P(a) ∧ ({ONLY_Z3})")
-    report = Verifier().verify(case, completion(("h_goal_true", ["h1"], "P(a)", GB)))
+    case = problem("P(a)", goal=f"P(a) ∧ ({VALID})")
+    report = Verifier(Proofless("F")).verify(case, completion(("h_goal_true", ["h1"], "P(a)", GB)))
     assert (report.verified, report.rule_verified) == (False, False)
     assert report.findings[0].code is Code.BINDING_UNDECIDED
     assert "only z3 says yes" in " ".join([finding.message for finding in report.actions[0].findings])

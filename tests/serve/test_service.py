@@ -14,10 +14,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from proof_r1_formal import Premise, Problem, Verifier, catalogue, parse_formula, three_way_options, verify
+from proof_r1_formal import Premise, Problem, Verifier, catalogue, get_solver, parse_formula, three_way_options, verify
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.native import from_json, to_json
 from proof_r1_formal.errors import ServiceError
+from proof_r1_formal.proof.report import encode
+from proof_r1_formal.serve.app import UNSUPPORTED
 from proof_r1_formal.serve.messages import MAX_COMPLETIONS
 from tests.patience import PATIENCE
 from tests.serve.asking import COMPLETIONS, PROBLEMS, RIGHT, ROOT, asked, metrics
@@ -160,3 +162,14 @@ def test_it_does_what_its_description_says(service: Any) -> None:
     run = subprocess.run([*command, *options], capture_output=True, text=True, timeout=PATIENCE)
     assert run.returncode == 0, run.stdout
     assert service.client.health().status == "ok"
+
+
+def test_steps_without_evidence_are_counted_in_reports_as_written(service: Any) -> None:
+    """The service passes reports on as bytes, so it counts in them; no text of a completion counts."""
+    assert "proof_r1_unsupported_steps_total" in metrics(service)
+    [said, believed] = [Verifier(solver) for solver in (None, get_solver("z3"))]
+    text = RIGHT.completion.replace("s1", '\\"evidence\\":\\"unsupported\\"')
+    for verifier in (said, believed):
+        report = verifier.verify(PROBLEMS[RIGHT.problem_id], text)
+        assert encode(report).count(UNSUPPORTED) == report.unsupported
+    assert report.unsupported > 0

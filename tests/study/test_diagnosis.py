@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -11,11 +12,16 @@ from hypothesis import strategies as st
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.query import Query
+from proof_r1_formal.logic.syntax import Iff
 from proof_r1_formal.metrics.measures import INVALID_RULE
 from proof_r1_formal.proof.inquiry import INQUIRY_STEPS
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
+from proof_r1_formal.rules.schema import GOAL_BINDING
+from proof_r1_formal.solvers.base import Answer, Entailed
+from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.study.diagnosis import (
     Alternative,
     Diagnosis,
@@ -227,3 +233,34 @@ def test_examining_many_is_examining_each(workers: int) -> None:
     found = list(examine_many({PROBLEM.id: PROBLEM}, completions, workers=workers))
     assert found == [examine(Verifier(rules=TRAIN), PROBLEM, completion) for completion in completions]
     assert [one.certified for one in found] == [True, False, False, False] * 6
+
+
+class Proofless(EmbeddedSolver):
+    """An engine that proves nothing: its every "yes" is without evidence."""
+
+    def decide(self, query: Query) -> Answer:
+        answer = super().decide(query)
+        return replace(answer, proof=None) if isinstance(answer, Entailed) else answer
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "reason"), [("glad(tom) ∨ late(cup)", Code.RULE_UNDECIDED), ("late(cup)", Code.RULE_UNDECIDED)]
+)
+def test_no_rule_is_the_remedy_for_a_step_without_evidence(conclusion: str, reason: Code) -> None:
+    verifier = Verifier(Proofless())
+    names = [premise.id for premise in PROBLEM.premises]
+    content = text(action("s1", conclusion, *names[:3], *names[4:], rule="MODUS_TOLLENS"))
+    (one,) = misnamed_steps(verifier, PROBLEM, content, verifier.verify(PROBLEM, content))
+    assert (one.reason, one.remedy, one.alternatives) == (reason, Remedy.UNDECIDED, ())
+
+
+def test_a_binding_that_is_undecided_has_a_reason() -> None:
+    class Hesitant(EmbeddedSolver):
+        def decide(self, query: Query) -> Answer:
+            answer = super().decide(query)
+            return replace(answer, proof=None) if isinstance(query.conclusion, Iff) else answer
+
+    verifier, case = Verifier(Hesitant()), built("G(b) → G(a)", "G(b)", goal="G(a) ∧ ∀x (G(x) → G(x))")
+    content = text(action("s1", "G(a)", "h1", "h2"), action("h_goal_true", "G(a)", "s1", rule=GOAL_BINDING))
+    (one,) = misnamed_steps(verifier, case, content, verifier.verify(case, content))
+    assert one.reason is Code.BINDING_UNDECIDED

@@ -54,6 +54,8 @@ export interface Index {
   package: string;
   rules: string;
   solver: string;
+  evidence: "none" | "checked" | "kernel";
+  unsupported: number; // steps whose verdict on entailment has no evidence
   certificates: number;
   chunk: number;
   problems: Problem[];

@@ -65,6 +65,8 @@ export function Overview({ setFilter }: { setFilter: (filter: Filter) => void })
         {index.tables.map((table) => <TableView table={table} />)}
       </details>
       <footer class="quiet small">
+        {index.evidence === "none" && "No evidence was checked: all verdicts rest on the solver. "}
+        {index.unsupported > 0 && `${index.unsupported} steps have an answer without evidence; they verify no answer. `}
         Made by {index.package}. Each step shows the evidence for its verdict: a rechecked proof, a rechecked countermodel, or only the solver’s answer.
       </footer>
     </article>
