@@ -10,7 +10,7 @@
 # make audit DATA=FOLDER    write docs/audit.md: the completions of the benchmark data on every installed solver
 # make generation DATA=FOLDER  write docs/generation/: generated problems compared with ProverQA
 # make compare              write docs/generated-queries.json: the engine compared with Z3 on 100,000 generated queries
-# make soundness            write docs/soundness.json: 100,000 steps, 20,000 traces, 60,000 forged proofs, and 16,213 edits that search for undeserved rewards
+# make soundness            write docs/soundness.json: 100,000 steps, 20,000 traces, 60,000 forged proofs, and 13,871 edits that search for undeserved rewards
 # make mutants              write docs/mutants.md: plant faults in the trusted modules and count those that no test notices
 # make fuzz SECONDS=600     fuzz each reader of external text for this time
 # make test-openrlhf        test the engine openrlhf on CPUs, in .venv-openrlhf (make setup-openrlhf); part of `make test`

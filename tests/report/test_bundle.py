@@ -14,6 +14,8 @@ import pytest
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.errors import DataError, ProofR1Error
+from proof_r1_formal.proof.certify import certify_verified
+from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode, write_bundle
 from proof_r1_formal.solvers import get_solver
@@ -67,25 +69,6 @@ def test_bundles_are_accepted(name: str, tmp_path: Path) -> None:
     path.write_bytes(encode(BUNDLES[name]()))
     found = run(path)
     assert (found.returncode, found.stderr) == (0, ""), found.stdout
-
-
-@pytest.mark.shared
-def test_bundles_of_benchmark_traces_are_accepted(shared_data: Path, tmp_path: Path) -> None:
-    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
-    verifier = Verifier()
-    samples: Counter[str] = Counter()
-    traces = []
-    for line in (shared_data / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines()[::5]:
-        record = json.loads(line)
-        name = f"{record['difficulty']}/{record['problem_id']}"
-        item = Completion(problem_id=name, sample=samples[name], completion=record["response"])
-        samples[name] += 1
-        traces.append((item, verifier.verify(problems[name], item.completion, sample=item.sample)))
-    path = tmp_path / "bundle.json"
-    write_bundle(path, verifier, problems, traces)
-    found = run(path)
-    assert found.returncode == 0, found.stdout
-    assert "450 problems, 270 traces" in found.stdout
 
 
 def test_a_bundle_of_nothing_is_accepted() -> None:
@@ -230,3 +213,24 @@ def test_unpaired_surrogates_are_kept() -> None:
     data = made(PEOPLE, "<think>\ud800</think>")
     assert data["traces"][0]["completion"] == "<think>\ud800</think>"
     assert refusal(data) is None
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_reports_certificates_and_bundles_agree_on_benchmark_data(shared_data: Path) -> None:
+    """On 1,350 completions, an answer is verified exactly if it has a certificate, and the bundle of all holds."""
+    problems = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
+    verifier, samples = Verifier(), Counter[str]()
+    traces: list[tuple[Completion, TraceReport]] = []
+    for line in (shared_data / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        name, text = f"{record['difficulty']}/{record['problem_id']}", record["response"]
+        report = verifier.verify(problems[name], text, sample=samples[name])
+        certification = certify_verified(verifier, problems[name], text, report)
+        assert (certification.certificate is not None) == report.verified, (name, samples[name])
+        traces.append((Completion(problem_id=name, sample=samples[name], completion=text), report))
+        samples[name] += 1
+    data = json.loads(encode(bundle(verifier, problems, traces)))
+    accepted = checker.check(checker.Node(data), False, 10**9)
+    assert accepted.startswith("ok: 450 problems, 1350 traces, 7586 steps")
+    assert "and 0 verdicts without evidence" in accepted
