@@ -30,6 +30,7 @@ from training.reward_search import (
     Found,
     Kind,
     first_batch,
+    gain,
     improves,
     search,
     table,
@@ -73,11 +74,21 @@ def test_the_search_finds_a_planted_fault(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_search_finds_a_total_that_no_token_carries(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong rollout that stops at </think> has no token of an action; it then earned 0 and lost nothing."""
-    monkeypatch.setattr("training.methods.whole", lambda tokens, actions: Alignment((NOBODY,) * tokens, (0,) * actions))
+
+    def nobody(tokens: int, actions: int) -> Alignment:
+        return Alignment((NOBODY,) * tokens, (0,) * actions)
+
+    monkeypatch.setattr("training.methods.whole", nobody)
     presets: tuple[Literal["hardened", "shared"], ...] = ("hardened", "shared")
-    hardened, shared = search(Kind.WRONG, presets)
-    assert min(hardened.gain, shared.gain) > 1.0
-    assert "cut after" in hardened.edits[0] or hardened.edits[0] in ("empty block", "no summary")
+    assert all(one.gain > 1.0 for one in search(Kind.WRONG, presets))
+    thoughts, _, _ = HONEST[Kind.WRONG].completion.partition("\n")
+    assert thoughts.endswith("</think>")
+    for preset in presets:
+        credit = CreditSettings(preset=preset)
+        assert gain(thoughts, Kind.WRONG, credit, first_batch(credit)) > 1.0
+        monkeypatch.undo()
+        assert gain(thoughts, Kind.WRONG, credit, first_batch(credit)) <= 0.0
+        monkeypatch.setattr("training.methods.whole", nobody)
 
 
 FRAGMENTS = (
