@@ -3,38 +3,57 @@
 In: text in any notation of the design (Unicode, ASCII, LaTeX, juxtaposition, S-expressions). Out: a closed formula, or
 a :class:`~proof_r1_formal.errors.ParseError` that says where, what was expected, and shows a caret.
 
-Four stages: the lexer splits the text into tokens; ``logic.readings`` refuses those with two plausible readings;
+Five stages: the lexer splits the text into tokens; ``logic.readings`` refuses those with two plausible readings;
 ``logic.scopes`` makes the reach of every quantifier explicit with parentheses; the LALR parser builds a tree, which
-:class:`_Resolver` turns into a formula, deciding which names are variables. The number of tokens and their nesting are
-bounded.
+:class:`_Resolver` turns into a formula, deciding which names are variables, and whose names it checks. The last three
+are done for each convention (``logic.conventions``), and the text is refused if they lead to different meanings. The
+number of tokens and their nesting are bounded.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, reduce
 from itertools import pairwise
 from typing import Any, Literal
 
 from lark import Lark, Token, Tree
-from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from proof_r1_formal.errors import ParseError
+from proof_r1_formal.logic.conventions import NOTATIONS, Convention, Grouping
 from proof_r1_formal.logic.readings import (
+    SIMPLE_VARIABLE,
     AmbiguousError,
+    Scope,
+    is_textbook_atom,
     is_universal,
+    look,
+    placeholder,
+    require_clear_characters,
     require_no_list_marker,
+    require_one_reading,
+    require_prefix_notation,
+    unclear_symbol,
+    same_look,
+    textbook_atom,
     unquoted,
+    unused,
 )
-from proof_r1_formal.logic.repair import QUOTED, ScopeError, TwoReadingsError
+from proof_r1_formal.logic.repair import QUOTED, TwoReadingsError, UnusedVariableError
 from proof_r1_formal.logic.scopes import (
     INSERTED,
     MAX_DEPTH,
-    InfixTokens,
-    PrefixTokens,
+    Tokens,
     TooMuchError,
+    bracketed,
     read_binder,
+    scopes,
+    such_that,
 )
+from proof_r1_formal.logic.show import show
+from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
     ENTITY,
@@ -55,10 +74,11 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
+from proof_r1_formal.logic.transform import functions_within, miniscoped, regrouped
 from proof_r1_formal.resources import resource
 
 
-def parse_by_grammar(text: str) -> Formula:
+def parse_by_grammar(text: str, convention: Convention = NOTATIONS["strict"]) -> Formula:
     """Read one formula in any notation, and say what is wrong where there is none.
 
     Raises:
@@ -66,23 +86,81 @@ def parse_by_grammar(text: str) -> Formula:
     """
     if not text.strip():
         raise ParseError(text, 0, "an empty formula")
-    unnamed = QUOTED.sub('""', text)  # a name may hold anything
-    prefix = unnamed.lstrip().startswith("(") and _LOOKS_PREFIX.search(unnamed) is not None
+    unnamed = QUOTED.sub(lambda name: f'"{"_" * (len(name[0]) - 2)}"', text)  # a name may hold anything
     try:
+        require_clear_characters(unnamed)
         require_no_list_marker(text)
-        tree = _parser("prefix" if prefix else "infix").parse(text)
-    except UnexpectedCharacters as error:
-        offset = error.pos_in_stream or 0
-        raise ParseError(text, offset, _unexpected_character(text, offset)) from None
-    except UnexpectedToken as error:
-        raise _unexpected_token(text, error) from None
+        if unnamed.lstrip().startswith("(") and _LOOKS_PREFIX.search(unnamed) is not None:
+            tokens = _tokens(text, "prefix")
+            require_prefix_notation(tokens)
+            return _Resolver(text, "right").formula(_tree(text, "prefix", tokens))
+        return _only(text, _infix_readings(text, convention))
     except AmbiguousError as error:
         raise TwoReadingsError(text, error.offset, error.problem) from None
-    except TooMuchError as error:
-        raise ParseError(text, error.token.start_pos or 0, str(error)) from None
-    except UnexpectedEOF:
-        raise ParseError(text, len(text), "the formula ends too early") from None
-    return _Resolver(text).formula(tree)
+
+
+def _infix_readings(text: str, convention: Convention) -> Mapping[Formula, int]:
+    """The readings of a formula, each with the place that makes it another one than the first; at least one.
+
+    Raises:
+        AmbiguousError: the first cannot be read, or its tokens have two plausible readings.
+    """
+    found: dict[Formula, int] = {}
+    tokens = _tokens(text, "infix")
+    problem: ParseError | AmbiguousError | None = None
+    for variant in (tokens, such_that(tokens)):
+        if variant is not None:
+            try:
+                for formula, place in _readings(text, variant, convention).items():
+                    found.setdefault(formula, place)
+            except (ParseError, AmbiguousError) as error:
+                problem = problem or error
+    if not found:
+        assert problem is not None
+        raise problem
+    return found
+
+
+def _readings(text: str, tokens: list[Token], convention: Convention) -> dict[Formula, int]:
+    found: dict[Formula, int] = {}
+    seen: list[Mapping[int, Scope]] = []
+    for reach in convention.reaches:
+        within = scopes(tokens, reach)
+        if within in seen:
+            continue
+        if not seen:
+            require_one_reading(tokens, within)
+        seen.append(within)
+        place = min((index for index, scope in within.items() if seen[0][index] != scope), default=0)
+        try:
+            tree = _tree(text, "infix", bracketed(tokens, within))
+            for grouping in convention.implies:
+                resolver = _Resolver(text, grouping)
+                formula = resolver.formula(tree)
+                found.setdefault(formula, resolver.chain or tokens[place].start_pos or 0)
+                if resolver.chain is None:
+                    break
+        except ParseError:
+            if not found:
+                raise
+    return found
+
+
+def _only(text: str, readings: Mapping[Formula, int]) -> Formula:
+    """The formula, if all readings mean the same."""
+    first, *others = readings
+    for other in others:
+        if regrouped(miniscoped(other)) is not regrouped(miniscoped(first)):
+            one, two = [
+                shown if len(shown := show(each)) <= _SHOWN else f"{shown[:_SHOWN]}…" for each in (first, other)
+            ]
+            problem = f"may be read as '{one}' or as '{two}', because notations differ; write one of them"
+            raise TwoReadingsError(text, readings[other], problem)
+    return first
+
+
+_SHOWN = 160  # characters of a reading in a message
+_TEXTBOOK_ATOM = 4  # the longest proposition that may be a predicate and its arguments, like Rxya
 
 
 # An opening parenthesis directly before a binary operator, or a quantifier with its variables in parentheses.
@@ -96,8 +174,30 @@ _LOOKS_PREFIX = re.compile(
 @cache
 def _parser(notation: Literal["infix", "prefix"]) -> Lark:
     grammar = (resource("grammars") / f"{notation}.lark").read_text(encoding="utf-8")
-    postlex = InfixTokens() if notation == "infix" else PrefixTokens()
-    return Lark(grammar, parser="lalr", lexer="basic", postlex=postlex, maybe_placeholders=False)
+    return Lark(grammar, parser="lalr", lexer="basic", postlex=Tokens(), maybe_placeholders=False)
+
+
+def _tokens(text: str, notation: Literal["infix", "prefix"]) -> list[Token]:
+    parser = _parser(notation).parse_interactive(text)
+    try:
+        return list(parser.lexer_thread.lex(parser.parser_state))
+    except UnexpectedCharacters as error:
+        offset = error.pos_in_stream or 0
+        raise ParseError(text, offset, _unexpected_character(text, offset)) from None
+    except TooMuchError as error:
+        raise ParseError(text, error.token.start_pos or 0, str(error)) from None
+
+
+def _tree(text: str, notation: Literal["infix", "prefix"], tokens: Iterable[Token]) -> Tree[Token]:
+    parser = _parser(notation).parse_interactive()
+    last = None
+    try:
+        for last in tokens:
+            parser.feed_token(last)
+        tree: Tree[Token] = parser.feed_eof(last)
+    except UnexpectedToken as error:
+        raise _unexpected_token(text, error, parser.accepts()) from None
+    return tree
 
 
 # -- trees to formulas ------------------------------------------------------------------------------------------------
@@ -115,22 +215,30 @@ _BINARY: dict[str, type[Connective]] = {
 class _Resolver:
     """Builds the formula of a parse tree, deciding which names are variables."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, grouping: Grouping) -> None:
         self._text = text
-        self._bound: set[str] = set()
+        self._grouping = grouping
+        self.chain: int | None = None  # where a chain of → begins whose grouping matters
+        self._bound: dict[str, bool] = {}  # each variable, and whether it is ever written without quotes
         self._constants: dict[str, Token] = {}  # first use of each name as a constant
 
     def formula(self, tree: Tree[Token]) -> Formula:
         formula = self._formula(tree, {}, 0)
-        for name in self._constants:
+        looks = {look(name): name for name, plain in self._bound.items() if plain} if self._constants else {}
+        for name, token in self._constants.items():
             if name in self._bound:
-                raise ScopeError(
-                    self._text,
-                    self._constants[name].start_pos or 0,
-                    f"{name!r} stands outside the scope of its quantifier",
-                    name,
+                problem = (
+                    f"{name!r} stands outside the scope of its quantifier: put parentheses around the whole scope, or "
+                    "give the constant another name"
                 )
+                raise ParseError(self._text, token.start_pos or 0, problem)
+            if looks and token[0] != '"' and look(name) in looks:
+                self._refuse(token, same_look(name, looks[look(name)]))
         return formula
+
+    def _refuse(self, token: Token, problem: str | None) -> None:
+        if problem is not None:
+            raise TwoReadingsError(self._text, token.start_pos or 0, problem)
 
     def _formula(self, tree: Tree[Token], scope: dict[str, Var], depth: int) -> Formula:
         if depth > MAX_DEPTH:
@@ -141,14 +249,21 @@ class _Resolver:
             name = unquoted(parts[0].value)
             if name in scope:
                 raise ParseError(self._text, parts[0].start_pos, f"variable {name!r} is used as a predicate")
-            return Atom(name, self._arguments(parts, scope, depth))
+            arguments = self._arguments(parts, scope, depth)
+            self._require_symbol(parts[0], arguments)
+            if len(parts) == 1 and is_textbook_atom(name, scope) and parts[0][0] != '"':
+                self._refuse(parts[0], textbook_atom(name))
+            return Atom(name, arguments)
+        if rule == "implies" and len(parts) > 2:
+            self.chain = _start(parts[2])
+            return self._chain(Implies, parts, scope, depth)
         if rule in _BINARY:
             return _BINARY[rule](self._formula(parts[0], scope, depth + 1), self._formula(parts[1], scope, depth + 1))
         if rule == "chain":
             connective = _BINARY[parts[0].value.lower()]
             self._require_separate(parts)
             if len(parts) > 3:
-                return self._chain(connective, parts, scope, depth)
+                return self._chain(connective, parts[1:], scope, depth)
             # one frame per level, so that the deepest formula fits the stack
             return connective(self._formula(parts[1], scope, depth + 1), self._formula(parts[2], scope, depth + 1))
         match rule:
@@ -170,24 +285,54 @@ class _Resolver:
     def _quantified(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
         if len(parts) == 2:
             binder = read_binder(parts[0].value)
-            quantifier, variables = binder.quantifier, binder.variables
+            quantifier, variables, written = binder.quantifier, binder.variables, binder.written
         else:
             quantifier = ForAll if is_universal(parts[0].value) else Exists
-            variables = _prefix_variables(parts[1])
-        self._bound.update(v.name for v in variables)
+            variables, written = _prefix_variables(parts[1])
+        for variable, name in zip(variables, written, strict=True):
+            self._bound[variable.name] = self._bound.get(variable.name, False) or name[0] != '"'
         inner = {**scope, **{v.name: v for v in variables}}
         body = self._formula(parts[-1], inner, depth + len(variables))
-        for variable in reversed(variables):
+        for variable, name in zip(reversed(variables), reversed(written), strict=True):
+            if variable not in body.free and name[0] != '"':
+                self._refuse_unused(parts[0], name, body)
             body = quantifier(variable, body)
         return body
 
+    def _refuse_unused(self, head: Token, name: str, body: Formula) -> None:
+        """Refuse a variable that does not occur in its scope, with the name there that may be meant."""
+        others = [
+            other
+            for other, (kind, arity) in symbols(body).uses
+            if kind == "constant"
+            and (look(other) == look(name) or SIMPLE_VARIABLE.fullmatch(other))
+            or kind == "predicate"
+            and not arity
+            and len(other) <= _TEXTBOOK_ATOM
+            and name in other[1:]
+        ]
+        shown = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)").search(self._text, head.start_pos or 0)
+        if shown is None:  # glued to its quantifier: ∀x
+            offset = self._text.index(name, head.start_pos or 0)
+        else:
+            offset = shown.start()
+        other = others[0] if others else None
+        certain = other is None and SIMPLE_VARIABLE.fullmatch(name) is not None
+        raise UnusedVariableError(self._text, offset, unused(name, other), name if certain else None)
+
+    def _require_symbol(self, head: Token, arguments: tuple[Term, ...]) -> None:
+        """Refuse a name of a predicate or function that may be something else. Variables are no operands of connectives."""
+        if not any(isinstance(argument, Var) for argument in arguments):
+            names = [name for argument in arguments for name in functions_within(argument)]
+            self._refuse(head, unclear_symbol(head.value, names))
+
     def _chain(self, connective: type[Connective], parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
-        """An S-expression of three or more operands: → nests to the right, everything else to the left."""
-        deepest = depth + len(parts) - 2
+        """Three or more operands: → nests as the notation says, everything else to the left."""
+        deepest = depth + len(parts) - 1
         if deepest > MAX_DEPTH:
-            raise ParseError(self._text, parts[0].start_pos, f"a formula nested deeper than {MAX_DEPTH} levels")
-        operands = [self._formula(part, scope, deepest) for part in parts[1:]]
-        if connective is Implies:
+            raise ParseError(self._text, _start(parts[0]), f"a formula nested deeper than {MAX_DEPTH} levels")
+        operands = [self._formula(part, scope, deepest) for part in parts]
+        if connective is Implies and self._grouping == "right":
             return reduce(lambda right, left: Implies(left, right), reversed(operands))
         return reduce(connective, operands)
 
@@ -234,21 +379,24 @@ class _Resolver:
         if len(parts) == 1:
             if name in scope:
                 return scope[name]
+            self._refuse(head, placeholder(head.value))
             self._constants.setdefault(name, head)
             return App(name, ())
         if name in scope:
             raise ParseError(self._text, head.start_pos, f"variable {name!r} is used as a function")
         if tree.data == "term":  # prefix notation
-            return App(name, tuple([self._term(part, scope, depth + 1) for part in parts[1:]]))
-        return App(name, self._arguments(parts, scope, depth))
+            arguments = tuple([self._term(part, scope, depth + 1) for part in parts[1:]])
+        else:
+            arguments = self._arguments(parts, scope, depth)
+        self._require_symbol(head, arguments)
+        return App(name, arguments)
 
 
-def _prefix_variables(binders: Tree[Token]) -> tuple[Var, ...]:
-    variables = []
-    for binding in binders.children:
-        name, *sort = [str(token) for token in (binding.children if isinstance(binding, Tree) else [binding])]
-        variables.append(Var(unquoted(name), unquoted(sort[0]) if sort else ENTITY))
-    return tuple(variables)
+def _prefix_variables(binders: Tree[Token]) -> tuple[tuple[Var, ...], tuple[str, ...]]:
+    """The variables of an S-expression, and their names as written."""
+    bindings = [binding.children if isinstance(binding, Tree) else [binding] for binding in binders.children]
+    variables = [Var(unquoted(name), unquoted(sort[0]) if sort else ENTITY) for name, *sort in bindings]
+    return tuple(variables), tuple([str(name) for name, *_ in bindings])
 
 
 def _start(tree: Tree[Token]) -> int:
@@ -292,11 +440,11 @@ def _unexpected_character(text: str, offset: int) -> str:
     return f"unexpected character {shown}"
 
 
-def _unexpected_token(text: str, error: UnexpectedToken) -> ParseError:
+def _unexpected_token(text: str, error: UnexpectedToken, accepts: set[str]) -> ParseError:
     token: Token = error.token
     ends = token.type == "$END" or token.value == INSERTED
     offset = len(text) if ends else token.start_pos or 0
-    names = set(error.accepts or error.expected)
+    names = set(accepts or error.expected)
     if "_NOT" not in names:  # a term is expected: that `true` is a name there needs no mention
         names -= {"TOP", "BOTTOM"}
     expected = tuple(sorted({_DESCRIPTIONS.get(name, name) for name in names}))

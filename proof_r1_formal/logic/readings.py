@@ -1,8 +1,8 @@
 """Texts with two plausible readings: a strict parser rejects them and says both readings.
 
-In: a text, or the tokens of a formula and the scopes of its quantifiers. Out: nothing, or an :class:`AmbiguousError` at
-the place that can be read in two ways. The rules need no parse tree; ``docs/parsing.md`` lists them. A name in double
-quotes is never ambiguous.
+In: a text, the tokens of a formula and the scopes of its quantifiers, or what the parser made of a name. Out: nothing,
+or an :class:`AmbiguousError` at the place that can be read in two ways. ``docs/parsing.md`` lists the rules. A name in
+double quotes is never ambiguous.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 if TYPE_CHECKING:
     from lark import Token
@@ -21,13 +22,29 @@ QUANTIFIER_WORDS = frozenset({"forall", "all", "exists", "some"})
 RESERVED_WORDS = QUANTIFIER_WORDS | {"not", "and", "or", "xor", "implies", "iff", "true", "false"}
 """Words that are operators, quantifiers and truth values in any case, and no names unless in quotes."""
 
-LOOK_ALIKES: Mapping[str, str] = {**dict.fromkeys("vVν˅", "∨"), **dict.fromkeys("ΛɅʌ˄", "∧")}
+LOOK_ALIKES: Mapping[str, str] = {**dict.fromkeys("vVνᴠⅴⅤⱱ˅ᐯꓦ", "∨"), **dict.fromkeys("ΛɅʌᴧ˄ᐱꓥ", "∧")}
 """Letters that people type for a connective -> the connective."""
+TURNED_LETTERS = "ƎǝⱻᴲⱯɐᗄꓯ"
+"""Letters that people type for a quantifier."""
+_SAME_LOOK = str.maketrans(
+    "асеорхуіјѕһԁԛԝАВЕКМНОРСТХУІЈЅονικχαργιΑΒΕΖΗΙΚΜΝΟΡΤΥΧıɑ", "aceopxyijshdqwABEKMHOPCTXYIJSovikxapyiABEZHIKMNOPTYXia"
+)
+"""Cyrillic, Greek and other letters that look like Latin ones."""
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
+
+CONNECTIVE_WORDS = _words(
+    "conj disj equiv equivalence equivalent ex exist foreach for_all if iff imp impl implication imply ite lnot lxor nand "
+    "neg negation nor only_if unless xnor"
+)
+"""Words for connectives and quantifiers, in any case, that no rule of a grammar has, and no symbols with arguments."""
+INFIX_WORDS = CONNECTIVE_WORDS | _words(
+    "because but cap cup else land leftrightarrow lor oplus otimes rightarrow then to vee wedge whenever"
+)
+"""Words, in any case, that are not between two other names."""
 
 PROSE_FIRST = _words(
     "an any because but each either every everyone everything he if it neither no nobody nor nothing she that the then "
@@ -100,6 +117,39 @@ def require_no_list_marker(text: str) -> None:
     raise AmbiguousError(offset, problem)
 
 
+_UNCLEAR = re.compile(
+    r"(?P<control>[\t\v\f\x1c-\x1f\x85\u2028\u2029]|\r(?!\n)|\n(?=(?:eg|eq|e|ot)(?!\w)))"
+    r"|(?P<number>(?<![\w.])\d{1,3}(?:,\d{3})+(?!\w))"
+    r"|(?P<joined>(?<![\w&])(?:\w+&\w+(?=\()|(?:[A-Z]{2,}&[A-Z]+|[A-Z]+&[A-Z]{2,})(?![\w&])))"
+)
+
+
+def require_clear_characters(text: str) -> None:
+    """Refuse control characters for blanks, ``1,000`` and ``AT&T(x)``.
+
+    Args:
+        text: of the formula, with names in quotes made harmless.
+
+    Raises:
+        AmbiguousError: the text has one of them.
+    """
+    found = _UNCLEAR.search(text)
+    if found is None:
+        return
+    part = found[0]
+    if found.lastgroup == "number":
+        problem = f"{part!r} may be one number, written '\"{part}\"', or two arguments, written with a blank"
+    elif found.lastgroup == "joined":
+        left, _, right = part.partition("&")
+        problem = f"{part!r} may be one name, written '\"{part}\"', or '{left} ∧ {right}', written with blanks"
+    else:
+        problem = (
+            f"U+{ord(part[0]):04X} may be a blank or part of a LaTeX command that lost its backslash (JSON reads "
+            "'\\t' as a tab and needs '\\\\to'); write a space or the sign"
+        )
+    raise AmbiguousError(found.start(), problem)
+
+
 def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> None:
     """Refuse the tokens of an infix formula that a person might read in another way than the grammar does.
 
@@ -115,6 +165,8 @@ def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) ->
     for index, token in enumerate(tokens):
         if token.type == "GLUED":
             raise _ambiguous(token, _glued(token.value))
+        if token.type == "_XOR" and token.value == "^":
+            raise _ambiguous(token, "'^' may be ⊕ (exclusive or) or ∧ (and); write the sign that is meant")
         if token.type not in ("NAME", "CALL"):
             continue
         if token.value.lower() in QUANTIFIER_WORDS:
@@ -125,6 +177,9 @@ def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) ->
             last = index
             while last + 1 < len(tokens) and tokens[last + 1].type == "NAME":
                 last += 1
+                _require_one_line(tokens[last - 1], tokens[last])
+            if last + 1 < len(tokens) and tokens[last + 1].type == "_LPAR":
+                _require_one_line(tokens[last], tokens[last + 1])
             if last > index:
                 in_list = in_list or _lists(tokens)
             _require_words(
@@ -162,6 +217,8 @@ def _require_words(
     before = tokens[first - 1].type if first else ""
     behind = tokens[last + 1].type if last + 1 < len(tokens) else ""
     for place, word in enumerate(words):
+        if "." in word.value[1:] and word.value[0] != '"' and (place or len(words) > 1) and not _DECIMAL.search(word):
+            raise _ambiguous(word, _dotted(word.value))
         follows = place > 0 or before == "_RPAR"
         goes_on = place < len(words) - 1 or behind in ("CALL", "_LPAR", "_NOT", "BINDER")
         if word.value in LOOK_ALIKES and word.value not in bound and follows and goes_on:
@@ -199,6 +256,14 @@ def _require_words(
         )
 
 
+def _require_one_line(name: Token, following: Token) -> None:
+    if following.line != name.line:
+        problem = (
+            f"a line ends between {str(name)!r} and {str(following)!r}, which may be one application or two formulas"
+        )
+        raise _ambiguous(following, f"{problem}; write it on one line")
+
+
 def _argument_or_formula(text: str) -> str:
     return (
         f"{text!r} may be another argument of the application before it, written 'P(x, …)', or another formula, with a "
@@ -220,7 +285,7 @@ def _require_no_prose(words: Sequence[Token], shown: str, bound: set[str], *, co
         if (
             (is_head and text.lower() in PROSE_FIRST)
             or (not is_head and (text in PROSE_ANYWHERE or CONTRACTION.fullmatch(text)))
-            or (not is_head and not is_last and text in PROSE_INSIDE)
+            or (not is_head and not is_last and (text in PROSE_INSIDE or text.lower() in INFIX_WORDS))
         ):
             arguments = ", ".join([*[each.value for each in words[1:]], *([] if complete else ["…"])])
             raise _ambiguous(
@@ -239,7 +304,7 @@ def _look_alike(letter: str) -> str:
 
 
 def _require_bindings(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> None:
-    """Check that long variables occur in their scopes, and that no list of variables goes on as a predicate."""
+    """Check that no variable may be that of an outer quantifier, and no list of variables goes on as a predicate."""
     if not scopes:
         return
     places: dict[str, list[int]] = {}
@@ -256,14 +321,6 @@ def _require_bindings(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> N
                 places.setdefault(name, []).append(index)
                 bound_until[name] = max(bound_until.get(name, 0), scope.end)
     for index, scope in scopes.items():
-        for written in scope.variables:
-            if written[0] != '"' and not SIMPLE_VARIABLE.fullmatch(written):
-                found = places[written]
-                place = bisect_left(found, index + 1)
-                if place == len(found) or found[place] >= scope.end:
-                    shown = re.search(rf"(?<!\w){re.escape(written)}(?!\w)", scope.written)
-                    offset = (tokens[index].start_pos or 0) + (shown.start() if shown else 0)
-                    raise AmbiguousError(offset, _unused(scope.written.strip(), written))
         head = index + 1
         if not scope.dotted and head + 1 < scope.end and tokens[head].type == "NAME":
             name = tokens[head].value
@@ -281,11 +338,20 @@ def _is_argument(tokens: Sequence[Token], index: int) -> bool:
     return before in ("NAME", "_COMMA", *_EQUALITY) or opens
 
 
-def _unused(binder: str, variable: str) -> str:
-    return (
-        f"{binder!r} may bind the variable {variable!r}, which does not occur in its scope, or be a quantifier and "
-        f"other words; put a blank behind the variable that is meant, or write '\"{variable}\"'"
-    )
+def unused(variable: str, other: str | None) -> str:
+    """What is wrong with a quantifier whose variable does not occur in its scope.
+
+    Args:
+        variable: its name.
+        other: a name in the scope that may be meant, if there is one.
+    """
+    bound = f"{variable!r} is bound here and does not occur in its scope"
+    useless = f"a variable without use, written '\"{variable}\"'"
+    if other is not None:
+        return f"{bound}: {other!r} may stand for it or contain it, or it is {useless}"
+    if SIMPLE_VARIABLE.fullmatch(variable):
+        return f"{bound}: another name may be meant, or it is {useless}"
+    return f"{bound}: it may be a shorter variable and other words, with a blank between them, or {useless}"
 
 
 def _inner_or_outer(scope: Scope, name: str) -> str:
@@ -301,6 +367,69 @@ def _variable_or_predicate(scope: Scope, name: str, arguments: str) -> str:
     return (
         f"{name!r} may be another variable, written '{sign} {name}. …' with a dot, or a predicate, "
         f"written '{name}{arguments}'"
+    )
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+_DECIMAL = re.compile(r"\d\.\d")
+
+
+def unclear_symbol(written: str, names: Collection[str]) -> str | None:
+    """What is unclear about a name that stands for a predicate or a function; None if nothing is.
+
+    Args:
+        written: the name as written.
+        names: of the constants among its arguments, and within these.
+    """
+    if written[0] == '"':
+        return None
+    if "." in written and not _DECIMAL.search(written):
+        return _dotted(written)
+    if written.lower() in CONNECTIVE_WORDS:
+        return f"{written!r} may be a connective or quantifier, which has a sign, or a name, written '\"{written}\"'"
+    if written[0] in TURNED_LETTERS or (written[0] in "EA" and written[1:] in names):
+        return (
+            f"{written!r} may be a quantifier and a variable, written '∃x' or '∀x', or a name, written '\"{written}\"'"
+        )
+    return placeholder(written)
+
+
+def placeholder(written: str) -> str | None:
+    """What is unclear about a name of underscores alone, as written; None for other names."""
+    if written.strip("_"):
+        return None
+    return f"{written!r} may be a name, written '\"{written}\"', or stand for something that is left open"
+
+
+def _dotted(name: str) -> str:
+    left, _, right = name.partition(".")
+    return (
+        f"{name!r} may be one name, written '\"{name}\"', or {left!r}, a dot and {right!r}, with a blank between them"
+    )
+
+
+def is_textbook_atom(name: str, variables: Collection[str]) -> bool:
+    """Whether a proposition may be a predicate and its arguments, as in ``Fx`` and ``Rxy``: all of these are variables."""
+    return len(name) > 1 and name[0].isupper() and all(letter in variables for letter in name[1:])
+
+
+def textbook_atom(name: str) -> str:
+    """What is wrong with such a proposition."""
+    return f"{name!r} may be '{name[0]}({', '.join(name[1:])})' or a proposition, written '\"{name}\"'"
+
+
+def look(name: str) -> str:
+    """The name as a reader sees it, who may not tell letters of several alphabets, styles or cases apart."""
+    lower = name.lower()
+    return lower if name.isascii() else normalize("NFKC", name).translate(_SAME_LOOK).lower()
+
+
+def same_look(constant: str, variable: str) -> str:
+    """What is wrong with a constant that looks like a variable of the formula."""
+    return (
+        f"{constant!r} may be the variable {variable!r}, which it looks like, or another name; write the variable, or "
+        f"'\"{constant}\"'"
     )
 
 

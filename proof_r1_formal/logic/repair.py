@@ -24,16 +24,16 @@ class Repaired:
     repairs: tuple[str, ...]
 
 
-class ScopeError(ParseError):
-    """A name outside the scope of its quantifier."""
-
-    def __init__(self, text: str, offset: int, problem: str, name: str) -> None:
-        super().__init__(text, offset, problem)
-        self.name = name
-
-
 class TwoReadingsError(ParseError):
     """A text with two plausible readings, which repair must not choose between."""
+
+
+class UnusedVariableError(TwoReadingsError):
+    """A variable that does not occur in its scope; ``name``: of the variable, if no other name can be meant."""
+
+    def __init__(self, text: str, offset: int, problem: str, name: str | None) -> None:
+        super().__init__(text, offset, problem)
+        self.name = name
 
 
 # A name in quotes, or one that does not end: what follows an opening quote always matches, so the work is linear.
@@ -76,11 +76,12 @@ def repaired(text: str, parse: Callable[[str], Formula]) -> Repaired:
 def _repair_step(text: str, error: ParseError) -> tuple[str, str] | None:
     """The text with one thing repaired, and what it was; nothing that carries meaning is dropped."""
     unnamed = QUOTED.sub(lambda name: "_" * len(name[0]), text)
+    if isinstance(error, UnusedVariableError) and error.name is not None:
+        start, name = error.location.offset, error.name
+        changed = f"{text[:start]}{json.dumps(name)}{text[start + len(name) :]}"
+        return changed, f"read {name!r} as a variable that its quantifier binds in vain"
     if isinstance(error, TwoReadingsError) or not _SIGN.search(unnamed):
         return None
-    if isinstance(error, ScopeError):
-        name = json.dumps(error.name)
-        return f"∀{name} ({text})", f"closed the formula over {error.name!r}, which stands outside its quantifier"
     stripped = unnamed.rstrip(_JUNK)
     if stripped != unnamed.rstrip():
         return text[: len(stripped)], f"dropped {text[len(stripped) :].strip()!r} at the end"

@@ -3,7 +3,8 @@
 In: formulas. Out: a :class:`Signature`, or a :class:`SignatureError` that names both uses of a symbol that clash.
 
 Predicates and terms are two namespaces: ``Tiger(Tiger)`` has a predicate and a constant of one name, which have nothing
-to do with each other. Functions and constants are one namespace.
+to do with each other. Functions and constants are one namespace. A name is not a predicate and a function with arguments:
+``P(a) = b`` beside the predicate ``P`` has another meaning than its writer believes.
 
 Sorts are inferred: variables declare one. Every argument place, constant and function result takes the sort of what
 meets it; what meets nothing sorted is of the default sort. ``likes(x, rome)`` under ``∀x:Person`` makes the first place
@@ -233,6 +234,9 @@ def _require_one_use(uses: Mapping[tuple[str, Use], None]) -> None:
     known: dict[_Symbol, Use] = {}
     for name, use in uses:
         first = known.setdefault((use[0] == "predicate", name), use)
+        other = known.get((use[0] != "predicate", name))
+        if other is not None and (use[0] == "function" or other[0] == "function"):
+            first = other
         if first != use:
             raise SignatureError(name, _described(*first), _described(*use))
 

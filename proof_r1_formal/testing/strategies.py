@@ -142,7 +142,7 @@ def signatures(
 ) -> SearchStrategy[Signature]:
     """Signatures with at least one predicate. A sort may be without constants.
 
-    A predicate and a constant or function may have one name: they are different symbols.
+    A predicate and a constant may have one name: they are different symbols.
 
     Args:
         symbols: names of sorts, predicates and functions; plain ones if None.
@@ -198,7 +198,10 @@ def _signatures(
         predicate_names = draw(several(len(predicates)))
         needed = len(constants) + len(functions)
         reused = named | _one_of(tuple(predicate_names))
-        names = iter(draw(st.lists(reused, min_size=needed, max_size=needed, unique=True)))
+        chosen = draw(st.lists(reused, min_size=needed, max_size=needed, unique=True))
+        if not set(chosen[len(constants) :]).isdisjoint(predicate_names):
+            reject()
+        names = iter(chosen)
         return Signature(
             {
                 name: tuple([sorts[number] for number in arguments])

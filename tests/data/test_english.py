@@ -280,7 +280,7 @@ def test_what_is_no_sentence_is_refused_with_the_place(sentence: str, column: in
     "formula",
     [
         *("P(a) ∨ Q(a)", "R(a, b, c)", "P", "a = b", "⊤", "¬¬red(Bob)", "∃x (P(x) → P(x))", "red(bob)"),
-        *("∀x (red(Bob) → cold(Bob))", "red(The_cat)", "∀x (red(x) → ∀y cold(y))"),  # read as another formula
+        *('∀"x" (red(Bob) → cold(Bob))', "red(The_cat)", "∀x (red(x) → ∀y cold(y))"),  # read as another formula
     ],
 )
 def test_formulas_that_no_sentence_says(formula: str) -> None:

@@ -284,7 +284,7 @@ NON_INSTANCES = [
 ]
 
 NOT_ENTAILED = [
-    ("CE", "∀x P(x) ↔ B |- D → B"),  # a truth table tells one side of the conclusion alone
+    ("CE", "(∀x P(x)) ↔ B |- D → B"),  # a truth table tells one side of the conclusion alone
     ("CE", "B ↔ ∀x P(x) |- B → D"),
     ("IE", "A → B; B |- A"),
     ("MT", "A → B; ¬A |- ¬B"),
