@@ -95,7 +95,7 @@ def _check_ids(draft: Draft, data: ProblemRecord) -> None:
 
 def _premises(draft: Draft, records: Iterable[PremiseRecord]) -> Iterator[Premise]:
     for record in records:
-        formula = draft.formula(f"premise {record.id}", record.formula, english=record.text)
+        formula = draft.formula(f"premise {record.id}", record.formula)
         if formula is not None:
             source = record.formula if record.source is None else record.source
             yield Premise(record.id, formula, source, record.text)

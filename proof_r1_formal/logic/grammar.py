@@ -13,7 +13,7 @@ number of tokens and their nesting are bounded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, reduce
 from itertools import pairwise
 from typing import Any, Literal
@@ -35,13 +35,13 @@ from proof_r1_formal.logic.readings import (
     require_no_list_marker,
     require_one_reading,
     require_prefix_notation,
-    unclear_symbol,
     same_look,
     textbook_atom,
+    unclear_symbol,
     unquoted,
     unused,
 )
-from proof_r1_formal.logic.repair import QUOTED, TwoReadingsError, UnusedVariableError
+from proof_r1_formal.logic.repair import QUOTED, TwoReadingsError, UnusedVariableError, both
 from proof_r1_formal.logic.scopes import (
     INSERTED,
     MAX_DEPTH,
@@ -52,7 +52,6 @@ from proof_r1_formal.logic.scopes import (
     scopes,
     such_that,
 )
-from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.symbols import symbols
 from proof_r1_formal.logic.syntax import (
     BOTTOM,
@@ -74,7 +73,7 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.logic.transform import functions_within, miniscoped, regrouped
+from proof_r1_formal.logic.transform import functions_within, surely_equivalent
 from proof_r1_formal.resources import resource
 
 
@@ -150,16 +149,12 @@ def _only(text: str, readings: Mapping[Formula, int]) -> Formula:
     """The formula, if all readings mean the same."""
     first, *others = readings
     for other in others:
-        if regrouped(miniscoped(other)) is not regrouped(miniscoped(first)):
-            one, two = [
-                shown if len(shown := show(each)) <= _SHOWN else f"{shown[:_SHOWN]}…" for each in (first, other)
-            ]
-            problem = f"may be read as '{one}' or as '{two}', because notations differ; write one of them"
+        if not surely_equivalent(first, other):
+            problem = f"may be read as {both(first, other)}, because notations differ; write one of them"
             raise TwoReadingsError(text, readings[other], problem)
     return first
 
 
-_SHOWN = 160  # characters of a reading in a message
 _TEXTBOOK_ATOM = 4  # the longest proposition that may be a predicate and its arguments, like Rxya
 
 
@@ -290,7 +285,7 @@ class _Resolver:
             quantifier = ForAll if is_universal(parts[0].value) else Exists
             variables, written = _prefix_variables(parts[1])
         for variable, name in zip(variables, written, strict=True):
-            self._bound[variable.name] = self._bound.get(variable.name, False) or name[0] != '"'
+            self._bound[variable.name] = name[0] != '"' or self._bound.get(variable.name, False)
         inner = {**scope, **{v.name: v for v in variables}}
         body = self._formula(parts[-1], inner, depth + len(variables))
         for variable, name in zip(reversed(variables), reversed(written), strict=True):
@@ -304,12 +299,8 @@ class _Resolver:
         others = [
             other
             for other, (kind, arity) in symbols(body).uses
-            if kind == "constant"
-            and (look(other) == look(name) or SIMPLE_VARIABLE.fullmatch(other))
-            or kind == "predicate"
-            and not arity
-            and len(other) <= _TEXTBOOK_ATOM
-            and name in other[1:]
+            if (kind == "constant" and (look(other) == look(name) or SIMPLE_VARIABLE.fullmatch(other)))
+            or (kind == "predicate" and not arity and len(other) <= _TEXTBOOK_ATOM and name in other[1:])
         ]
         shown = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)").search(self._text, head.start_pos or 0)
         if shown is None:  # glued to its quantifier: ∀x

@@ -138,11 +138,11 @@ def _reaches(tokens: Sequence[Token], reach: Reach) -> tuple[dict[int, int], dic
         def among(found: Mapping[str, list[int]], names: Sequence[str] = names, end: int = end) -> bool:
             return any(_stands(found.get(name, []), end, group_end[index]) for name in names)
 
-        if binder.far and reach in ("usual", "long"):
-            end = far[index] = group_end[index]
-        elif reach != "tight" and among(free):
-            end = far[index] = group_end[index]
-        elif reach == "long" and not _encloses(tokens, index + 1) and not among(bound):
+        if (
+            (binder.far and reach in ("usual", "long"))
+            or (reach != "tight" and among(free))
+            or (reach == "long" and not _encloses(tokens, index + 1) and not among(bound))
+        ):
             end = far[index] = group_end[index]
         ends[index] = end
         for name in names:

@@ -289,6 +289,11 @@ def _regrouped(formula: Formula) -> Formula:
     return formula
 
 
+def surely_equivalent(first: Formula, second: Formula) -> bool:
+    """Whether two closed formulas are equivalent by bound names, the grouping of ∧ and ∨, and the scopes of quantifiers."""
+    return first is second or regrouped(miniscoped(first)) is regrouped(miniscoped(second))
+
+
 @once
 def miniscoped(formula: Formula) -> Formula:
     """An equivalent formula in which every quantifier stands as far inside as it can.
