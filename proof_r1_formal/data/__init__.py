@@ -58,8 +58,8 @@ def read_problems(
         format: the format of the records; ``auto`` recognises it by the keys of the first record with known keys.
         repair: whether to repair formulas that do not parse, with notes; None is the format's default: yes for
             noisy data (folio), no for all others.
-        notation: the notation of formulas, for what notations read differently; None is the format's default: ``strict``,
-            which rejects such a formula, for all formats so far, because their files have none.
+        notation: the notation of formulas, for what notations read differently; None is the format's default:
+            ``strict``, which rejects such a formula. The files of the known formats have none.
         progress: called with the number of records read and their total.
 
     Returns:

@@ -303,16 +303,13 @@ class _Resolver:
             or (kind == "predicate" and not arity and len(other) <= _TEXTBOOK_ATOM and name in other[1:])
         ]
         shown = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)").search(self._text, head.start_pos or 0)
-        if shown is None:  # glued to its quantifier: ∀x
-            offset = self._text.index(name, head.start_pos or 0)
-        else:
-            offset = shown.start()
+        offset = shown.start() if shown else self._text.index(name, head.start_pos or 0)  # glued: ∀x
         other = others[0] if others else None
         certain = other is None and SIMPLE_VARIABLE.fullmatch(name) is not None
         raise UnusedVariableError(self._text, offset, unused(name, other), name if certain else None)
 
     def _require_symbol(self, head: Token, arguments: tuple[Term, ...]) -> None:
-        """Refuse a name of a predicate or function that may be something else. Variables are no operands of connectives."""
+        """Refuse a name of a predicate or function that may be a connective, which no variable is an operand of."""
         if not any(isinstance(argument, Var) for argument in arguments):
             names = [name for argument in arguments for name in functions_within(argument)]
             self._refuse(head, unclear_symbol(head.value, names))

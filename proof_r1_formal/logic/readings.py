@@ -37,8 +37,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 CONNECTIVE_WORDS = _words(
-    "conj disj equiv equivalence equivalent ex exist foreach for_all if iff imp impl implication imply ite lnot lxor nand "
-    "neg negation nor only_if unless xnor"
+    "conj disj equiv equivalence equivalent ex exist foreach for_all if iff imp impl implication imply ite lnot lxor "
+    "nand neg negation nor only_if unless xnor"
 )
 """Words for connectives and quantifiers, in any case, that no rule of a grammar has, and no symbols with arguments."""
 INFIX_WORDS = CONNECTIVE_WORDS | _words(
@@ -410,7 +410,7 @@ def _dotted(name: str) -> str:
 
 
 def is_textbook_atom(name: str, variables: Collection[str]) -> bool:
-    """Whether a proposition may be a predicate and its arguments, as in ``Fx`` and ``Rxy``: all of these are variables."""
+    """Whether a proposition may be a predicate and its arguments, all of them variables: ``Fx``, ``Rxy``."""
     return len(name) > 1 and name[0].isupper() and all(letter in variables for letter in name[1:])
 
 

@@ -201,7 +201,7 @@ def _changed(text: str) -> Iterator[str]:
 
 
 def _deserves_parentheses(unnamed: str) -> bool:
-    """Whether somebody would put parentheses around the text, up to its first surplus ``)``: it is more than an atom."""
+    """Whether somebody would put parentheses around the text, up to a surplus ``)``: it is more than an atom."""
     depth = 0
     for offset, char in enumerate(unnamed):
         depth += (char == "(") - (char == ")")

@@ -134,15 +134,12 @@ def _reaches(tokens: Sequence[Token], reach: Reach) -> tuple[dict[int, int], dic
         binder = read_binder(tokens[index].value)
         end = _complete(tokens, index + 1, closing, ends)
         names = [variable.name for variable in binder.variables]
-
-        def among(found: Mapping[str, list[int]], names: Sequence[str] = names, end: int = end) -> bool:
-            return any(_stands(found.get(name, []), end, group_end[index]) for name in names)
-
-        if (
+        extends = (
             (binder.far and reach in ("usual", "long"))
-            or (reach != "tight" and among(free))
-            or (reach == "long" and not _encloses(tokens, index + 1) and not among(bound))
-        ):
+            or (reach != "tight" and _among(names, free, end, group_end[index]))
+            or (reach == "long" and not _encloses(tokens, index) and not _among(names, bound, end, group_end[index]))
+        )
+        if extends:
             end = far[index] = group_end[index]
         ends[index] = end
         for name in names:
@@ -152,10 +149,9 @@ def _reaches(tokens: Sequence[Token], reach: Reach) -> tuple[dict[int, int], dic
     return ends, far
 
 
-def _encloses(tokens: Sequence[Token], start: int) -> bool:
-    """Whether parentheses say where the scope that starts there ends: behind negations and plain quantifiers."""
-    index = start
-    while index < len(tokens) and (tokens[index].type == "_NOT" or (tokens[index].type == "BINDER")):
+def _encloses(tokens: Sequence[Token], index: int) -> bool:
+    """Whether parentheses show the scope of a quantifier: directly after negations and other quantifiers."""
+    while index < len(tokens) and tokens[index].type in ("_NOT", "BINDER"):
         index += 1
     return index < len(tokens) and tokens[index].type == "_LPAR"
 
@@ -212,10 +208,14 @@ def _application_end(tokens: Sequence[Token], index: int, closing: dict[int, int
     return index
 
 
-def _stands(indices: list[int], start: int, end: int) -> bool:
-    """Whether one of ``indices``, the largest first, lies between ``start`` and ``end``."""
-    after = bisect_right(indices, -start, key=lambda index: -index)
-    return after > 0 and indices[after - 1] < end
+def _among(names: Sequence[str], places: Mapping[str, list[int]], start: int, end: int) -> bool:
+    """Whether one of the names has a place, the largest being first, between ``start`` and ``end``."""
+    for name in names:
+        found = places.get(name, [])
+        after = bisect_right(found, -start, key=lambda index: -index)
+        if after > 0 and found[after - 1] < end:
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)

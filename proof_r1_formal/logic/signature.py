@@ -3,8 +3,8 @@
 In: formulas. Out: a :class:`Signature`, or a :class:`SignatureError` that names both uses of a symbol that clash.
 
 Predicates and terms are two namespaces: ``Tiger(Tiger)`` has a predicate and a constant of one name, which have nothing
-to do with each other. Functions and constants are one namespace. A name is not a predicate and a function with arguments:
-``P(a) = b`` beside the predicate ``P`` has another meaning than its writer believes.
+to do with each other. Functions and constants are one namespace. A name is not a predicate and a function with
+arguments: ``P(a) = b`` beside the predicate ``P`` has another meaning than its writer believes.
 
 Sorts are inferred: variables declare one. Every argument place, constant and function result takes the sort of what
 meets it; what meets nothing sorted is of the default sort. ``likes(x, rome)`` under ``∀x:Person`` makes the first place

@@ -290,7 +290,7 @@ def _regrouped(formula: Formula) -> Formula:
 
 
 def surely_equivalent(first: Formula, second: Formula) -> bool:
-    """Whether two closed formulas are equivalent by bound names, the grouping of ∧ and ∨, and the scopes of quantifiers."""
+    """Whether closed formulas differ only in bound names, the grouping of ∧ and ∨, and where quantifiers stand."""
     return first is second or regrouped(miniscoped(first)) is regrouped(miniscoped(second))
 
 
@@ -298,8 +298,8 @@ def surely_equivalent(first: Formula, second: Formula) -> bool:
 def miniscoped(formula: Formula) -> Formula:
     """An equivalent formula in which every quantifier stands as far inside as it can.
 
-    A quantifier moves past what its variable does not occur in, and divides where it distributes: ∀ over ∧, ∃ over ∨ and
-    →. One that binds nothing disappears, because domains are not empty.
+    A quantifier moves past what its variable does not occur in, and divides where it distributes: ∀ over ∧, ∃ over ∨
+    and →. One that binds nothing disappears, because domains are not empty.
     """
     if isinstance(formula, Not):
         return Not(miniscoped(formula.body))
