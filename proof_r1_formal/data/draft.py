@@ -11,7 +11,17 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from proof_r1_formal.data.problem import THREE_WAY, Option, Premise, Problem, ReferenceStep, Rejected
+from proof_r1_formal.data.problem import (
+    FALSE,
+    LABELS,
+    THREE_WAY,
+    TRUE,
+    Option,
+    Premise,
+    Problem,
+    ReferenceStep,
+    Rejected,
+)
 from proof_r1_formal.data.records import Json, JsonObject, describe
 from proof_r1_formal.errors import ParseError, SignatureError
 from proof_r1_formal.logic.conventions import NotationName
@@ -189,7 +199,19 @@ class Draft:
         self._check_symbols(problem)
         if self._reasons:
             return Rejected(problem.id, self._origin.line, tuple(self._reasons))
-        return replace(problem, notes=(*problem.notes, *self._notes))
+        self._note_labels(problem.options)
+        return replace(problem, notes=tuple(dict.fromkeys((*problem.notes, *self._notes))))
+
+    def _note_labels(self, options: tuple[Option, ...]) -> None:
+        """Note a label that may mean Uncertain: beside True and False, or with the formula of another option."""
+        formulas = [option.formula for option in options]
+        three_way = any(option.label in (TRUE, FALSE) for option in options)
+        for option in options:
+            if option.label not in LABELS.values() and (three_way or formulas.count(option.formula) > 1):
+                self.note(
+                    f"option {option.id} is labelled {option.label!r}, not True, False or Uncertain: a proof of its "
+                    "formula makes it the answer"
+                )
 
     def _check_symbols(self, problem: Problem) -> None:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, Reject
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.syntax import Formula, Not, atom, var
+from proof_r1_formal.proof.verify import Verifier
 
 GOAL = parse_formula("Smiles(bo)")
 PROVERQA = {
@@ -347,6 +349,43 @@ def test_a_completion_says_what_it_cost_as_far_as_that_is_known(tmp_path: Path) 
     (item,) = read_completions(write(tmp_path, '{"problem_id": "p", "completion": "x", "cost": {"tokens": -1}}'))
     assert isinstance(item, BadLine)
     assert "tokens" in item.problem
+
+
+THREE_WAY = {
+    "id": "p",
+    "premises": [{"id": "h1", "formula": "P(a)"}],
+    "options": [{"id": n, "label": label, "formula": "P(a)"} for n, label in (("t", "true"), ("u", "Uncertain"))],
+}
+
+
+@pytest.mark.parametrize("label", ["Uncertain", "UNCERTAIN", "uncertain", "Unknown", " unknown\n"])
+def test_a_label_for_uncertain_means_that_in_every_spelling(tmp_path: Path, label: str) -> None:
+    options = [*THREE_WAY["options"][:1], {"id": "u", "label": label, "formula": "P(a)"}]  # type: ignore[index]
+    problem = only_problem(write(tmp_path, line(THREE_WAY, options=options, answer="u")))
+    assert problem == only_problem(write(tmp_path, line(THREE_WAY, answer="u")))
+    assert [option.label for option in problem.options] == ["True", "Uncertain"]
+    assert problem.is_uncertain
+    assert problem.notes == ()
+    action = {"id": "u", "dependencies": ["h1"], "conclusion": "P(a)", "rule": "GOAL_BINDING"}
+    assert not Verifier().verify(problem, f"<summary>{json.dumps([action])}</summary>").verified
+
+
+def test_a_label_that_may_mean_uncertain_has_a_note(tmp_path: Path) -> None:
+    told = {}
+    for first in ("True", "house"):
+        for formula in ("P(a)", "Q(a)"):
+            labels = ((first, "P(a)"), ("cannot say", formula))
+            options = [{"id": f"o{n}", "label": label, "formula": text} for n, (label, text) in enumerate(labels)]
+            problem = only_problem(write(tmp_path, line(THREE_WAY, options=options)))
+            write_problems(tmp_path / "again.jsonl", [replace(problem, notes=())])
+            assert only_problem(tmp_path / "again.jsonl") == problem
+            told[first, formula] = [re.findall("'([^']*)'", note)[0] for note in problem.notes]
+    assert told == {
+        ("True", "P(a)"): ["cannot say"],
+        ("True", "Q(a)"): ["cannot say"],
+        ("house", "P(a)"): ["house", "cannot say"],
+        ("house", "Q(a)"): [],
+    }
 
 
 def test_a_reader_may_name_the_notation_of_a_file(tmp_path: Path) -> None:
