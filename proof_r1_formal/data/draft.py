@@ -26,6 +26,7 @@ from proof_r1_formal.data.records import Json, JsonObject, describe
 from proof_r1_formal.errors import ParseError, SignatureError
 from proof_r1_formal.logic.conventions import NotationName
 from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.logic.readings import latin
 from proof_r1_formal.logic.repair import Repaired
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import Signature
@@ -215,9 +216,14 @@ class Draft:
 
     def _check_symbols(self, problem: Problem) -> None:
         try:
-            problem.signature()
+            signature = problem.signature()
         except SignatureError as error:
             self.reject(f"{_place_of_clash(problem)}: {error}")
+            return
+        names = signature.predicates.keys() | signature.functions.keys()
+        for name in sorted(names):
+            if (other := latin(name)) != name and other in names:
+                self.note(f"the symbols {name!r} and {other!r} look the same in other letters")
 
 
 def asks(record: JsonObject, question: str) -> bool:

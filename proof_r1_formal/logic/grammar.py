@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache, reduce
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, Literal
 
 from lark import Lark, Token, Tree
@@ -26,15 +27,16 @@ from proof_r1_formal.logic.conventions import NOTATIONS, Convention, Grouping
 from proof_r1_formal.logic.readings import (
     SIMPLE_VARIABLE,
     AmbiguousError,
-    Scope,
     is_textbook_atom,
     is_universal,
+    latin,
     look,
     placeholder,
     require_clear_characters,
     require_no_list_marker,
     require_one_reading,
     require_prefix_notation,
+    same_letters,
     same_look,
     textbook_atom,
     unclear_symbol,
@@ -122,15 +124,16 @@ def _infix_readings(text: str, convention: Convention) -> Mapping[Formula, int]:
 
 def _readings(text: str, tokens: list[Token], convention: Convention) -> dict[Formula, int]:
     found: dict[Formula, int] = {}
-    seen: list[Mapping[int, Scope]] = []
+    seen: list[dict[int, int]] = []  # where each scope ends
     for reach in convention.reaches:
         within = scopes(tokens, reach)
-        if within in seen:
+        ends = {index: scope.end for index, scope in within.items()}
+        if ends in seen:
             continue
         if not seen:
             require_one_reading(tokens, within)
-        seen.append(within)
-        place = min((index for index, scope in within.items() if seen[0][index] != scope), default=0)
+        seen.append(ends)
+        place = min((index for index, end in ends.items() if seen[0][index] != end), default=0)
         try:
             tree = _tree(text, "infix", bracketed(tokens, within))
             for grouping in convention.implies:
@@ -155,6 +158,7 @@ def _only(text: str, readings: Mapping[Formula, int]) -> Formula:
     return first
 
 
+_FIRST = itemgetter(0)
 _TEXTBOOK_ATOM = 4  # the longest proposition that may be a predicate and its arguments, like Rxya
 
 
@@ -216,6 +220,7 @@ class _Resolver:
         self.chain: int | None = None  # where a chain of → begins whose grouping matters
         self._bound: dict[str, bool] = {}  # each variable, and whether it is ever written without quotes
         self._constants: dict[str, Token] = {}  # first use of each name as a constant
+        self._foreign: dict[str, Token] = {}  # and of each name with other letters than those of ASCII
 
     def formula(self, tree: Tree[Token]) -> Formula:
         formula = self._formula(tree, {}, 0)
@@ -229,6 +234,9 @@ class _Resolver:
                 raise ParseError(self._text, token.start_pos or 0, problem)
             if looks and token[0] != '"' and look(name) in looks:
                 self._refuse(token, same_look(name, looks[look(name)]))
+        for name, token in self._foreign.items():
+            if (other := latin(name)) != name and (other in self._bound or other in map(_FIRST, symbols(formula).uses)):
+                self._refuse(token, same_letters(name, other))
         return formula
 
     def _refuse(self, token: Token, problem: str | None) -> None:
@@ -310,6 +318,8 @@ class _Resolver:
 
     def _require_symbol(self, head: Token, arguments: tuple[Term, ...]) -> None:
         """Refuse a name of a predicate or function that may be a connective, which no variable is an operand of."""
+        if not head.isascii() and head.value[0] != '"':
+            self._foreign.setdefault(str(head), head)
         if not any(isinstance(argument, Var) for argument in arguments):
             names = [name for argument in arguments for name in functions_within(argument)]
             self._refuse(head, unclear_symbol(head.value, names))
@@ -369,6 +379,8 @@ class _Resolver:
                 return scope[name]
             self._refuse(head, placeholder(head.value))
             self._constants.setdefault(name, head)
+            if not head.isascii() and head.value[0] != '"':
+                self._foreign.setdefault(name, head)
             return App(name, ())
         if name in scope:
             raise ParseError(self._text, head.start_pos, f"variable {name!r} is used as a function")

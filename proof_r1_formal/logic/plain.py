@@ -91,12 +91,13 @@ class _Reader:
     def formula(self) -> Formula:
         """The formula of all tokens. Behind a list marker, as in ``a) P(b)``, tokens are left over."""
         found = self._connected(1, {}, 0)
-        free = frozenset(map(str.lower, self._free))
-        bound = frozenset(map(str.lower, self._bound))
-        if self._tokens[self._next] or not (_UNUSUAL.isdisjoint(free) and _UNUSUAL.isdisjoint(bound)):
+        free = [name.lower() for name in self._free]
+        if self._tokens[self._next] or not _UNUSUAL.isdisjoint(free):
             raise _UnusualError
-        if not bound.isdisjoint(free):
-            raise _UnusualError
+        if self._bound:
+            bound = {name.lower() for name in self._bound}
+            if not (bound.isdisjoint(free) and bound.isdisjoint(_UNUSUAL)):
+                raise _UnusualError
         return found
 
     def _connected(self, weakest: int, scope: Mapping[str, Var], depth: int) -> Formula:
@@ -145,7 +146,7 @@ class _Reader:
             raise _UnusualError
         names = (token[:-1].replace("(", " ").replace(",", " ") if token[-1] == ")" else token).split()
         head = names[0]
-        if head in scope or head[1:] in names:  # Ex(…, x, …) may be a quantifier
+        if head in scope or (head[0] in "EA" and head[1:] in names):  # Ex(…, x, …) may be a quantifier
             raise _UnusualError
         self._free.append(head)
         if scope and len(names) == 1:  # ∀x Fx

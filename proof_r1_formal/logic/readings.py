@@ -42,7 +42,8 @@ CONNECTIVE_WORDS = _words(
 )
 """Words for connectives and quantifiers, in any case, that no rule of a grammar has, and no symbols with arguments."""
 INFIX_WORDS = CONNECTIVE_WORDS | _words(
-    "because but cap cup else land leftrightarrow lor oplus otimes rightarrow then to vee wedge whenever"
+    "although because but cap cup else entails equals hence land leftrightarrow lor oplus otimes provided rightarrow since so "
+    "then therefore though to vee wedge when whenever while"
 )
 """Words, in any case, that are not between two other names."""
 
@@ -420,9 +421,23 @@ def textbook_atom(name: str) -> str:
 
 
 def look(name: str) -> str:
-    """The name as a reader sees it, who may not tell letters of several alphabets, styles or cases apart."""
-    lower = name.lower()
-    return lower if name.isascii() else normalize("NFKC", name).translate(_SAME_LOOK).lower()
+    """What a reader may take the name for, who does not tell cases, alphabets and styles of letters apart, nor ``x-1``
+    from ``x`` and 1.
+    """
+    return _STEM_END.split(name if name.isascii() else latin(name), 1)[0].lower()
+
+
+def latin(name: str) -> str:
+    """The name in Latin letters, where others look like these."""
+    return normalize("NFKC", name).translate(_SAME_LOOK)
+
+
+_STEM_END = re.compile(r"(?<=\w)[-.'’]")
+
+
+def same_letters(name: str, other: str) -> str:
+    """What is wrong with a name beside another one that looks the same."""
+    return f"{name!r} may be {other!r}, which looks the same in other letters, or another name, written '\"{name}\"'"
 
 
 def same_look(constant: str, variable: str) -> str:

@@ -28,6 +28,7 @@ from proof_r1_formal.logic.readings import (
     RESERVED_WORDS,
     TURNED_LETTERS,
     is_textbook_atom,
+    latin,
     look,
 )
 from proof_r1_formal.logic.syntax import (
@@ -212,7 +213,8 @@ def _prefix_term(term: Term) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _name(name: str) -> str:
-    return name if _is_simple(name) or _PLAIN_NAME.fullmatch(name) else _quoted(name)
+    plain = _is_simple(name) or (_PLAIN_NAME.fullmatch(name) and (latin(name) == name or not latin(name).isascii()))
+    return name if plain else _quoted(name)
 
 
 def _is_simple(name: str) -> bool:

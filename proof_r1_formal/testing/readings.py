@@ -110,12 +110,17 @@ TWO_READINGS = tuple(
         ("∀x (P(x) → Qx)", 11, "∀x (P(x) → Q(x))", '∀x (P(x) → "Qx")'),
         ("∃x Fxa", 1, "∃x F(x, a)", '∃"x" Fxa'),
         ("∀X (cat(x) → dog(x))", 1, "∀x (cat(x) → dog(x))", '∀"X" (cat(x) → dog(x))'),
-        ("∀x cat(𝑥)", 1, "∀x cat(x)", '∀"x" cat(𝑥)'),
+        ("∀x cat(𝑥)", 1, "∀x cat(x)", '∀"x" cat("𝑥")'),
         ("∀х P(x)", 1, "∀x P(x)", '∀"х" P(x)'),
         ("∀x (Cat(y) → Dog(y))", 1, "∀y (Cat(y) → Dog(y))", '∀"x" (Cat(y) → Dog(y))'),
         # a constant that looks like a variable
         ("∀X (P(X) → Q(x))", 13, "∀X (P(X) → Q(X))", '∀X (P(X) → Q("x"))'),
         ("∀x (P(x) → Q(𝑥))", 13, "∀x (P(x) → Q(x))", '∀x (P(x) → Q("𝑥"))'),
+        ("∀x (P(x) → Q(x-1))", 13, None, '∀x (P(x) → Q("x-1"))'),
+        ("∀x (P(x) → Q(x.age))", 13, "∀x (P(x) → Q(age(x)))", '∀x (P(x) → Q("x.age"))'),
+        ("∀x (P(x) → Q(x'))", 13, "∀x ∀x' (P(x) → Q(x'))", """∀x (P(x) → Q("x'"))"""),
+        ("P(tom) → Ｐ(tom)", 9, "P(tom) → P(tom)", 'P(tom) → "Ｐ"(tom)'),
+        ("P(tom) → P(tоm)", 11, "P(tom) → P(tom)", 'P(tom) → P("tоm")'),
         # a word for a connective or a quantifier
         ("(forall (x) (if (Human x) (Mortal x)))", 13, "∀x (Human(x) → Mortal(x))", '∀x "if"(Human(x), Mortal(x))'),
         ("(ite P Q R)", 1, "(P → Q) ∧ (¬P → R)", '("ite" P Q R)'),
