@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache, reduce
 from itertools import pairwise
-from operator import itemgetter
 from typing import Any, Literal
 
 from lark import Lark, Token, Tree
@@ -158,7 +157,6 @@ def _only(text: str, readings: Mapping[Formula, int]) -> Formula:
     return first
 
 
-_FIRST = itemgetter(0)
 _TEXTBOOK_ATOM = 4  # the longest proposition that may be a predicate and its arguments, like Rxya
 
 
@@ -234,9 +232,11 @@ class _Resolver:
                 raise ParseError(self._text, token.start_pos or 0, problem)
             if looks and token[0] != '"' and look(name) in looks:
                 self._refuse(token, same_look(name, looks[look(name)]))
-        for name, token in self._foreign.items():
-            if (other := latin(name)) != name and (other in self._bound or other in map(_FIRST, symbols(formula).uses)):
-                self._refuse(token, same_letters(name, other))
+        if self._foreign:
+            names = {*self._bound, *[name for name, _ in symbols(formula).uses]}
+            for name, token in self._foreign.items():
+                if (other := latin(name)) != name and other in names:
+                    self._refuse(token, same_letters(name, other))
         return formula
 
     def _refuse(self, token: Token, problem: str | None) -> None:
@@ -317,12 +317,12 @@ class _Resolver:
         raise UnusedVariableError(self._text, offset, unused(name, other), name if certain else None)
 
     def _require_symbol(self, head: Token, arguments: tuple[Term, ...]) -> None:
-        """Refuse a name of a predicate or function that may be a connective, which no variable is an operand of."""
+        """Refuse a name of a predicate or function that may be something else."""
         if not head.isascii() and head.value[0] != '"':
             self._foreign.setdefault(str(head), head)
-        if not any(isinstance(argument, Var) for argument in arguments):
-            names = [name for argument in arguments for name in functions_within(argument)]
-            self._refuse(head, unclear_symbol(head.value, names))
+        names = [name for argument in arguments for name in functions_within(argument)]
+        of_variable = any(isinstance(argument, Var) for argument in arguments)
+        self._refuse(head, unclear_symbol(head.value, names, of_variable=of_variable))
 
     def _chain(self, connective: type[Connective], parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
         """Three or more operands: → nests as the notation says, everything else to the left."""

@@ -376,18 +376,19 @@ def _variable_or_predicate(scope: Scope, name: str, arguments: str) -> str:
 _DECIMAL = re.compile(r"\d\.\d")
 
 
-def unclear_symbol(written: str, names: Collection[str]) -> str | None:
+def unclear_symbol(written: str, names: Collection[str], *, of_variable: bool) -> str | None:
     """What is unclear about a name that stands for a predicate or a function; None if nothing is.
 
     Args:
         written: the name as written.
         names: of the constants among its arguments, and within these.
+        of_variable: whether a variable is among its arguments, which connectives do not take.
     """
     if written[0] == '"':
         return None
     if "." in written and not _DECIMAL.search(written):
         return _dotted(written)
-    if written.lower() in CONNECTIVE_WORDS:
+    if written.lower() in CONNECTIVE_WORDS and not of_variable:
         return f"{written!r} may be a connective or quantifier, which has a sign, or a name, written '\"{written}\"'"
     if written[0] in TURNED_LETTERS or (written[0] in "EA" and written[1:] in names):
         return (

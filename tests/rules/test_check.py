@@ -30,8 +30,8 @@ INSTANCES = [
     ("IE", "A ∧ B → C; A; B |- C"),  # the antecedent need only be entailed
     ("IE", "A → B; B → C; A |- C"),  # likewise: the others entail B
     ("IE", "A → B; A |- ¬¬B"),  # the conclusion, up to equivalence
-    ("IE", "A → ∀x B; A |- B"),  # with a quantifier on one side alone, which a truth table does not tell
-    ("IE", "A → B; A |- ∀x B"),
+    ("IE", 'A → ∀"x" B; A |- B'),  # with a quantifier on one side alone, which a truth table does not tell
+    ("IE", 'A → B; A |- ∀"x" B'),
     ("IE", "(A → B) ∧ C; A |- B"),
     ("IE", "¬¬(A → B); A |- B"),
     ("IE", "¬((A → B) → C); A |- B"),
