@@ -175,7 +175,7 @@ def _parser(notation: Literal["infix", "prefix"]) -> Lark:
 
 
 def _tokens(text: str, notation: Literal["infix", "prefix"]) -> list[Token]:
-    parser = _parser(notation).parse_interactive(text)
+    parser: Any = _parser(notation).parse_interactive(text)  # Lark's interactive parser has few types
     try:
         return list(parser.lexer_thread.lex(parser.parser_state))
     except UnexpectedCharacters as error:
@@ -186,7 +186,7 @@ def _tokens(text: str, notation: Literal["infix", "prefix"]) -> list[Token]:
 
 
 def _tree(text: str, notation: Literal["infix", "prefix"], tokens: Iterable[Token]) -> Tree[Token]:
-    parser = _parser(notation).parse_interactive()
+    parser: Any = _parser(notation).parse_interactive()
     last = None
     try:
         for last in tokens:
@@ -394,9 +394,11 @@ class _Resolver:
 
 def _prefix_variables(binders: Tree[Token]) -> tuple[tuple[Var, ...], tuple[str, ...]]:
     """The variables of an S-expression, and their names as written."""
-    bindings = [binding.children if isinstance(binding, Tree) else [binding] for binding in binders.children]
+    bindings = [
+        [str(each) for each in (part.children if isinstance(part, Tree) else [part])] for part in binders.children
+    ]
     variables = [Var(unquoted(name), unquoted(sort[0]) if sort else ENTITY) for name, *sort in bindings]
-    return tuple(variables), tuple([str(name) for name, *_ in bindings])
+    return tuple(variables), tuple([name for name, *_ in bindings])
 
 
 def _start(tree: Tree[Token]) -> int:

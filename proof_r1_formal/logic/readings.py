@@ -42,8 +42,8 @@ CONNECTIVE_WORDS = _words(
 )
 """Words for connectives and quantifiers, in any case, that no rule of a grammar has, and no symbols with arguments."""
 INFIX_WORDS = CONNECTIVE_WORDS | _words(
-    "although because but cap cup else entails equals hence land leftrightarrow lor oplus otimes provided rightarrow since so "
-    "then therefore though to vee wedge when whenever while"
+    "although because but cap cup else entails equals hence land leftrightarrow lor oplus otimes provided "
+    "rightarrow since so then therefore though to vee wedge when whenever while"
 )
 """Words, in any case, that are not between two other names."""
 

@@ -360,7 +360,7 @@ THREE_WAY = {
 
 @pytest.mark.parametrize("label", ["Uncertain", "UNCERTAIN", "uncertain", "Unknown", " unknown\n"])
 def test_a_label_for_uncertain_means_that_in_every_spelling(tmp_path: Path, label: str) -> None:
-    options = [*THREE_WAY["options"][:1], {"id": "u", "label": label, "formula": "P(a)"}]  # type: ignore[index]
+    options = [*THREE_WAY["options"][:1], {"id": "u", "label": label, "formula": "P(a)"}]
     problem = only_problem(write(tmp_path, line(THREE_WAY, options=options, answer="u")))
     assert problem == only_problem(write(tmp_path, line(THREE_WAY, answer="u")))
     assert [option.label for option in problem.options] == ["True", "Uncertain"]
