@@ -25,8 +25,8 @@ from proof_r1_formal.data.problem import (
 from proof_r1_formal.data.records import Json, JsonObject, describe
 from proof_r1_formal.errors import ParseError, SignatureError
 from proof_r1_formal.logic.conventions import NotationName
+from proof_r1_formal.logic.names import latin
 from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.readings import latin
 from proof_r1_formal.logic.repair import Repaired
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import Signature

@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.logic.readings import is_textbook_atom, look
+from proof_r1_formal.logic.names import is_textbook_atom, look
 from proof_r1_formal.logic.show import show, show_term
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import App, Bottom, Eq, ForAll, Top, Var

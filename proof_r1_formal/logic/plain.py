@@ -12,15 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from proof_r1_formal.logic.readings import (
-    INFIX_WORDS,
-    LOOK_ALIKES,
-    PROSE_ANYWHERE,
-    PROSE_FIRST,
-    PROSE_INSIDE,
-    RESERVED_WORDS,
-    SIMPLE_VARIABLE,
-)
+from proof_r1_formal.logic.names import INFIX_WORDS, SIMPLE_VARIABLE
+from proof_r1_formal.logic.readings import LOOK_ALIKES, PROSE_ANYWHERE, PROSE_FIRST, PROSE_INSIDE, RESERVED_WORDS
 from proof_r1_formal.logic.syntax import (
     ENTITY,
     And,

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from unicodedata import normalize
+
+from proof_r1_formal.logic.names import DECIMAL, INFIX_WORDS, dotted, words_of
 
 if TYPE_CHECKING:
     from lark import Token
@@ -24,45 +25,20 @@ RESERVED_WORDS = QUANTIFIER_WORDS | {"not", "and", "or", "xor", "implies", "iff"
 
 LOOK_ALIKES: Mapping[str, str] = {**dict.fromkeys("vVνᴠⅴⅤⱱ˅ᐯꓦ", "∨"), **dict.fromkeys("ΛɅʌᴧ˄ᐱꓥ", "∧")}
 """Letters that people type for a connective -> the connective."""
-TURNED_LETTERS = "ƎǝⱻᴲⱯɐᗄꓯ"
-"""Letters that people type for a quantifier."""
-_SAME_LOOK = str.maketrans(
-    "асеорхуіјѕһԁԛԝАВЕКМНОРСТХУІЈЅονικχαργιΑΒΕΖΗΙΚΜΝΟΡΤΥΧıɑ", "aceopxyijshdqwABEKMHOPCTXYIJSovikxapyiABEZHIKMNOPTYXia"
-)
-"""Cyrillic, Greek and other letters that look like Latin ones."""
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-CONNECTIVE_WORDS = _words(
-    "conj disj equiv equivalence equivalent ex exist foreach for_all if iff imp impl implication imply ite lnot lxor "
-    "nand neg negation nor only_if unless xnor"
-)
-"""Words for connectives and quantifiers, in any case, that no rule of a grammar has, and no symbols with arguments."""
-INFIX_WORDS = CONNECTIVE_WORDS | _words(
-    "although because but cap cup else entails equals hence land leftrightarrow lor oplus otimes provided "
-    "rightarrow since so then therefore though to vee wedge when whenever while"
-)
-"""Words, in any case, that are not between two other names."""
-
-PROSE_FIRST = _words(
+PROSE_FIRST = words_of(
     "an any because but each either every everyone everything he if it neither no nobody nor nothing she that the then "
     "there these they this those unless we what when which while who whoever you"
 )
 """Words that begin a sentence, in any case, and no application by juxtaposition."""
-PROSE_ANYWHERE = _words("an are did do does had has have is the was were")
+PROSE_ANYWHERE = words_of("an are did do does had has have is the was were")
 """Words that are not an argument of a juxtaposition; nor is a contraction."""
 CONTRACTION = re.compile(r"\w+n['’]t")
-PROSE_INSIDE = _words(
+PROSE_INSIDE = words_of(
     "about also always any as at be been but by can could each every for from her his if in into its may might must "
     "never no nor of on only over shall should than that their then to which who whose will with would"
 )
 """Words that are not an argument of a juxtaposition unless they are its last one."""
 
-SIMPLE_VARIABLE = re.compile(r"[^\W\d_](?:_?\d+)?['’]*")
-"""A letter with or without a number: nobody takes such a name for a variable and a predicate."""
 _START = r"(?=\s+(?!(?ai:and|or|xor|implies|iff|v)(?!\w))(?:[\w(¬~!∀∃⊤⊥\"]|-(?!>)))"
 _LIST_MARKER = re.compile(
     rf"\s*(?:([-−*•–—])(?=\s)|((?:\d{{1,3}}|[^\W\d_]|[ivxIVX]{{1,4}})[.)]|\(\w{{1,3}}\)){_START})"
@@ -183,7 +159,7 @@ def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) ->
                 _require_one_line(tokens[last], tokens[last + 1])
             if last > index:
                 in_list = in_list or _lists(tokens)
-            _require_words(
+            _requirewords_of(
                 tokens, index, last, bound, scopes.get(index - 1), inside=in_list is not None and in_list[index]
             )
     _require_bindings(tokens, scopes)
@@ -210,7 +186,7 @@ def require_prefix_notation(tokens: Sequence[Token]) -> None:
 # -- words side by side -----------------------------------------------------------------------------------------------
 
 
-def _require_words(
+def _requirewords_of(
     tokens: Sequence[Token], first: int, last: int, bound: set[str], scope: Scope | None, *, inside: bool
 ) -> None:
     """Check names that stand side by side; ``scope``: of a quantifier right before them, ``inside``: of a list."""
@@ -218,8 +194,8 @@ def _require_words(
     before = tokens[first - 1].type if first else ""
     behind = tokens[last + 1].type if last + 1 < len(tokens) else ""
     for place, word in enumerate(words):
-        if "." in word.value[1:] and word.value[0] != '"' and (place or len(words) > 1) and not _DECIMAL.search(word):
-            raise _ambiguous(word, _dotted(word.value))
+        if "." in word.value[1:] and word.value[0] != '"' and (place or len(words) > 1) and not DECIMAL.search(word):
+            raise _ambiguous(word, dotted(word.value))
         follows = place > 0 or before == "_RPAR"
         goes_on = place < len(words) - 1 or behind in ("CALL", "_LPAR", "_NOT", "BINDER")
         if word.value in LOOK_ALIKES and word.value not in bound and follows and goes_on:
@@ -339,22 +315,6 @@ def _is_argument(tokens: Sequence[Token], index: int) -> bool:
     return before in ("NAME", "_COMMA", *_EQUALITY) or opens
 
 
-def unused(variable: str, other: str | None) -> str:
-    """What is wrong with a quantifier whose variable does not occur in its scope.
-
-    Args:
-        variable: its name.
-        other: a name in the scope that may be meant, if there is one.
-    """
-    bound = f"{variable!r} is bound here and does not occur in its scope"
-    useless = f"a variable without use, written '\"{variable}\"'"
-    if other is not None:
-        return f"{bound}: {other!r} may stand for it or contain it, or it is {useless}"
-    if SIMPLE_VARIABLE.fullmatch(variable):
-        return f"{bound}: another name may be meant, or it is {useless}"
-    return f"{bound}: it may be a shorter variable and other words, with a blank between them, or {useless}"
-
-
 def _inner_or_outer(scope: Scope, name: str) -> str:
     binder = scope.written.strip()
     return (
@@ -368,84 +328,6 @@ def _variable_or_predicate(scope: Scope, name: str, arguments: str) -> str:
     return (
         f"{name!r} may be another variable, written '{sign} {name}. …' with a dot, or a predicate, "
         f"written '{name}{arguments}'"
-    )
-
-
-# -- names ------------------------------------------------------------------------------------------------------------
-
-_DECIMAL = re.compile(r"\d\.\d")
-
-
-def unclear_symbol(written: str, names: Collection[str], *, of_variable: bool) -> str | None:
-    """What is unclear about a name that stands for a predicate or a function; None if nothing is.
-
-    Args:
-        written: the name as written.
-        names: of the constants among its arguments, and within these.
-        of_variable: whether a variable is among its arguments, which connectives do not take.
-    """
-    if written[0] == '"':
-        return None
-    if "." in written and not _DECIMAL.search(written):
-        return _dotted(written)
-    if written.lower() in CONNECTIVE_WORDS and not of_variable:
-        return f"{written!r} may be a connective or quantifier, which has a sign, or a name, written '\"{written}\"'"
-    if written[0] in TURNED_LETTERS or (written[0] in "EA" and written[1:] in names):
-        return (
-            f"{written!r} may be a quantifier and a variable, written '∃x' or '∀x', or a name, written '\"{written}\"'"
-        )
-    return placeholder(written)
-
-
-def placeholder(written: str) -> str | None:
-    """What is unclear about a name of underscores alone, as written; None for other names."""
-    if written.strip("_"):
-        return None
-    return f"{written!r} may be a name, written '\"{written}\"', or stand for something that is left open"
-
-
-def _dotted(name: str) -> str:
-    left, _, right = name.partition(".")
-    return (
-        f"{name!r} may be one name, written '\"{name}\"', or {left!r}, a dot and {right!r}, with a blank between them"
-    )
-
-
-def is_textbook_atom(name: str, variables: Collection[str]) -> bool:
-    """Whether a proposition may be a predicate and its arguments, all of them variables: ``Fx``, ``Rxy``."""
-    return len(name) > 1 and name[0].isupper() and all(letter in variables for letter in name[1:])
-
-
-def textbook_atom(name: str) -> str:
-    """What is wrong with such a proposition."""
-    return f"{name!r} may be '{name[0]}({', '.join(name[1:])})' or a proposition, written '\"{name}\"'"
-
-
-def look(name: str) -> str:
-    """What a reader may take the name for, who does not tell cases, alphabets and styles of letters apart, nor ``x-1``
-    from ``x`` and 1.
-    """
-    return _STEM_END.split(name if name.isascii() else latin(name), 1)[0].lower()
-
-
-def latin(name: str) -> str:
-    """The name in Latin letters, where others look like these."""
-    return normalize("NFKC", name).translate(_SAME_LOOK)
-
-
-_STEM_END = re.compile(r"(?<=\w)[-.'’]")
-
-
-def same_letters(name: str, other: str) -> str:
-    """What is wrong with a name beside another one that looks the same."""
-    return f"{name!r} may be {other!r}, which looks the same in other letters, or another name, written '\"{name}\"'"
-
-
-def same_look(constant: str, variable: str) -> str:
-    """What is wrong with a constant that looks like a variable of the formula."""
-    return (
-        f"{constant!r} may be the variable {variable!r}, which it looks like, or another name; write the variable, or "
-        f"'\"{constant}\"'"
     )
 
 

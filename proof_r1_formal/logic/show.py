@@ -17,19 +17,14 @@ from functools import lru_cache
 from typing import Final, Literal, TypeAlias, assert_never, cast
 
 from proof_r1_formal.errors import require_type
+from proof_r1_formal.logic.names import CONNECTIVE_WORDS, INFIX_WORDS, TURNED_LETTERS, is_textbook_atom, latin, look
 from proof_r1_formal.logic.readings import (
-    CONNECTIVE_WORDS,
     CONTRACTION,
-    INFIX_WORDS,
     LOOK_ALIKES,
     PROSE_ANYWHERE,
     PROSE_FIRST,
     PROSE_INSIDE,
     RESERVED_WORDS,
-    TURNED_LETTERS,
-    is_textbook_atom,
-    latin,
-    look,
 )
 from proof_r1_formal.logic.syntax import (
     ENTITY,
