@@ -71,7 +71,7 @@ def test_parse_repairs_on_request_only() -> None:
     assert "Traceback" not in refused.stderr
     repaired = run("parse", "P(a", "--repair", "--to", "json")
     assert repaired.returncode == 0
-    assert json.loads(repaired.stdout)["repairs"] == ["added 1 missing ')' at the end"]
+    assert json.loads(repaired.stdout)["repairs"] == ["added 1 missing ')'"]
 
 
 def test_verify_writes_one_report_per_completion_in_order(tmp_path: Path) -> None:

@@ -13,18 +13,20 @@ from proof_r1_formal.data.problem import Problem, ProblemSet, Rejected
 from proof_r1_formal.data.records import Broken, JsonObject, Record, describe, read_records
 from proof_r1_formal.data.sources import stem
 from proof_r1_formal.errors import DataError
+from proof_r1_formal.logic.conventions import NotationName
 
 Format: TypeAlias = Literal["auto", "native", "proverqa", "folio", "proofwriter", "prontoqa"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """A format: how its records are recognised and read, and whether its formulas are repaired by default."""
+    """A format: how its records are recognised and read, whether its formulas are repaired, and their notation."""
 
     recognises: Callable[[JsonObject], bool]
     read_record: Callable[[JsonObject, Origin], Problem | Rejected]
     keys: str
     repair: bool
+    notation: NotationName = "strict"
 
 
 _READERS: dict[str, _Reader] = {
@@ -45,6 +47,7 @@ def read_problems(
     *,
     format: Format = "auto",  # noqa: A002 (the word that users of a reader look for)
     repair: bool | None = None,
+    notation: NotationName | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ProblemSet:
     """Read the problems of a file.
@@ -55,6 +58,8 @@ def read_problems(
         format: the format of the records; ``auto`` recognises it by the keys of the first record with known keys.
         repair: whether to repair formulas that do not parse, with notes; None is the format's default: yes for
             noisy data (folio), no for all others.
+        notation: the notation of formulas, for what notations read differently; None is the format's default:
+            ``strict``, which rejects such a formula. The files of the known formats have none.
         progress: called with the number of records read and their total.
 
     Returns:
@@ -73,7 +78,7 @@ def read_problems(
     lines: dict[str, int] = {}
     rejected: list[Rejected] = []
     for done, record in enumerate(records, 1):
-        result = _read(record, reader, Origin(stem(path), record.line, repair))
+        result = _read(record, reader, Origin(stem(path), record.line, repair, notation or reader.notation))
         if isinstance(result, Problem) and result.id in problems:
             reason = f"line {lines[result.id]} already has the id {result.id!r}"
             result = Rejected(result.id, record.line, (reason,))

@@ -11,18 +11,28 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from proof_r1_formal.data.problem import THREE_WAY, Option, Premise, Problem, ReferenceStep, Rejected
+from proof_r1_formal.data.problem import (
+    FALSE,
+    LABELS,
+    THREE_WAY,
+    TRUE,
+    Option,
+    Premise,
+    Problem,
+    ReferenceStep,
+    Rejected,
+)
 from proof_r1_formal.data.records import Json, JsonObject, describe
 from proof_r1_formal.errors import ParseError, SignatureError
+from proof_r1_formal.logic.conventions import NotationName
+from proof_r1_formal.logic.names import latin
 from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.repair import QUOTED, Repaired
+from proof_r1_formal.logic.repair import Repaired
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import Formula
 
 _SHOWN = 80  # characters of a formula that a reason quotes
-_SAYS_AND = re.compile(r"\band\b", re.IGNORECASE)
-_SAYS_EITHER = re.compile(r"\b(?:either|not both)\b", re.IGNORECASE)
 _OPTION = re.compile(r"\s*([A-Za-z])\s*[).:]\s*(\S+)\s*")  # an answer by letter: "A) True"
 
 
@@ -43,11 +53,13 @@ class Origin:
         stem: name of the file without its suffix.
         line: 1-based line (JSON Lines) or position in the array (JSON).
         repair: whether formulas are repaired.
+        notation: the notation of formulas, which settles what notations read differently.
     """
 
     stem: str
     line: int
     repair: bool
+    notation: NotationName = "strict"
 
     @property
     def fallback_id(self) -> str:
@@ -93,27 +105,25 @@ class Draft:
         self.note(f"{key!r} must be a text; it is {describe_member(record, key)} and is left empty")
         return ""
 
-    def formula(self, place: str, value: Json, *, english: str = "") -> Formula | None:
+    def formula(self, place: str, value: Json) -> Formula | None:
         """The formula of a text, repaired (with notes) if the origin says so; None, with a reason, if it is invalid.
 
         Args:
             place: of the text in the record, for reasons and notes.
             value: the text.
-            english: the sentence that the formula formalises, if it is known.
         """
         if not isinstance(value, str):
             found = "there is none" if value is None else f"it is {describe(value)}"
             self.reject(f"{place}: expected a formula as text; {found}")
             return None
         try:
-            repaired = parse_formula(value, repair=True) if self._origin.repair else Repaired(parse_formula(value), ())
+            if self._origin.repair:
+                repaired = parse_formula(value, repair=True, notation=self._origin.notation)
+            else:
+                repaired = Repaired(parse_formula(value, notation=self._origin.notation), ())
         except ParseError as error:
             self._unread(place, error)
             return None
-        if "^" in QUOTED.sub("", value) and _SAYS_AND.search(english) and not _SAYS_EITHER.search(english):
-            self.note(
-                f"{place}: '^' is read as ⊕ (exclusive or), but the English says 'and'; write '∧' if that is meant"
-            )
         for repair in repaired.repairs:
             self.note(f"{place}: {repair}")
         return repaired.formula
@@ -176,7 +186,7 @@ class Draft:
         count = 0
         for text, source in pairs:
             count += 1
-            formula = self.formula(f"premise h{count}", source, english=text)
+            formula = self.formula(f"premise h{count}", source)
             if formula is not None and isinstance(source, str):
                 premises.append(Premise(f"h{count}", formula, source, text))
         if not count:
@@ -190,13 +200,30 @@ class Draft:
         self._check_symbols(problem)
         if self._reasons:
             return Rejected(problem.id, self._origin.line, tuple(self._reasons))
-        return replace(problem, notes=(*problem.notes, *self._notes))
+        self._note_labels(problem.options)
+        return replace(problem, notes=tuple(dict.fromkeys((*problem.notes, *self._notes))))
+
+    def _note_labels(self, options: tuple[Option, ...]) -> None:
+        """Note a label that may mean Uncertain: beside True and False, or with the formula of another option."""
+        formulas = [option.formula for option in options]
+        three_way = any(option.label in (TRUE, FALSE) for option in options)
+        for option in options:
+            if option.label not in LABELS.values() and (three_way or formulas.count(option.formula) > 1):
+                self.note(
+                    f"option {option.id} is labelled {option.label!r}, not True, False or Uncertain: a proof of its "
+                    "formula makes it the answer"
+                )
 
     def _check_symbols(self, problem: Problem) -> None:
         try:
-            problem.signature()
+            signature = problem.signature()
         except SignatureError as error:
             self.reject(f"{_place_of_clash(problem)}: {error}")
+            return
+        names = signature.predicates.keys() | signature.functions.keys()
+        for name in sorted(names):
+            if (other := latin(name)) != name and other in names:
+                self.note(f"the symbols {name!r} and {other!r} look the same in other letters")
 
 
 def asks(record: JsonObject, question: str) -> bool:

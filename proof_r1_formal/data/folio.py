@@ -25,7 +25,7 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
     number = draft.identifier(record, "example_id") if "example_id" in record else str(origin.line)
     premises = _premises(draft, record)
     question = draft.text(record, "conclusion")
-    goal = draft.formula("the goal (conclusion-FOL)", record.get("conclusion-FOL"), english=question)
+    goal = draft.formula("the goal (conclusion-FOL)", record.get("conclusion-FOL"))
     if goal is not None:
         _note_stray_variables(draft, premises, goal)
     return draft.finish(

@@ -7,6 +7,7 @@ repeated key or a wrong type is a reason to reject the record. What :func:`write
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
@@ -95,7 +96,7 @@ def _check_ids(draft: Draft, data: ProblemRecord) -> None:
 
 def _premises(draft: Draft, records: Iterable[PremiseRecord]) -> Iterator[Premise]:
     for record in records:
-        formula = draft.formula(f"premise {record.id}", record.formula, english=record.text)
+        formula = draft.formula(f"premise {record.id}", record.formula)
         if formula is not None:
             source = record.formula if record.source is None else record.source
             yield Premise(record.id, formula, source, record.text)
@@ -170,7 +171,7 @@ def encoded(path: Path, problem: Problem) -> bytes:
     match read_record(record, Origin(path.stem, 1, repair=False)):
         case Rejected(reasons=reasons):
             raise DataError(str(path), f"not written: problem {problem.id!r} would be rejected: {reasons[0]}")
-        case back if back != problem:
+        case back if replace(back, notes=problem.notes) != problem:  # it may have a note on an odd label
             raise DataError(str(path), f"not written: problem {problem.id!r} would not read back equal")
     return encoded
 

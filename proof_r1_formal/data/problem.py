@@ -31,6 +31,9 @@ THREE_WAY: Mapping[str, str] = MappingProxyType(
 )
 """The label of a three-way answer, as datasets spell it in any case -> the id of its option."""
 
+LABELS: Mapping[str, str] = MappingProxyType({GOAL_TRUE: TRUE, GOAL_FALSE: FALSE, GOAL_UNCERTAIN: UNCERTAIN})
+"""The id of an option of three-way problems -> its label."""
+
 
 _FORMULA = "parse_formula() makes one from text"
 
@@ -58,7 +61,8 @@ class Option:
 
     Attributes:
         id: ``h_goal_true``, ``h_goal_false``, ``h_goal_uncertain`` in the three-way datasets.
-        label: ``True``, ``False``, ``Uncertain``, or the choice's own name.
+        label: ``True``, ``False``, ``Uncertain``, or the choice's own name. Another spelling of the three, such as
+            ``unknown``, becomes the usual one.
         formula: the goal, its negation, and (for Uncertain) the goal again.
     """
 
@@ -66,14 +70,18 @@ class Option:
     label: str
     formula: Formula
 
+    def __post_init__(self) -> None:
+        usual = THREE_WAY.get(self.label.strip().casefold()) if isinstance(self.label, str) else None
+        if usual is not None:
+            object.__setattr__(self, "label", LABELS[usual])
+
 
 def three_way_options(goal: Formula) -> tuple[Option, ...]:
     """The options of a three-way problem about ``goal``; Uncertain carries the goal itself, as in the datasets."""
     require_type(goal, Node, "goal", _FORMULA)
-    return (
-        Option(GOAL_TRUE, TRUE, goal),
-        Option(GOAL_FALSE, FALSE, Not(goal)),
-        Option(GOAL_UNCERTAIN, UNCERTAIN, goal),
+    formulas = (goal, Not(goal), goal)
+    return tuple(
+        [Option(name, label, formula) for (name, label), formula in zip(LABELS.items(), formulas, strict=True)]
     )
 
 

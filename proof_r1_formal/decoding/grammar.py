@@ -15,10 +15,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+from itertools import combinations, product
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.logic.names import is_textbook_atom, look
 from proof_r1_formal.logic.show import show, show_term
 from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import App, Bottom, Eq, ForAll, Top, Var
@@ -39,7 +41,7 @@ CHAIN = 3
 _NAMES = ("x", "y", "z", "u", "v", "w", *(f"x{n}" for n in range(1, 100)))
 _CASCADE = (
     ("iff", " ↔ ", 1),
-    ("implies", " → ", CHAIN),
+    ("implies", " → ", 1),
     ("or", " ∨ ", CHAIN),
     ("xor", " ⊕ ", CHAIN),
     ("and", " ∧ ", CHAIN),
@@ -210,10 +212,17 @@ def _action(*values: str) -> str:
 
 _Scope = tuple[str, ...]
 """The sorts of the variables in scope, outermost first; their names go by their place."""
+_Need = frozenset[int]
+"""The places of variables in scope that have to occur."""
+_NONE: _Need = frozenset()
 
 
 class _Formulas:
-    """Rules for the formulas over a signature, made as they are asked for; None stands for what cannot be written."""
+    """Rules for the formulas over a signature, made as they are asked for; None stands for what cannot be written.
+
+    What follows a quantifier in the same parentheses could be taken for a part of its scope. So there, where a rule is
+    not ``last``, the scope is in parentheses. Every variable occurs in its scope.
+    """
 
     def __init__(self, signature: Signature, kinds: Set[type]) -> None:
         self.rules: dict[str, str] = {}
@@ -221,72 +230,100 @@ class _Formulas:
         self._equality = Eq in kinds
         self._truths = [_literal(show(kind())) for kind in (Top, Bottom) if kind in kinds]
         self._made: dict[object, str | None] = {}
-        taken = {*signature.predicates, *signature.functions}
-        self._variables = [name for name in _NAMES if name not in taken][:VARIABLES]
+        taken = {look(name) for name in (*signature.predicates, *signature.functions)}
+        atoms = any(is_textbook_atom(name, _NAMES) for name in signature.predicates)
+        self._variables = [name for name in _NAMES if name not in taken and not (atoms and len(name) == 1)][:VARIABLES]
 
-    def whole(self, scope: _Scope, nesting: int) -> str | None:
+    def whole(self, scope: _Scope, nesting: int, need: _Need = _NONE) -> str | None:
         """A formula: chains of connectives over operands."""
-        return self._cascade(scope, nesting, 0)
+        return self._cascade(scope, nesting, 0, need, last=True)
 
-    def _cascade(self, scope: _Scope, nesting: int, level: int) -> str | None:
+    def _cascade(self, scope: _Scope, nesting: int, level: int, need: _Need, *, last: bool) -> str | None:
         if level == len(_CASCADE):
-            return self._operand(scope, nesting)
+            return self._operand(scope, nesting, need, last=last)
         name, symbol, more = _CASCADE[level]
-        inner = self._cascade(scope, nesting, level + 1)
-        body = None if inner is None else f"{inner} ({_literal(symbol)} {inner}){{0,{more}}}"
-        return self._rule((name, scope, nesting), f"{name}{nesting}", [] if body is None else [body])
+        key = (name, scope, nesting, need, last)
+        if key in self._made:
+            return self._made[key]
+        sign = _literal(symbol)
+        free = self._cascade(scope, nesting, level + 1, _NONE, last=False)
+        bodies: list[str | None] = []
+        for *early, late in _divided(need):
+            operands = [self._cascade(scope, nesting, level + 1, each, last=False) for each in early]
+            end = self._cascade(scope, nesting, level + 1, late, last=last)
+            count = more - len(early)
+            if end is not None and None not in operands and count >= 0:
+                others = f"({free} {sign}){{0,{count}}} " if free is not None and count else ""
+                bodies.append(others + "".join([f"{operand} {sign} {others}" for operand in operands]) + end)
+        return self._rule(key, f"{name}{nesting}", bodies)
 
-    def _operand(self, scope: _Scope, nesting: int) -> str | None:
-        bodies = [self._unary(scope, nesting), *(self._equations(scope) if self._equality else [])]
-        return self._rule(("operand", scope, nesting), f"operand{nesting}", bodies)
+    def _operand(self, scope: _Scope, nesting: int, need: _Need, *, last: bool) -> str | None:
+        key = ("operand", scope, nesting, need, last)
+        if key in self._made:
+            return self._made[key]
+        bodies = [
+            self._unary(scope, nesting, need, last=last),
+            *(self._equations(scope, need) if self._equality else []),
+        ]
+        return self._rule(key, f"operand{nesting}", bodies)
 
-    def _unary(self, scope: _Scope, nesting: int) -> str | None:
-        bodies: list[str | None] = [*self._truths, *self._atoms(scope)]
+    def _unary(self, scope: _Scope, nesting: int, need: _Need, *, last: bool, enclosed: bool = False) -> str | None:
+        """``enclosed``: in parentheses behind negations and quantifiers."""
+        key = ("unary", scope, nesting, need, last, enclosed)
+        if key in self._made:
+            return self._made[key]
+        bodies: list[str | None] = [] if enclosed else [*self._atoms(scope, need)]
+        if not need and not enclosed:
+            bodies += self._truths
         if nesting > 0:
-            if (inner := self._unary(scope, nesting - 1)) is not None:
+            if (inner := self._unary(scope, nesting - 1, need, last=last, enclosed=enclosed)) is not None:
                 bodies.append(f'"¬" {inner}')
-            if (inner := self.whole(scope, nesting - 1)) is not None:
+            if (inner := self.whole(scope, nesting - 1, need)) is not None:
                 bodies.append(f'"(" {inner} ")"')
             if len(scope) < len(self._variables):
-                bodies += [self._quantified(scope, sort, nesting) for sort in self._signature.sorts]
-        return self._rule(("unary", scope, nesting), f"unary{nesting}", bodies)
+                bodies += [self._quantified(scope, sort, nesting, need, last=last) for sort in self._signature.sorts]
+        return self._rule(key, f"unary{nesting}", bodies)
 
-    def _quantified(self, scope: _Scope, sort: str, nesting: int) -> str | None:
-        body = self._unary((*scope, sort), nesting - 1)
+    def _quantified(self, scope: _Scope, sort: str, nesting: int, need: _Need, *, last: bool) -> str | None:
+        body = self._unary((*scope, sort), nesting - 1, need | {len(scope)}, last=last, enclosed=not last)
         if body is None:
             return None
-        shown = show(ForAll(Var(self._variables[len(scope)], sort), Bottom()))
-        binder = _literal(_escaped(shown.removeprefix("∀").removesuffix("⊥")))
-        return f'("∀" | "∃") {binder} {body}'
+        variable = Var(self._variables[len(scope)], sort)
+        shown = show(ForAll(variable, Eq(variable, variable))).removeprefix("∀").partition(f" {variable.name} =")[0]
+        return f'("∀" | "∃") {_literal(_escaped(shown + " "))} {body}'
 
-    def _atoms(self, scope: _Scope) -> Iterable[str]:
+    def _atoms(self, scope: _Scope, need: _Need) -> Iterable[str]:
         for predicate, sorts in self._signature.predicates.items():
-            yield from self._applied(predicate, sorts, scope, nested=True)
+            yield from self._applied(predicate, sorts, scope, need, nested=True)
 
-    def _equations(self, scope: _Scope) -> Iterable[str]:
+    def _equations(self, scope: _Scope, need: _Need) -> Iterable[str]:
         for sort in self._signature.sorts:
-            if (term := self._term(sort, scope, nested=True)) is not None:
-                yield f'{term} " = " {term}'
+            for sides in _shared(need, 2):
+                left, right = [self._term(sort, scope, each, nested=True) for each in sides]
+                if left is not None and right is not None:
+                    yield f'{left} " = " {right}'
 
-    def _applied(self, name: str, sorts: tuple[str, ...], scope: _Scope, *, nested: bool) -> Iterable[str]:
+    def _applied(self, name: str, sorts: tuple[str, ...], scope: _Scope, need: _Need, *, nested: bool) -> Iterable[str]:
         """A symbol with its arguments; nothing if there is no term for one of them."""
         head = _escaped(show_term(App(name, ())))
         if not sorts:
-            yield _literal(head)
+            yield from [] if need else [_literal(head)]
             return
-        terms = [self._term(sort, scope, nested=nested) for sort in sorts]
-        if None not in terms:
-            arguments = ' ", " '.join(map(str, terms))
-            yield f'{_literal(head + "(")} {arguments} ")"'
+        for places in _shared(need, len(sorts)):
+            terms = [self._term(sort, scope, each, nested=nested) for sort, each in zip(sorts, places, strict=True)]
+            if None not in terms:
+                arguments = ' ", " '.join(map(str, terms))
+                yield f'{_literal(head + "(")} {arguments} ")"'
 
-    def _term(self, sort: str, scope: _Scope, *, nested: bool) -> str | None:
-        key = ("term", scope, sort, nested)
+    def _term(self, sort: str, scope: _Scope, need: _Need, *, nested: bool) -> str | None:
+        key = ("term", scope, sort, need, nested)
         if key in self._made:
             return self._made[key]
-        bodies = [_literal(name) for name, its in zip(self._variables, scope, strict=False) if its == sort]
+        variables = enumerate(zip(self._variables, scope, strict=False))
+        bodies = [_literal(name) for place, (name, its) in variables if its == sort and need <= {place}]
         for name, kind in self._signature.functions.items():
             if kind.result == sort and (nested or not kind.arguments):
-                bodies += self._applied(name, kind.arguments, scope, nested=False)
+                bodies += self._applied(name, kind.arguments, scope, need, nested=False)
         return self._rule(key, "term", list(bodies))
 
     def _rule(self, key: object, name: str, bodies: list[str | None]) -> str | None:
@@ -298,3 +335,20 @@ class _Formulas:
                 self._made[key] = named = f"{name}n{len(self.rules)}"
                 self.rules[named] = " | ".join(there)
         return self._made[key]
+
+
+def _shared(need: _Need, places: int) -> Iterable[tuple[_Need, ...]]:
+    """The ways to say at which of the places each variable has to occur."""
+    for chosen in product(range(places), repeat=len(need)):
+        yield tuple(
+            [frozenset([v for v, at in zip(sorted(need), chosen, strict=True) if at == n]) for n in range(places)]
+        )
+
+
+def _divided(need: _Need) -> Iterable[tuple[_Need, ...]]:
+    """The ways to divide what is needed among operands in order: the last one may need nothing, the others may not."""
+    yield (need,)
+    for size in range(1, len(need) + 1):
+        for first in map(frozenset, combinations(sorted(need), size)):
+            for others in _divided(need - first):
+                yield (first, *others)

@@ -2,8 +2,8 @@
 
 In: a text. Out: the formula that ``logic.parse`` reads through the Lark grammar, or None where the text has anything
 unusual, which is then left to the grammar, its rules of ambiguity and its errors. Usual are Unicode connectives, ``∀x
-(…)``, ``∀x ¬…``, ``∃x ∀y …`` and ``∃x P(x)`` with a letter for a variable, ``P(a, b)``, ``P a b`` and ``P``. A test
-holds the two parsers equal.
+(…)``, ``∀x ¬…``, ``∃x ∀y …`` and, at the end, ``∃x P(x)`` with a letter for a variable that occurs there, ``P(a, b)``,
+``P a b`` and ``P``, with names in ASCII. A test holds the two parsers equal.
 """
 
 from __future__ import annotations
@@ -12,14 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from proof_r1_formal.logic.readings import (
-    LOOK_ALIKES,
-    PROSE_ANYWHERE,
-    PROSE_FIRST,
-    PROSE_INSIDE,
-    RESERVED_WORDS,
-    SIMPLE_VARIABLE,
-)
+from proof_r1_formal.logic.names import INFIX_WORDS, SIMPLE_VARIABLE
+from proof_r1_formal.logic.readings import LOOK_ALIKES, PROSE_ANYWHERE, PROSE_FIRST, PROSE_INSIDE, RESERVED_WORDS
 from proof_r1_formal.logic.syntax import (
     ENTITY,
     And,
@@ -41,9 +35,16 @@ MAX_LENGTH: Final = 1_000
 MAX_DEPTH: Final = 50
 """Longer and deeper texts are left to the grammar."""
 
-_TOKEN: Final = re.compile(r"\w+(?:\(\w+(?:, ?\w+)*\)|(?: \w+)*)|[∀∃]\w+(?= ?\(| [∀∃¬]| \w+\()|[^ ]")
+_NAME: Final = r"[^\W_]\w*"
+_TOKEN: Final = re.compile(
+    rf"{_NAME}(?:\({_NAME}(?:, {_NAME}|,(?!\d){_NAME})*\)|(?: {_NAME})*)"
+    rf"|[∀∃]\w+(?= ?\(| [∀∃¬]| \w+\()|[^ ]",
+    re.ASCII,
+)
 """An atom, a quantifier with its variable, or a sign; any other sign is unusual."""
-_UNUSUAL: Final = frozenset(map(str.lower, LOOK_ALIKES)) | RESERVED_WORDS | PROSE_FIRST | PROSE_ANYWHERE | PROSE_INSIDE
+_UNUSUAL: Final = (
+    frozenset(map(str.lower, LOOK_ALIKES)) | INFIX_WORDS | RESERVED_WORDS | PROSE_FIRST | PROSE_ANYWHERE | PROSE_INSIDE
+)
 _CONNECTIVES: Final[Mapping[str, tuple[int, type[And | Or | Xor | Implies | Iff]]]] = {
     "↔": (1, Iff),
     "→": (2, Implies),
@@ -83,10 +84,13 @@ class _Reader:
     def formula(self) -> Formula:
         """The formula of all tokens. Behind a list marker, as in ``a) P(b)``, tokens are left over."""
         found = self._connected(1, {}, 0)
-        if self._tokens[self._next] or not _UNUSUAL.isdisjoint(map(str.lower, self._free + self._bound)):
+        free = [name.lower() for name in self._free]
+        if self._tokens[self._next] or not _UNUSUAL.isdisjoint(free):
             raise _UnusualError
-        if self._bound and not set(self._bound).isdisjoint(self._free):
-            raise _UnusualError
+        if self._bound:
+            bound = {name.lower() for name in self._bound}
+            if not (bound.isdisjoint(free) and bound.isdisjoint(_UNUSUAL)):
+                raise _UnusualError
         return found
 
     def _connected(self, weakest: int, scope: Mapping[str, Var], depth: int) -> Formula:
@@ -96,6 +100,8 @@ class _Reader:
             strength, connective = _CONNECTIVES.get(self._tokens[self._next], (0, None))
             if connective is None or strength < weakest:
                 return left
+            if strength == weakest == _RIGHT:  # mostly A → B → C, which some notations group to the left
+                raise _UnusualError
             self._next += 1
             right = self._connected(strength if strength == _RIGHT else strength + 1, scope, depth + 1)
             left = connective(left, right)
@@ -122,16 +128,22 @@ class _Reader:
         variable = Var(name, ENTITY)
         self._bound.append(name)
         body = self._unary({**scope, name: variable}, depth + 1)
+        if variable not in body.free:
+            raise _UnusualError
+        if self._tokens[self._next] in _CONNECTIVES and self._tokens[self._next - 1] != ")":
+            raise _UnusualError  # some notations let the scope reach further
         return ForAll(variable, body) if token[0] == "∀" else Exists(variable, body)
 
     def _atom(self, token: str, scope: Mapping[str, Var]) -> Formula:
-        if self._tokens[self._next] not in _BEHIND or not (token[0].isalnum() or token[0] == "_"):
+        if self._tokens[self._next] not in _BEHIND or not token[0].isalnum():
             raise _UnusualError
         names = (token[:-1].replace("(", " ").replace(",", " ") if token[-1] == ")" else token).split()
         head = names[0]
-        if head in scope:
+        if head in scope or (head[0] in "EA" and head[1:] in names):  # Ex(…, x, …) may be a quantifier
             raise _UnusualError
         self._free.append(head)
+        if scope and len(names) == 1:  # ∀x Fx
+            raise _UnusualError
         arguments: list[Term] = []
         for name in names[1:]:
             variable = scope.get(name)

@@ -1,8 +1,8 @@
 """Texts with two plausible readings: a strict parser rejects them and says both readings.
 
-In: a text, or the tokens of a formula and the scopes of its quantifiers. Out: nothing, or an :class:`AmbiguousError` at
-the place that can be read in two ways. The rules need no parse tree; ``docs/parsing.md`` lists them. A name in double
-quotes is never ambiguous.
+In: a text, the tokens of a formula and the scopes of its quantifiers, or what the parser made of a name. Out: nothing,
+or an :class:`AmbiguousError` at the place that can be read in two ways. ``docs/parsing.md`` lists the rules. A name in
+double quotes is never ambiguous.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from proof_r1_formal.logic.names import DECIMAL, INFIX_WORDS, dotted, words_of
+
 if TYPE_CHECKING:
     from lark import Token
 
@@ -21,30 +23,22 @@ QUANTIFIER_WORDS = frozenset({"forall", "all", "exists", "some"})
 RESERVED_WORDS = QUANTIFIER_WORDS | {"not", "and", "or", "xor", "implies", "iff", "true", "false"}
 """Words that are operators, quantifiers and truth values in any case, and no names unless in quotes."""
 
-LOOK_ALIKES: Mapping[str, str] = {**dict.fromkeys("vVν˅", "∨"), **dict.fromkeys("ΛɅʌ˄", "∧")}
+LOOK_ALIKES: Mapping[str, str] = {**dict.fromkeys("vVνᴠⅴⅤⱱ˅ᐯꓦ", "∨"), **dict.fromkeys("ΛɅʌᴧ˄ᐱꓥ", "∧")}
 """Letters that people type for a connective -> the connective."""
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-PROSE_FIRST = _words(
+PROSE_FIRST = words_of(
     "an any because but each either every everyone everything he if it neither no nobody nor nothing she that the then "
     "there these they this those unless we what when which while who whoever you"
 )
 """Words that begin a sentence, in any case, and no application by juxtaposition."""
-PROSE_ANYWHERE = _words("an are did do does had has have is the was were")
+PROSE_ANYWHERE = words_of("an are did do does had has have is the was were")
 """Words that are not an argument of a juxtaposition; nor is a contraction."""
 CONTRACTION = re.compile(r"\w+n['’]t")
-PROSE_INSIDE = _words(
+PROSE_INSIDE = words_of(
     "about also always any as at be been but by can could each every for from her his if in into its may might must "
     "never no nor of on only over shall should than that their then to which who whose will with would"
 )
 """Words that are not an argument of a juxtaposition unless they are its last one."""
 
-SIMPLE_VARIABLE = re.compile(r"[^\W\d_](?:_?\d+)?['’]*")
-"""A letter with or without a number: nobody takes such a name for a variable and a predicate."""
 _START = r"(?=\s+(?!(?ai:and|or|xor|implies|iff|v)(?!\w))(?:[\w(¬~!∀∃⊤⊥\"]|-(?!>)))"
 _LIST_MARKER = re.compile(
     rf"\s*(?:([-−*•–—])(?=\s)|((?:\d{{1,3}}|[^\W\d_]|[ivxIVX]{{1,4}})[.)]|\(\w{{1,3}}\)){_START})"
@@ -100,6 +94,39 @@ def require_no_list_marker(text: str) -> None:
     raise AmbiguousError(offset, problem)
 
 
+_UNCLEAR = re.compile(
+    r"(?P<control>[\t\v\f\x1c-\x1f\x85\u2028\u2029]|\r(?!\n)|\n(?=(?:eg|eq|e|ot)(?!\w)))"
+    r"|(?P<number>(?<![\w.])\d{1,3}(?:,\d{3})+(?!\w))"
+    r"|(?P<joined>(?<![\w&])(?:\w+&\w+(?=\()|(?:[A-Z]{2,}&[A-Z]+|[A-Z]+&[A-Z]{2,})(?![\w&])))"
+)
+
+
+def require_clear_characters(text: str) -> None:
+    """Refuse control characters for blanks, ``1,000`` and ``AT&T(x)``.
+
+    Args:
+        text: of the formula, with names in quotes made harmless.
+
+    Raises:
+        AmbiguousError: the text has one of them.
+    """
+    found = _UNCLEAR.search(text)
+    if found is None:
+        return
+    part = found[0]
+    if found.lastgroup == "number":
+        problem = f"{part!r} may be one number, written '\"{part}\"', or two arguments, written with a blank"
+    elif found.lastgroup == "joined":
+        left, _, right = part.partition("&")
+        problem = f"{part!r} may be one name, written '\"{part}\"', or '{left} ∧ {right}', written with blanks"
+    else:
+        problem = (
+            f"U+{ord(part[0]):04X} may be a blank or part of a LaTeX command that lost its backslash (JSON reads "
+            "'\\t' as a tab and needs '\\\\to'); write a space or the sign"
+        )
+    raise AmbiguousError(found.start(), problem)
+
+
 def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> None:
     """Refuse the tokens of an infix formula that a person might read in another way than the grammar does.
 
@@ -115,6 +142,8 @@ def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) ->
     for index, token in enumerate(tokens):
         if token.type == "GLUED":
             raise _ambiguous(token, _glued(token.value))
+        if token.type == "_XOR" and token.value == "^":
+            raise _ambiguous(token, "'^' may be ⊕ (exclusive or) or ∧ (and); write the sign that is meant")
         if token.type not in ("NAME", "CALL"):
             continue
         if token.value.lower() in QUANTIFIER_WORDS:
@@ -125,9 +154,12 @@ def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) ->
             last = index
             while last + 1 < len(tokens) and tokens[last + 1].type == "NAME":
                 last += 1
+                _require_one_line(tokens[last - 1], tokens[last])
+            if last + 1 < len(tokens) and tokens[last + 1].type == "_LPAR":
+                _require_one_line(tokens[last], tokens[last + 1])
             if last > index:
                 in_list = in_list or _lists(tokens)
-            _require_words(
+            _requirewords_of(
                 tokens, index, last, bound, scopes.get(index - 1), inside=in_list is not None and in_list[index]
             )
     _require_bindings(tokens, scopes)
@@ -154,7 +186,7 @@ def require_prefix_notation(tokens: Sequence[Token]) -> None:
 # -- words side by side -----------------------------------------------------------------------------------------------
 
 
-def _require_words(
+def _requirewords_of(
     tokens: Sequence[Token], first: int, last: int, bound: set[str], scope: Scope | None, *, inside: bool
 ) -> None:
     """Check names that stand side by side; ``scope``: of a quantifier right before them, ``inside``: of a list."""
@@ -162,6 +194,8 @@ def _require_words(
     before = tokens[first - 1].type if first else ""
     behind = tokens[last + 1].type if last + 1 < len(tokens) else ""
     for place, word in enumerate(words):
+        if "." in word.value[1:] and word.value[0] != '"' and (place or len(words) > 1) and not DECIMAL.search(word):
+            raise _ambiguous(word, dotted(word.value))
         follows = place > 0 or before == "_RPAR"
         goes_on = place < len(words) - 1 or behind in ("CALL", "_LPAR", "_NOT", "BINDER")
         if word.value in LOOK_ALIKES and word.value not in bound and follows and goes_on:
@@ -199,6 +233,14 @@ def _require_words(
         )
 
 
+def _require_one_line(name: Token, following: Token) -> None:
+    if following.line != name.line:
+        problem = (
+            f"a line ends between {str(name)!r} and {str(following)!r}, which may be one application or two formulas"
+        )
+        raise _ambiguous(following, f"{problem}; write it on one line")
+
+
 def _argument_or_formula(text: str) -> str:
     return (
         f"{text!r} may be another argument of the application before it, written 'P(x, …)', or another formula, with a "
@@ -220,7 +262,7 @@ def _require_no_prose(words: Sequence[Token], shown: str, bound: set[str], *, co
         if (
             (is_head and text.lower() in PROSE_FIRST)
             or (not is_head and (text in PROSE_ANYWHERE or CONTRACTION.fullmatch(text)))
-            or (not is_head and not is_last and text in PROSE_INSIDE)
+            or (not is_head and not is_last and (text in PROSE_INSIDE or text.lower() in INFIX_WORDS))
         ):
             arguments = ", ".join([*[each.value for each in words[1:]], *([] if complete else ["…"])])
             raise _ambiguous(
@@ -239,7 +281,7 @@ def _look_alike(letter: str) -> str:
 
 
 def _require_bindings(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> None:
-    """Check that long variables occur in their scopes, and that no list of variables goes on as a predicate."""
+    """Check that no variable may be that of an outer quantifier, and no list of variables goes on as a predicate."""
     if not scopes:
         return
     places: dict[str, list[int]] = {}
@@ -256,14 +298,6 @@ def _require_bindings(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> N
                 places.setdefault(name, []).append(index)
                 bound_until[name] = max(bound_until.get(name, 0), scope.end)
     for index, scope in scopes.items():
-        for written in scope.variables:
-            if written[0] != '"' and not SIMPLE_VARIABLE.fullmatch(written):
-                found = places[written]
-                place = bisect_left(found, index + 1)
-                if place == len(found) or found[place] >= scope.end:
-                    shown = re.search(rf"(?<!\w){re.escape(written)}(?!\w)", scope.written)
-                    offset = (tokens[index].start_pos or 0) + (shown.start() if shown else 0)
-                    raise AmbiguousError(offset, _unused(scope.written.strip(), written))
         head = index + 1
         if not scope.dotted and head + 1 < scope.end and tokens[head].type == "NAME":
             name = tokens[head].value
@@ -279,13 +313,6 @@ def _is_argument(tokens: Sequence[Token], index: int) -> bool:
     before = tokens[index - 1].type
     opens = before == "_LPAR" and index > 1 and tokens[index - 2].type in ("NAME", "CALL")
     return before in ("NAME", "_COMMA", *_EQUALITY) or opens
-
-
-def _unused(binder: str, variable: str) -> str:
-    return (
-        f"{binder!r} may bind the variable {variable!r}, which does not occur in its scope, or be a quantifier and "
-        f"other words; put a blank behind the variable that is meant, or write '\"{variable}\"'"
-    )
 
 
 def _inner_or_outer(scope: Scope, name: str) -> str:

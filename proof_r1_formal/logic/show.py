@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Final, Literal, TypeAlias, assert_never, cast
 
 from proof_r1_formal.errors import require_type
+from proof_r1_formal.logic.names import CONNECTIVE_WORDS, INFIX_WORDS, TURNED_LETTERS, is_textbook_atom, latin, look
 from proof_r1_formal.logic.readings import (
     CONTRACTION,
     LOOK_ALIKES,
@@ -24,7 +25,6 @@ from proof_r1_formal.logic.readings import (
     PROSE_FIRST,
     PROSE_INSIDE,
     RESERVED_WORDS,
-    SIMPLE_VARIABLE,
 )
 from proof_r1_formal.logic.syntax import (
     ENTITY,
@@ -49,16 +49,16 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.logic.transform import instantiate, subformulas, subterms, terms
+from proof_r1_formal.logic.transform import functions_within, instantiate, subformulas, subterms, terms
 
 Notation: TypeAlias = Literal["unicode", "ascii", "juxtaposed", "prefix"]
 
-WORDS: Final = frozenset({*RESERVED_WORDS, "distinct"})
-"""Words that a grammar reserves, in any case."""
+WORDS: Final = frozenset({*RESERVED_WORDS, "distinct"}) | CONNECTIVE_WORDS
+"""Words that a grammar reserves or that may be connectives, in any case."""
 _MISREAD: Final = frozenset(LOOK_ALIKES) | PROSE_ANYWHERE | PROSE_INSIDE
 
 # A reserved word ends where its letters do: ``iff'`` may be a word and a quote, ``iffy`` is a name.
-_NO_WORD: Final = rf"(?!(?ai:{'|'.join(sorted(WORDS))})(?!\w))"
+_NO_WORD: Final = rf"(?!(?ai:{'|'.join(sorted(WORDS))})(?!\w))(?!_+\Z|[{TURNED_LETTERS}])"
 # A name with a dot might be read as the end of ``∀x y.``.
 _PLAIN_NAME: Final = re.compile(rf"{_NO_WORD}\w(?:\w|['’]|-(?=\w))*")
 _PLAIN_BINDER: Final = re.compile(rf"{_NO_WORD}\w(?:\w|['’])*")
@@ -85,7 +85,7 @@ _ASCII: Final[Mapping[type[Formula], str]] = {
     Not: "~",
     And: "&",
     Or: "|",
-    Xor: "^",
+    Xor: "xor",
     Implies: "->",
     Iff: "<->",
     ForAll: "all ",
@@ -132,7 +132,7 @@ def show_term(term: Term) -> str:
 
 
 def _applied(name: str, arguments: tuple[Term, ...]) -> str:
-    return f"{_name(name)}({', '.join(map(show_term, arguments))})" if arguments else _name(name)
+    return f"{_symbol(name, arguments)}({', '.join(map(show_term, arguments))})" if arguments else _name(name)
 
 
 def _infix(formula: Formula, notation: Notation, strength: int, *, last: bool) -> str:
@@ -151,10 +151,9 @@ def _infix(formula: Formula, notation: Notation, strength: int, *, last: bool) -
         return f"{symbols[Not]}{_infix(formula.body, notation, _TIGHT, last=last)}"
     if isinstance(formula, Binary):
         own = _STRENGTH[type(formula)]
-        rightwards = isinstance(formula, Implies)
         closed = own >= strength  # no parentheses around this one
-        left = _infix(formula.left, notation, own + rightwards, last=False)
-        right = _infix(formula.right, notation, own + (not rightwards), last=last or not closed)
+        left = _infix(formula.left, notation, own + isinstance(formula, Implies), last=False)
+        right = _infix(formula.right, notation, own + 1, last=last or not closed)
         text = f"{left} {symbols[type(formula)]} {right}"
         return text if closed else f"({text})"
     if isinstance(formula, Eq):
@@ -209,12 +208,13 @@ def _prefix_term(term: Term) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _name(name: str) -> str:
-    return name if _is_simple(name) or _PLAIN_NAME.fullmatch(name) else _quoted(name)
+    plain = _is_simple(name) or (_PLAIN_NAME.fullmatch(name) and (latin(name) == name or not latin(name).isascii()))
+    return name if plain else _quoted(name)
 
 
 def _is_simple(name: str) -> bool:
     """Whether the name is plain at first sight, as most are."""
-    return name.isascii() and name.isidentifier() and name.lower() not in WORDS
+    return name.isascii() and name.isidentifier() and name[0] != "_" and name.lower() not in WORDS
 
 
 def _quoted(name: str) -> str:
@@ -223,21 +223,26 @@ def _quoted(name: str) -> str:
 
 def _word(name: str) -> str:
     """The name of a constant that stands beside other names, where some words look like prose or a connective."""
-    misread = name in _MISREAD or CONTRACTION.fullmatch(name)
+    misread = name in _MISREAD or name.lower() in INFIX_WORDS or CONTRACTION.fullmatch(name)
     return _quoted(name) if misread else _name(name)
 
 
 def _head(name: str, arguments: tuple[Term, ...]) -> str:
     """The name of a symbol with arguments beside it, where it might be prose or one more variable."""
     again = any(isinstance(part, App) and part.function == name for term in arguments for part in subterms(term))
-    return _quoted(name) if again or name == "in" or name.lower() in PROSE_FIRST else _name(name)
+    return _quoted(name) if again or name == "in" or name.lower() in PROSE_FIRST else _symbol(name, arguments)
+
+
+def _symbol(name: str, arguments: tuple[Term, ...]) -> str:
+    """The name of a symbol with arguments, where it might be a quantifier and its variable."""
+    unclear = name[0] in "EA" and any(name[1:] in functions_within(term) for term in arguments)
+    return _quoted(name) if unclear else _name(name)
 
 
 def _bound(formula: Quantified) -> str:
-    """The name of the variable of a quantifier; a long one that does not occur might be more than one word."""
+    """The name of the variable of a quantifier; one that does not occur might be a mistake."""
     name = formula.variable.name
-    unused = not SIMPLE_VARIABLE.fullmatch(name) and formula.variable not in formula.body.free
-    return _quoted(name) if unused else _binder(name)
+    return _binder(name) if formula.variable in formula.body.free else _quoted(name)
 
 
 def _binder(name: str) -> str:
@@ -249,15 +254,20 @@ def _separated(formula: Formula) -> Formula:
     """The formula itself if no bound name clashes with a free variable, a symbol or another sort; else a renaming."""
     bound = {part.variable.name for part in subformulas(formula) if isinstance(part, Binder)}
     taken = {t.function for t in terms(formula) if isinstance(t, App)} | {v.name for v in formula.free}
-    taken |= {part.predicate for part in subformulas(formula) if isinstance(part, Atom)}
-    if bound.isdisjoint(taken) and not _is_misread(formula, {}):
+    atoms = [part for part in subformulas(formula) if isinstance(part, Atom)]
+    taken |= {atom.predicate for atom in atoms}
+    constants = {look(t.function) for t in terms(formula) if isinstance(t, App) and not t.arguments}
+    clear = bound.isdisjoint(taken) and constants.isdisjoint(map(look, bound))
+    clear = clear and not any(not atom.arguments and is_textbook_atom(atom.predicate, bound) for atom in atoms)
+    if clear and not _is_misread(formula, {}):
         return formula
     return rename_bound(formula, frozenset(taken | bound), _numbered)
 
 
 def _numbered(name: str, taken: frozenset[str]) -> str:
     number = 1
-    while f"{name}_{number}" in taken:
+    looks = frozenset(map(look, taken))
+    while look(f"{name}_{number}") in looks:
         number += 1
     return f"{name}_{number}"
 

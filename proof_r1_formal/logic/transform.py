@@ -289,6 +289,42 @@ def _regrouped(formula: Formula) -> Formula:
     return formula
 
 
+def surely_equivalent(first: Formula, second: Formula) -> bool:
+    """Whether closed formulas differ only in bound names, the grouping of ∧ and ∨, and where quantifiers stand."""
+    return first is second or regrouped(miniscoped(first)) is regrouped(miniscoped(second))
+
+
+@once
+def miniscoped(formula: Formula) -> Formula:
+    """An equivalent formula in which every quantifier stands as far inside as it can.
+
+    A quantifier moves past what its variable does not occur in, and divides where it distributes: ∀ over ∧, ∃ over ∨
+    and →. One that binds nothing disappears, because domains are not empty.
+    """
+    if isinstance(formula, Not):
+        return Not(miniscoped(formula.body))
+    if isinstance(formula, Binary):
+        return type(formula)(miniscoped(formula.left), miniscoped(formula.right))
+    if isinstance(formula, Binder):
+        return _inwards(type(formula), formula.variable, miniscoped(formula.body))
+    return formula
+
+
+def _inwards(quantifier: type[ForAll | Exists], variable: Var, body: Formula) -> Formula:
+    """The quantified body, both of whose parts are miniscoped."""
+    if variable not in body.free:
+        return body
+    other: type[ForAll | Exists] = Exists if quantifier is ForAll else ForAll
+    if isinstance(body, Not):
+        return Not(_inwards(other, variable, body.body))
+    if isinstance(body, (And, Or, Implies)):
+        universal = isinstance(body, And)  # ∀ distributes over it, else ∃
+        if universal == (quantifier is ForAll) or variable not in body.left.free or variable not in body.right.free:
+            left = _inwards(other if isinstance(body, Implies) else quantifier, variable, body.left)
+            return type(body)(left, _inwards(quantifier, variable, body.right))
+    return quantifier(variable, body)
+
+
 @once
 def _order(formula: Formula) -> str:
     """A text that orders formulas the same way in every process."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given
@@ -266,6 +267,15 @@ def test_formulas(formula: str, sentence: str) -> None:
         ("The barks.", 5, "a verb is missing"),
         ("Every barks.", 1, "missing"),
         ("People who are red are cold.", 8, "unexpected 'who'"),
+        ("Some cats are red.", 1, "unexpected 'Some'"),
+        ("Only cats are red.", 1, "unexpected 'Only'"),
+        ("Most cats are red.", 1, "unexpected 'Most'"),
+        ("Two cats are red.", 1, "unexpected 'Two'"),
+        ("Not Bob is red.", 1, "unexpected 'Not'"),
+        ("None is red.", 1, "unexpected 'None'"),
+        ("There is a red cat.", 1, "unexpected 'There'"),
+        ("Bob And Al is red.", 5, "unexpected 'And'"),
+        ("He is red.", 1, "unexpected 'He'"),
     ],
 )
 def test_what_is_no_sentence_is_refused_with_the_place(sentence: str, column: int, told: str) -> None:
@@ -276,11 +286,44 @@ def test_what_is_no_sentence_is_refused_with_the_place(sentence: str, column: in
     assert str(caught.value).endswith(f"\n  {' ' * (column - 1)}^")
 
 
+PLACES = (
+    *("{} cats are red.", "{} Bob is red.", "{} is red.", "Bob {} is red.", "Bob is {}.", "Red {} cats are cold."),
+    *("Bob likes {}.", "Bob likes Al {}.", "The {} cat is red.", "If {} is red then Bob is red."),
+)
+REFUSED = (
+    *(
+        "but",
+        "either",
+        "except",
+        "few",
+        "half",
+        "less",
+        "many",
+        "most",
+        "neither",
+        "none",
+        "nor",
+        "only",
+        "or",
+        "rarely",
+    ),
+    *("rarely", "several", "some", "than", "three", "unless", "who"),
+)
+
+
+@pytest.mark.parametrize("spelled", [str.lower, str.upper, str.title])
+@pytest.mark.parametrize("word", REFUSED)
+def test_a_word_without_a_form_is_refused_wherever_it_stands(word: str, spelled: Callable[[str], str]) -> None:
+    for place in PLACES:
+        with pytest.raises(ParseError):
+            parse_english(place.format(spelled(word)))
+
+
 @pytest.mark.parametrize(
     "formula",
     [
         *("P(a) ∨ Q(a)", "R(a, b, c)", "P", "a = b", "⊤", "¬¬red(Bob)", "∃x (P(x) → P(x))", "red(bob)"),
-        *("∀x (red(Bob) → cold(Bob))", "red(The_cat)", "∀x (red(x) → ∀y cold(y))"),  # read as another formula
+        *('∀"x" (red(Bob) → cold(Bob))', "red(The_cat)", "∀x (red(x) → ∀y cold(y))"),  # read as another formula
     ],
 )
 def test_formulas_that_no_sentence_says(formula: str) -> None:

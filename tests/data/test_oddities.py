@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, Reject
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.logic.syntax import Formula, Not, atom, var
+from proof_r1_formal.proof.verify import Verifier
 
 GOAL = parse_formula("Smiles(bo)")
 PROVERQA = {
@@ -349,26 +351,57 @@ def test_a_completion_says_what_it_cost_as_far_as_that_is_known(tmp_path: Path) 
     assert "tokens" in item.problem
 
 
-@pytest.mark.parametrize(
-    ("english", "formula", "noted"),
-    [
-        ("Bo is kind and old.", "Kind(bo) ^ Old(bo)", True),
-        ("Bo is kind and old.", "Kind(bo) ∧ Old(bo)", False),
-        ("Bo is kind and old.", 'Kind(bo) ∧ Old("^")', False),
-        ("Bo is kind or old.", "Kind(bo) ^ Old(bo)", False),
-        ("Bo is either kind and old or not kind.", "Kind(bo) ∧ Old(bo) ^ ¬Kind(bo)", False),
-        ("Bo is kind and old, but not both.", "Kind(bo) ^ Old(bo)", False),
-    ],
-)
-def test_a_caret_where_the_english_says_and_has_a_note(tmp_path: Path, english: str, formula: str, noted: bool) -> None:
-    note = "'^' is read as ⊕ (exclusive or), but the English says 'and'; write '∧' if that is meant"
-    texts = {"premises": english, "premises-FOL": formula, "conclusion": english, "conclusion-FOL": formula}
-    problem = only_problem(write(tmp_path, line(FOLIO, **texts)))
-    places = ("premise h1", "the goal (conclusion-FOL)") if noted else ()
-    assert problem.notes == tuple([f"{place}: {note}" for place in places])
-    assert problem.premises[0].formula is parse_formula(formula)
-    proverqa = only_problem(write(tmp_path, line(PROVERQA, nl2fol={english: formula})))
-    assert proverqa.notes == tuple([f"{place}: {note}" for place in places[:1]])
+THREE_WAY = {
+    "id": "p",
+    "premises": [{"id": "h1", "formula": "P(a)"}],
+    "options": [{"id": n, "label": label, "formula": "P(a)"} for n, label in (("t", "true"), ("u", "Uncertain"))],
+}
+
+
+@pytest.mark.parametrize("label", ["Uncertain", "UNCERTAIN", "uncertain", "Unknown", " unknown\n"])
+def test_a_label_for_uncertain_means_that_in_every_spelling(tmp_path: Path, label: str) -> None:
+    options = [*THREE_WAY["options"][:1], {"id": "u", "label": label, "formula": "P(a)"}]
+    problem = only_problem(write(tmp_path, line(THREE_WAY, options=options, answer="u")))
+    assert problem == only_problem(write(tmp_path, line(THREE_WAY, answer="u")))
+    assert [option.label for option in problem.options] == ["True", "Uncertain"]
+    assert problem.is_uncertain
+    assert problem.notes == ()
+    action = {"id": "u", "dependencies": ["h1"], "conclusion": "P(a)", "rule": "GOAL_BINDING"}
+    assert not Verifier().verify(problem, f"<summary>{json.dumps([action])}</summary>").verified
+
+
+def test_a_label_that_may_mean_uncertain_has_a_note(tmp_path: Path) -> None:
+    told = {}
+    for first in ("True", "house"):
+        for formula in ("P(a)", "Q(a)"):
+            labels = ((first, "P(a)"), ("cannot say", formula))
+            options = [{"id": f"o{n}", "label": label, "formula": text} for n, (label, text) in enumerate(labels)]
+            problem = only_problem(write(tmp_path, line(THREE_WAY, options=options)))
+            write_problems(tmp_path / "again.jsonl", [replace(problem, notes=())])
+            assert only_problem(tmp_path / "again.jsonl") == problem
+            told[first, formula] = [re.findall("'([^']*)'", note)[0] for note in problem.notes]
+    assert told == {
+        ("True", "P(a)"): ["cannot say"],
+        ("True", "Q(a)"): ["cannot say"],
+        ("house", "P(a)"): ["house", "cannot say"],
+        ("house", "Q(a)"): [],
+    }
+
+
+def test_a_reader_may_name_the_notation_of_a_file(tmp_path: Path) -> None:
+    path = write(tmp_path, line(FOLIO, **{"conclusion-FOL": "exists x. Kind(x) -> Old(bo)"}))
+    for notation, meaning in (("nltk", "(∃x Kind(x)) → Old(bo)"), ("lean", "∃x (Kind(x) → Old(bo))")):
+        (problem,) = read_problems(path, notation=notation).values()  # type: ignore[arg-type]
+        assert problem.options[0].formula is parse_formula(meaning)
+    assert read_problems(path) == {}
+
+
+@pytest.mark.parametrize("formula", ["Kind(bo) ^ Old(bo)", "Kind(bo) → Old(bo)) ∧ Kind(bo)", "∃x Kind(x) → Old(bo)"])
+def test_a_record_with_a_formula_of_two_readings_is_rejected_with_both(tmp_path: Path, formula: str) -> None:
+    found = read_problems(write(tmp_path, line(FOLIO, **{"conclusion-FOL": formula})))
+    ((reason,),) = [record.reasons for record in found.rejected]
+    assert reason.startswith("the goal (conclusion-FOL): ")
+    assert " or " in reason
 
 
 # -- real data --------------------------------------------------------------------------------------------------------
@@ -386,6 +419,9 @@ def test_why_records_of_folio_are_rejected(shared_data: Path) -> None:
         "premise: unexpected ')' at line 1, column 28; expected a name": 3,
         "premise: unexpected '(' at line 1, column 16; expected ')', a name": 4,
         "the goal (conclusion-FOL): unexpected character '—' at line 1, column 94": 1,
+        "premise: may be repaired to two formulas": 8,
+        "the goal (conclusion-FOL): may be repaired to two formulas": 2,
+        "premise: <symbol> is bound here and does not occur in its scope": 5,
     }
 
 
@@ -393,6 +429,8 @@ def _kind_of(reasons: tuple[str, ...]) -> str:
     """The one reason of a record without ids, names and the formula."""
     (reason,) = reasons
     reason = re.sub(r"^(premise|option) \w+", r"\1", reason.partition(" in '")[0])
+    reason = re.sub(r"(may be repaired to) .*", r"\1 two formulas", reason)
+    reason = re.sub(r"(in its scope): .*", r"\1", reason)
     return re.sub(r"'\w+'", "<symbol>", reason)
 
 

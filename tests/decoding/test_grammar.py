@@ -38,7 +38,7 @@ FILES = {
     "proverqa/easy.json": 300,
     "proverqa/medium.json": 300,
     "proverqa/hard.json": 300,
-    "folio/folio_v0_validation.jsonl": 200,
+    "folio/folio_v0_validation.jsonl": 190,
     "proofwriter/logiclm_dev.json": 600,
     "prontoqa/logiclm_dev_first250.json": 250,
     "llm_outputs/docailab_proverqa_golden_450.jsonl": 450,

@@ -69,7 +69,7 @@ def test_a_formula_of_a_substitution_nested_too_deeply_is_refused() -> None:
 
 @pytest.mark.skipif(is_compiled(), reason="a compiled checker does not spend Python's stack")
 def test_a_proof_that_exceeds_the_stack_is_refused() -> None:
-    deep = f("∀y ∃x Q(x)")
+    deep = f('∀"y" ∃x Q(x)')
     while deep.height < MAX_HEIGHT:
         deep = And(f("p"), deep)
     before = sys.getrecursionlimit()
@@ -115,7 +115,7 @@ USES: dict[str, tuple[str, Block]] = {
     "within a term of a premise": ("Q(f(c))", ()),
     "term of an instance": ("∀x Q(x)", (Instance(1, C),)),
     "within a term of an instance": ("∀x Q(f(x))", (Instance(1, fa(C)),)),
-    "term of a generalisation": ("q", (Generalise(f("∃x q"), 1, C),)),
+    "term of a generalisation": ("q", (Generalise(f('∃"x" q'), 1, C),)),
     "witness": ("∃x Q(x)", (Witness(1, C),)),
     "reflexivity": ("q", (Reflexivity(C),)),
     "Leibniz's law": ("q", (Leibniz(f("c = a → (P(c) → P(a))")),)),
@@ -162,7 +162,7 @@ def test_a_constant_that_was_used_is_not_new(rule: type, use: str) -> None:
         (Suppose(f("q → q"), (Repeat(1),)), 2),
         (Absurd(f("¬p"), (Contradiction(0, 1),)), 2),
         (Absurd(f("¬p"), (Truth(f("⊤")), Contradiction(0, 1))), 3),
-        (Arbitrary(f("∀x p"), C, (Repeat(0), Repeat(0))), 2),
+        (Arbitrary(f('∀"x" p'), C, (Repeat(0), Repeat(0))), 2),
     ],
     ids=["supposition", "assumption", "line of a refutation", "line about an arbitrary constant"],
 )

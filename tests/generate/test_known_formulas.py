@@ -14,7 +14,7 @@ from proof_r1_formal.solvers.oracle import SolverOracle
 def test_equivalent_formulas_share_a_number() -> None:
     classes = Classes(SolverOracle(get_solver("embedded"), tables=True), lambda _: None)
     ground = [classes.of(parse_formula(text)) for text in ("P(a) → Q(a)", "¬Q(a) → ¬P(a)", "Q(a) → P(a)")]
-    quantified = [classes.of(parse_formula(text)) for text in ("∀x P(a)", "P(a)", "¬∃x ¬P(x)", "∀y P(y)")]
+    quantified = [classes.of(parse_formula(text)) for text in ('∀"x" P(a)', "P(a)", "¬∃x ¬P(x)", "∀y P(y)")]
     assert ground[0] == ground[1] != ground[2]
     assert quantified[0] == quantified[1] != quantified[2] == quantified[3]
 

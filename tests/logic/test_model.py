@@ -97,8 +97,8 @@ PEOPLE = Structure(
         ("∃x ∀y likes(x, y)", True),
         ("∀x ∀y likes(x, y)", False),
         ("∃x ∃y ¬likes(x, y)", True),
-        ("∀x ∃x tall(x)", True),  # the inner quantifier's variable is meant
-        ("∃x ∀x tall(x)", False),
+        ('∀"x" ∃x tall(x)', True),  # the inner quantifier's variable is meant
+        ('∃"x" ∀x tall(x)', False),
         ("∀x ((∃x ¬tall(x)) ∧ (tall(x) ∨ ¬tall(x)))", True),
         ("∃x:Dog owns(bob, x)", True),
         ("∀x:Dog owns(bob, x)", True),
@@ -115,7 +115,7 @@ def test_worked_examples(text: str, expected: bool) -> None:
 @pytest.mark.parametrize(("x", "y"), [(0, 0), (0, 1), (1, 0), (1, 1)])
 def test_both_sides_read_the_assignment(text: str, x: int, y: int) -> None:
     named = parse_formula(text.format(*["tall(ann)" if element == 0 else "tall(bob)" for element in (x, y)]))
-    closed = parse_formula(f"∀x ∀y ({text.format('tall(x)', 'tall(y)')})")
+    closed = parse_formula(f'∀"x" ∀"y" ({text.format("tall(x)", "tall(y)")})')
     assert isinstance(closed, ForAll)
     assert isinstance(closed.body, ForAll)
     assert evaluate(closed.body.body, PEOPLE, {X: x, Y: y}) is evaluate(named, PEOPLE)
@@ -265,9 +265,9 @@ STEPS = {
     "¬∀x P(x)": 1 + 4,
     "∀x P(x) ∧ ∃y P(y)": 1 + 4 + 4,
     "∀x P(x) ∨ ∃y P(y)": 1 + 4 + 4,
-    "∀x P(x) → ∃y P(y)": 1 + 4 + 4,
-    "∀x ⊤ ⊕ ∃y ⊥": 1 + 4 + 4,
-    "∀x P(x) ↔ ∃y P(y)": 1 + 4 + 4,
+    "(∀x P(x)) → ∃y P(y)": 1 + 4 + 4,
+    '(∀"x" ⊤) ⊕ ∃"y" ⊥': 1 + 4 + 4,
+    "(∀x P(x)) ↔ ∃y P(y)": 1 + 4 + 4,
 }
 """Formula -> how many subformulas an evaluation visits at most where the domain has 3 elements."""
 

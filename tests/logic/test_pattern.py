@@ -73,7 +73,9 @@ def test_no_variable_is_captured(pattern: Formula, substitution: Substitution, e
 
 @pytest.mark.parametrize("quantifiers", list(product((ForAll, Exists), repeat=2)))
 @pytest.mark.parametrize("arguments", list(product("xy", repeat=2)))
-@pytest.mark.parametrize("formula", ["∀z ∃z R(z,z)", "∃z ∀z R(z,z)", "∀z ∀z R(z,z)", "∃z ∃z R(z,z)", "∃z ∀y R(z,y)"])
+@pytest.mark.parametrize(
+    "formula", ['∀"z" ∃z R(z, z)', '∃"z" ∀z R(z, z)', '∀"z" ∀z R(z, z)', '∃"z" ∃z R(z, z)', "∃z ∀y R(z,y)"]
+)
 def test_a_match_gives_the_formula_back(
     quantifiers: tuple[type[ForAll | Exists], ...], arguments: tuple[str, str], formula: str
 ) -> None:
@@ -86,7 +88,7 @@ def test_a_match_gives_the_formula_back(
 
 def test_a_formula_with_two_quantifiers_of_one_name_is_no_instance_of_another_order() -> None:
     """∃z ∀z R(z,z) says ∀z R(z,z), which ∃x ∀y A(x,y) ⊢ ∃y ∀x A(y,x) must not turn into ∃z ∀_ R(z,z)."""
-    formula = parse_formula("∃z ∀z R(z,z)")
+    formula = parse_formula('∃"z" ∀z R(z, z)')
     (substitution,) = matches(parse_formula("∃x ∀y A(y,x)"), formula)
     structure = Structure({ENTITY: 2}, {"R": frozenset({(0, 0)})})
     assert not evaluate(formula, structure)
@@ -113,7 +115,7 @@ BLOCK = [("y", "zw"), ("z", "yw"), ("w", "yz")]
         ("∀x (A(x) → A(x))", "∀y (P(y) → P(y))", {}, [{"x": "y", "A": "P(y)"}]),
         ("∀x (A(x) → A(x))", "∀y (P(y) → Q(y))", {}, []),
         ("∃x A(x)", "∃y ∃z ∃w R(y, z, w)", {}, [{"x": v, "A": f"∃{r[0]} ∃{r[1]} R(y, z, w)"} for v, r in BLOCK]),
-        ("∀x A(x)", "∀y ∀y P(y)", {}, [{"x": "y", "A": "∀y P(y)"}]),
+        ("∀x A(x)", '∀"y" ∀y P(y)', {}, [{"x": "y", "A": "∀y P(y)"}]),
     ],
 )
 def test_a_letter_stands_for_one_formula(
@@ -156,7 +158,7 @@ def test_a_pattern_has_no_truth_values() -> None:
 
 @pytest.mark.parametrize(
     "patterns",
-    [("∀x A(x)", "A(x)"), ("A(x)", "∃x B"), ("A", "A(t)"), ("A(B)", "B"), ("∀x A(x)", "x"), ("A(f(t))", "B(f)")],
+    [("∀x A(x)", "A(x)"), ("A(x)", '∃"x" B'), ("A", "A(t)"), ("A(B)", "B"), ("∀x A(x)", "x"), ("A(f(t))", "B(f)")],
 )
 def test_a_name_has_one_use_in_patterns(patterns: tuple[str, ...]) -> None:
     with pytest.raises(CatalogueError, match="in two ways"):

@@ -20,7 +20,7 @@ PIECES = (
     *("∀x ", "∀x ¬", "∃y ∀x ", "x(y)"),
     *("∀x (", "∃y (", "∃x(", "∀xy (", "∀x", "(", ")", "P(x)", "P(x, a)", "likes(a", "Q x y", "is_kind Bob", "p", "x"),
     *("V", "v", "∧", "∨", "⊕", "→", "↔", "¬", ",", ", a)", "Not", "or", "the", "has fur", "true", "1)", "a.", "-b"),
-    *("=", "'s", "forall x.", " ", "  "),
+    *("=", "'s", "forall x.", " ", "  ", "X", "Fx", "Ex(x)", "_", "1,000", "х", "∀x: ", "if", "\n"),
 )
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=14).flatmap(
     lambda pieces: st.sampled_from(["", " "]).map(lambda gap: gap.join(pieces))
@@ -68,7 +68,7 @@ def test_many_texts(text: str) -> None:
     "text",
     [
         *("P(a)", "likes(bob, mary)", "is_kind Bob", "¬P a", "P ∧ Q → R", "¬(P(a) ⊕ Q(b)) ↔ R"),
-        *("∀x (P(x) → ∃y (Q(x, y)))", "¬∃x ¬P(x) → ∃x ∀y Q(x, y)"),
+        *("∀x (P(x) → ∃y (Q(x, y)))", "¬∃x (¬P(x)) → ∃x ∀y Q(x, y)"),
     ],
 )
 def test_the_usual_notation_needs_no_grammar(text: str) -> None:
@@ -79,7 +79,8 @@ def test_the_usual_notation_needs_no_grammar(text: str) -> None:
     "text",
     [
         *("", "P(a", "P(a))", "P(f(a))", "a = b", "P and Q", "∀x P x", "forall x. P(x)", "P(a) ∨", "~P"),
-        *("∀xP(x)", "∀x P(x) → Q(x)"),
+        *("∀xP(x)", "∀x P(x) → Q(x)", "∃x P(x) ∧ Q", "P → Q → R", "∀x P(a)", "∀x (P(x) → Fx)", "∀X (P(X) → Q(x))"),
+        *("P(1,000)", "Ex(x)", "_(a)", "Iga_Świątek(a)", "P(if)", "Ǝ(a)"),
         *('"a b"(c)', "not-guilty(tom)", "¬" * (MAX_DEPTH + 1) + "P", "P ∧ " * (MAX_LENGTH // 4) + "P"),
     ],
 )

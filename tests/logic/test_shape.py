@@ -173,8 +173,8 @@ def of_sort(sort: str, body: Formula) -> Query:
         (ask("p(a, b)", "q"), ask("p(a(b))", "q")),
         (ask("p(f(a), b)", "q"), ask("p(f(a, b))", "q")),
         # bound and free of a quantifier, and which one
-        (ask("∀x (p(x) ∧ ∀x q(x))"), ask("∀x (p(x) ∧ ∀y q(x))")),
-        (ask("∀x ∀y (p(x) ∨ p(y))"), ask("∀x ∀y (p(x) ∨ p(x))")),
+        (ask("∀x (p(x) ∧ ∀x q(x))"), ask('∀x (p(x) ∧ ∀"y" q(x))')),
+        (ask("∀x ∀y (p(x) ∨ p(y))"), ask('∀x ∀"y" (p(x) ∨ p(x))')),
         # sorts
         (of_sort("A", atom("p", Var("x", "A"))), of_sort("B", atom("p", Var("x", "B")))),
         (of_sort("A", atom("q")), of_sort(ENTITY, atom("q"))),

@@ -221,7 +221,7 @@ def test_large_formulas_are_evaluated_in_one_element_only() -> None:
     many = "a b c d e f g h i j k"
     for text in (f"forall {many}. R({many.replace(' ', ', ')})", f"P({constants})", f"P(f({constants}))"):
         assert double(parse_formula(text)) is None
-    deep = parse_formula(f"forall {many}. (P(a) & P(b))")
+    deep = parse_formula("".join([f'∀"{name}" ' for name in many.split()]) + "(P(a) & P(b))")
     assert single(deep) == single(parse_formula("P(c)"))
     assert fingerprints_differ(deep, parse_formula("Q(c)"))
     assert not fingerprints_differ(deep, parse_formula("∀x P(x)"))

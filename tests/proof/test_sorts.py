@@ -113,7 +113,7 @@ def test_an_option_without_a_sort_says_what_meets_what() -> None:
 
 
 def test_a_rule_instance_by_a_term_whose_sort_another_premise_gives() -> None:
-    known = problem("(∀x:Animal S) ∧ cat(tom)", "∀x:Animal (cat(x) → S)", goal="S")
+    known = problem('(∀"x":Animal S) ∧ cat(tom)', "∀x:Animal (cat(x) → S)", goal="S")
     assert step(known, ("h1",), "S", "UNIVERSAL_ELIMINATION")[:2] == (True, True)
 
 
@@ -123,7 +123,7 @@ def test_a_sort_that_the_problem_has_not_is_a_symbol_clash() -> None:
 
 
 def test_a_conclusion_cannot_put_a_symbol_elsewhere() -> None:
-    known = problem("cat(tom)", "∀x:Animal S", goal="S")
+    known = problem("cat(tom)", '∀"x":Animal S', goal="S")
     assert Code.SYMBOL_CLASH in step(known, ("h1",), "∀x:Animal cat(x)", "CONJUNCTION_ELIMINATION")[2]
     attempt = Attempt(
         known,

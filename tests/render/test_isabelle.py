@@ -275,11 +275,11 @@ RULE = Query((parse_formula("∀x:E (cat(x) → owner(x) = tom)"),), parse_formu
         ("a → b", r"(p_a \<longrightarrow> p_b)"),
         ("a ↔ b", r"(p_a \<longleftrightarrow> p_b)"),
         ("¬a", r"(\<not> p_a)"),
-        ("a → b → c", r"(p_a \<longrightarrow> (p_b \<longrightarrow> p_c))"),
+        ("a → (b → c)", r"(p_a \<longrightarrow> (p_b \<longrightarrow> p_c))"),
         ("likes(tom, mother(ann))", "(p_likes f_tom (f_mother f_ann))"),
         ("tom = ann", "(f_tom = f_ann)"),
         ("∃x:Person likes(x, x)", r"(\<exists>v_x's_Person::'s_Person. (p_likes v_x's_Person v_x's_Person))"),
-        ("∀x ¬rains", r"(\<forall>v_x's_Entity::'s_Entity. (\<not> p_rains))"),
+        ('∀"x" ¬rains', r"(\<forall>v_x's_Entity::'s_Entity. (\<not> p_rains))"),
     ],
 )
 def test_terms(formula: str, expected: str) -> None:

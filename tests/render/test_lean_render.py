@@ -278,10 +278,10 @@ def test_lean_tells_formulas_apart(kernel: LeanKernel) -> None:
         ("a → b", "(p_a → p_b)"),
         ("a ↔ b", "(Iff p_a p_b)"),
         ("¬a", "(Not p_a)"),
-        ("a → b → c", "(p_a → (p_b → p_c))"),
+        ("a → (b → c)", "(p_a → (p_b → p_c))"),
         ("likes(tom, mother(ann))", "(p_likes f_tom (f_mother f_ann))"),
         ("tom = ann", "(Eq f_tom f_ann)"),
-        ("∀x ¬rains", "(∀ x_x : s_Entity, (Not p_rains))"),
+        ('∀"x" ¬rains', "(∀ x_x : s_Entity, (Not p_rains))"),
         ("∃x:Person likes(x, x)", "(Exists fun x_x's_Person : s_Person => (p_likes x_x's_Person x_x's_Person))"),
     ],
 )

@@ -149,7 +149,7 @@ def test_z3_and_cvc5_read_real_problems(shared_data: Path) -> None:
         ("a → b", "(=> p_a p_b)"),
         ("a ↔ b", "(= p_a p_b)"),
         ("¬a", "(not p_a)"),
-        ("a → b → c", "(=> p_a (=> p_b p_c))"),
+        ("a → (b → c)", "(=> p_a (=> p_b p_c))"),
         ("likes(tom, mother(ann))", "(p_likes f_tom (f_mother f_ann))"),
         ("tom = ann", "(= f_tom f_ann)"),
         ("∃x:Person likes(x, x)", "(exists ((v_x.s_Person s_Person)) (p_likes v_x.s_Person v_x.s_Person))"),
@@ -222,4 +222,4 @@ def test_nesting_is_no_limit() -> None:
 
 
 def test_sorts_without_symbols_are_declared() -> None:
-    assert declarations(Signature.infer([parse_formula("∀x:Ghost ⊥")])) == ["(declare-sort s_Ghost 0)"]
+    assert declarations(Signature.infer([parse_formula('∀"x":Ghost ⊥')])) == ["(declare-sort s_Ghost 0)"]

@@ -257,11 +257,11 @@ def test_e_keeps_sorts_apart() -> None:
         ("a ↔ b", "(p_a <=> p_b)"),
         ("¬¬a", "~ ~ p_a"),
         ("¬(a ∧ b)", "~ (p_a & p_b)"),
-        ("a → b → c", "(p_a => (p_b => p_c))"),
+        ("a → (b → c)", "(p_a => (p_b => p_c))"),
         ("likes(tom, mother(ann))", "p_likes(f_tom, f_mother(f_ann))"),
         ("tom = ann", "(f_tom = f_ann)"),
         ("¬(tom = ann)", "(f_tom != f_ann)"),
-        ("∀x ¬rains", "(! [V_x] : ~ p_rains)"),
+        ('∀"x" ¬rains', "(! [V_x] : ~ p_rains)"),
         ("∃x:Person likes(x, x)", "(? [V_x_0s_Person] : p_likes(V_x_0s_Person, V_x_0s_Person))"),
     ],
 )

@@ -30,8 +30,8 @@ INSTANCES = [
     ("IE", "A ∧ B → C; A; B |- C"),  # the antecedent need only be entailed
     ("IE", "A → B; B → C; A |- C"),  # likewise: the others entail B
     ("IE", "A → B; A |- ¬¬B"),  # the conclusion, up to equivalence
-    ("IE", "A → ∀x B; A |- B"),  # with a quantifier on one side alone, which a truth table does not tell
-    ("IE", "A → B; A |- ∀x B"),
+    ("IE", 'A → ∀"x" B; A |- B'),  # with a quantifier on one side alone, which a truth table does not tell
+    ("IE", 'A → B; A |- ∀"x" B'),
     ("IE", "(A → B) ∧ C; A |- B"),
     ("IE", "¬¬(A → B); A |- B"),
     ("IE", "¬((A → B) → C); A |- B"),
@@ -284,7 +284,7 @@ NON_INSTANCES = [
 ]
 
 NOT_ENTAILED = [
-    ("CE", "∀x P(x) ↔ B |- D → B"),  # a truth table tells one side of the conclusion alone
+    ("CE", "(∀x P(x)) ↔ B |- D → B"),  # a truth table tells one side of the conclusion alone
     ("CE", "B ↔ ∀x P(x) |- B → D"),
     ("IE", "A → B; B |- A"),
     ("MT", "A → B; ¬A |- ¬B"),

@@ -112,8 +112,8 @@ def test_normal_forms(formula: str, normal: str) -> None:
         ("A ↔ B", "¬(B ⊕ A)"),
         ("¬A ⊕ B", "A ↔ B"),
         ("A ⊕ (B → C)", "A ⊕ (¬B ∨ C)"),
-        ("∀x Q(x) ⊕ ∀y P(y)", "∀y Q(y) ⊕ ∀x P(x)"),
-        ("∀x (P(x) ⊕ ∃y Q(y))", "∀y (∃x Q(x) ⊕ P(y))"),
+        ("(∀x Q(x)) ⊕ ∀y P(y)", "(∀y Q(y)) ⊕ ∀x P(x)"),
+        ("∀x (P(x) ⊕ ∃y Q(y))", "∀y ((∃x Q(x)) ⊕ P(y))"),
     ],
 )
 def test_formulas_with_one_normal_form(first: str, second: str) -> None:

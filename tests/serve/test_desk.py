@@ -89,7 +89,7 @@ def test_a_formula_in_other_notations() -> None:
     assert reply.formula == "∀x (cat(x) → likes(x, tom))"
     assert reply.prefix == "(forall x (-> (cat x) (likes x tom)))"
     assert (reply.predicates, reply.functions) == ({"cat": 1, "likes": 2}, {"tom": 0})
-    assert reply.repairs == ("added 1 missing ')' at the end",)
+    assert reply.repairs == ("added 1 missing ')'",)
 
 
 @given(st.text(), st.text())

@@ -212,7 +212,7 @@ ENTAILED = [
     ask("∀x p(x)", "∀x (p(x) ∨ q(x))"),
     ask("∀x p(x) ↔ ∀x q(x)", "∀x p(x)", "q(a)"),
     ask("∀x p(x) ⊕ ∀x q(x)", "∀x p(x)", "∃x ¬q(x)"),
-    ask("∀x p(x) ↔ ∀y p(y)"),
+    ask("(∀x p(x)) ↔ ∀y p(y)"),
     # a quantifier of either sign, inside and beside others
     ask("∃x p(x) → ∀x q(x)", "p(a)", "q(b)"),
     ask("¬∀x ¬(p(x) ∧ q(x))", "∃x p(x) ∧ ∃x q(x)"),
@@ -335,7 +335,7 @@ FUNCTION = "not effectively propositional: a function of a variable"
         (ask("p", "∃x ∀y r(x, y)"), SCOPE),
         (ask("¬∃x ∀y r(x, y)", "p"), SCOPE),
         (ask("∀x (p(x) ↔ ∃y r(x, y))", "q"), SCOPE),
-        (ask("∀x (∀y r(x, y) → p(x))", "q"), SCOPE),
+        (ask("∀x ((∀y r(x, y)) → p(x))", "q"), SCOPE),
         (ask("∀x p(f(x))", "q"), FUNCTION),
         (ask("p", "∃x f(x) = x"), FUNCTION),
         (ask("∀x (p(x) → r(x, f(f(x))))", "q"), FUNCTION),

@@ -273,7 +273,7 @@ def test_isabelle_decides(isabelle: IsabelleSolver) -> None:
     name = 'end "\\<close> ∧'
     assert isabelle.decide(Query((rule, fact), goal)) == Entailed()
     assert isabelle.decide(Query((rule,), goal)) == Refuted()
-    assert isabelle.decide(Query((), parse_formula("∃x:Dog ⊤"))) == Entailed()
+    assert isabelle.decide(Query((), parse_formula('∃"x":Dog ⊤'))) == Entailed()
     assert isabelle.decide(Query((), parse_formula("(p ⊕ q) ↔ ¬(p ↔ q)"))) == Entailed()
     assert isabelle.decide(Query((atom(name, const(name)),), atom(name, const(name)))) == Entailed()
     assert isabelle.decide(Query((parse_formula("∃x p(x)"),), parse_formula("∀x p(x)"))) == Refuted()

@@ -1,0 +1,129 @@
+"""Names that may stand for something else: a connective, a quantifier, a variable, two names.
+
+In: a name of a formula and what stands around it. Out: what is unclear about it, for the error of a strict reader, or
+nothing. A name in double quotes is never unclear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from unicodedata import normalize
+
+TURNED_LETTERS = "ƎǝⱻᴲⱯɐᗄꓯ"
+"""Letters that people type for a quantifier."""
+_SAME_LOOK = str.maketrans(
+    "асеорхуіјѕһԁԛԝАВЕКМНОРСТХУІЈЅονικχαργιΑΒΕΖΗΙΚΜΝΟΡΤΥΧıɑ", "aceopxyijshdqwABEKMHOPCTXYIJSovikxapyiABEZHIKMNOPTYXia"
+)
+"""Cyrillic, Greek and other letters that look like Latin ones."""
+
+
+def words_of(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+CONNECTIVE_WORDS = words_of(
+    "conj disj equiv equivalence equivalent ex exist foreach for_all if iff imp impl implication imply ite lnot lxor "
+    "nand neg negation nor only_if unless xnor"
+)
+"""Words for connectives and quantifiers, in any case, that no rule of a grammar has, and no symbols with arguments."""
+INFIX_WORDS = CONNECTIVE_WORDS | words_of(
+    "although because but cap cup else entails equals hence land leftrightarrow lor oplus otimes provided "
+    "rightarrow since so then therefore though to vee wedge when whenever while"
+)
+"""Words, in any case, that are not between two other names."""
+
+SIMPLE_VARIABLE = re.compile(r"[^\W\d_](?:_?\d+)?['’]*")
+"""A letter with or without a number: nobody takes such a name for a variable and a predicate."""
+
+
+DECIMAL = re.compile(r"\d\.\d")
+
+
+def unclear_symbol(written: str, names: Collection[str], *, of_variable: bool) -> str | None:
+    """What is unclear about a name that stands for a predicate or a function; None if nothing is.
+
+    Args:
+        written: the name as written.
+        names: of the constants among its arguments, and within these.
+        of_variable: whether a variable is among its arguments, which connectives do not take.
+    """
+    if written[0] == '"':
+        return None
+    if "." in written and not DECIMAL.search(written):
+        return dotted(written)
+    if written.lower() in CONNECTIVE_WORDS and not of_variable:
+        return f"{written!r} may be a connective or quantifier, which has a sign, or a name, written '\"{written}\"'"
+    if written[0] in TURNED_LETTERS or (written[0] in "EA" and written[1:] in names):
+        return (
+            f"{written!r} may be a quantifier and a variable, written '∃x' or '∀x', or a name, written '\"{written}\"'"
+        )
+    return placeholder(written)
+
+
+def placeholder(written: str) -> str | None:
+    """What is unclear about a name of underscores alone, as written; None for other names."""
+    if written.strip("_"):
+        return None
+    return f"{written!r} may be a name, written '\"{written}\"', or stand for something that is left open"
+
+
+def dotted(name: str) -> str:
+    left, _, right = name.partition(".")
+    return (
+        f"{name!r} may be one name, written '\"{name}\"', or {left!r}, a dot and {right!r}, with a blank between them"
+    )
+
+
+def is_textbook_atom(name: str, variables: Collection[str]) -> bool:
+    """Whether a proposition may be a predicate and its arguments, all of them variables: ``Fx``, ``Rxy``."""
+    return len(name) > 1 and name[0].isupper() and all(letter in variables for letter in name[1:])
+
+
+def textbook_atom(name: str) -> str:
+    """What is wrong with such a proposition."""
+    return f"{name!r} may be '{name[0]}({', '.join(name[1:])})' or a proposition, written '\"{name}\"'"
+
+
+def look(name: str) -> str:
+    """What a reader may take the name for, who does not tell cases, alphabets and styles of letters apart, nor ``x-1``
+    from ``x`` and 1.
+    """
+    return _STEM_END.split(name if name.isascii() else latin(name), 1)[0].lower()
+
+
+def latin(name: str) -> str:
+    """The name in Latin letters, where others look like these."""
+    return normalize("NFKC", name).translate(_SAME_LOOK)
+
+
+_STEM_END = re.compile(r"(?<=\w)[-.'’]")
+
+
+def same_letters(name: str, other: str) -> str:
+    """What is wrong with a name beside another one that looks the same."""
+    return f"{name!r} may be {other!r}, which looks the same in other letters, or another name, written '\"{name}\"'"
+
+
+def same_look(constant: str, variable: str) -> str:
+    """What is wrong with a constant that looks like a variable of the formula."""
+    return (
+        f"{constant!r} may be the variable {variable!r}, which it looks like, or another name; write the variable, or "
+        f"'\"{constant}\"'"
+    )
+
+
+def unused(variable: str, other: str | None) -> str:
+    """What is wrong with a quantifier whose variable does not occur in its scope.
+
+    Args:
+        variable: its name.
+        other: a name in the scope that may be meant, if there is one.
+    """
+    bound = f"{variable!r} is bound here and does not occur in its scope"
+    useless = f"a variable without use, written '\"{variable}\"'"
+    if other is not None:
+        return f"{bound}: {other!r} may stand for it or contain it, or it is {useless}"
+    if SIMPLE_VARIABLE.fullmatch(variable):
+        return f"{bound}: another name may be meant, or it is {useless}"
+    return f"{bound}: it may be a shorter variable and other words, with a blank between them, or {useless}"
