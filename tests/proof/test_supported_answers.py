@@ -18,7 +18,8 @@ from proof_r1_formal.solvers.oracle import Metered
 from tests.builders import completion, problem
 
 GB = "GOAL_BINDING"
-ONLY_Z3 = "(∀x (F(x) ↔ ¬F(f(x)))) → ∃x (F(x) ∧ ¬F(f(x)))"
+_CHAIN = " ∧ ".join([f"(∀x (F{number}(x) → F{number + 1}(f(x))))" for number in range(8)])
+ONLY_Z3 = f"F0(a) ∧ {_CHAIN} → ∃x F8(x)"
 """A formula that Z3 finds valid, and no engine of the package proves."""
 INFINITE = ("∀x ∃y less(x, y)", "∀x ¬less(x, x)", "∀x ∀y ∀z (less(x, y) ∧ less(y, z) → less(x, z))")
 """Premises that have models, but no finite one."""
