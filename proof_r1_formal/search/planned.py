@@ -84,7 +84,7 @@ class PlannedTableau(Tableau):
         self.hold(signed(instantiate(drinker.formula, constant)), (principle,), Witness(0, constant))
 
     def _draw_equal(self) -> bool:
-        """Give atoms that the true equations make equivalent the same value; whether a fact came of it."""
+        """Give atoms that the true equations make equivalent the same value; whether there is a new fact."""
         before = self._serial
         values = {atom: None if (fact := self.facts.get(atom)) is None else fact.what.sign for atom in self._unrelated}
         equations = [atom for atom, value in values.items() if isinstance(atom, Eq) and value]

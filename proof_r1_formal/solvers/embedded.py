@@ -3,8 +3,9 @@
 In: a query. Out: an answer with a proof term or a countermodel. That premises are consistent is mostly shown by a model
 with one element in each sort. Otherwise unit propagation comes first, and finds nearly all proofs. The decision
 procedure for the effectively propositional class finds countermodels; the tableau finds the other proofs. Outside the
-class, countermodels are searched for in small domains, and then by Z3. Where no proof is found, a "yes" is the decision
-procedure's or Z3's word, and comes without a proof.
+class, countermodels are searched for in small domains, and then by Z3. If there is still neither, Z3 chooses instances
+from the Herbrand expansion, and the tableau proves the conclusion with these. Where no proof is found, a "yes" is the
+decision procedure's or Z3's word, and comes without a proof.
 """
 
 from __future__ import annotations
