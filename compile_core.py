@@ -21,7 +21,7 @@ PACKAGE = "proof_r1_formal"
 CORE = {
     "logic": "fingerprint model pattern plain shape show signature symbols syntax transform truth_table",
     "evidence": "checker signed",
-    "search": "facts forced propagation prover tableau",
+    "search": "congruence facts forced herbrand planned propagation prover tableau",
     "solvers": "base confirm countermodel embedded finite grounding one_element oracle propositional",
     "rules": "check forms matching spine",
     "proof": "action answer closure judge progress session sorts step",

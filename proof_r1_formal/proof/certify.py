@@ -25,12 +25,12 @@ from proof_r1_formal.assistants.isabelle import IsabelleKernel, theory_of
 from proof_r1_formal.assistants.isar import isar_theorems
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel
 from proof_r1_formal.data.completions import Completion
-from proof_r1_formal.data.problem import UNCERTAIN, Problem
+from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.term import Proof
+from proof_r1_formal.evidence.term import Eliminate, Proof, renumbered
 from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.syntax import BOTTOM, Formula, Not
+from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.logic.transform import alpha_equivalent
 from proof_r1_formal.proof.action import Action, Trace
 from proof_r1_formal.proof.report import StepReport, TraceReport
@@ -185,13 +185,22 @@ def _certificate(verifier: Verifier, problem: Problem, trace: Trace, report: Tra
     steps = _steps(verifier, premises, trace, report)
     last = steps[-1]
     if not alpha_equivalent(last.formula, option.formula):
-        proof = search((last.formula,), option.formula).proof
-        if proof is None:
-            raise _NoCertificateError(f"the last conclusion is not found to give the formula of {option.id}")
+        proof = _binding(verifier, last.formula, option)
         steps.append(CertifiedStep(_BINDING, (last.id,), option.formula, proof))
     if len(steps) > MAX_STEPS:
         raise _NoCertificateError(f"the closure has {len(steps)} steps; a certificate has at most {MAX_STEPS}")
     return Certificate(premises, option.formula, tuple(steps), model)
+
+
+def _binding(verifier: Verifier, last: Formula, option: Option) -> Proof:
+    """The proof of the option's formula from the last conclusion; if need be, from their equivalence."""
+    proof = search((last,), option.formula).proof
+    if proof is not None:
+        return proof
+    match verifier.justify((), Iff(last, option.formula)).answer:
+        case Entailed(proof) if proof is not None:
+            return (*renumbered(proof, (), 1), Eliminate(len(proof), "right", 0))
+    raise _NoCertificateError(f"the last conclusion is not found to give the formula of {option.id}")
 
 
 def _countermodel(verifier: Verifier, premises: tuple[Formula, ...], conclusion: Formula) -> Structure:

@@ -133,8 +133,8 @@ class StepReport(msgspec.Struct, frozen=True, gc=False):
         evidence: ``checked`` if the evidence of the verdict on entailment was rechecked, ``kernel`` if Lean's kernel
             also accepted it, ``unsupported`` if only the solver supports the verdict; None without such a verdict, or
             if no evidence was requested.
-        engine: what decided entailment: ``propagation``, ``tableau``, ``grounding``, ``small domains``, ``one
-            element``, ``z3`` or another solver; None if undecided.
+        engine: what decided entailment: ``propagation``, ``tableau``, ``instances``, ``grounding``, ``small
+            domains``, ``one element``, ``z3`` or another solver; None if undecided.
         used: the dependencies that the checked proof uses; None without one.
     """
 

@@ -1,8 +1,8 @@
 """Search for proof terms: analytic tableaux that follow the goal's shape, and cut only when nothing else is left.
 
-In: premises, a conclusion and a budget. Out: a proof for ``evidence.checker``, or None. A goal ∀ is shown of an
-arbitrary constant, a goal → under the supposition of its left side; any other goal that the tableau does not reach is
-supposed false. When that does not end in a contradiction, a subformula is supposed to have one value and refuted in
+In: premises, a conclusion and a budget, and maybe a plan of instances. Out: a proof for ``evidence.checker``, or None.
+Without a plan, a goal ∀ is shown of an arbitrary constant, a goal → under the supposition of its left side; any other
+goal that the tableau does not reach is supposed false, with a plan every goal. When that does not end in a contradiction, a subformula is supposed to have one value and refuted in
 turn. The proof holds only the lines that its end rests on.
 
 Complete for the effectively propositional class within the budget; outside it the budget ends the search. What is found
@@ -35,6 +35,8 @@ from proof_r1_formal.evidence.term import (
 from proof_r1_formal.logic.syntax import And, Binary, Exists, ForAll, Formula, Implies, Or
 from proof_r1_formal.logic.transform import instantiate
 from proof_r1_formal.search.facts import Fact, Scope
+from proof_r1_formal.search.herbrand import Plan
+from proof_r1_formal.search.planned import PlannedTableau
 from proof_r1_formal.search.tableau import Tableau
 
 BUDGET: Final = 100_000
@@ -51,7 +53,13 @@ class Searched(NamedTuple):
 
 
 def search(
-    premises: Sequence[Formula], conclusion: Formula, *, cuts: bool = True, budget: int = BUDGET, fresh: str = "␣c"
+    premises: Sequence[Formula],
+    conclusion: Formula,
+    *,
+    cuts: bool = True,
+    budget: int = BUDGET,
+    fresh: str = "␣c",
+    plan: Plan | None = None,
 ) -> Searched:
     """Look for a proof of the conclusion from the premises.
 
@@ -60,10 +68,15 @@ def search(
         cuts: whether to suppose more than that the goal is false; without, the search is quick and finds most proofs.
         budget: how many steps of the tableau it may take.
         fresh: how the names of new constants begin.
+        plan: the instances to use; the conclusion is then supposed to be false at once.
     """
     steps = Budget(budget)
+    goal = signed(conclusion)
     try:
-        end = _Search(Tableau(premises, conclusion, steps, fresh), cuts=cuts).prove(signed(conclusion))
+        if plan is None:
+            end = _Search(Tableau(premises, conclusion, steps, fresh), cuts=cuts).prove(goal)
+        else:
+            end = _Search(PlannedTableau(premises, conclusion, steps, fresh, plan), cuts=cuts).suppose_opposite(goal)
     except BudgetSpentError:
         end = None
     return Searched(None if end is None else _Writer(end).block(end.scope, end, len(premises)), steps.spent)
@@ -105,11 +118,13 @@ class _Search:
                 return tableau.propagate(goal)
             case _:
                 reached = tableau.propagate(goal)
-                if reached is not None:
-                    return reached
-                supposed = goal.opposite()
-                scope = tableau.open(supposed)
-                return self._closed(scope, self._refute(), goal, Absurd(written(supposed), ()))
+                return self.suppose_opposite(goal) if reached is None else reached
+
+    def suppose_opposite(self, goal: Signed) -> Fact | None:
+        """A fact that says the goal, as its opposite leads to a contradiction, or a contradiction; or None."""
+        supposed = goal.opposite()
+        scope = self._tableau.open(supposed)
+        return self._closed(scope, self._refute(), goal, Absurd(written(supposed), ()))
 
     def _refute(self) -> Fact | None:
         """A contradiction from what holds; None if there is no way on."""
@@ -120,8 +135,7 @@ class _Search:
             supposed = self._cut()
             if supposed is None or self._tableau.depth > _MAX_CUTS:
                 return None
-            scope = self._tableau.open(supposed)
-            opposite = self._closed(scope, self._refute(), supposed.opposite(), Absurd(written(supposed), ()))
+            opposite = self.suppose_opposite(supposed.opposite())
             if opposite is None or opposite.what == FALSUM:
                 return opposite
 

@@ -11,7 +11,7 @@ on a supposition stays when the supposition goes.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from proof_r1_formal.budget import Budget, instance_price
 from proof_r1_formal.evidence.signed import FALSUM, Signed, sides, signed
@@ -185,11 +185,20 @@ class Tableau:
                 return reached
             if self._changed:
                 self._draw(self._changed.popleft())
-            elif self._unrelated:
-                self._relate(self._unrelated.popleft())
-            elif not witnesses or not self._bring_in_constant():
+            elif not self._rest(witnesses=witnesses):
                 return None
         return self._conflict
+
+    def _rest(self, *, witnesses: bool) -> bool:
+        """What to do once nothing is left to draw; whether there was anything."""
+        if self._unrelated:
+            self._relate(self._unrelated.popleft())
+            return True
+        return witnesses and self._bring_in_constant()
+
+    def _range(self, formula: Quantified) -> Collection[Term]:
+        """The terms that a quantified formula is instantiated by."""
+        return self._terms.get(formula.variable.sort, ())
 
     def _draw(self, formula: Formula) -> None:
         """Draw what the value of a formula, or its lack of one, leads to."""
@@ -200,7 +209,7 @@ class Tableau:
             if fact is not None and fact.what.sign != isinstance(formula, ForAll):
                 self._wanting.append(formula)
             elif fact is not None:
-                for term in tuple(self._terms.get(formula.variable.sort, ())):
+                for term in tuple(self._range(formula)):
                     self._draw_instance(formula, term)
         for connective in self._connectives_of.get(formula, ()):
             self._draw_forced(connective)
@@ -228,7 +237,7 @@ class Tableau:
 
     def _draw_instance(self, formula: Quantified, term: Term) -> None:
         """From a quantified formula to an instance or back."""
-        if self._conflict is not None or term not in self._terms.get(formula.variable.sort, ()):
+        if self._conflict is not None or term not in self._range(formula):
             return
         self._spend()
         part = signed(instantiate(formula, term))
@@ -304,7 +313,7 @@ class Tableau:
                 self.hold(Signed(formula, isinstance(formula, Top)), (), Truth(formula))
             case ForAll() | Exists():
                 self._quantified.append(formula)
-                for term in tuple(self._terms.get(formula.variable.sort, ())):
+                for term in tuple(self._range(formula)):
                     self._enter_instance(formula, term)
             case Not():
                 raise AssertionError("a formula that begins with ¬ has no node of its own")

@@ -3,8 +3,9 @@
 In: a query. Out: an answer with a proof term or a countermodel. That premises are consistent is mostly shown by a model
 with one element in each sort. Otherwise unit propagation comes first, and finds nearly all proofs. The decision
 procedure for the effectively propositional class finds countermodels; the tableau finds the other proofs. Outside the
-class, countermodels are searched for in small domains, and then by Z3. Where no proof is found, a "yes" is the decision
-procedure's or Z3's word, and comes without a proof.
+class, countermodels are searched for in small domains, and then by Z3. If there is still neither, Z3 chooses instances
+from the Herbrand expansion, and the tableau proves the conclusion with these. Where no proof is found, a "yes" is the
+decision procedure's or Z3's word, and comes without a proof.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from proof_r1_formal.budget import Budget
 from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import SignatureBuilder
+from proof_r1_formal.logic.signature import Signature, SignatureBuilder
 from proof_r1_formal.logic.syntax import BOTTOM
+from proof_r1_formal.search.herbrand import Expansion
 from proof_r1_formal.search.propagation import Propagation
-from proof_r1_formal.search.prover import BUDGET, search
+from proof_r1_formal.search.prover import BUDGET, Searched, search
 from proof_r1_formal.solvers.base import (
     Answer,
     Entailed,
@@ -37,12 +40,14 @@ if TYPE_CHECKING:
     from proof_r1_formal.solvers.answer_file import AnswerFile
 
 ONE_ELEMENT, PROPAGATION, GROUNDING = "one element", "propagation", "grounding"
-TABLEAU, SMALL_DOMAINS, Z3 = "tableau", "small domains", "z3"
+TABLEAU, SMALL_DOMAINS, Z3, INSTANCES = "tableau", "small domains", "z3", "instances"
 """The engines, as answers name them."""
 QUICK = 2_000
 """Steps of the search without cuts."""
 FALLBACK = 200_000
 """The most ``rlimit`` that Z3 gets for a question; the most that one of the benchmark data needs is 71,000."""
+EXPANSION = 20_000
+"""The most formulas of the Herbrand expansion that are looked at."""
 
 
 def _answer_file(path: Path) -> AnswerFile:
@@ -125,4 +130,25 @@ class EmbeddedSolver:
                 return replace(answer, steps=steps)
         full = search(query.dependencies, query.conclusion, budget=BUDGET)
         steps += full.steps
-        return replace(answer, steps=steps) if full.proof is None else Entailed(full.proof, steps, TABLEAU)
+        if full.proof is not None:
+            return Entailed(full.proof, steps, TABLEAU)
+        chosen = self._by_instances(query, signature)
+        steps += chosen.steps
+        return replace(answer, steps=steps) if chosen.proof is None else Entailed(chosen.proof, steps, INSTANCES)
+
+    def _by_instances(self, query: Query, signature: Signature) -> Searched:
+        """The proof that the tableau finds with instances that Z3 chooses among those of the Herbrand expansion."""
+        from proof_r1_formal.solvers.z3 import RLIMIT_PER_STEP, unsat_core
+
+        budget = Budget(EXPANSION)
+        expansion = Expansion(query.dependencies, query.conclusion, signature, budget)
+        steps, left = 0, self._limits.steps
+        while left > 0 and expansion.grow():
+            core, price = unsat_core(expansion.clauses, tuple(expansion.instances), replace(self._limits, steps=left))
+            steps += price
+            left -= price * RLIMIT_PER_STEP
+            if core is not None:
+                plan = expansion.plan(core)
+                found = search(query.dependencies, query.conclusion, budget=BUDGET, plan=plan)
+                return Searched(found.proof, steps + budget.spent + found.steps)
+        return Searched(None, steps + budget.spent)

@@ -19,6 +19,7 @@ from proof_r1_formal.logic.signature import Signature
 from proof_r1_formal.logic.syntax import App, Atom, Eq, Term
 from proof_r1_formal.logic.transform import alpha_normal
 from proof_r1_formal.logic.truth_table import FEW_ATOMS, MAX_ATOMS, TooManyAtomsError
+from proof_r1_formal.search.congruence import Congruence
 from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Unknown
 from proof_r1_formal.solvers.countermodel import MAX_ENTRIES, confirmed
 from proof_r1_formal.solvers.grounding import Grounding, OutsideError, Signed, SmallDomain
@@ -117,7 +118,7 @@ _NOWHERE: Final[frozenset[tuple[Element, ...]]] = frozenset()
 def _structure(signature: Signature, grounding: Grounding, assignment: Assignment) -> Structure | None:
     """The structure whose elements are the ground terms, equal ones being one; None if its tables are large."""
     true = [atom for atom, value in assignment.items() if value]
-    classes = _Classes([term for terms in grounding.terms.values() for term in terms])
+    classes = Congruence([term for terms in grounding.terms.values() for term in terms])
     if [classes.unite(atom.left, atom.right) for atom in true if isinstance(atom, Eq)]:
         classes.close()
     element: dict[Term, Element] = {}
@@ -142,35 +143,3 @@ def _structure(signature: Signature, grounding: Grounding, assignment: Assignmen
         if isinstance(atom, Atom) and element.keys() >= {*atom.arguments}:
             rows[atom.predicate].add(tuple([element[argument] for argument in atom.arguments]))
     return Structure(domains, {name: frozenset(found) if found else _NOWHERE for name, found in rows.items()}, tables)
-
-
-class _Classes:
-    """Terms that are equal, and functions of equal arguments with them."""
-
-    def __init__(self, terms: Sequence[Term]) -> None:
-        self._terms = terms
-        self._parent: dict[Term, Term] = {}
-
-    def find(self, term: Term) -> Term:
-        """The term that stands for the class of ``term``."""
-        while (parent := self._parent.get(term, term)) is not term:
-            term = parent
-        return term
-
-    def unite(self, one: Term, other: Term) -> bool:
-        """Make two terms equal; whether they were not."""
-        one, other = self.find(one), self.find(other)
-        if one is not other:
-            self._parent[one] = other
-        return one is not other
-
-    def close(self) -> None:
-        """Make functions of equal arguments equal."""
-        grown = True
-        while grown:
-            grown = False
-            first: dict[tuple[object, ...], Term] = {}
-            for term in self._terms:
-                if isinstance(term, App) and term.arguments:
-                    key = (term.function, *map(self.find, term.arguments))
-                    grown |= self.unite(term, first.setdefault(key, term))

@@ -6,12 +6,15 @@ its Python interface, and one translation serves all solvers. Countermodels are 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import z3
 
 from proof_r1_formal.errors import SolverError, StructureError
 from proof_r1_formal.logic.model import Element
 from proof_r1_formal.logic.query import Query
 from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.logic.syntax import Atom, Formula
 from proof_r1_formal.render.smtlib import function_name, predicate_name, script, sort_name
 from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown, checked_signature
 from proof_r1_formal.solvers.countermodel import Row, countermodel
@@ -46,11 +49,7 @@ class Z3Solver:
         if isinstance(signature, Unknown):
             return signature
         solver = z3.SimpleSolver(ctx=z3.Context())
-        solver.set(
-            rlimit=_within(self._limits.steps),
-            timeout=_within(int(self._limits.seconds * 1000)),
-            max_memory=_within(self._limits.memory_mb),
-        )
+        _limit(solver, self._limits)
         try:
             solver.from_string(script(query.assertions))
         except z3.Z3Exception as error:
@@ -59,7 +58,7 @@ class Z3Solver:
             result = solver.check()
         except z3.Z3Exception as error:  # how SimpleSolver reports that memory ran out
             return _unknown(str(error), self._limits.steps // RLIMIT_PER_STEP)
-        used = solver.statistics().get_key_value("rlimit count")
+        used = _used(solver)
         steps = used // RLIMIT_PER_STEP
         if result == z3.unsat:
             return Entailed(steps=steps)
@@ -69,6 +68,44 @@ class Z3Solver:
         if used >= self._limits.steps:
             return Unknown(Reason.BUDGET, f"Z3 used its {self._limits.steps} steps", steps)
         return _unknown(solver.reason_unknown(), steps)
+
+
+def unsat_core(formulas: Sequence[Formula], guards: Sequence[Atom], limits: Limits) -> tuple[list[Atom] | None, int]:
+    """Guards of formulas that cannot all hold, as few as Z3 finds.
+
+    Args:
+        formulas: closed, without quantifiers.
+        guards: propositions; they are supposed to hold.
+        limits: see :class:`Z3Solver`.
+
+    Returns:
+        The guards, or None if Z3 does not find that the formulas contradict each other; and the price in steps.
+    """
+    solver = z3.SimpleSolver(ctx=z3.Context())
+    solver.set("core.minimize", True)
+    _limit(solver, limits)
+    names = {predicate_name(guard.predicate): guard for guard in guards}
+    try:
+        solver.from_string(script(formulas))
+        result = solver.check(*[z3.Bool(name, solver.ctx) for name in names])
+        core = [names[each.decl().name()] for each in solver.unsat_core()] if result == z3.unsat else None
+    except z3.Z3Exception:  # how it reports that memory ran out
+        return None, limits.steps // RLIMIT_PER_STEP
+    return core, _used(solver) // RLIMIT_PER_STEP
+
+
+def _limit(solver: z3.Solver, limits: Limits) -> None:
+    solver.set(
+        rlimit=_within(limits.steps),
+        timeout=_within(int(limits.seconds * 1000)),
+        max_memory=_within(limits.memory_mb),
+    )
+
+
+def _used(solver: z3.Solver) -> int:
+    """How much ``rlimit`` was used."""
+    used: int = solver.statistics().get_key_value("rlimit count")
+    return used
 
 
 def _unknown(reason: str, steps: int) -> Unknown:
