@@ -19,7 +19,7 @@ _CASCADE = frozenset({Code.UNTRUSTED_DEPENDENCY})
 _RULE_CASCADE = _CASCADE | {Code.RULE_UNTRUSTED_DEPENDENCY}
 
 
-_DISCARDING = frozenset({Code.NOT_AN_OBJECT, Code.MISSING_FIELD, Code.TOO_MANY_DEPENDENCIES})
+_DISCARDING = frozenset({Code.NOT_AN_OBJECT, Code.MISSING_FIELD, Code.NOT_A_LIST, Code.TOO_MANY_DEPENDENCIES})
 
 
 def under_contract(report: TraceReport, contract: Contract) -> TraceReport:

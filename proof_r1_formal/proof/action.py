@@ -371,8 +371,10 @@ def _dependencies(fields: dict[str, Any], findings: list[Finding]) -> tuple[str,
     value = fields.get("dependencies", [])
     listed = value if isinstance(value, list) else []
     names = [name for name in listed if _is_text(name)]
-    if not isinstance(value, list) or len(names) < len(listed):
-        findings.append(Finding(Code.WRONG_TYPE, f"field 'dependencies' must be a list, each item {_WANTED}"))
+    if not isinstance(value, list):
+        findings.append(Finding(Code.NOT_A_LIST, "field 'dependencies' must be a list of names"))
+    if len(names) < len(listed):
+        findings.append(Finding(Code.WRONG_TYPE, f"each item of field 'dependencies' must be {_WANTED}"))
     if len(listed) > MAX_DEPENDENCIES:
         problem = f"{len(listed)} dependencies are listed; at most {MAX_DEPENDENCIES} are allowed"
         findings.append(Finding(Code.TOO_MANY_DEPENDENCIES, problem))

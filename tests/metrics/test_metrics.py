@@ -391,7 +391,7 @@ def broken(kinds: str, code: Code) -> TraceReport:
     return msgspec.structs.replace(given, actions=(first, *given.actions[1:]))
 
 
-@pytest.mark.parametrize("code", [Code.NOT_AN_OBJECT, Code.MISSING_FIELD, Code.TOO_MANY_DEPENDENCIES])
+@pytest.mark.parametrize("code", [Code.NOT_AN_OBJECT, Code.MISSING_FIELD, Code.NOT_A_LIST, Code.TOO_MANY_DEPENDENCIES])
 def test_the_strict_contract_discards_the_output_of_a_malformed_action(code: Code) -> None:
     reports = [broken("mvv", code), report("b", 0, "vvv")]
     metrics = evaluate_metrics(PROBLEMS, reports, contract="strict")
