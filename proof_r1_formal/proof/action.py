@@ -149,6 +149,18 @@ def count_actions(text: str) -> int:
 
 def _summary(text: str) -> list[_Element] | Trace:
     """The elements of the summary's array, or what stands for a summary that holds none."""
+    match summary_span(text):
+        case Trace() as malformed:
+            return malformed
+        case span:
+            try:
+                return _elements(text, *_unfenced(text, *span))
+            except NotAnArrayError as error:
+                return _malformed(span, str(error))
+
+
+def summary_span(text: str) -> tuple[int, int] | Trace:
+    """Where the content of the summary starts and ends, or what stands for a summary that is not there."""
     after_think = _after_last(text, "</think>")
     opening = text.find("<summary>", after_think)
     if opening < 0:
@@ -157,10 +169,7 @@ def _summary(text: str) -> list[_Element] | Trace:
     end = text.find("</summary>", start)
     if end < 0:
         return _malformed((start, len(text)), "the <summary> is not closed")
-    try:
-        return _elements(text, *_unfenced(text, start, end))
-    except NotAnArrayError as error:
-        return _malformed((start, end), str(error))
+    return start, end
 
 
 def _after_last(text: str, marker: str) -> int:

@@ -21,7 +21,9 @@ from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.measures import INVALID_RULE, Exclusion, Measure, Metrics, RuleCounts, StepOutcome
 from proof_r1_formal.metrics.metrics_tables import metrics_tables
+from proof_r1_formal.metrics.outcomes import isolate_array
 from proof_r1_formal.metrics.tables import to_csv, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.answer import answer_findings, is_verified
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
 from proof_r1_formal.solvers.base import Refuted
@@ -413,6 +415,51 @@ def test_the_strict_contract_keeps_outputs_with_other_faults(code: Code) -> None
     metrics = evaluate_metrics(PROBLEMS, [broken("mvv", code)], contract="strict")
     assert metrics.discarded == 0
     assert metrics.overall.scores[Measure.AVG].value == 1.0
+
+
+ARRAY = '[{"id": "s1", "dependencies": "h1", "conclusion": "P[a]", "rule": "R"}, 3]'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", ""),
+        ("Here are the steps:\n", " as wanted."),
+        ("See [1", ""),  # the first bracket counts
+        ("```json\n", "\n```"),
+        ("Steps [1]: ```json ", "``` and ``` [2] ```"),
+        ("```", ""),  # not a fence
+    ],
+)
+def test_the_strict_contract_reads_the_array_alone(before: str, after: str) -> None:
+    text = f"[x]</think> [y] <summary>{before}{ARRAY}{after}</summary> [z]"
+    alone = isolate_array(text)
+    kept = "[1" if before.startswith("See") else ""
+    expected = (
+        f"[x]</think> [y] <summary>{' ' * (len(before) - len(kept))}{kept}{ARRAY}{' ' * len(after)}</summary> [z]"
+    )
+    assert alone == expected
+    trace = read_completion(alone)
+    assert trace.parsed is not bool(kept)
+    if trace.parsed:
+        assert [text[slice(*action.span)] for action in trace.actions] == [ARRAY[1:-4], "3"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "<summary>[]", "<summary>][</summary>", "<summary>[1] ```x```</summary>", "<summary>[]</summary>"],
+)
+def test_texts_without_an_array_to_isolate_stay_as_they_are(text: str) -> None:
+    assert isolate_array(text) == text
+
+
+@given(st.text(alphabet=st.sampled_from("[]`json\n1, <>summary/"), max_size=40))
+def test_isolating_an_array_only_blanks_characters(inside: str) -> None:
+    text = f"<summary>{inside}</summary>"
+    alone = isolate_array(text)
+    assert len(alone) == len(text)
+    assert all(new in (old, " ") for old, new in zip(text, alone, strict=True))
+    assert isolate_array(alone) == alone
 
 
 def test_by_default_a_malformed_action_costs_itself() -> None:
