@@ -27,8 +27,8 @@ reference implementation does: there a step that cites a name that does not exis
 Contract: TypeAlias = Literal["per-action", "strict"]
 """What an action that is not well formed costs.
 
-``per-action``: that action. ``strict``: the whole output, if an action is not an object, lacks a field or lists more
-than four dependencies: its answer counts as wrong, and it has no steps and length 0, as in the method's reference
+``per-action``: that action. ``strict``: the whole output, if an action is not an object, lacks a field or has
+dependencies that are not a list of at most four: its answer counts as wrong, and it has no steps and length 0, as in the method's reference
 implementation.
 """
 

@@ -435,10 +435,8 @@ def test_the_strict_contract_reads_the_array_alone(before: str, after: str) -> N
     text = f"[x]</think> [y] <summary>{before}{ARRAY}{after}</summary> [z]"
     alone = isolate_array(text)
     kept = "[1" if before.startswith("See") else ""
-    expected = (
-        f"[x]</think> [y] <summary>{' ' * (len(before) - len(kept))}{kept}{ARRAY}{' ' * len(after)}</summary> [z]"
-    )
-    assert alone == expected
+    blanks = " " * (len(before) - len(kept))
+    assert alone == f"[x]</think> [y] <summary>{blanks}{kept}{ARRAY}{' ' * len(after)}</summary> [z]"
     trace = read_completion(alone)
     assert trace.parsed is not bool(kept)
     if trace.parsed:
