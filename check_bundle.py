@@ -70,6 +70,7 @@ EXCLUDED = ("unknown problem id", "second output for the same problem and sample
             "no reference proof (RGD, length ratio)", "no response length (response length)")
 MEASURES = ("Avg", "Pass", "FVR", "Strict FVR", "RVR", "Strict RVR", "Compound", "RGD",
             "Right and verified", "Right and rule-verified", "Parsed", "Length ratio", "Response length")
+RATES = MEASURES[2:6]
 DERIVED = {*FORM, "UNPARSABLE_CONCLUSION", "DUPLICATE_ID", "UNUSED_DEPENDENCY", "RULE_UNTRUSTED_DEPENDENCY",
            "BINDING_MISMATCH", "BINDING_UNDECIDED", *list(OUTCOMES)[11:]}
 # fmt: on
@@ -821,7 +822,8 @@ def evaluation(problems: Sequence[Problem], traces: Sequence[Trace]) -> dict[tup
             if measure == "Pass":
                 sums = [(right > 0, judged > 0) for right, judged in sums]
             top, bottom = sum(n for n, _ in sums), sum(d for _, d in sums)
-            share, shares = top / bottom if bottom else 0.0, [n / d for n, d in sums if d]
+            share = top / bottom if bottom else 0.0
+            shares = [n / d if d else 0.0 for n, d in sums if d or measure in RATES]
             spread = math.sqrt(share * (1 - share) / bottom) if measure == "Pass" and bottom else None
             if measure != "Pass" and len(shares) > 1:
                 mean = sum(shares) / len(shares)

@@ -22,6 +22,7 @@ from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.measures import INVALID_RULE, Exclusion, Measure, Metrics, RuleCounts, StepOutcome
 from proof_r1_formal.metrics.metrics_tables import metrics_tables
 from proof_r1_formal.metrics.outcomes import isolate_array
+from proof_r1_formal.metrics.summary import Summary
 from proof_r1_formal.metrics.tables import to_csv, to_json, to_latex, to_markdown, to_rich
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.answer import answer_findings, is_verified
@@ -238,6 +239,41 @@ def test_where_nothing_is_counted_there_is_no_score() -> None:
     assert list(csv.reader(io.StringIO(to_csv(scores))))[-1][1] == ""
 
 
+STEP_RATES = (Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR)
+
+
+def test_a_rate_of_outputs_without_eligible_steps_is_zero() -> None:
+    reports = [report("a", n, "vvv", parsed=False) for n in range(2)]
+    metrics = evaluate_metrics(PROBLEMS, reports, resamples=40)
+    for group in (metrics.overall, metrics.difficulties["easy"]):
+        for measure in STEP_RATES:
+            score = group.scores[measure]
+            assert score.is_defined
+            assert (score.value, score.numerator, score.denominator) == (0.0, 0, 0)
+            assert (score.spread, score.interval) == (0.0, (0.0, 0.0))
+        assert not group.scores[Measure.COMPOUND].is_defined
+    assert not metrics.difficulties["hard"].scores[Measure.FVR].is_defined  # without outputs there is no rate
+    scores = metrics_tables(metrics)[0]
+    assert r"| 0.0 ± 0.0 \[0.0, 0.0\] |" in to_markdown(scores)
+    row = json.loads(to_json([scores]))[0]["rows"][-1]
+    assert row["FVR (%)"] == {"value": 0.0, "numerator": 0, "denominator": 0, "spread": 0.0, "interval": [0.0, 0.0]}
+
+
+def test_the_summary_of_a_run_shows_a_rate_of_no_steps_as_zero() -> None:
+    found = Summary(PROBLEMS)
+    assert dict(found.rows())["FVR of steps"] == "–"
+    found.add(report("a", 0, "vvv", parsed=False))
+    assert dict(found.rows())["FVR of steps"] == "0 of 0 (0.0%)"
+
+
+def test_a_sample_number_without_eligible_steps_has_rate_zero() -> None:
+    reports = [report("a", 0, "vvv"), report("a", 1, "vvv", parsed=False)]
+    scores = evaluate_metrics(PROBLEMS, reports).overall.scores
+    for measure in STEP_RATES:
+        assert scores[measure].value == 1.0
+        assert scores[measure].spread == pytest.approx(math.sqrt(1 / 2))  # of 1 and 0
+
+
 def test_what_is_left_out_is_counted_by_reason() -> None:
     problems = {**PROBLEMS, "u": problem("u", answer="h_goal_uncertain"), "n": problem("n", answer=None, steps=None)}
     reports = [
@@ -315,13 +351,17 @@ def test_bootstrap_intervals_leave_out_the_tails() -> None:
     assert evaluate_metrics(problems, reports, resamples=2000).overall.scores[Measure.AVG].interval == (0, 3 / 20)
 
 
-def test_a_resample_without_anything_to_count_is_no_score_of_zero() -> None:
-    """Three of 20 problems have a step to count, and all are verified: the share is 100 % wherever there is one."""
+def test_a_resample_without_anything_to_count_is_zero_for_rates_only() -> None:
+    """Three of 20 problems have a step to count, all compound instances: the share is 100 % wherever there is one."""
     problems = {f"p{n}": problem(f"p{n}") for n in range(20)}
-    reports = [report(name, 0, "v" if n < 3 else "u") for n, name in enumerate(problems)]
-    fvr = evaluate_metrics(problems, reports, resamples=500).overall.scores[Measure.FVR]
-    assert (fvr.numerator, fvr.denominator, fvr.interval) == (3, 3, (1.0, 1.0))
-    few = evaluate_metrics(problems, reports, resamples=39).overall.scores[Measure.FVR]
+    compound = msgspec.structs.replace(step("v"), findings=(Finding(Code.COMPOUND_STEP, "two inferences"),))
+    reports = [report(name, 0, "u") for name in problems]
+    reports[:3] = [msgspec.structs.replace(one, actions=(compound,)) for one in reports[:3]]
+    scores = evaluate_metrics(problems, reports, resamples=500).overall.scores
+    share, fvr = scores[Measure.COMPOUND], scores[Measure.FVR]
+    assert (share.numerator, share.denominator, share.interval) == (3, 3, (1.0, 1.0))
+    assert (fvr.numerator, fvr.denominator, fvr.interval) == (3, 3, (0.0, 1.0))
+    few = evaluate_metrics(problems, reports, resamples=39).overall.scores[Measure.COMPOUND]
     assert few.interval is None
 
 
