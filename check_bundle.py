@@ -57,11 +57,12 @@ OUTCOMES = {  # the first of these codes that a step has says what became of it
     "SYMBOL_CLASH": "other: unparsable formula", "DUPLICATE_ID": "other: duplicate id",
     "NOT_AN_OBJECT": "other: malformed step", "MISSING_FIELD": "other: malformed step",
     "EXTRA_FIELD": "other: malformed step", "DUPLICATE_KEY": "other: malformed step",
-    "WRONG_TYPE": "other: malformed step", "TOO_MANY_DEPENDENCIES": "other: malformed step",
+    "WRONG_TYPE": "other: malformed step", "NOT_A_LIST": "other: malformed step",
+    "TOO_MANY_DEPENDENCIES": "other: malformed step",
     "MISSING_DEPENDENCY": "other: missing dependency", "UNTRUSTED_DEPENDENCY": "untrusted dependency",
     "UNDECIDED": "other: undecided", "NOT_ENTAILED": "not entailed",
 }
-SCHEMA, FORM = set(list(OUTCOMES)[:10]), {"MALFORMED", *list(OUTCOMES)[4:10]}
+SCHEMA, FORM = set(list(OUTCOMES)[:11]), {"MALFORMED", *list(OUTCOMES)[4:11]}
 RULE = {"RULE_UNTRUSTED_DEPENDENCY", "UNKNOWN_RULE", "NO_RULE_MATCH", "RULE_UNDECIDED"}
 PROGRESS = {"TAUTOLOGY", "REPEATS_CONCLUSION", "RESTATES_DEPENDENCY", "PROGRESS_UNDECIDED"}
 EXCLUDED = ("unknown problem id", "second output for the same problem and sample", "inconsistent premises",
@@ -69,8 +70,9 @@ EXCLUDED = ("unknown problem id", "second output for the same problem and sample
             "no reference proof (RGD, length ratio)", "no response length (response length)")
 MEASURES = ("Avg", "Pass", "FVR", "Strict FVR", "RVR", "Strict RVR", "Compound", "RGD",
             "Right and verified", "Right and rule-verified", "Parsed", "Length ratio", "Response length")
+RATES = MEASURES[2:6]
 DERIVED = {*FORM, "UNPARSABLE_CONCLUSION", "DUPLICATE_ID", "UNUSED_DEPENDENCY", "RULE_UNTRUSTED_DEPENDENCY",
-           "BINDING_MISMATCH", "BINDING_UNDECIDED", *list(OUTCOMES)[10:]}
+           "BINDING_MISMATCH", "BINDING_UNDECIDED", *list(OUTCOMES)[11:]}
 # fmt: on
 
 
@@ -556,7 +558,7 @@ def said(span: list[int], value: Any) -> Said:
     given, keys = dict(reversed(value)), Counter([key for key, _ in value])
     says = {key: given[name] if is_name(given.get(name)) else None for key, name in FIELDS.items()}
     listed = given.get("dependencies", [])
-    names = listed if isinstance(listed, list) else [None]
+    names = listed if isinstance(listed, list) else []
     says["dependencies"] = [*dict.fromkeys([name for name in names if is_name(name)])]
     wrong = sum(name in given and says[key] is None for key, name in FIELDS.items()) + (not all(map(is_name, names)))
     codes = Counter(
@@ -564,6 +566,7 @@ def said(span: list[int], value: Any) -> Said:
         EXTRA_FIELD=len(given.keys() - {*FIELDS.values()}),
         DUPLICATE_KEY=sum(count > 1 for count in keys.values()),
         WRONG_TYPE=wrong,
+        NOT_A_LIST=int(not isinstance(listed, list)),
         TOO_MANY_DEPENDENCIES=int(len(names) > 4),
     )
     return {"span": span, **says}, +codes
@@ -819,7 +822,8 @@ def evaluation(problems: Sequence[Problem], traces: Sequence[Trace]) -> dict[tup
             if measure == "Pass":
                 sums = [(right > 0, judged > 0) for right, judged in sums]
             top, bottom = sum(n for n, _ in sums), sum(d for _, d in sums)
-            share, shares = top / bottom if bottom else 0.0, [n / d for n, d in sums if d]
+            share = top / bottom if bottom else 0.0
+            shares = [n / d if d else 0.0 for n, d in sums if d or measure in RATES]
             spread = math.sqrt(share * (1 - share) / bottom) if measure == "Pass" and bottom else None
             if measure != "Pass" and len(shares) > 1:
                 mean = sum(shares) / len(shares)

@@ -319,6 +319,21 @@ def test_evaluate_shows_the_tables_and_writes_them(tmp_path: Path) -> None:
     assert r"\toprule" in paths[2].read_text(encoding="utf-8")
 
 
+def test_evaluate_reads_the_array_alone_under_the_strict_contract(tmp_path: Path) -> None:
+    found = {}
+    lines = [json.loads(line) for line in Path(INPUTS[-1]).read_text(encoding="utf-8").splitlines()]
+    for name, text in (("plain", "<summary>"), ("around", "<summary>The steps: ")):
+        records = [{**line, "completion": line["completion"].replace("<summary>", text)} for line in lines]
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join([json.dumps(record) + "\n" for record in records]), encoding="utf-8")
+        for contract in ("strict", "per-action"):
+            options = ("--contract", contract, "--json", str(tmp_path / "t.json"))
+            assert run("evaluate", *INPUTS[:2], "--completions", str(path), *options).returncode == 0
+            found[name, contract] = json.loads((tmp_path / "t.json").read_bytes())[0]["rows"]
+    assert found["around", "strict"] == found["plain", "strict"]
+    assert found["around", "per-action"] != found["plain", "per-action"]
+
+
 def test_rules_lists_and_shows() -> None:
     assert "QUANTIFIER_NEGATION" not in run("rules").stdout
     assert "QUANTIFIER_NEGATION" in run("rules", "--rules", "folio").stdout

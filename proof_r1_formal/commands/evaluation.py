@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import structs
 
 from proof_r1_formal.commands.common import (
     OUT,
@@ -43,6 +44,7 @@ from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.data.sources import stem
 from proof_r1_formal.metrics.measures import LEAST_RESAMPLES, Contract, Eligibility, Sample
 from proof_r1_formal.metrics.metrics_tables import metrics_tables
+from proof_r1_formal.metrics.outcomes import isolate_array
 from proof_r1_formal.metrics.summary import Doubts
 from proof_r1_formal.metrics.tables import Table, to_csv, to_json, to_latex, to_markdown, to_rich
 from proof_r1_formal.outputs import check_folder, write_output
@@ -223,7 +225,9 @@ class _Assessor:
                 lengths.setdefault(sample, len(completion.completion))
                 if completion.cost is not None:
                     costs.setdefault(sample, completion.cost)
-                yield completion
+                strict = self.contract == "strict"
+                text = isolate_array(completion.completion) if strict else completion.completion
+                yield structs.replace(completion, completion=text)
 
         settings = replace(self.settings, rules=rules)
         examined = examine_many(known, noted(), settings=settings, workers=self.workers, engine=self.engine)

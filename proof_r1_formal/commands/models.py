@@ -123,7 +123,7 @@ def sample(
         typer.Option("--thinking", help="Whether the prompt asks for <think>, or the model thinks in its own format."),
     ] = "explicit",
     prompts: Annotated[
-        PromptSet, typer.Option("--prompts", help="The format of problems: this package's, or the paper's.")
+        PromptSet, typer.Option("--prompts", help="Whose messages: this package's, or the paper's.")
     ] = "default",
     temperature: Annotated[
         float, typer.Option("--temperature", min=0.0, help="Sampling temperature; 0 is greedy.")

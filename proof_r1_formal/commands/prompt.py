@@ -15,7 +15,7 @@ from proof_r1_formal.commands.common import (
     read_problem_file,
     write,
 )
-from proof_r1_formal.models.prompts import messages
+from proof_r1_formal.models.prompts import PromptSet, messages
 from proof_r1_formal.proof.trajectory import Thinking
 from proof_r1_formal.rules.catalogue import catalogue
 
@@ -28,12 +28,15 @@ def prompt(
         Thinking,
         typer.Option("--thinking", help="Whether the prompt asks for <think>, or the model thinks in its own format."),
     ] = "explicit",
+    prompts: Annotated[
+        PromptSet, typer.Option("--prompts", help="Whose messages: this package's, or the paper's.")
+    ] = "default",
     to: Annotated[Literal["text", "json"], typer.Option("--to", help="Print text, or one JSON array.")] = "text",
     format: FormatOption = "auto",  # noqa: A002
 ) -> None:
     """Print the messages that ask a model to solve a problem."""
     known = read_problem_file(problems, format)
-    chat = messages(problem_of(problems, known, id), rules=catalogue(rules), thinking=thinking)
+    chat = messages(problem_of(problems, known, id), rules=catalogue(rules), thinking=thinking, prompts=prompts)
     if to == "json":
         write(json.dumps(chat, ensure_ascii=False))
     else:

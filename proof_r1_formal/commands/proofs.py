@@ -64,7 +64,7 @@ def prove(
         bool, typer.Option("--short", help="Use the stated parts of a ∧ or ⊕ without a step that combines them.")
     ] = False,
     budget: Annotated[
-        int, typer.Option("--budget", min=1, help="Maximum number of search steps per problem.")
+        int, typer.Option("--budget", min=1, help="Maximum number of search steps per problem and rule set.")
     ] = BUDGET,
     json: Annotated[
         Path | None,

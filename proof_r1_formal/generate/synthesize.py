@@ -4,6 +4,9 @@ In: a problem and a verifier, whose rule catalogue and oracle count. Out: :class
 countermodel for each claim, or :class:`GaveUp`. The label of the problem is not used. Every proof was verified as a
 completion: each action has signal 1. The budget is counted in the search's own steps, so the result depends neither on
 the machine nor on its load.
+
+More rules mean more steps to try. Where a catalogue that contains the rules of ``TRAIN`` leads to no proof within the
+budget, the search tries those rules alone, with a budget of their own. So more rules lose no proof.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
 
@@ -84,6 +88,10 @@ class GaveUp:
 Result: TypeAlias = Proved | Uncertain | GaveUp
 
 
+_ByKind: TypeAlias = Mapping[bool, Schemata]
+"""The schemata of some rules for steps of both kinds; the key says whether they are stepwise."""
+
+
 class Prover:
     """Finds proofs in the rule catalogue of a verifier.
 
@@ -91,14 +99,16 @@ class Prover:
         verifier: checks every proof; a new one if None.
         stepwise: whether proofs conclude a ∧ or ⊕ before they use it. Such proofs are longer and more explicit. If
             there is none, a proof of the other kind is searched.
-        budget: of a problem.
+        budget: of a problem with all rules, and again with those of ``TRAIN`` if the catalogue has more.
     """
 
     def __init__(self, verifier: Verifier | None = None, *, stepwise: bool = True, budget: int = BUDGET) -> None:
         self._verifier = Verifier() if verifier is None else verifier
         self._budget = budget
         self._stepwise = stepwise
-        self._schemata = {kind: Schemata(self._verifier.rules, stepwise=kind) for kind in (True, False)}
+        rules = self._verifier.rules
+        fewer = [TRAIN] if len(TRAIN.rules) < len(rules.rules) and all(r in rules.rules for r in TRAIN.rules) else []
+        self._tried = [{kind: Schemata(of, stepwise=kind) for kind in (True, False)} for of in (rules, *fewer)]
 
     def prove(self, problem: Problem) -> Result:
         """Find a proof of an option's formula, or a countermodel for each.
@@ -111,20 +121,26 @@ class Prover:
         claims = tuple([option for option in problem.options if option.label != UNCERTAIN])
         if not claims:
             return GaveUp(Reason.NO_CLAIM)
+        results: list[Result] = []
+        for schemata in self._tried:
+            results.append(self._attempt(problem, claims, schemata))
+            if not (isinstance(results[-1], GaveUp) and results[-1].reason in (Reason.BUDGET, Reason.NO_PROOF)):
+                return results[-1]
+        return results[0]
+
+    def _attempt(self, problem: Problem, claims: tuple[Option, ...], schemata: _ByKind) -> Result:
+        """The result with one set of rules."""
         budget = Budget(self._budget)
         try:
             for stepwise in (True, False) if self._stepwise else (False,):
-                if found := self._search(problem, claims, budget, stepwise=stepwise):
+                if found := self._search(problem, claims, schemata, budget, stepwise=stepwise):
                     return found
-            return self._decided(problem, claims, budget)
+            # No proof was found where formulas are taken by their parts: look closer, if there is anything to find.
+            following = tuple([claim for claim in claims if not isinstance(self._follows(problem, claim), Refuted)])
+            found = self._search(problem, following, schemata, budget, stretched=True) if following else None
+            return found or self._without_proof(problem, claims, Reason.NO_PROOF)
         except BudgetSpentError:
             return self._without_proof(problem, claims, Reason.BUDGET)
-
-    def _decided(self, problem: Problem, claims: tuple[Option, ...], budget: Budget) -> Result:
-        """No proof was found where formulas are taken by their parts: look closer, if there is anything to find."""
-        following = tuple([claim for claim in claims if not isinstance(self._follows(problem, claim), Refuted)])
-        found = self._search(problem, following, budget, stretched=True) if following else None
-        return found or self._without_proof(problem, claims, Reason.NO_PROOF)
 
     def _without_proof(self, problem: Problem, claims: tuple[Option, ...], reason: Reason) -> Uncertain | GaveUp:
         answers = {claim.id: self._follows(problem, claim) for claim in claims}
@@ -148,6 +164,7 @@ class Prover:
         self,
         problem: Problem,
         claims: tuple[Option, ...],
+        schemata: _ByKind,
         budget: Budget,
         *,
         stepwise: bool = False,
@@ -159,7 +176,7 @@ class Prover:
             search = Search(
                 [premise.formula for premise in problem.premises],
                 [claim.formula for claim in claims],
-                self._schemata[stepwise],
+                schemata[stepwise],
                 self._verifier.oracle,
                 budget,
                 stepwise=stepwise,

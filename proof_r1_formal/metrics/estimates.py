@@ -1,7 +1,8 @@
 """From rows of parts to scores: quotients of sums, their spread, and bootstrap intervals.
 
 In: the row of every output, by problem and sample. Out: an :class:`Estimate` for every measure. Of the resamples
-those count in which a score is defined; there is no interval of fewer than ``LEAST_RESAMPLES``.
+those count in which a score is defined; there is no interval of fewer than ``LEAST_RESAMPLES``. Where there are
+outputs, the rates of steps are always defined: of no steps they are 0.
 """
 
 from __future__ import annotations
@@ -9,10 +10,20 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from statistics import stdev
 
-from proof_r1_formal.metrics.measures import CONFIDENCE, LEAST_RESAMPLES, Estimate, Measure, Part, Row, Sample
+from proof_r1_formal.metrics.measures import (
+    CONFIDENCE,
+    LEAST_RESAMPLES,
+    RATES,
+    Estimate,
+    Measure,
+    Part,
+    Rate,
+    Row,
+    Sample,
+)
 
 
 def estimates(
@@ -38,16 +49,18 @@ def estimates(
         by_sample[sample].append(row)
     problem_rows = [_problem_row(of) for of in by_problem.values()]
     sample_rows = [_total(of) for of in by_sample.values()]
-    intervals = _intervals(problem_rows, measures, resamples, rng or random.Random(0))
+    total = _total(problem_rows)
+    rates = RATES if total[Measure.PARSED][1] else frozenset[Measure]()
+    intervals = _intervals(problem_rows, measures, rates, resamples, rng or random.Random(0))
     return {
-        measure: Estimate(
+        measure: (Rate if measure in rates else Estimate)(
             value=_quotient(part),
             numerator=part[0],
             denominator=part[1],
-            spread=_spread(measure, part, sample_rows),
+            spread=_spread(measure, part, sample_rows, rates),
             interval=intervals.get(measure),
         )
-        for measure, part in _total(problem_rows).items()
+        for measure, part in total.items()
         if measure in measures
     }
 
@@ -72,16 +85,20 @@ def _quotient(part: Part) -> float:
     return numerator / denominator if denominator else 0.0
 
 
-def _spread(measure: Measure, part: Part, sample_rows: Sequence[Row]) -> float | None:
+def _spread(measure: Measure, part: Part, sample_rows: Sequence[Row], rates: Set[Measure]) -> float | None:
     if measure is Measure.PASS:
         share, (_, problems) = _quotient(part), part
         return math.sqrt(share * (1 - share) / problems) if problems else None
-    values = [_quotient(row[measure]) for row in sample_rows if row[measure][1]]
+    values = [_quotient(row[measure]) for row in sample_rows if row[measure][1] or measure in rates]
     return stdev(values) if len(values) > 1 else None
 
 
 def _intervals(
-    problem_rows: Sequence[Row], measures: Collection[Measure], resamples: int, rng: random.Random
+    problem_rows: Sequence[Row],
+    measures: Collection[Measure],
+    rates: Set[Measure],
+    resamples: int,
+    rng: random.Random,
 ) -> dict[Measure, tuple[float, float]]:
     """Percentile bootstrap: problems are drawn with replacement, all samples of a problem together."""
     count = len(problem_rows)
@@ -96,7 +113,7 @@ def _intervals(
         drawn = rng.choices(range(count), k=count)
         for measure, (numerators, denominators) in columns.items():
             part = (sum(map(numerators.__getitem__, drawn)), sum(map(denominators.__getitem__, drawn)))
-            if part[1]:
+            if part[1] or measure in rates:
                 values[measure].append(_quotient(part))
     return {measure: _interval(sorted(of)) for measure, of in values.items() if len(of) >= LEAST_RESAMPLES}
 

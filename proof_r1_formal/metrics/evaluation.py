@@ -6,7 +6,8 @@ passes, and the order of the reports does not matter (of two reports on the same
 
 Conventions:
 
-* Every score is a quotient of two sums over outputs (over problems for Pass), so groups merge by adding; 0/0 is none.
+* Every score is a quotient of two sums over outputs (over problems for Pass), so groups merge by adding. 0/0 is a
+  score only for the rates of steps of a group with outputs: 0.
 * K is the largest number of samples that any problem has. Missing samples count neither as right nor as wrong; how many
   problems lack some is part of the result.
 * The spread of a score is the standard deviation (n - 1) of its values per sample number, None for a single sample;

@@ -27,9 +27,9 @@ reference implementation does: there a step that cites a name that does not exis
 Contract: TypeAlias = Literal["per-action", "strict"]
 """What an action that is not well formed costs.
 
-``per-action``: that action. ``strict``: the whole output, if an action is not an object, lacks a field or lists more
-than four dependencies: its answer counts as wrong, and it has no steps and length 0, as in the method's reference
-implementation.
+``per-action``: that action. ``strict``: the whole output, if an action is not an object, lacks a field or has
+dependencies that are not a list of at most four: its answer counts as wrong, and it has no steps and length 0, as in
+the method's reference implementation.
 """
 
 
@@ -49,6 +49,10 @@ class Measure(StrEnum):
     PARSED = "Parsed"  # outputs that are parsed / outputs
     LENGTH_RATIO = "Length ratio"  # generated steps / reference steps, over outputs with a reference proof
     RESPONSE_LENGTH = "Response length"  # length of the outputs / outputs whose length is given
+
+
+RATES = frozenset({Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR})
+"""The scores that are 0 if no step of the outputs is eligible, as the paper defines; without outputs there is none."""
 
 
 class StepOutcome(StrEnum):
@@ -97,6 +101,16 @@ class Estimate:
     def is_defined(self) -> bool:
         """Whether there is a score: something was counted."""
         return self.denominator != 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rate(Estimate):
+    """A score in ``RATES`` of a group with outputs."""
+
+    @property
+    def is_defined(self) -> bool:
+        """Always: the rate of an empty set is 0."""
+        return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.metrics.measures import INVALID_RULE, Contract, Eligibility, Measure, Row, StepOutcome
+from proof_r1_formal.proof.action import Trace, summary_span
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
 
@@ -19,7 +20,8 @@ _CASCADE = frozenset({Code.UNTRUSTED_DEPENDENCY})
 _RULE_CASCADE = _CASCADE | {Code.RULE_UNTRUSTED_DEPENDENCY}
 
 
-_DISCARDING = frozenset({Code.NOT_AN_OBJECT, Code.MISSING_FIELD, Code.TOO_MANY_DEPENDENCIES})
+_FENCE = "```"
+_DISCARDING = frozenset({Code.NOT_AN_OBJECT, Code.MISSING_FIELD, Code.NOT_A_LIST, Code.TOO_MANY_DEPENDENCIES})
 
 
 def under_contract(report: TraceReport, contract: Contract) -> TraceReport:
@@ -35,6 +37,25 @@ def under_contract(report: TraceReport, contract: Contract) -> TraceReport:
         verified=False,
         rule_verified=False,
     )
+
+
+def isolate_array(text: str) -> str:
+    """The completion as the strict contract reads it: with blanks in the summary around its array.
+
+    The array reaches from the first ``[`` to the last ``]`` in the first Markdown fence of the summary, or in the whole
+    summary if it has no fence. Spans in the result are spans in the text. Without an array the text stays as it is.
+    """
+    span = summary_span(text)
+    if isinstance(span, Trace):
+        return text
+    start, end = span
+    opening = text.find(_FENCE, start, end)
+    closing = text.find(_FENCE, opening + len(_FENCE), end) if opening >= 0 else -1
+    inside = (opening + len(_FENCE), closing) if closing >= 0 else span
+    first, last = text.find("[", *inside), text.rfind("]", *inside) + 1
+    if first < 0 or last <= first:
+        return text
+    return f"{text[:start]}{' ' * (first - start)}{text[first:last]}{' ' * (end - last)}{text[end:]}"
 
 
 def step_outcome(step: StepReport) -> StepOutcome:

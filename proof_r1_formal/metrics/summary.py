@@ -52,7 +52,7 @@ class Summary:
         self._traces = 0
         self._verified = self._rule_verified = 0
         self._right: Part = (0, 0)
-        self._steps: dict[Measure, Part] = {Measure.FVR: (0, 0), Measure.RVR: (0, 0)}
+        self._steps: dict[Measure, Part] = {}
 
     def add(self, report: TraceReport) -> None:
         """Count a report."""
@@ -63,9 +63,10 @@ class Summary:
         if report.answer_correct is not None:
             self._right = _sum(self._right, (report.answer_correct, 1))
         scored = report.consistency != "inconsistent" and not self._problems[report.problem_id].is_uncertain
-        if report.parsed and scored:
-            parts = step_parts(report.actions)
-            self._steps = {measure: _sum(part, parts[measure]) for measure, part in self._steps.items()}
+        if scored:
+            parts = step_parts(report.actions if report.parsed else ())
+            for measure in (Measure.FVR, Measure.RVR):
+                self._steps[measure] = _sum(self._steps.get(measure, (0, 0)), parts[measure])
 
     def rows(self) -> list[tuple[str, str]]:
         """Names and values, in the order in which they are shown."""
@@ -75,7 +76,7 @@ class Summary:
             ("answers right", _share(self._right)),
             (f"verified{word}", _share((self._verified, self._traces))),
             (f"rule-verified{word}", _share((self._rule_verified, self._traces))),
-            *((f"{measure} of steps", _share(part)) for measure, part in self._steps.items()),
+            *[(f"{measure} of steps", _rate(self._steps.get(measure))) for measure in (Measure.FVR, Measure.RVR)],
             *([("steps without evidence", f"{self.doubts.unsupported}")] if self.doubts.unsupported else []),
         ]
 
@@ -86,3 +87,8 @@ def _sum(one: Part, other: Part) -> Part:
 
 def _share(part: Part) -> str:
     return f"{part[0]} of {part[1]} ({part[0] / part[1]:.1%})" if part[1] else "–"
+
+
+def _rate(part: Part | None) -> str:
+    """A share of steps, 0 of none; a dash if no output is in the scores."""
+    return "–" if part is None else _share(part) if part[1] else "0 of 0 (0.0%)"

@@ -9,15 +9,14 @@ format, and the contract describes only the text after it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from string import ascii_uppercase
-from types import MappingProxyType
-from typing import Literal, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Literal, Protocol, TypeAlias, assert_never
 
 from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, three_way_options
 from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.show import Notation, show
+from proof_r1_formal.logic.show import show
 from proof_r1_formal.models.chat import Message
+from proof_r1_formal.models.paper_prompt import paper_contract, paper_question
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
 from proof_r1_formal.proof.trajectory import Thinking, summary
 from proof_r1_formal.rules.catalogue import TRAIN
@@ -35,17 +34,21 @@ def messages(
         problem: what is asked.
         rules: the rules that the answer may name.
         thinking: ``explicit`` asks for thoughts in the contract; ``native`` leaves them to the model's own format.
-        prompts: format of problems and formulas.
+        prompts: whose messages.
     """
-    return [
-        {"role": "system", "content": contract(rules, thinking=thinking, prompts=prompts)},
-        {"role": "user", "content": QUESTIONS[prompts](problem)},
-    ]
+    match prompts:
+        case "default":
+            system, user = contract(rules, thinking=thinking), question(problem)
+        case "paper":
+            system, user = paper_contract(problem, rules, thinking=thinking), paper_question(problem)
+        case _:
+            assert_never(prompts)
+    return [{"role": "system", "content": system}, {"role": "user", "content": user}]
 
 
-def contract(rules: Catalogue = TRAIN, *, thinking: Thinking = "explicit", prompts: PromptSet = "default") -> str:
+def contract(rules: Catalogue = TRAIN, *, thinking: Thinking = "explicit") -> str:
     """The system message: the required form of an answer."""
-    example = _example(rules, NOTATIONS[prompts])
+    example = _example(rules)
     names = "\n".join(f"- {rule.name}: {rule.meaning}" for rule in rules.rules)
     return f"""\
 You solve logic problems by short proofs that a program checks, one step at a time. A problem has premises (h1, h2, …) \
@@ -65,7 +68,7 @@ The last step answers: its id is the id of the option you choose, its conclusion
 and an option says so, choose that one.
 
 Formulas are written with ¬ ∧ ∨ ⊕ (either, not both) → ↔ ∀x ∃x and with the predicates and names of the \
-problem{_ORDER[prompts]}. Every step must follow from its dependencies by its one rule and say something that was not \
+problem. Every step must follow from its dependencies by its one rule and say something that was not \
 said before. Do not restate a premise, prove what holds anyway, or take a step that the answer does not need.
 
 Rules:
@@ -73,7 +76,7 @@ Rules:
 
 For example, for
 
-{QUESTIONS[prompts](example)}
+{question(example)}
 
 the summary could be
 
@@ -96,55 +99,8 @@ def question(problem: Problem) -> str:
     return "\n".join([*parts, *options])
 
 
-def paper_question(problem: Problem) -> str:
-    """The problem in the format of the paper's user message (appendix *Prompt Template*).
-
-    Premises and options are numbered sentences with their formal statements, whose predicates stand before their
-    arguments without parentheses; the last line asks for the option.
-    """
-    premises = [
-        f"{number}. {_sentence(p.text)}Formal statement: '{p.id} : {show(p.formula, 'juxtaposed')}'."
-        for number, p in enumerate(problem.premises, 1)
-    ]
-    options = [
-        f"{letter}) {_sentence(option.label)}Answer id: '{option.id}'. "
-        f"Formal statement: '{show(option.formula, 'juxtaposed')}'."
-        for letter, option in zip(ascii_uppercase, problem.options, strict=False)
-    ]
-    asked = _one_line(problem.question)
-    return "\n".join(
-        [
-            "Context:",
-            *premises,
-            "",
-            f"Question: {asked}".rstrip(),
-            "",
-            "Options:",
-            *options,
-            "",
-            "The correct option is:",
-        ]
-    )
-
-
-def _sentence(text: str) -> str:
-    """The text with a full stop and a blank behind it; nothing if it is empty."""
-    line = _one_line(text)
-    return f"{line}{'' if line.endswith(('.', '!', '?')) else '.'} " if line else ""
-
-
 PromptSet: TypeAlias = Literal["default", "paper"]
-"""``default``: this package's format. ``paper``: the user message of the method's paper. The contract is this package's
-in both."""
-QUESTIONS: Mapping[PromptSet, Callable[[Problem], str]] = MappingProxyType(
-    {"default": question, "paper": paper_question}
-)
-"""Functions from a problem to a user message."""
-NOTATIONS: Mapping[PromptSet, Notation] = MappingProxyType({"default": "unicode", "paper": "juxtaposed"})
-"""The notation of formulas."""
-_ORDER: Mapping[PromptSet, str] = MappingProxyType(
-    {"default": "", "paper": ", a predicate before its arguments and without parentheses or commas"}
-)
+"""``default``: this package's messages. ``paper``: those of the method's paper, see ``models.paper_prompt``."""
 
 
 def short_question(problem: Problem) -> str:
@@ -164,13 +120,13 @@ def _number(number: int) -> str:
     return words[number] if number < len(words) else str(number)
 
 
-def _example(rules: Catalogue, notation: Notation) -> Problem:
-    """The example of the first rule as a problem with its proof, whose conclusions are in the notation."""
+def _example(rules: Catalogue) -> Problem:
+    """The example of the first rule as a problem with its proof."""
     rule = rules.rules[0]
     given = enumerate(rule.example.dependencies, 1)
     premises = tuple([Premise(f"h{number}", parse_formula(formula)) for number, formula in given])
     true, false, _ = three_way_options(parse_formula(rule.example.conclusion))
-    inference = ReferenceStep("s1", tuple([p.id for p in premises]), show(true.formula, notation), rule.name)
+    inference = ReferenceStep("s1", tuple([p.id for p in premises]), show(true.formula), rule.name)
     binding = ReferenceStep(true.id, (inference.id,), inference.conclusion, GOAL_BINDING)
     return Problem("example", premises, (true, false), true.id, proofs=((inference, binding),))
 

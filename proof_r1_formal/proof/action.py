@@ -149,6 +149,18 @@ def count_actions(text: str) -> int:
 
 def _summary(text: str) -> list[_Element] | Trace:
     """The elements of the summary's array, or what stands for a summary that holds none."""
+    match summary_span(text):
+        case Trace() as malformed:
+            return malformed
+        case span:
+            try:
+                return _elements(text, *_unfenced(text, *span))
+            except NotAnArrayError as error:
+                return _malformed(span, str(error))
+
+
+def summary_span(text: str) -> tuple[int, int] | Trace:
+    """Where the content of the summary starts and ends, or what stands for a summary that is not there."""
     after_think = _after_last(text, "</think>")
     opening = text.find("<summary>", after_think)
     if opening < 0:
@@ -157,10 +169,7 @@ def _summary(text: str) -> list[_Element] | Trace:
     end = text.find("</summary>", start)
     if end < 0:
         return _malformed((start, len(text)), "the <summary> is not closed")
-    try:
-        return _elements(text, *_unfenced(text, start, end))
-    except NotAnArrayError as error:
-        return _malformed((start, end), str(error))
+    return start, end
 
 
 def _after_last(text: str, marker: str) -> int:
@@ -371,8 +380,10 @@ def _dependencies(fields: dict[str, Any], findings: list[Finding]) -> tuple[str,
     value = fields.get("dependencies", [])
     listed = value if isinstance(value, list) else []
     names = [name for name in listed if _is_text(name)]
-    if not isinstance(value, list) or len(names) < len(listed):
-        findings.append(Finding(Code.WRONG_TYPE, f"field 'dependencies' must be a list, each item {_WANTED}"))
+    if not isinstance(value, list):
+        findings.append(Finding(Code.NOT_A_LIST, "field 'dependencies' must be a list of names"))
+    if len(names) < len(listed):
+        findings.append(Finding(Code.WRONG_TYPE, f"each item of field 'dependencies' must be {_WANTED}"))
     if len(listed) > MAX_DEPENDENCIES:
         problem = f"{len(listed)} dependencies are listed; at most {MAX_DEPENDENCIES} are allowed"
         findings.append(Finding(Code.TOO_MANY_DEPENDENCIES, problem))

@@ -52,6 +52,7 @@ class Corruption(StrEnum):
     EXTRA_FIELD = "a fifth field"
     MISSING_FIELD = "one of the four fields is left out"
     WRONG_TYPE = "a field with a value of another type"
+    NOT_A_LIST = "dependencies that are not a list"
     NOT_AN_OBJECT = "something else in place of the action"
     BAD_JSON = "the summary is not JSON"
     TRUNCATED = "the completion ends inside the summary"
@@ -73,6 +74,7 @@ FINDINGS: Mapping[Corruption, Code] = MappingProxyType(
         Corruption.EXTRA_FIELD: Code.EXTRA_FIELD,
         Corruption.MISSING_FIELD: Code.MISSING_FIELD,
         Corruption.WRONG_TYPE: Code.WRONG_TYPE,
+        Corruption.NOT_A_LIST: Code.NOT_A_LIST,
         Corruption.NOT_AN_OBJECT: Code.NOT_AN_OBJECT,
         Corruption.BAD_JSON: Code.MALFORMED,
         Corruption.TRUNCATED: Code.MALFORMED,
@@ -247,8 +249,11 @@ def _changed_record(draw: DrawFn, attempt: Attempt, index: int, corruption: Corr
         case Corruption.MISSING_FIELD:
             return {key: value for key, value in record.items() if key != field}
         case Corruption.WRONG_TYPE:
-            wrong: list[Json] = [None, 1, True, "", {}, [1]]
-            return record | {field: draw(st.sampled_from(wrong))}
+            items: list[Json] = [[1], [""], [None]]
+            wrong: list[Json] = [None, 1, True, "", {}, *items]
+            return record | {field: draw(st.sampled_from(items if field == "dependencies" else wrong))}
+        case Corruption.NOT_A_LIST:
+            return record | {"dependencies": draw(st.sampled_from([None, 1, True, "h1", {}]))}
         case Corruption.NOT_AN_OBJECT:
             others: list[Json] = [None, 1, "s1", list(record.values())]
             return draw(st.sampled_from(others))

@@ -239,6 +239,14 @@ def test_a_small_budget_is_given_up_for_and_results_do_not_depend_on_what_came_b
     assert PROVER.prove(long) == first == Prover().prove(long)
 
 
+def test_more_rules_lose_no_proof() -> None:
+    chain = problem("P9(a)", "P0(a)", *[f"∀x (P{n}(x) → P{n + 1}(x))" for n in range(9)])
+    with_few, with_many = (Prover(Verifier(rules=rules), budget=1000) for rules in (TRAIN, FOLIO))
+    assert proved(with_many.prove(chain)).steps == proved(with_few.prove(chain)).steps
+    assert with_many.prove(problem("∃x P(x)", "P(a)")) == IN_FOLIO.prove(problem("∃x P(x)", "P(a)"))
+    assert Prover(Verifier(rules=FOLIO), budget=20).prove(chain) == GaveUp(Reason.BUDGET, "h_goal_true")
+
+
 def _without(catalogue: Catalogue, rule: str) -> Catalogue:
     return Catalogue("fewer", tuple(r for r in catalogue.rules if r.name != rule))
 
@@ -288,6 +296,15 @@ def test_the_distance_to_the_reference_proofs_is_what_the_document_says(shared_d
             assert reference is not None
             total += abs(math.log(max(1, len(proved(prover.prove(drawn)).steps) - 1) / max(1, reference)))
         assert round(total / len(golden), 3) == expected
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_problems_with_too_many_steps_in_folio_are_proved(shared_data: Path) -> None:
+    found = read_problems(shared_data / "folio" / "folio_v0_validation.jsonl")
+    for number in (53, 55, 121):
+        drawn = found[f"folio_v0_validation/{number}"]
+        assert proved(IN_FOLIO.prove(drawn)).answer == drawn.answer
 
 
 @pytest.mark.shared

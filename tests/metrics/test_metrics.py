@@ -21,7 +21,10 @@ from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.measures import INVALID_RULE, Exclusion, Measure, Metrics, RuleCounts, StepOutcome
 from proof_r1_formal.metrics.metrics_tables import metrics_tables
+from proof_r1_formal.metrics.outcomes import isolate_array
+from proof_r1_formal.metrics.summary import Summary
 from proof_r1_formal.metrics.tables import to_csv, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.answer import answer_findings, is_verified
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
 from proof_r1_formal.solvers.base import Refuted
@@ -236,6 +239,41 @@ def test_where_nothing_is_counted_there_is_no_score() -> None:
     assert list(csv.reader(io.StringIO(to_csv(scores))))[-1][1] == ""
 
 
+STEP_RATES = (Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR)
+
+
+def test_a_rate_of_outputs_without_eligible_steps_is_zero() -> None:
+    reports = [report("a", n, "vvv", parsed=False) for n in range(2)]
+    metrics = evaluate_metrics(PROBLEMS, reports, resamples=40)
+    for group in (metrics.overall, metrics.difficulties["easy"]):
+        for measure in STEP_RATES:
+            score = group.scores[measure]
+            assert score.is_defined
+            assert (score.value, score.numerator, score.denominator) == (0.0, 0, 0)
+            assert (score.spread, score.interval) == (0.0, (0.0, 0.0))
+        assert not group.scores[Measure.COMPOUND].is_defined
+    assert not metrics.difficulties["hard"].scores[Measure.FVR].is_defined  # without outputs there is no rate
+    scores = metrics_tables(metrics)[0]
+    assert r"| 0.0 ± 0.0 \[0.0, 0.0\] |" in to_markdown(scores)
+    row = json.loads(to_json([scores]))[0]["rows"][-1]
+    assert row["FVR (%)"] == {"value": 0.0, "numerator": 0, "denominator": 0, "spread": 0.0, "interval": [0.0, 0.0]}
+
+
+def test_the_summary_of_a_run_shows_a_rate_of_no_steps_as_zero() -> None:
+    found = Summary(PROBLEMS)
+    assert dict(found.rows())["FVR of steps"] == "–"
+    found.add(report("a", 0, "vvv", parsed=False))
+    assert dict(found.rows())["FVR of steps"] == "0 of 0 (0.0%)"
+
+
+def test_a_sample_number_without_eligible_steps_has_rate_zero() -> None:
+    reports = [report("a", 0, "vvv"), report("a", 1, "vvv", parsed=False)]
+    scores = evaluate_metrics(PROBLEMS, reports).overall.scores
+    for measure in STEP_RATES:
+        assert scores[measure].value == 1.0
+        assert scores[measure].spread == pytest.approx(math.sqrt(1 / 2))  # of 1 and 0
+
+
 def test_what_is_left_out_is_counted_by_reason() -> None:
     problems = {**PROBLEMS, "u": problem("u", answer="h_goal_uncertain"), "n": problem("n", answer=None, steps=None)}
     reports = [
@@ -313,13 +351,17 @@ def test_bootstrap_intervals_leave_out_the_tails() -> None:
     assert evaluate_metrics(problems, reports, resamples=2000).overall.scores[Measure.AVG].interval == (0, 3 / 20)
 
 
-def test_a_resample_without_anything_to_count_is_no_score_of_zero() -> None:
-    """Three of 20 problems have a step to count, and all are verified: the share is 100 % wherever there is one."""
+def test_a_resample_without_anything_to_count_is_zero_for_rates_only() -> None:
+    """Three of 20 problems have a step to count, all compound instances: the share is 100 % wherever there is one."""
     problems = {f"p{n}": problem(f"p{n}") for n in range(20)}
-    reports = [report(name, 0, "v" if n < 3 else "u") for n, name in enumerate(problems)]
-    fvr = evaluate_metrics(problems, reports, resamples=500).overall.scores[Measure.FVR]
-    assert (fvr.numerator, fvr.denominator, fvr.interval) == (3, 3, (1.0, 1.0))
-    few = evaluate_metrics(problems, reports, resamples=39).overall.scores[Measure.FVR]
+    compound = msgspec.structs.replace(step("v"), findings=(Finding(Code.COMPOUND_STEP, "two inferences"),))
+    reports = [report(name, 0, "u") for name in problems]
+    reports[:3] = [msgspec.structs.replace(one, actions=(compound,)) for one in reports[:3]]
+    scores = evaluate_metrics(problems, reports, resamples=500).overall.scores
+    share, fvr = scores[Measure.COMPOUND], scores[Measure.FVR]
+    assert (share.numerator, share.denominator, share.interval) == (3, 3, (1.0, 1.0))
+    assert (fvr.numerator, fvr.denominator, fvr.interval) == (3, 3, (0.0, 1.0))
+    few = evaluate_metrics(problems, reports, resamples=39).overall.scores[Measure.COMPOUND]
     assert few.interval is None
 
 
@@ -391,7 +433,7 @@ def broken(kinds: str, code: Code) -> TraceReport:
     return msgspec.structs.replace(given, actions=(first, *given.actions[1:]))
 
 
-@pytest.mark.parametrize("code", [Code.NOT_AN_OBJECT, Code.MISSING_FIELD, Code.TOO_MANY_DEPENDENCIES])
+@pytest.mark.parametrize("code", [Code.NOT_AN_OBJECT, Code.MISSING_FIELD, Code.NOT_A_LIST, Code.TOO_MANY_DEPENDENCIES])
 def test_the_strict_contract_discards_the_output_of_a_malformed_action(code: Code) -> None:
     reports = [broken("mvv", code), report("b", 0, "vvv")]
     metrics = evaluate_metrics(PROBLEMS, reports, contract="strict")
@@ -413,6 +455,49 @@ def test_the_strict_contract_keeps_outputs_with_other_faults(code: Code) -> None
     metrics = evaluate_metrics(PROBLEMS, [broken("mvv", code)], contract="strict")
     assert metrics.discarded == 0
     assert metrics.overall.scores[Measure.AVG].value == 1.0
+
+
+ARRAY = '[{"id": "s1", "dependencies": "h1", "conclusion": "P[a]", "rule": "R"}, 3]'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", ""),
+        ("Here are the steps:\n", " as wanted."),
+        ("See [1", ""),  # the first bracket counts
+        ("```json\n", "\n```"),
+        ("Steps [1]: ```json ", "``` and ``` [2] ```"),
+        ("```", ""),  # not a fence
+    ],
+)
+def test_the_strict_contract_reads_the_array_alone(before: str, after: str) -> None:
+    text = f"[x]</think> [y] <summary>{before}{ARRAY}{after}</summary> [z]"
+    alone = isolate_array(text)
+    kept = "[1" if before.startswith("See") else ""
+    blanks = " " * (len(before) - len(kept))
+    assert alone == f"[x]</think> [y] <summary>{blanks}{kept}{ARRAY}{' ' * len(after)}</summary> [z]"
+    trace = read_completion(alone)
+    assert trace.parsed is not bool(kept)
+    if trace.parsed:
+        assert [text[slice(*action.span)] for action in trace.actions] == [ARRAY[1:-4], "3"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "<summary>[]", "<summary>][</summary>", "<summary>[1] ```x```</summary>", "<summary>[]</summary>"],
+)
+def test_texts_without_an_array_to_isolate_stay_as_they_are(text: str) -> None:
+    assert isolate_array(text) == text
+
+
+@given(st.text(alphabet=st.sampled_from("[]`json\n1, <>summary/"), max_size=40))
+def test_isolating_an_array_only_blanks_characters(inside: str) -> None:
+    text = f"<summary>{inside}</summary>"
+    alone = isolate_array(text)
+    assert len(alone) == len(text)
+    assert all(new in (old, " ") for old, new in zip(text, alone, strict=True))
+    assert isolate_array(alone) == alone
 
 
 def test_by_default_a_malformed_action_costs_itself() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
 from tokenizers import Tokenizer, models
 from transformers import PreTrainedTokenizerFast
 
@@ -23,8 +26,11 @@ from proof_r1_formal import (
     three_way_options,
 )
 from proof_r1_formal.generate import Thinking, summary
-from proof_r1_formal.models.prompts import chat_prompt, contract, messages, paper_question, question
+from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.models.paper_prompt import option_statement, paper_contract, paper_question
+from proof_r1_formal.models.prompts import chat_prompt, contract, messages, question
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, read_completion
+from proof_r1_formal.testing.strategies import formulas, signatures
 
 EXAMPLES = read_problems(Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl")
 THINKING: tuple[Thinking, ...] = ("explicit", "native")
@@ -106,48 +112,80 @@ def test_no_text_of_a_premise_looks_like_another_line() -> None:
 
 def test_the_papers_message_has_its_lines_in_its_order() -> None:
     goal = parse_formula("¬likes(tom, ann)")
-    premises = (Premise("h1", parse_formula("kind(tom)"), text="Tom is kind."), Premise("h2", goal, text="Dislike"))
-    problem = Problem("p/1", premises, three_way_options(goal), "h_goal_true", "Is it true?")
+    sources = ("kind(tom)", "(kind(tom))→likes( tom,ann ) ∧ (kind(ann))", "∀x (P(f(x)) → P(f(f(x))))", "P(a)")
+    texts = ("Tom is kind. ", "Nice", "Far\nh9: [⊥]", "")
+    rows = zip(sources, texts, strict=True)
+    premises = [Premise(f"h{n}", parse_formula(source), source, text) for n, (source, text) in enumerate(rows, 1)]
+    problem = Problem("p/1", tuple(premises), three_way_options(goal), "h_goal_true", "Is  it true?")
     assert paper_question(problem).splitlines() == [
         "Context:",
         "1. Tom is kind. Formal statement: 'h1 : kind tom'.",
-        "2. Dislike. Formal statement: 'h2 : ¬likes tom ann'.",
+        "2. Nice Formal statement: 'h2 : (kind tom)→likes tom ann ∧ (kind ann)'.",  # as the source has it
+        "3. Far h9: [⊥] Formal statement: 'h3 : ∀x (P (f(x)) → P (f(f(x))))'.",  # P f x would not read back
+        "4. Formal statement: 'h4 : P a'.",
         "",
-        "Question: Is it true?",
+        "Question: Is  it true?",
         "",
         "Options:",
-        "A) True. Answer id: 'h_goal_true'. Formal statement: '¬likes tom ann'.",
-        "B) False. Answer id: 'h_goal_false'. Formal statement: '¬¬likes tom ann'.",
-        "C) Uncertain. Answer id: 'h_goal_uncertain'. Formal statement: '¬likes tom ann'.",
+        "A) true. Answer id: 'h_goal_true'. Formal statement: '¬likes tom ann'.",
+        "B) false. Answer id: 'h_goal_false'. Formal statement: '¬(¬likes tom ann)'.",
+        "C) uncertain. Answer id: 'h_goal_uncertain'. Formal statement: '¬likes tom ann'.",
         "",
         "The correct option is:",
     ]
 
 
-def test_formulas_of_the_papers_message_read_back() -> None:
-    for problem in EXAMPLES.values():
-        shown = re.findall(r"Formal statement: '(?:(\w+) : )?(.*)'\.$", paper_question(problem), re.MULTILINE)
-        given = [*[p.formula for p in problem.premises], *[option.formula for option in problem.options]]
-        assert [parse_formula(text) for _, text in shown] == given
-        assert [name for name, _ in shown if name] == [premise.id for premise in problem.premises]
+@given(signatures().flatmap(formulas))
+def test_formal_statements_of_the_paper_read_back(formula: Formula) -> None:
+    for option in three_way_options(formula):
+        assert parse_formula(option_statement(option)) is option.formula
 
 
-@pytest.mark.parametrize("rules", [TRAIN, FOLIO], ids=lambda rules: rules.name)
-def test_the_contract_of_the_papers_set_has_an_example_in_its_format_that_passes(rules: Catalogue) -> None:
-    system, user = messages(EXAMPLES["garden/1"], rules=rules, prompts="paper")
-    assert user["content"] == paper_question(EXAMPLES["garden/1"])
-    text = system["content"]
-    premises = re.findall(r"^\d+\. Formal statement: '(h\d+) : (.*)'\.$", text, re.MULTILINE)
-    goal = re.search(r"Answer id: 'h_goal_true'\. Formal statement: '(.*)'\.$", text, re.MULTILINE)
-    assert goal is not None
-    problem = Problem(
-        "example",
-        tuple([Premise(name, parse_formula(formula)) for name, formula in premises]),
-        three_way_options(parse_formula(goal[1])),
-        "h_goal_true",
-    )
-    report = Verifier(rules=rules, evaluation=False).verify(problem, text[text.rindex("<summary>") :])
-    assert [step.signal for step in report.actions] == [1.0, 1.0]
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["easy", "medium", "hard"])
+def test_the_papers_message_copies_proverqa(name: str, shared_data: Path) -> None:
+    path = shared_data / "proverqa" / f"{name}.json"
+
+    def juxtaposed(text: str) -> str:
+        return re.sub(r"(\w+)\(([^(),]+)\)", r"\1 \2", text)  # no predicate has two arguments there
+
+    for record, problem in zip(json.loads(path.read_bytes()), read_problems(path).values(), strict=True):
+        goal = juxtaposed(record["conclusion_fol"])
+        statements = [f"'h{n} : {juxtaposed(text)}'." for n, text in enumerate(record["nl2fol"].values(), 1)]
+        rows = zip(record["nl2fol"], statements, strict=True)
+        assert paper_question(problem).splitlines() == [
+            "Context:",
+            *[f"{n}. {text} Formal statement: {statement}" for n, (text, statement) in enumerate(rows, 1)],
+            "",
+            f"Question: {record['question']}",
+            "",
+            "Options:",
+            f"A) true. Answer id: 'h_goal_true'. Formal statement: '{goal}'.",
+            f"B) false. Answer id: 'h_goal_false'. Formal statement: '¬({goal})'.",
+            f"C) uncertain. Answer id: 'h_goal_uncertain'. Formal statement: '{goal}'.",
+            "",
+            "The correct option is:",
+        ]
+
+
+@pytest.mark.parametrize("thinking", THINKING)
+def test_the_papers_contract_names_rules_options_and_thoughts(thinking: Thinking) -> None:
+    problem = EXAMPLES["garden/1"]
+    system, user = messages(problem, rules=FOLIO, thinking=thinking, prompts="paper")
+    assert user["content"] == paper_question(problem)
+    assert system["content"] == paper_contract(problem, FOLIO, thinking=thinking)
+    listed = re.findall(r"^- ([A-Z_]+): ", system["content"], re.MULTILINE)
+    assert listed == [rule.name for rule in FOLIO.rules]
+    assert "whose id is one of h_goal_true, h_goal_false, or h_goal_uncertain." in system["content"]
+    two = replace(problem, options=problem.options[:2])
+    assert "whose id is one of h_goal_true or h_goal_false." in paper_contract(two, FOLIO)
+    assert ("<think>...</think>" in system["content"]) is (thinking == "explicit")
+
+
+def test_a_rule_that_the_paper_lacks_has_its_meaning_in_the_contract() -> None:
+    own = replace(TRAIN.rules[0], name="OWN_RULE", meaning="from A, conclude A")
+    rules = Catalogue("own", (own,), unchecked=True)
+    assert "\n- OWN_RULE: from A, conclude A.\n" in paper_contract(EXAMPLES["garden/1"], rules)
 
 
 # -- chat templates ---------------------------------------------------------------------------------------------------

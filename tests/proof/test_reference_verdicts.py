@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.metrics.measures import Measure, Row
 from proof_r1_formal.metrics.outcomes import output_row, reference_length, under_contract
@@ -70,11 +70,11 @@ def classify(report: TraceReport, reference: list[dict[str, Any]], declared: lis
 def _restated(step: StepReport, earlier: tuple[StepReport, ...]) -> bool:
     """Whether an earlier action that was not admitted has the same conclusion."""
     return any(
-        other.conclusion is not None
-        and step.conclusion is not None
+        other.schema
         and not other.semantic
-        and parse_formula(other.conclusion) is parse_formula(step.conclusion)
+        and parse_formula(other.conclusion or "") is parse_formula(step.conclusion or "")
         for other in earlier
+        if step.schema  # so that both conclusions are formulas
     )
 
 
@@ -83,6 +83,8 @@ def _class(
 ) -> str:
     if _has(step, Code.DUPLICATE_ID) or (name == "in_closure" and duplicated):
         return "duplicate id"
+    if name == "schema" and any(_has(step, code) for code in (Code.UNPARSABLE_CONCLUSION, Code.SYMBOL_CLASH)):
+        return "schema error here"
     if step.schema and declared > len(step.dependencies) and not theirs and (declared > 4 or name == "rule"):
         return "dependency named twice"
     if inherited:
@@ -102,6 +104,47 @@ def _class(
 
 def _has(step: StepReport, code: Code) -> bool:
     return any(finding.code is code for finding in step.findings)
+
+
+def test_a_conclusion_that_does_not_parse_has_a_class() -> None:
+    problem = Problem("p", (Premise("h1", parse_formula("P(a)")),), three_way_options(parse_formula("P(a)")), None)
+    steps = [
+        {"id": f"s{number}", "dependencies": ["h1"], "conclusion": text, "rule": "CONJUNCTION_ELIMINATION"}
+        for number, text in enumerate(("Q(a)", "live_a_simple_life(Micah) ⊕ Nemo)", "P(a, a)", "Q(a)"))
+    ]
+    report = Verifier().verify(problem, f"<summary>{json.dumps(steps)}</summary>")
+    theirs = {key: key == "schema_valid" for key in FIELDS.values()}  # no conclusion is entailed
+    assert classify(report, [theirs] * 4, [1] * 4) == {
+        (0, "progress"): "progress without entailment",
+        (1, "schema"): "schema error here",
+        (2, "schema"): "schema error here",
+        (3, "progress"): "progress without entailment",
+    }
+
+
+@pytest.mark.parametrize(
+    ("premises", "action", "signal"),
+    [
+        (("p(b) ∧ q(b) → p(b)", "p(b) ∧ q(b)"), ("s1", "p(b)", "IMPLICATION_ELIMINATION"), 0.3),
+        (("q(b) ∨ ¬q(b)", "q(b) ∧ r(b)"), ("s1", "q(b)", "DISJUNCTIVE_SYLLOGISM"), 0.3),
+        (("p(b) → q(b)", "¬q(b)"), ("s1", "¬p(b) ∨ r(b)", "MODUS_TOLLENS"), 0.3),
+        (("p(b)", "q(b)"), ("h_goal_true", "p(b) ∧ q(b)", "CONJUNCTION_INTRODUCTION"), 0.3),
+        (("∀x p(x) → q(b)", "p(c)"), ("s1", "q(b)", "IMPLICATION_ELIMINATION"), 0.1),
+        (("¬∃x p(x)", "∀x (r(x) → p(x))"), ("s1", "~r(b)", "MODUS_TOLLENS"), 1.0),
+        (("¬∃x p(x)", "∀x (r(x) → p(x))"), ("s1", "not r(b)", "MODUS_TOLLENS"), 1.0),
+        (("p(b)", "p(b) → r(b)"), ("s1", "r(b, b)", "IMPLICATION_ELIMINATION"), 0.0),
+        (("p(b)", "p(b) → q(b)"), (" ", "q(b)", "IMPLICATION_ELIMINATION"), 1.0),
+        (("p(b)", "p(b) → q(b)"), ("s1", "q(b)", " "), 0.3),
+    ],
+)
+def test_differences_by_design_are_as_documented(
+    premises: tuple[str, str], action: tuple[str, str, str], signal: float
+) -> None:
+    rows = tuple([Premise(f"h{number}", parse_formula(text)) for number, text in enumerate(premises, 1)])
+    problem = Problem("p", rows, three_way_options(parse_formula("r(b)")), None)
+    step = dict(zip(("id", "conclusion", "rule"), action, strict=True), dependencies=["h1", "h2"])
+    (judged,) = Verifier().verify(problem, f"<summary>{json.dumps([step])}</summary>").actions
+    assert judged.signal == signal
 
 
 def answer_class(report: TraceReport, reference: list[dict[str, Any]]) -> str:
@@ -165,10 +208,11 @@ SCORES = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.RGD)
 def their_row(problem: Problem, theirs: dict[str, Any], listed: list[Any]) -> Row:
     """What an output adds to the scores of the reference implementation, from its verdicts on the actions.
 
-    An output is discarded if an action lacks a field, is not an object or lists more than four dependencies.
+    An output is discarded if an action lacks a field, is not an object, or has dependencies that are not a list of at
+    most four.
     """
     kept = all(isinstance(item, dict) and set(ACTION_FIELDS) <= set(item) for item in listed)
-    kept = kept and all(len(item["dependencies"]) <= 4 for item in listed)
+    kept = kept and all(isinstance(of := item["dependencies"], list) and len(of) <= 4 for item in listed)
     reference = reference_length(problem)
     assert reference is not None
     if not kept:

@@ -71,6 +71,16 @@ def test_bundles_are_accepted(name: str, tmp_path: Path) -> None:
     assert (found.returncode, found.stderr) == (0, ""), found.stdout
 
 
+def test_a_sample_without_eligible_steps_has_rate_zero(tmp_path: Path) -> None:
+    case = problem_of("rates/1", ["p"], "p")
+    data = made(case, summary(("h_goal_true", ["h1"], "p", "GOAL_BINDING")), "I do not know.")
+    rate = data["metrics"]["overall"]["scores"]["FVR"]
+    assert (rate["value"], rate["spread"]) == (1.0, pytest.approx(0.5**0.5))
+    path = tmp_path / "bundle.json"
+    path.write_bytes(encode(data))
+    assert run(path).returncode == 0
+
+
 def test_a_bundle_of_nothing_is_accepted() -> None:
     data = json.loads(encode(bundle(Verifier(), {}, [])))
     assert refusal(data) is None

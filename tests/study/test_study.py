@@ -302,11 +302,12 @@ def test_the_numbers_behind_the_pictures(results: dict[Key, Assessment]) -> None
     assert ratios[Key("garden", "small", "all")] == group.scores[Measure.LENGTH_RATIO].value
 
 
-def test_a_score_that_is_none_has_no_point(results: dict[Key, Assessment], tmp_path: Path) -> None:
+def test_a_system_without_outputs_has_no_point(results: dict[Key, Assessment], tmp_path: Path) -> None:
     silent = assessed([Completion(problem_id=name, completion="I do not know.") for name in PROBLEMS])
     (point, *_), key = points(results), Key("garden", "small", "silent")
-    assert [one.key for one in points({point.key: results[point.key], key: silent})] == [point.key]
-    assert {path.stem for path in draw({key: silent}, tmp_path)} == {"shares", "length-ratios"}
+    assert [one.rvr for one in points({key: silent})] == [0.0]  # as the paper defines
+    assert [one.key for one in points({point.key: results[point.key], key: assessed([])})] == [point.key]
+    assert "accuracy-rvr" not in {path.stem for path in draw({key: assessed([])}, tmp_path)}
 
 
 def test_pictures_are_drawn_whatever_the_names(results: dict[Key, Assessment], tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from proof_r1_formal import (
 from proof_r1_formal.generate import completion, summary
 from proof_r1_formal.logic.show import show
 from proof_r1_formal.models.chat import Message
+from proof_r1_formal.models.paper_prompt import option_statement
 from proof_r1_formal.models.prompts import PromptSet, chat_prompt, messages, question, short_question
 from training.common.display import Display
 from training.config import Config, Data
@@ -174,14 +175,16 @@ def answer_text(problem: Problem, number: int, data: Data, prompt: str) -> str:
     if data.prompt in ("short", "question"):
         return summary(proof)
     if data.prompt == "paper":
-        proof = tuple([_juxtaposed(step) for step in proof])
+        proof = tuple([_in_the_papers_notation(problem, step) for step in proof])
     opens = data.thinking == "native" and not prompt.rstrip().endswith("<think>")
     return ("<think>\n" if opens else "") + completion(problem, proof, thinking=data.thinking)
 
 
-def _juxtaposed(step: ReferenceStep) -> ReferenceStep:
-    """The step in the notation of the paper's prompts."""
-    return replace(step, conclusion=show(parse_formula(step.conclusion), "juxtaposed"))
+def _in_the_papers_notation(problem: Problem, step: ReferenceStep) -> ReferenceStep:
+    """The step in the notation of the paper's prompts; the last one has the formal statement of its option."""
+    formula, option = parse_formula(step.conclusion), problem.option(step.id)
+    states = option is not None and option.formula is formula
+    return replace(step, conclusion=option_statement(option) if option and states else show(formula, "juxtaposed"))
 
 
 def demonstrations(

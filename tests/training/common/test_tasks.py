@@ -10,9 +10,10 @@ import pytest
 from msgspec import structs
 from rich.console import Console
 
-from proof_r1_formal import Completion, Problem, ProofR1Error, Settings
+from proof_r1_formal import TRAIN, Completion, Problem, ProofR1Error, Settings
 from proof_r1_formal.data.completions import write_completions
-from proof_r1_formal.models.prompts import contract, paper_question, question, short_question
+from proof_r1_formal.models.paper_prompt import paper_contract, paper_question
+from proof_r1_formal.models.prompts import contract, question, short_question
 from training.common.display import Display
 from training.common.tasks import (
     Task,
@@ -42,7 +43,7 @@ def test_prompts(config: Config, problems: list[Problem]) -> None:
         text = prompt_text(problem, full, plain)
         assert contract() in text and question(problem) in text
         paper = prompt_text(problem, structs.replace(config.data, prompt="paper"), plain)
-        assert paper.endswith(paper_question(problem)) and contract(prompts="paper") in paper
+        assert paper.endswith(paper_question(problem)) and paper_contract(problem, TRAIN) in paper
         named = [line.partition(": ")[0] for line in short_question(problem).splitlines()]
         ids = [*[premise.id for premise in problem.premises], *[option.id for option in problem.options]]
         assert named == [*ids, ""]
