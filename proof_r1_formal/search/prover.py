@@ -2,8 +2,9 @@
 
 In: premises, a conclusion and a budget, and maybe a plan of instances. Out: a proof for ``evidence.checker``, or None.
 Without a plan, a goal ∀ is shown of an arbitrary constant, a goal → under the supposition of its left side; any other
-goal that the tableau does not reach is supposed false, with a plan every goal. When that does not end in a contradiction, a subformula is supposed to have one value and refuted in
-turn. The proof holds only the lines that its end rests on.
+goal that the tableau does not reach is supposed false, with a plan every goal. When that does not end in a
+contradiction, a subformula is supposed to have one value and refuted in turn. The proof holds only the lines that its
+end rests on.
 
 Complete for the effectively propositional class within the budget; outside it the budget ends the search. What is found
 depends on the query only.
