@@ -1,8 +1,8 @@
 """Search for proof terms: analytic tableaux that follow the goal's shape, and cut only when nothing else is left.
 
 In: premises, a conclusion and a budget, and maybe a plan of instances. Out: a proof for ``evidence.checker``, or None.
-Without a plan, a goal ∀ is shown of an arbitrary constant and a goal → under the supposition of its left side. Any
-other goal that the tableau does not reach, and with a plan every goal, is supposed false. If that does not end in a
+Without a plan, a goal ∀ is shown of an arbitrary constant, a goal → under the supposition of its left side; any other
+goal that the tableau does not reach is supposed false, with a plan every goal. When that does not end in a
 contradiction, a subformula is supposed to have one value and refuted in turn. The proof holds only the lines that its
 end rests on.
 
