@@ -83,7 +83,7 @@ def accepted_by(schema: Schema, manifest: Manifest) -> tuple[str, ...]:
 
 
 def accepted_schemata(catalogue: Catalogue) -> str:
-    """How many of a catalogue's schemata each kernel accepted: ``Lean 65 of 65, Isabelle 41 of 65``."""
+    """How many of a catalogue's schemata each kernel accepted: ``Lean 65 of 65, Isabelle 65 of 65``."""
     manifest = read_manifest(catalogue.manifest or manifest_path())
     accepted = [accepted_by(schema, manifest) for rule in catalogue.rules for schema in rule.schemata]
     counts = [f"{kernel} {sum(kernel in by for by in accepted)} of {len(accepted)}" for kernel in (LEAN, ISABELLE)]
