@@ -4,8 +4,7 @@ In: formulas. Out: a :class:`Signature`, or a :class:`SignatureError` that names
 
 Predicates and terms are two namespaces: ``Tiger(Tiger)`` has a predicate and a constant of one name, which have nothing
 to do with each other. Functions and constants are one namespace. A name is not a predicate and a function with
-arguments, nor a proposition and a constant: beside ``P(a)``, and ``Q``, the equations ``P(a) = b`` and ``Q = r`` mean
-something else than their writer believes.
+arguments: beside ``P(a)``, ``P(a) = b`` means something else than its writer believes.
 
 Sorts are inferred: variables declare one. Every argument place, constant and function result takes the sort of what
 meets it; what meets nothing sorted is of the default sort. ``likes(x, rome)`` under ``∀x:Person`` makes the first place
@@ -236,8 +235,8 @@ def _require_one_use(uses: Mapping[tuple[str, Use], None]) -> None:
     for name, use in uses:
         first = known.setdefault((use[0] == "predicate", name), use)
         other = known.get((use[0] != "predicate", name))
-        if other is not None and not ("constant" in (use[0], other[0]) and use[1] + other[1]):
-            first = other  # P(a) and P(a) = b, or P and P = Q, but not Tiger(Tiger)
+        if other is not None and "function" in (use[0], other[0]):
+            first = other  # P(a) and P(a) = b
         if first != use:
             raise SignatureError(name, _described(*first), _described(*use))
 

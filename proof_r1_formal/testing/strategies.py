@@ -142,7 +142,7 @@ def signatures(
 ) -> SearchStrategy[Signature]:
     """Signatures with at least one predicate. A sort may be without constants.
 
-    A predicate with arguments and a constant may have one name: they are different symbols.
+    A predicate and a constant may have one name: they are different symbols.
 
     Args:
         symbols: names of sorts, predicates and functions; plain ones if None.
@@ -199,9 +199,7 @@ def _signatures(
         needed = len(constants) + len(functions)
         reused = named | _one_of(tuple(predicate_names))
         chosen = draw(st.lists(reused, min_size=needed, max_size=needed, unique=True))
-        constant_names, function_names = chosen[: len(constants)], chosen[len(constants) :]
-        propositions = [name for name, arguments in zip(predicate_names, predicates, strict=True) if not arguments]
-        if set(function_names) & set(predicate_names) or set(constant_names) & set(propositions):
+        if not set(chosen[len(constants) :]).isdisjoint(predicate_names):
             reject()
         names = iter(chosen)
         return Signature(

@@ -388,6 +388,18 @@ def test_a_label_that_may_mean_uncertain_has_a_note(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("goal", ["∀x (Kind(x) = Smiles(x))", "∃x Near(Kind(x), bo)"])
+def test_a_name_is_no_predicate_and_function_of_a_problem(tmp_path: Path, goal: str) -> None:
+    found = read_problems(write(tmp_path, line(FOLIO, **{"conclusion-FOL": goal})))
+    ((reason,),) = [record.reasons for record in found.rejected]
+    assert "'Kind' is used as a predicate of 1 argument and as a function of 1 argument" in reason
+
+
+def test_symbols_that_only_look_the_same_have_a_note(tmp_path: Path) -> None:
+    problem = only_problem(write(tmp_path, line(FOLIO, **{"conclusion-FOL": "Smiles(bо)"})))  # a Cyrillic о
+    assert problem.notes == ("the symbols 'bо' and 'bo' look the same in other letters",)
+
+
 def test_a_reader_may_name_the_notation_of_a_file(tmp_path: Path) -> None:
     path = write(tmp_path, line(FOLIO, **{"conclusion-FOL": "exists x. Kind(x) -> Old(bo)"}))
     for notation, meaning in (("nltk", "(∃x Kind(x)) → Old(bo)"), ("lean", "∃x (Kind(x) → Old(bo))")):
