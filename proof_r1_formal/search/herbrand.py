@@ -185,6 +185,7 @@ class Expansion:
             witness = self._witnesses[formula] = self._constant("w", formula.variable.sort)
             self._add_term(witness, formula.variable.sort, cost + 1)
         self._strong.append(formula)
+        self._spend(instance_price(formula))
         part = signed(instantiate(formula, witness))
         return self._ground(part if sign else part.opposite(), cost)
 
