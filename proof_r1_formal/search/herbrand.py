@@ -86,13 +86,13 @@ class Expansion:
         self._strong_in: dict[Atom | None, list[Quantified]] = {}  # in the roots, and in the instance of each guard
 
     def grow(self) -> bool:
-        """Go to level 0, or to the next one that has new instances; whether there is one, and budget for some of it."""
-        before = len(self.instances) if self._level >= 0 else -1
+        """Go to the next level that has new instances; whether there is one, and budget for some of it."""
+        before = len(self.instances)
         try:
             if self._level < 0:
                 self.clauses += [self._ground(root, -1) for root in self._roots]
                 self._strong_in[None], self._strong = self._strong, []
-            while len(self.instances) <= max(before, 0) and self._level < MAX_LEVEL:
+            while len(self.instances) == before and self._level < MAX_LEVEL:
                 self._level += 1
                 self._instantiate()
         except BudgetSpentError:
