@@ -86,13 +86,13 @@ class Expansion:
         self._strong_in: dict[Atom | None, list[Quantified]] = {}  # in the roots, and in the instance of each guard
 
     def grow(self) -> bool:
-        """Go to level 0, or to the next one that has new instances; whether there is one, and budget for some of it."""
-        before = len(self.instances) if self._level >= 0 else -1
+        """Go to the next level that has new instances; whether there is one, and budget for some of it."""
+        before = len(self.instances)
         try:
             if self._level < 0:
                 self.clauses += [self._ground(root, -1) for root in self._roots]
                 self._strong_in[None], self._strong = self._strong, []
-            while len(self.instances) <= max(before, 0) and self._level < MAX_LEVEL:
+            while len(self.instances) == before and self._level < MAX_LEVEL:
                 self._level += 1
                 self._instantiate()
         except BudgetSpentError:
@@ -185,6 +185,7 @@ class Expansion:
             witness = self._witnesses[formula] = self._constant("w", formula.variable.sort)
             self._add_term(witness, formula.variable.sort, cost + 1)
         self._strong.append(formula)
+        self._spend(instance_price(formula))
         part = signed(instantiate(formula, witness))
         return self._ground(part if sign else part.opposite(), cost)
 

@@ -194,9 +194,18 @@ PIGEONS = Query(
     BOTTOM,
 )
 FUNCTION = ask("∀x p(f(x))", "∃x p(x)")  # needs a term that is nowhere, and Z3 finds it
+STEPS = " ∧ ".join([f"(∀x (p{number}(x) → p{number + 1}(f(x))))" for number in range(8)])
+CHAIN = ask(f"p0(a) ∧ {STEPS}", "∃x p8(x)")  # needs so large a term that only Z3 finds it
 
 
-@pytest.mark.parametrize("query", [PIGEONS, FUNCTION], ids=["pigeons", "function"])
+def test_terms_that_are_nowhere_are_found() -> None:
+    answer = ENGINE.decide(FUNCTION)
+    assert isinstance(answer, Entailed)
+    assert answer.engine == "instances"
+    assert confirm(FUNCTION, answer).checked
+
+
+@pytest.mark.parametrize("query", [PIGEONS, CHAIN], ids=["pigeons", "function"])
 def test_where_no_proof_is_found_a_yes_says_so(query: Query) -> None:
     answer = ENGINE.decide(query)
     assert answer == Entailed(None)
@@ -204,12 +213,12 @@ def test_where_no_proof_is_found_a_yes_says_so(query: Query) -> None:
 
 
 def test_a_yes_without_a_proof_is_unsupported_in_reports() -> None:
-    premises = tuple(Premise(f"h{number}", parse_formula(text)) for number, text in enumerate(("∀x p(f(x))", "q"), 1))
-    case = Problem("outside/1", premises, three_way_options(FUNCTION.conclusion), "h_goal_true")
+    premises = (Premise("h1", CHAIN.dependencies[0]), Premise("h2", parse_formula("q")))
+    case = Problem("outside/1", premises, three_way_options(CHAIN.conclusion), "h_goal_true")
     steps = [
-        {"id": "s1", "dependencies": ["h1"], "conclusion": "∃x p(x)", "rule": "EXISTENTIAL_INTRODUCTION"},
-        {"id": "s2", "dependencies": ["h2"], "conclusion": "q ∨ p(a)", "rule": "CONJUNCTION_ELIMINATION"},
-        {"id": "s3", "dependencies": ["h1"], "conclusion": "p(a)", "rule": "UNIVERSAL_ELIMINATION"},
+        {"id": "s1", "dependencies": ["h1"], "conclusion": "∃x p8(x)", "rule": "EXISTENTIAL_INTRODUCTION"},
+        {"id": "s2", "dependencies": ["h2"], "conclusion": "q ∨ p8(a)", "rule": "CONJUNCTION_ELIMINATION"},
+        {"id": "s3", "dependencies": ["h1"], "conclusion": "p8(a)", "rule": "UNIVERSAL_ELIMINATION"},
     ]
     actions = Verifier(ENGINE).verify(case, f"<summary>{json.dumps(steps)}</summary>").actions
     assert [(step.semantic, step.evidence) for step in actions] == [
