@@ -19,12 +19,13 @@ from typing import Any
 
 PACKAGE = "proof_r1_formal"
 CORE = {
-    "logic": "fingerprint model pattern plain shape show signature symbols syntax transform truth_table",
-    "evidence": "checker signed",
-    "search": "congruence facts forced herbrand planned propagation prover tableau",
-    "solvers": "base confirm countermodel embedded finite grounding one_element oracle propositional",
+    "kernel": "answer checker confirm model pattern signature signed symbols syntax transform",
+    "text": "plain show",
+    "engine": "congruence countermodel embedded facts fingerprint finite forced grounding herbrand one_element "
+    "oracle planned propagation propositional prover tableau truth_table",
     "rules": "check forms matching spine",
     "proof": "action answer closure judge progress session sorts step",
+    "generate": "shape",
 }
 """The modules that are compiled, by room. A class that users derive from says so (``allow_interpreted_subclasses``)."""
 BASES = {"Connective": "Binary", "Quantified": "Binder", "Formula": "_Formula"}

@@ -12,8 +12,9 @@ from typing import Any, assert_never
 
 import z3
 
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import (
     And,
     App,
     Atom,
@@ -31,7 +32,6 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
 
 ENTITY = z3.DeclareSort("Entity")
 TIMEOUT_MS = 30_000

@@ -7,7 +7,7 @@ import sys
 
 import pysat.solvers  # noqa: F401 (z3 is imported before its contestants are measured, so this is, too)
 
-from proof_r1_formal.logic import syntax
+from proof_r1_formal.kernel import syntax
 
 
 def forget() -> None:

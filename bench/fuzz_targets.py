@@ -13,15 +13,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
 from proof_r1_formal.assistants.lean import AXIOMS, _judgements
+from proof_r1_formal.engine.process import ProcessSolver
 from proof_r1_formal.errors import ParseError
-from proof_r1_formal.logic.parse import MAX_LENGTH, parse_formula
-from proof_r1_formal.logic.show import Notation, show
-from proof_r1_formal.logic.syntax import Formula
-from proof_r1_formal.logic.transform import alpha_equivalent
+from proof_r1_formal.kernel.answer import Entailed, Refuted
+from proof_r1_formal.kernel.syntax import Formula
+from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, Trace, read_completion
 from proof_r1_formal.proof.report import Code
-from proof_r1_formal.solvers.base import Entailed, Refuted
-from proof_r1_formal.solvers.process import ProcessSolver
+from proof_r1_formal.text.parse import MAX_LENGTH, parse_formula
+from proof_r1_formal.text.show import Notation, show
 
 
 def as_text(data: bytes) -> str:

@@ -14,13 +14,13 @@ from collections import Counter
 from pathlib import Path
 
 from bench.verification import machine
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Unknown, checked_signature
-from proof_r1_formal.solvers.confirm import confirm
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.z3 import Z3Solver
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.engine.z3 import Z3Solver
+from proof_r1_formal.kernel.answer import Answer, Entailed, Limits, Reason, Refuted, Unknown, checked_signature
+from proof_r1_formal.kernel.confirm import confirm
+from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.testing.generate import Generator
+from proof_r1_formal.text.show import show
 
 
 def kind(answer: Answer) -> str:

@@ -29,9 +29,9 @@ from proof_r1_formal.decoding.grammar import completion_grammar
 from proof_r1_formal.decoding.masks import Mask, mask_tokens
 from proof_r1_formal.decoding.sampler import draw
 from proof_r1_formal.generate import summary
-from proof_r1_formal.logic.show import show
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.text.show import show
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "problems.jsonl"
 LONGEST = 2000

@@ -40,9 +40,9 @@ JUSTIFIED = ROOT / "docs" / "mutants.toml"
 COPIED = ("proof_r1_formal", "tests", "grammars", "theories", "examples", "pyproject.toml", "check_bundle.py")
 
 PROOF_CHECKER = (
-    "evidence/test_checker.py",
-    "evidence/test_checker_blocks.py",
-    "evidence/test_checker_theorems.py",
+    "kernel/test_checker.py",
+    "kernel/test_checker_blocks.py",
+    "kernel/test_checker_theorems.py",
 )
 RULE_CHECK = ("rules/test_check.py", "rules/test_check_budget.py", "rules/test_check_premises.py")
 VERIFICATION = ("proof/test_verify.py", "proof/test_verify_answer.py", "proof/test_verify_budget.py")
@@ -55,14 +55,14 @@ VERIFIER = (
     "proof/test_session.py",
 )
 TESTS: Mapping[str, tuple[str, ...]] = {
-    "proof_r1_formal/logic/model.py": ("logic/test_model.py",),
-    "proof_r1_formal/logic/truth_table.py": ("logic/test_truth_table.py",),
-    "proof_r1_formal/evidence/signed.py": ("evidence/test_term.py", *PROOF_CHECKER),
-    "proof_r1_formal/evidence/term.py": ("evidence/test_term.py", *PROOF_CHECKER),
-    "proof_r1_formal/evidence/checker.py": (*PROOF_CHECKER, "rules/test_theorems.py"),
+    "proof_r1_formal/kernel/model.py": ("kernel/test_model.py",),
+    "proof_r1_formal/engine/truth_table.py": ("engine/test_truth_table.py",),
+    "proof_r1_formal/kernel/signed.py": ("kernel/test_term.py", *PROOF_CHECKER),
+    "proof_r1_formal/kernel/term.py": ("kernel/test_term.py", *PROOF_CHECKER),
+    "proof_r1_formal/kernel/checker.py": (*PROOF_CHECKER, "rules/test_theorems.py"),
     "proof_r1_formal/rules/check.py": ("proof/test_case_studies.py", *RULE_CHECK),
     "proof_r1_formal/rules/spine.py": RULE_CHECK,
-    "proof_r1_formal/rules/matching.py": ("logic/test_pattern.py", *RULE_CHECK),
+    "proof_r1_formal/rules/matching.py": ("kernel/test_pattern.py", *RULE_CHECK),
     "proof_r1_formal/rules/forms.py": ("rules/test_forms.py", *RULE_CHECK),
     "proof_r1_formal/proof/answer.py": (
         "proof/test_answer_findings.py",

@@ -16,10 +16,10 @@ from statistics import median
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Reason, Uncertain
-from proof_r1_formal.logic.syntax import And, Formula, Implies, Not, Or
+from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.syntax import And, Formula, Implies, Not, Or
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
-from proof_r1_formal.solvers.base import Entailed
 
 SETS = (
     ("450 with reference proofs", "llm_outputs/docailab_proverqa_golden_450.jsonl", "train"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Option, Premise, Problem
-from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.text.parse import parse_formula
 
 ROLLOUTS = 8
 

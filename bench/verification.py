@@ -35,19 +35,19 @@ from bench.kernel import certificates, kernel_evidence
 from bench.traces import Sample, fourth_of_problems, generated, golden_proofs, reference_traces, rollouts
 from proof_r1_formal import resources
 from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.engine.oracle import SolverOracle
 from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION
-from proof_r1_formal.logic import parse
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import Formula, Iff, Not
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Solver
+from proof_r1_formal.kernel.confirm import confirm
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import Formula, Iff, Not
 from proof_r1_formal.proof import judge, session
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver
-from proof_r1_formal.solvers.confirm import confirm
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.oracle import SolverOracle
+from proof_r1_formal.text import parse
 
 Json = dict[str, Any]
 

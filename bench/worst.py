@@ -16,8 +16,8 @@ from pathlib import Path
 from bench.traces import Sample
 from bench.verification import machine
 from proof_r1_formal.data.problem import Option, Premise, Problem
-from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.text.parse import parse_formula
 
 Step = tuple[list[str], str, str]
 """Dependencies, conclusion and rule."""

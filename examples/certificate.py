@@ -14,7 +14,7 @@ from proof_r1_formal.assistants.certificate import ANSWER, Certificate
 from proof_r1_formal.assistants.lean import HINT, Judgement, LeanKernel
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
-from proof_r1_formal.logic.syntax import Formula, Not
+from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.proof.certify import certify_many
 from proof_r1_formal.proof.verify import Verifier
 

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from proof_r1_formal.data.completions import Completion, read_completions
     from proof_r1_formal.data.native import write_problems
     from proof_r1_formal.data.problem import Option, Premise, Problem, ProblemSet, ReferenceStep, three_way_options
+    from proof_r1_formal.engine import get_solver
     from proof_r1_formal.errors import ParseError, ProofR1Error
-    from proof_r1_formal.logic.model import Structure, evaluate
-    from proof_r1_formal.logic.parse import parse_formula
-    from proof_r1_formal.logic.query import Query
-    from proof_r1_formal.logic.show import show
-    from proof_r1_formal.logic.syntax import Formula
+    from proof_r1_formal.kernel.answer import Answer, Entailed, Limits, Refuted, Unknown
+    from proof_r1_formal.kernel.model import Structure, evaluate
+    from proof_r1_formal.kernel.query import Query
+    from proof_r1_formal.kernel.syntax import Formula
     from proof_r1_formal.metrics.evaluation import evaluate_metrics
     from proof_r1_formal.metrics.measures import INVALID_RULE, Metrics
     from proof_r1_formal.metrics.metrics_tables import metrics_tables
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from proof_r1_formal.proof.verify import Verifier
     from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue
     from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
-    from proof_r1_formal.solvers import get_solver
-    from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Refuted, Unknown
+    from proof_r1_formal.text.parse import parse_formula
+    from proof_r1_formal.text.show import show
 
 __all__ = [
     "FIELDS",
@@ -90,11 +90,11 @@ _MODULES = {
     "data.native": "write_problems",
     "data.problem": "Option Premise Problem ProblemSet ReferenceStep three_way_options",
     "errors": "ParseError ProofR1Error",
-    "logic.model": "Structure evaluate",
-    "logic.parse": "parse_formula",
-    "logic.query": "Query",
-    "logic.show": "show",
-    "logic.syntax": "Formula",
+    "kernel.model": "Structure evaluate",
+    "text.parse": "parse_formula",
+    "kernel.query": "Query",
+    "text.show": "show",
+    "kernel.syntax": "Formula",
     "metrics.evaluation": "evaluate_metrics",
     "metrics.measures": "INVALID_RULE Metrics",
     "metrics.metrics_tables": "metrics_tables",
@@ -105,8 +105,8 @@ _MODULES = {
     "proof.verify": "Verifier",
     "rules.catalogue": "FOLIO TRAIN catalogue",
     "rules.schema": "GOAL_BINDING Catalogue",
-    "solvers": "get_solver",
-    "solvers.base": "Answer Entailed Limits Refuted Unknown",
+    "engine": "get_solver",
+    "kernel.answer": "Answer Entailed Limits Refuted Unknown",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -17,5 +17,5 @@ else:
 
 def is_compiled() -> bool:
     """Whether the core is compiled in this installation."""
-    spec = find_spec("proof_r1_formal.logic.transform")
+    spec = find_spec("proof_r1_formal.kernel.transform")
     return spec is not None and spec.origin is not None and spec.origin.endswith(tuple(EXTENSION_SUFFIXES))

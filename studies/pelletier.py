@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.solvers.base import Entailed, Unknown, engine_of
-from proof_r1_formal.solvers.confirm import confirm
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.kernel.answer import Entailed, Unknown, engine_of
+from proof_r1_formal.kernel.confirm import confirm
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.text.parse import parse_formula
 
 PROBLEMS = Path(__file__).with_suffix(".toml")
 PAGE = Path(__file__).parent.parent / "docs" / "pelletier.md"

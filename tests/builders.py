@@ -7,13 +7,13 @@ import json
 from hypothesis import strategies as st
 
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import And, Connective, Formula, Iff, Implies, Not, Or, Xor
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.kernel.answer import Answer, Reason, Unknown
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import And, Connective, Formula, Iff, Implies, Not, Or, Xor
 from proof_r1_formal.proof.report import Code, StepReport
-from proof_r1_formal.solvers.base import Answer, Reason, Unknown
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
 
 CONNECTIVES: tuple[type[Connective], ...] = (And, Or, Xor, Implies, Iff)
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import combinations, product
 
-from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import FunctionType, Signature
-from proof_r1_formal.logic.syntax import ENTITY
-from proof_r1_formal.solvers.base import Answer, Refuted, Unknown, checked_signature, is_countermodel
-from proof_r1_formal.solvers.finite import decided
+from proof_r1_formal.engine.finite import decided
+from proof_r1_formal.kernel.answer import Answer, Refuted, Unknown, checked_signature, is_countermodel
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import FunctionType, Signature
+from proof_r1_formal.kernel.syntax import ENTITY
 
 
 class FiniteSolver:

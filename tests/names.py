@@ -6,7 +6,7 @@ import re
 
 
 def unmangle(identifier: str, prefix: str) -> str:
-    """The name that ``logic.signature.mangle`` made the identifier from."""
+    """The name that ``kernel.signature.mangle`` made the identifier from."""
     if not identifier.startswith(f"{prefix}_"):
         raise ValueError(f"{identifier!r} does not start with {prefix}_")
     return re.sub(r"_0([0-9a-f]+)z", lambda match: chr(int(match[1], 16)), identifier[len(prefix) + 1 :])

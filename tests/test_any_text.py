@@ -16,9 +16,9 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, write_completions
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
-from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.proof.report import Code, decode
 from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.text.parse import parse_formula
 
 PROBLEM = Problem(
     "any/1",

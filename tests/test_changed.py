@@ -11,15 +11,15 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_a_module_has_the_files_of_its_name_and_those_of_its_room_that_import_it() -> None:
-    found = files_of(ROOT, ["proof_r1_formal/evidence/checker.py"])
-    assert {"tests/evidence/test_checker.py", "tests/evidence/test_checker_corruptions.py"} <= set(found)
-    assert "tests/logic/test_parse.py" not in found
-    assert files_of(ROOT, ["training/credit.py"])[0].startswith("tests/training/")
+    found = files_of(ROOT, ["proof_r1_formal/kernel/checker.py"])
+    assert {"tests/kernel/test_checker.py", "tests/kernel/test_checker_corruptions.py"} <= set(found)
+    assert "tests/text/test_parse.py" not in found
+    assert files_of(ROOT, ["proof_r1_formal/credit/terms.py"])[0].startswith("tests/credit/")
 
 
 def test_a_test_is_its_own_and_a_fixture_is_of_those_beside_it() -> None:
-    assert files_of(ROOT, ["tests/logic/test_parse.py", "README.md", "tests/logic/test_deleted.py"]) == [
-        "tests/logic/test_parse.py"
+    assert files_of(ROOT, ["tests/text/test_parse.py", "README.md", "tests/text/test_deleted.py"]) == [
+        "tests/text/test_parse.py"
     ]
     beside = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "models").glob("test_*.py")}
     assert set(files_of(ROOT, ["tests/models/scripted.py"])) == beside

@@ -106,14 +106,14 @@ def test_reports_on_the_benchmark_data_are_the_same_bytes(compiled: Path, shared
     "tests",
     [
         (
-            "tests/evidence/test_checker.py",
-            "tests/evidence/test_checker_blocks.py",
-            "tests/evidence/test_checker_theorems.py",
-            "tests/logic/test_model.py",
-            "tests/logic/test_syntax.py",
+            "tests/kernel/test_checker.py",
+            "tests/kernel/test_checker_blocks.py",
+            "tests/kernel/test_checker_theorems.py",
+            "tests/kernel/test_model.py",
+            "tests/kernel/test_syntax.py",
         ),
         ("tests/rules/test_check.py", "tests/rules/test_check_budget.py", "tests/rules/test_check_premises.py"),
-        ("tests/proof/test_verify.py", "tests/proof/test_session.py", "tests/solvers/test_embedded.py"),
+        ("tests/proof/test_verify.py", "tests/proof/test_session.py", "tests/engine/test_embedded.py"),
     ],
 )
 def test_the_tests_of_the_core_pass(compiled: Path, tests: tuple[str, ...]) -> None:

@@ -27,8 +27,8 @@ from proof_r1_formal.data.completions import _read_line
 from proof_r1_formal.data.english import parse_english, sentences
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.proof.action import count_actions, read_completion
+from proof_r1_formal.text.parse import parse_formula
 
 SIZE = 100_000
 """Characters of the longest texts."""

@@ -13,14 +13,14 @@ import pytest
 from bench.mutation import FAILED, PASSED, ROOT, Sandbox
 from tests.patience import PATIENCE
 
-MODEL, SIGNED, CHECKER = "logic/model.py", "evidence/signed.py", "evidence/checker.py"
+MODEL, SIGNED, CHECKER = "kernel/model.py", "kernel/signed.py", "kernel/checker.py"
 RULES, CLOSURE = "rules/check.py", "proof/closure.py"
 STEP, SESSION, ANSWER = "proof/step.py", "proof/session.py", "proof/answer.py"
-ORACLE = "solvers/oracle.py"
+ORACLE = "engine/oracle.py"
 
-TABLES = "logic/test_model.py::test_tables"
-EXAMPLES = "logic/test_model.py::test_worked_examples"
-REJECTED = "evidence/test_checker.py::test_rejected"
+TABLES = "kernel/test_model.py::test_tables"
+EXAMPLES = "kernel/test_model.py::test_worked_examples"
+REJECTED = "kernel/test_checker.py::test_rejected"
 NO_INSTANCES = "rules/test_check.py::test_entailed_steps_that_are_no_instance_are_rejected"
 VERIFIER = "proof/test_verify.py"
 
@@ -58,14 +58,14 @@ FAULTS = {
         EXAMPLES,
     ),
     "domains may be empty": Fault(
-        MODEL, "if size < 1:", "if size < 0:", "logic/test_model.py::test_domains_are_not_empty"
+        MODEL, "if size < 1:", "if size < 0:", "kernel/test_model.py::test_domains_are_not_empty"
     ),
     # proofs
     "¬¬A is ¬A": Fault(
         SIGNED,
         "formula, sign = formula.body, not sign",
         "formula, sign = formula.body, False",
-        "evidence/test_term.py::test_negations_at_the_front_are_the_sign",
+        "kernel/test_term.py::test_negations_at_the_front_are_the_sign",
     ),
     "every proof proves everything": Fault(
         CHECKER, 'raise ProofError("the last line is not the conclusion")', "pass", REJECTED
@@ -75,10 +75,10 @@ FAULTS = {
         CHECKER,
         "del self._lines[outside:]",
         "pass",
-        "evidence/test_checker_blocks.py::test_the_lines_of_a_block_go_when_it_ends",
+        "kernel/test_checker_blocks.py::test_the_lines_of_a_block_go_when_it_ends",
     ),
     "a new constant need not be new": Fault(
-        CHECKER, " or constant.function in self._taken:", ":", "evidence/test_checker_blocks.py"
+        CHECKER, " or constant.function in self._taken:", ":", "kernel/test_checker_blocks.py"
     ),
     "∃ has every instance": Fault(
         CHECKER,
@@ -87,13 +87,13 @@ FAULTS = {
         REJECTED,
     ),
     "⊕ is ∨ in proofs": Fault(
-        SIGNED, "Xor: lambda x, y: x != y", "Xor: lambda x, y: x or y", "evidence/test_checker.py::test_truth_tables"
+        SIGNED, "Xor: lambda x, y: x != y", "Xor: lambda x, y: x or y", "kernel/test_checker.py::test_truth_tables"
     ),
     "→ is reversed in proofs": Fault(
         SIGNED,
         "Implies: lambda x, y: y or not x",
         "Implies: lambda x, y: x or not y",
-        "evidence/test_checker.py::test_truth_tables",
+        "kernel/test_checker.py::test_truth_tables",
     ),
     "what the table leaves open is true": Fault(
         CHECKER,
@@ -115,7 +115,7 @@ FAULTS = {
         CHECKER,
         "self._sort(term, quantified.variable.sort) != quantified.variable.sort:",
         "False:",
-        "evidence/test_checker.py",
+        "kernel/test_checker.py",
     ),
     # rules
     "minor premises are not asked for": Fault(

@@ -29,11 +29,11 @@ from proof_r1_formal import (
     verify,
 )
 from proof_r1_formal.integrations.trl import reward_function
-from proof_r1_formal.logic.show import show_term
-from proof_r1_formal.logic.syntax import ENTITY, App, Formula, Var
+from proof_r1_formal.kernel.syntax import ENTITY, App, Formula, Var
 from proof_r1_formal.proof.report import decode, encode
 from proof_r1_formal.proof.rewards import REWARDS
 from proof_r1_formal.testing import strategies
+from proof_r1_formal.text.show import show_term
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")

@@ -51,7 +51,7 @@ def test_a_short_verification_imports_neither_solvers_nor_grammars(tmp_path: Pat
     assert out.exists()
     assert modules.isdisjoint(HEAVY | {"rich.progress", "rich.table"})
     assert own(modules).isdisjoint(
-        {"data.display", "proof.display", "generate", "logic.grammar", "assistants.lean", "serve", "testing"}
+        {"data.display", "proof.display", "generate", "text.grammar", "assistants.lean", "serve", "testing"}
     )
     assert len(modules) < 350
 
@@ -74,7 +74,7 @@ def test_every_public_name_is_there_and_lasts() -> None:
     code = """
 import proof_r1_formal as package
 found = {name: getattr(package, name) for name in package.__all__}
-import proof_r1_formal.metrics.evaluation, proof_r1_formal.logic.model
+import proof_r1_formal.metrics.evaluation, proof_r1_formal.kernel.model
 assert all(getattr(package, name) is value for name, value in found.items())
 assert set(package.__all__) <= set(dir(package))
 print(callable(package.evaluate))

@@ -20,7 +20,7 @@ import msgspec
 import yaml
 
 from proof_r1_formal import ProofR1Error
-from training.credit import CreditSettings, Weight
+from proof_r1_formal.credit.terms import CreditSettings, Weight
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 Natural: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
@@ -331,7 +331,7 @@ class Config(_Section, frozen=True):
     """A training run.
 
     Attributes:
-        method: see ``training.methods``.
+        method: see ``proof_r1_formal.credit.methods``.
         credit: the name of a preset, or a section with the preset and its constants.
         seed: of all random choices of training.
         output: folder for checkpoints, logs and rollouts.

@@ -17,8 +17,8 @@ from typing import Literal, TypeAlias, assert_never, get_args
 
 from proof_r1_formal import GOAL_BINDING, Catalogue, Problem, ReferenceStep, parse_formula, show
 from proof_r1_formal.generate import summary
-from proof_r1_formal.logic.syntax import ForAll, Formula, Not, Or, Xor, conjunction
-from proof_r1_formal.logic.transform import constants, instantiate
+from proof_r1_formal.kernel.syntax import ForAll, Formula, Not, Or, Xor, conjunction
+from proof_r1_formal.kernel.transform import constants, instantiate
 
 MAX_DEPENDENCIES = 4
 NOWHERE = "nowhere"

@@ -19,10 +19,10 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from proof_r1_formal.credit.methods import Rollout, TokenCredit
 from training.config import LossSettings
 from training.local.forward import Example, log_probs, pad, rows_of
 from training.loss import policy_loss
-from training.methods import Rollout, TokenCredit
 
 Place: TypeAlias = tuple[int | None, str]
 """The layer of a block, None outside of the layers, and its module."""

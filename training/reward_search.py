@@ -30,11 +30,11 @@ from proof_r1_formal import (
     parse_formula,
     three_way_options,
 )
-from training.credit import Baselines, CreditSettings, PresetName, is_eligible
+from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
+from proof_r1_formal.credit.pieces import TokenText
+from proof_r1_formal.credit.presets import PRESETS
+from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible
 from training.edits import WORD, Draft, edits
-from training.methods import METHODS, credit_batch, rollout_of
-from training.pieces import TokenText
-from training.presets import PRESETS
 
 PREMISES = (
     "∀x (student(x) → reads(x))",

@@ -17,10 +17,10 @@ from typing import TypeAlias
 from proof_r1_formal.assistants.lean import LeanTheorem
 from proof_r1_formal.assistants.lean_model import refutation
 from proof_r1_formal.assistants.lean_term import lean_term
-from proof_r1_formal.evidence.term import Proof
-from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.signature import Signature, mangle
-from proof_r1_formal.logic.syntax import BOTTOM, Formula, Not
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.signature import Signature, mangle
+from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Not
+from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.render import lean
 
 ANSWER, CONSISTENT, GOAL_FAILS, NEGATION_FAILS = "answer", "consistent", "goal_fails", "negation_fails"

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 
 from proof_r1_formal.assistants.isabelle import IsabelleTheorem
 from proof_r1_formal.assistants.small_models import MAX_PARTS, is_small, points
-from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import Binary, Binder, Formula, Not
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import Binary, Binder, Formula, Not
 from proof_r1_formal.render import isabelle
 
 

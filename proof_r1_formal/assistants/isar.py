@@ -5,7 +5,7 @@ term is a fact ``by (rule …)``, which applies one lemma to earlier facts, or a
 
 ``rule`` unifies, up to the names of bound variables and β and η, and does no more. So predicate variables of lemmas are
 always instantiated by name, and what a lemma is applied to has the form in which the lemma says it: where a line takes
-a formula apart, pairs of negations are taken off, and put back where one is put together (``evidence.lemmas``).
+a formula apart, pairs of negations are taken off, and put back where one is put together (``engine.lemmas``).
 
 One module, because every line of the calculus has one case here, and all cases share the names of facts.
 """
@@ -18,10 +18,29 @@ from typing import TypeAlias, assert_never
 from proof_r1_formal.assistants.certificate import ANSWER, AnyCertificate, Certificate
 from proof_r1_formal.assistants.isabelle import IsabelleTheorem, theory_of
 from proof_r1_formal.assistants.isabelle_model import refutation
+from proof_r1_formal.engine.lemmas import along_equation, elimination, introduction, negation_pairs, written
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence.lemmas import along_equation, elimination, introduction, negation_pairs, written
-from proof_r1_formal.evidence.signed import FALSUM, Signed, signed
-from proof_r1_formal.evidence.term import (
+from proof_r1_formal.kernel.pattern import Lambda, instance
+from proof_r1_formal.kernel.signature import Signature, mangle
+from proof_r1_formal.kernel.signed import FALSUM, Signed, signed
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import (
+    BOTTOM,
+    ENTITY,
+    App,
+    Binary,
+    Binder,
+    Eq,
+    ForAll,
+    Formula,
+    Implies,
+    Not,
+    Quantified,
+    Term,
+    Top,
+    Var,
+)
+from proof_r1_formal.kernel.term import (
     Absurd,
     Apply,
     Arbitrary,
@@ -40,26 +59,7 @@ from proof_r1_formal.evidence.term import (
     Truth,
     Witness,
 )
-from proof_r1_formal.logic.pattern import Lambda, instance
-from proof_r1_formal.logic.signature import Signature, mangle
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import (
-    BOTTOM,
-    ENTITY,
-    App,
-    Binary,
-    Binder,
-    Eq,
-    ForAll,
-    Formula,
-    Implies,
-    Not,
-    Quantified,
-    Term,
-    Top,
-    Var,
-)
-from proof_r1_formal.logic.transform import alpha_normal, instantiate
+from proof_r1_formal.kernel.transform import alpha_normal, instantiate
 from proof_r1_formal.render import isabelle
 
 _Known: TypeAlias = tuple[Signed, str]

@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel, LeanTheorem
 from proof_r1_formal.assistants.lean_model import refutation
 from proof_r1_formal.assistants.lean_term import lean_term
-from proof_r1_formal.evidence.term import Proof
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import Formula
+from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.render import lean
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
 
 _REMEMBERED = 1 << 14
 

@@ -11,10 +11,10 @@ from typing import assert_never
 
 from proof_r1_formal.assistants.lean import LeanTheorem
 from proof_r1_formal.assistants.small_models import MAX_PARTS, is_small, points
-from proof_r1_formal.evidence.lemmas import lemma_of_introduction
-from proof_r1_formal.logic.model import Structure, evaluate, value_of
-from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import Atom, Bottom, Eq, Exists, ForAll, Formula, Not, Top, Var
+from proof_r1_formal.engine.lemmas import lemma_of_introduction
+from proof_r1_formal.kernel.model import Structure, evaluate, value_of
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import Atom, Bottom, Eq, Exists, ForAll, Formula, Not, Top, Var
 from proof_r1_formal.render import lean
 
 

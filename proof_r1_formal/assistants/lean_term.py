@@ -3,7 +3,7 @@
 In: a proof, its premises with the Lean terms that prove them, and what it proves. Out: the text of a Lean term.
 
 Wherever a line takes a formula apart, pairs of negations are taken off, and put back where one is put together
-(``evidence.lemmas``).
+(``engine.lemmas``).
 """
 
 from __future__ import annotations
@@ -14,10 +14,28 @@ from typing import TypeAlias, assert_never
 
 import msgspec
 
+from proof_r1_formal.engine.lemmas import along_equation, elimination, introduction, negation_pairs, written
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence.lemmas import along_equation, elimination, introduction, negation_pairs, written
-from proof_r1_formal.evidence.signed import FALSUM, Signed, signed
-from proof_r1_formal.evidence.term import (
+from proof_r1_formal.kernel.pattern import Lambda, instance
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.signed import FALSUM, Signed, signed
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import (
+    ENTITY,
+    App,
+    Binary,
+    Binder,
+    Eq,
+    ForAll,
+    Formula,
+    Implies,
+    Not,
+    Quantified,
+    Term,
+    Top,
+    Var,
+)
+from proof_r1_formal.kernel.term import (
     Absurd,
     Apply,
     Arbitrary,
@@ -37,25 +55,7 @@ from proof_r1_formal.evidence.term import (
     Truth,
     Witness,
 )
-from proof_r1_formal.logic.pattern import Lambda, instance
-from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import (
-    ENTITY,
-    App,
-    Binary,
-    Binder,
-    Eq,
-    ForAll,
-    Formula,
-    Implies,
-    Not,
-    Quantified,
-    Term,
-    Top,
-    Var,
-)
-from proof_r1_formal.logic.transform import alpha_normal, instantiate
+from proof_r1_formal.kernel.transform import alpha_normal, instantiate
 from proof_r1_formal.render import lean
 
 _INDENT = "  "

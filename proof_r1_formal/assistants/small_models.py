@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 
-from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.signature import Signature
 
 MAX_ELEMENTS = 4
 """The largest domain; ``theories/`` declares a type for each size up to it."""

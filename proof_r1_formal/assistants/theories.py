@@ -14,7 +14,7 @@ from msgspec import structs
 
 from proof_r1_formal.assistants.isabelle import IsabelleKernel
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel, LeanTheorem
-from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.render import isabelle
 from proof_r1_formal.render.lean import NAMESPACE, schema_statement
 from proof_r1_formal.resources import resource

@@ -14,11 +14,11 @@ from proof_r1_formal.audit.backends import Outcome, slug
 from proof_r1_formal.audit.crosscheck import Audit, System
 from proof_r1_formal.audit.disagreement import Pair, describe
 from proof_r1_formal.audit.local_check import Fault
+from proof_r1_formal.kernel.answer import Reason
 from proof_r1_formal.metrics.heatmap import heatmap
 from proof_r1_formal.metrics.measures import Estimate, Measure
 from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_json, to_markdown
 from proof_r1_formal.outputs import write_output
-from proof_r1_formal.solvers.base import Reason
 
 
 def audit_tables(audit: Audit) -> tuple[Table, ...]:

@@ -22,16 +22,16 @@ import msgspec
 
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.engine import get_solver, program_version
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.evidence.serial import structure_to_data
-from proof_r1_formal.logic.query import Query
+from proof_r1_formal.kernel.answer import Answer, Entailed, Limits, Reason, Refuted, Solver, Unknown
+from proof_r1_formal.kernel.confirm import confirm
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.serial import structure_to_data
 from proof_r1_formal.outputs import open_to_append, writing
 from proof_r1_formal.proof.report import ModelReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
-from proof_r1_formal.solvers import get_solver, program_version
-from proof_r1_formal.solvers.base import Answer, Entailed, Limits, Reason, Refuted, Solver, Unknown
-from proof_r1_formal.solvers.confirm import confirm
 from proof_r1_formal.workers import PROCESSES, WorkerPool, worker_pool
 
 LIMITS = Limits(seconds=5.0)
@@ -62,7 +62,7 @@ class Backend:
 
     @classmethod
     def named(cls, name: str, *, limits: Limits | None = None) -> Backend:
-        """The backend of a solver's name, see :func:`~proof_r1_formal.solvers.get_solver`.
+        """The backend of a solver's name, see :func:`~proof_r1_formal.engine.get_solver`.
 
         Args:
             name: of the solver.

@@ -29,8 +29,7 @@ from proof_r1_formal.audit.local_check import Fault, LocalCheck, local_checks
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
+from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.measures import Metrics
 from proof_r1_formal.outputs import check_folder, output, write_output
@@ -38,6 +37,7 @@ from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.render.smtlib import script, term
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.rules.manifest import require_proved
+from proof_r1_formal.text.show import show
 from proof_r1_formal.version import __version__
 from proof_r1_formal.workers import PROCESSES
 

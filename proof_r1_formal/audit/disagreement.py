@@ -13,11 +13,11 @@ from typing import TypeAlias
 
 from proof_r1_formal.audit.backends import AnswerRecord, Backend, Outcome, ask
 from proof_r1_formal.audit.shrink import shrink
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.shape import isomorphism_key
-from proof_r1_formal.logic.show import show
+from proof_r1_formal.generate.shape import isomorphism_key
+from proof_r1_formal.kernel.answer import Solver
+from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.render.smtlib import script
-from proof_r1_formal.solvers.base import Solver
+from proof_r1_formal.text.show import show
 
 MAX_REPRODUCERS = 20
 """How many contradictory queries of a pair are made smaller."""

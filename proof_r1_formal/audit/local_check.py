@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.kernel.answer import Unknown, checked_signature
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.action import Action, read_completion
 from proof_r1_formal.proof.report import Code
 from proof_r1_formal.proof.sorts import conclusions_with_sorts, with_sorts
-from proof_r1_formal.solvers.base import Unknown, checked_signature
 
 
 class Fault(StrEnum):

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import assert_never
 
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     TOP,
     And,
@@ -29,7 +29,7 @@ from proof_r1_formal.logic.syntax import (
     Top,
     Xor,
 )
-from proof_r1_formal.logic.transform import constants, instantiate, rename
+from proof_r1_formal.kernel.transform import constants, instantiate, rename
 
 MAX_TRIES = 5_000
 """Maximum number of tested queries; the result is then the smallest one so far."""
@@ -43,8 +43,8 @@ def shrink(query: Query, keeps: Callable[[Query], bool], *, tries: int = MAX_TRI
         keeps: whether a query has it; it must say the same of the same query, and need not be fast.
         tries: how often it is asked.
 
-    >>> from proof_r1_formal.logic.parse import parse_formula
-    >>> from proof_r1_formal.logic.show import show
+    >>> from proof_r1_formal.text.parse import parse_formula
+    >>> from proof_r1_formal.text.show import show
     >>> long = Query((parse_formula("p ∧ (q ∨ r)"), parse_formula("s")), parse_formula("∀x (cat(x) → q)"))
     >>> small = shrink(long, lambda query: any(isinstance(f, ForAll) for f in query.formulas))
     >>> len(small.dependencies), show(small.conclusion)

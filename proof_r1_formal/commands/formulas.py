@@ -10,12 +10,12 @@ import typer
 from proof_r1_formal.commands.common import fail, log, write
 from proof_r1_formal.data.english import parse_english, sentences
 from proof_r1_formal.data.wording import write_english
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.repair import Repaired
-from proof_r1_formal.logic.show import Notation
-from proof_r1_formal.logic.show import show as show_formula
-from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.render import smtlib
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.repair import Repaired
+from proof_r1_formal.text.show import Notation
+from proof_r1_formal.text.show import show as show_formula
 
 
 def parse(

@@ -37,6 +37,7 @@ from proof_r1_formal.data.completions import beside, write_completions
 from proof_r1_formal.data.failures import write_failures
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.decoding.guide import Feedback
+from proof_r1_formal.engine import get_solver
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.measures import Measure
 from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_rich
@@ -59,7 +60,6 @@ from proof_r1_formal.proof.batch import Settings, verify_many
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.trajectory import Thinking
 from proof_r1_formal.rules.catalogue import catalogue
-from proof_r1_formal.solvers import get_solver
 
 ModelOption = Annotated[
     str, typer.Option("--model", help="URL of an OpenAI-compatible endpoint, or folder of a model.", show_default=False)

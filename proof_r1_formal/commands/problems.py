@@ -35,6 +35,7 @@ from proof_r1_formal.commands.common import (
 from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.native import decoded, encoded, write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem, ProblemSet
+from proof_r1_formal.engine import get_solver
 from proof_r1_formal.generate.comparison import comparison
 from proof_r1_formal.generate.diversity import Statistics, structural_key
 from proof_r1_formal.generate.problems import (
@@ -48,7 +49,6 @@ from proof_r1_formal.generate.problems import (
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VocabularyName
 from proof_r1_formal.metrics.tables import to_rich
 from proof_r1_formal.outputs import LineFile
-from proof_r1_formal.solvers import get_solver
 
 
 def translate(

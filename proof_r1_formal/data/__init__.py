@@ -13,7 +13,7 @@ from proof_r1_formal.data.problem import Problem, ProblemSet, Rejected
 from proof_r1_formal.data.records import Broken, JsonObject, Record, describe, read_records
 from proof_r1_formal.data.sources import stem
 from proof_r1_formal.errors import DataError
-from proof_r1_formal.logic.conventions import NotationName
+from proof_r1_formal.text.conventions import NotationName
 
 Format: TypeAlias = Literal["auto", "native", "proverqa", "folio", "proofwriter", "prontoqa"]
 

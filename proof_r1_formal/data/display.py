@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.logic.show import show
+from proof_r1_formal.text.show import show
 
 
 def html(renderable: RenderableType) -> str:

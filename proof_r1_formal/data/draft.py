@@ -24,13 +24,13 @@ from proof_r1_formal.data.problem import (
 )
 from proof_r1_formal.data.records import Json, JsonObject, describe
 from proof_r1_formal.errors import ParseError, SignatureError
-from proof_r1_formal.logic.conventions import NotationName
-from proof_r1_formal.logic.names import latin
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.repair import Repaired
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import Formula
+from proof_r1_formal.text.conventions import NotationName
+from proof_r1_formal.text.names import latin
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.repair import Repaired
+from proof_r1_formal.text.show import show
 
 _SHOWN = 80  # characters of a formula that a reason quotes
 _OPTION = re.compile(r"\s*([A-Za-z])\s*[).:]\s*(\S+)\s*")  # an answer by letter: "A) True"

@@ -22,7 +22,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from proof_r1_formal.data.inflection import plain_form, singular, third_person
 from proof_r1_formal.errors import ParseError
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.syntax import (
     Exists,
     ForAll,
     Formula,
@@ -34,7 +34,7 @@ from proof_r1_formal.logic.syntax import (
     const,
     var,
 )
-from proof_r1_formal.logic.transform import negate
+from proof_r1_formal.kernel.transform import negate
 from proof_r1_formal.resources import resource
 
 MAX_SENTENCE = 1_000

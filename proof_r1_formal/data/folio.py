@@ -10,8 +10,8 @@ from __future__ import annotations
 from proof_r1_formal.data.draft import Draft, Origin, describe_member
 from proof_r1_formal.data.problem import THREE_WAY, Premise, Problem, Rejected, three_way_options
 from proof_r1_formal.data.records import Json, JsonObject
-from proof_r1_formal.logic.syntax import Binder, Formula
-from proof_r1_formal.logic.transform import constants, subformulas
+from proof_r1_formal.kernel.syntax import Binder, Formula
+from proof_r1_formal.kernel.transform import constants, subformulas
 
 
 def recognises(record: JsonObject) -> bool:

@@ -17,8 +17,8 @@ from proof_r1_formal.data.draft import Draft, Origin, StepRecord, reference_proo
 from proof_r1_formal.data.problem import Option, Premise, Problem, Rejected
 from proof_r1_formal.data.records import BadJsonError, Broken, JsonObject, Record, checked, decode, describe, plain
 from proof_r1_formal.errors import DataError, require_type
-from proof_r1_formal.logic.show import show
 from proof_r1_formal.outputs import output
+from proof_r1_formal.text.show import show
 
 
 class PremiseRecord(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

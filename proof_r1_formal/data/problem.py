@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from proof_r1_formal.errors import ProofR1Error, require_type
-from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import Formula, Node, Not
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import Formula, Node, Not
 from proof_r1_formal.unicode import is_text
 
 if TYPE_CHECKING:

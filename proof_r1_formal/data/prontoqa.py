@@ -11,9 +11,9 @@ from __future__ import annotations
 from proof_r1_formal.data.draft import Draft, Origin, asks, describe_member
 from proof_r1_formal.data.problem import GOAL_UNCERTAIN, Premise, Problem, ReferenceStep, Rejected, three_way_options
 from proof_r1_formal.data.records import JsonObject
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.rules.schema import GOAL_BINDING
+from proof_r1_formal.text.show import show
 
 QUESTION = "Is the following statement true or false?"
 _RULE = "IMPLICATION_ELIMINATION"

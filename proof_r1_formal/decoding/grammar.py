@@ -20,15 +20,15 @@ from typing import Literal, TypeAlias
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.logic.names import is_textbook_atom, look
-from proof_r1_formal.logic.show import show, show_term
-from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import App, Bottom, Eq, ForAll, Top, Var
-from proof_r1_formal.logic.transform import subformulas
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import App, Bottom, Eq, ForAll, Top, Var
+from proof_r1_formal.kernel.transform import subformulas
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
 from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
+from proof_r1_formal.text.names import is_textbook_atom, look
+from proof_r1_formal.text.show import show, show_term
 
 STEPS = 20
 """Steps before the binding, at most."""

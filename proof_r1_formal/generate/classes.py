@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
+from proof_r1_formal.engine.fingerprint import single
+from proof_r1_formal.engine.oracle import Oracle
+from proof_r1_formal.engine.truth_table import SemanticKey, semantic_key
 from proof_r1_formal.generate.openings import plain
-from proof_r1_formal.logic.fingerprint import single
-from proof_r1_formal.logic.syntax import Formula
-from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
-from proof_r1_formal.solvers.base import Entailed
-from proof_r1_formal.solvers.oracle import Oracle
+from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.syntax import Formula
 
 SOLVER_STEPS = 8
 """How many steps of a solver cost as much as one step of the search."""

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from proof_r1_formal.data.problem import Problem, ReferenceStep
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Result, Uncertain
-from proof_r1_formal.logic.show import show
 from proof_r1_formal.proof.report import ModelReport, model_in_words
+from proof_r1_formal.text.show import show
 
 
 def result(problem: Problem, found: Result) -> RenderableType:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from random import Random
 
 from proof_r1_formal.generate.skeleton import Grower, Node, about
-from proof_r1_formal.logic.syntax import App, Atom, Formula, Not
-from proof_r1_formal.logic.transform import constants, subformulas
+from proof_r1_formal.kernel.syntax import App, Atom, Formula, Not
+from proof_r1_formal.kernel.transform import constants, subformulas
 
 _KINDS = {"other": 6, "branch": 3, "fact": 1}
 """The kinds of distractors, with their relative frequencies."""

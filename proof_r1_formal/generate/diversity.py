@@ -12,11 +12,11 @@ from hashlib import blake2b
 from typing import Any, TypeVar
 
 from proof_r1_formal.data.problem import GOAL_UNCERTAIN, Problem
-from proof_r1_formal.logic.shape import Symbol, shape
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import Atom, Formula, Var
-from proof_r1_formal.logic.transform import constants, rename, subformulas
+from proof_r1_formal.generate.shape import Symbol, shape
+from proof_r1_formal.kernel.syntax import Atom, Formula, Var
+from proof_r1_formal.kernel.transform import constants, rename, subformulas
 from proof_r1_formal.rules.schema import GOAL_BINDING
+from proof_r1_formal.text.show import show
 
 KEY_BYTES = 16
 

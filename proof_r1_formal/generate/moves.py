@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.shape import shape
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.generate.shape import shape
+from proof_r1_formal.kernel.syntax import Formula
+from proof_r1_formal.text.parse import parse_formula
 
 PERSON = "t"
 """The constant that stands for the person in patterns."""

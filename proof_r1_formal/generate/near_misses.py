@@ -15,15 +15,15 @@ from types import MappingProxyType
 from typing import assert_never
 
 from proof_r1_formal.data.problem import Problem, ReferenceStep
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.transform import negate
+from proof_r1_formal.kernel.transform import negate
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.trajectory import Proof, summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import GOAL_BINDING
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
 
 
 class Flaw(StrEnum):

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias, assert_never
 
-from proof_r1_formal.logic.pattern import Lambda, Substitution, instance
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance
+from proof_r1_formal.kernel.syntax import (
     And,
     Atom,
     Bottom,
@@ -31,7 +31,7 @@ from proof_r1_formal.logic.syntax import (
     Top,
     Xor,
 )
-from proof_r1_formal.logic.transform import negate
+from proof_r1_formal.kernel.transform import negate
 from proof_r1_formal.rules.forms import conjunctive_parts
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Catalogue, Condition, Schema

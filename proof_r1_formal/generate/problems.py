@@ -38,18 +38,18 @@ from proof_r1_formal.generate.sentences import Writer
 from proof_r1_formal.generate.skeleton import Grower, Node, steps_of
 from proof_r1_formal.generate.synthesize import Proved, Uncertain
 from proof_r1_formal.generate.vocabulary import VOCABULARY, Vocabulary
-from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import BOTTOM, Formula, Not
-from proof_r1_formal.logic.transform import negate
+from proof_r1_formal.kernel.answer import Refuted
+from proof_r1_formal.kernel.confirm import confirm
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Not
+from proof_r1_formal.kernel.transform import negate
 from proof_r1_formal.proof.report import ModelReport, TraceReport
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
-from proof_r1_formal.solvers.base import Refuted
-from proof_r1_formal.solvers.confirm import confirm
+from proof_r1_formal.text.show import show
 from proof_r1_formal.workers import PROCESSES, ordered_map
 
 Difficulty: TypeAlias = Literal["easy", "medium", "hard", "mixed"]

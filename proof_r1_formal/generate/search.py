@@ -15,19 +15,19 @@ from heapq import heappop, heappush
 from itertools import count, product
 from typing import TypeAlias
 
-from proof_r1_formal.budget import Budget
+from proof_r1_formal.engine.budget import Budget
+from proof_r1_formal.engine.oracle import QUESTION, Oracle
 from proof_r1_formal.generate.classes import SOLVER_STEPS, Classes
 from proof_r1_formal.generate.openings import Opening, Schemata, Spines, cases, elements, introducible
-from proof_r1_formal.logic.model import Structure, evaluate
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import ground_terms
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import And, Atom, Exists, ForAll, Formula, Implies, Not, Xor, conjunction
-from proof_r1_formal.logic.transform import conjuncts, instantiate, negate, subformulas
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
+from proof_r1_formal.kernel.confirm import confirm
+from proof_r1_formal.kernel.model import Structure, evaluate
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import ground_terms
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import And, Atom, Exists, ForAll, Formula, Implies, Not, Xor, conjunction
+from proof_r1_formal.kernel.transform import conjuncts, instantiate, negate, subformulas
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
-from proof_r1_formal.solvers.confirm import confirm
-from proof_r1_formal.solvers.oracle import QUESTION, Oracle
 
 MAX_SUPPORTS = 4
 """Maximum number of ways to support a formula; the cheapest are kept."""

@@ -10,9 +10,9 @@ from random import Random
 
 from proof_r1_formal.errors import EnglishError
 from proof_r1_formal.generate.vocabulary import Vocabulary
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import And, App, Atom, Exists, ForAll, Formula, Implies, Not, Or, Term, Xor
-from proof_r1_formal.logic.transform import terms
+from proof_r1_formal.kernel.syntax import And, App, Atom, Exists, ForAll, Formula, Implies, Not, Or, Term, Xor
+from proof_r1_formal.kernel.transform import terms
+from proof_r1_formal.text.show import show
 
 
 class Writer:

@@ -14,11 +14,11 @@ from random import Random
 
 from proof_r1_formal.data.problem import ReferenceStep
 from proof_r1_formal.generate.moves import PERSON, Move, MoveSystem
-from proof_r1_formal.logic.shape import shape
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import And, App, Atom, Exists, ForAll, Formula, Implies, Not, Or, Xor, var
-from proof_r1_formal.logic.transform import map_terms, rename
+from proof_r1_formal.generate.shape import shape
+from proof_r1_formal.kernel.syntax import And, App, Atom, Exists, ForAll, Formula, Implies, Not, Or, Xor, var
+from proof_r1_formal.kernel.transform import map_terms, rename
 from proof_r1_formal.rules.schema import GOAL_BINDING
+from proof_r1_formal.text.show import show
 
 _X = var("x")
 

@@ -17,12 +17,12 @@ from enum import StrEnum
 from itertools import count
 from typing import TypeAlias
 
-from proof_r1_formal.budget import Budget, BudgetSpentError
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem, ReferenceStep
+from proof_r1_formal.engine.budget import Budget, BudgetSpentError
 from proof_r1_formal.generate.openings import Schemata
 from proof_r1_formal.generate.search import Inference, Refusal, Search
-from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.show import show
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
+from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.step import VERIFIED
@@ -30,7 +30,7 @@ from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
+from proof_r1_formal.text.show import show
 
 BUDGET = 100_000
 """Default budget of a problem, in the units of ``generate.search.Budget``."""

@@ -14,12 +14,12 @@ from typing import Final
 
 from proof_r1_formal.data.problem import FALSE, Option, Problem
 from proof_r1_formal.errors import ParseError
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.show import SYMBOLS, show
-from proof_r1_formal.logic.syntax import And, Eq, Exists, ForAll, Formula, Iff, Implies, Not, Or, Xor
+from proof_r1_formal.kernel.syntax import And, Eq, Exists, ForAll, Formula, Iff, Implies, Not, Or, Xor
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.proof.trajectory import Thinking
 from proof_r1_formal.rules.schema import Catalogue
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import SYMBOLS, show
 
 _MODES: Final[Mapping[Thinking, str]] = MappingProxyType(
     {

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias, assert_never
 
 from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, three_way_options
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.show import show
 from proof_r1_formal.models.chat import Message
 from proof_r1_formal.models.paper_prompt import paper_contract, paper_question
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
 from proof_r1_formal.proof.trajectory import Thinking, summary
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
 
 # -- messages ---------------------------------------------------------------------------------------------------------
 

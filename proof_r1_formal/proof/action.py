@@ -20,9 +20,9 @@ import msgspec
 from msgspec import structs
 
 from proof_r1_formal.errors import ParseError
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.report import Code, Finding
+from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.unicode import is_text
 
 MAX_DEPENDENCIES: Final = 4

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.engine.oracle import Oracle
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.report import Code, Finding, StepReport
 from proof_r1_formal.rules.schema import GOAL_BINDING, Rule
-from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.solvers.oracle import Oracle
 
 Consistency: TypeAlias = Literal["consistent", "inconsistent", "undecided"]
 Openness: TypeAlias = Literal["verified", "refuted", "undecided"]

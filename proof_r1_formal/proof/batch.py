@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION, PROCESSES
 from proof_r1_formal.errors import ProofR1Error, require_type
+from proof_r1_formal.kernel.answer import Limits
+from proof_r1_formal.kernel.confirm import EvidenceLevel
 from proof_r1_formal.proof.report import TraceReport, decode, encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Limits
-from proof_r1_formal.solvers.confirm import EvidenceLevel
 
 if TYPE_CHECKING:
     from proof_r1_formal.assistants.kernel import KernelEvidence
@@ -40,7 +40,7 @@ class Settings:
     """Settings of a verifier. They are plain data, from which each worker process makes its own verifier.
 
     Attributes:
-        solver: name of the solver, see ``solvers.get_solver``.
+        solver: name of the solver, see ``engine.get_solver``.
         rules: name of the rule catalogue.
         limits: the solver's budget per query.
         evaluation, aliases, atomic, evidence: see :class:`~proof_r1_formal.proof.verify.Verifier`.

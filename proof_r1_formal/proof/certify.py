@@ -26,19 +26,19 @@ from proof_r1_formal.assistants.isar import isar_theorems
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
+from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.term import Eliminate, Proof, renumbered
-from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
-from proof_r1_formal.logic.transform import alpha_equivalent
+from proof_r1_formal.kernel.answer import Entailed, Refuted
+from proof_r1_formal.kernel.checker import check
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Iff, Not
+from proof_r1_formal.kernel.term import Eliminate, Proof, renumbered
+from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.proof.action import Action, Trace
 from proof_r1_formal.proof.report import StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.rules.theorems import instance_proof
-from proof_r1_formal.search.prover import search
-from proof_r1_formal.solvers.base import Entailed, Refuted
 
 CHUNK = 512
 """How many certificates a kernel is given at a time."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 
 from proof_r1_formal.data.problem import Problem, require_usable
-from proof_r1_formal.logic.syntax import Formula, Not
+from proof_r1_formal.engine.oracle import Oracle, SolverOracle
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
+from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.proof.action import Trace, read_completion
 from proof_r1_formal.proof.answer import Consistency, Openness
 from proof_r1_formal.proof.sorts import conclusions_with_sorts, with_sorts
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Unknown
-from proof_r1_formal.solvers.oracle import Oracle, SolverOracle
 
 
 class ProblemContext:

@@ -11,8 +11,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.logic.show import show
 from proof_r1_formal.proof.report import StepReport, TraceReport, model_in_words
+from proof_r1_formal.text.show import show
 
 _MARK = {True: "✓", False: "✗"}
 _STYLE = {True: "green", False: "red"}

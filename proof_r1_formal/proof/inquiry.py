@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.engine.oracle import QUESTION, Metered
+from proof_r1_formal.kernel.answer import Answer
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.judge import Judge
 from proof_r1_formal.rules.check import RuleResult, Undecided
-from proof_r1_formal.solvers.base import Answer
-from proof_r1_formal.solvers.oracle import QUESTION, Metered
 
 INQUIRY_STEPS: Final = 250_000
 """Budget of an inquiry: a quarter of what the verification of a trace may cost."""

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, NoReturn, get_args
 
 from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.engine.oracle import Metered, SolverOracle
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.logic.pattern import Lambda
-from proof_r1_formal.logic.show import show, show_term
-from proof_r1_formal.logic.syntax import Formula, Var
+from proof_r1_formal.kernel.answer import Solver
+from proof_r1_formal.kernel.confirm import Confirmed, EvidenceLevel
+from proof_r1_formal.kernel.pattern import Lambda
+from proof_r1_formal.kernel.syntax import Formula, Var
 from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.context import ProblemContext
 from proof_r1_formal.proof.report import RuleReport
@@ -23,10 +26,7 @@ from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.check import Match, RuleResult, check_rule
 from proof_r1_formal.rules.manifest import require_proved
 from proof_r1_formal.rules.schema import Catalogue, Rule
-from proof_r1_formal.solvers.base import Solver
-from proof_r1_formal.solvers.confirm import Confirmed, EvidenceLevel
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.oracle import Metered, SolverOracle
+from proof_r1_formal.text.show import show, show_term
 
 if TYPE_CHECKING:
     from proof_r1_formal.assistants.kernel import KernelEvidence

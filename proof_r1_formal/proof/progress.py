@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from proof_r1_formal.logic.fingerprint import fingerprints_differ, single
-from proof_r1_formal.logic.syntax import Formula
-from proof_r1_formal.logic.truth_table import SemanticKey, semantic_key
+from proof_r1_formal.engine.fingerprint import fingerprints_differ, single
+from proof_r1_formal.engine.oracle import Oracle
+from proof_r1_formal.engine.truth_table import SemanticKey, semantic_key
+from proof_r1_formal.kernel.answer import Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.report import Code, Finding
-from proof_r1_formal.solvers.base import Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.solvers.oracle import Oracle
 
 
 class AdmittedConclusions:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import msgspec
 
-from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.solvers.confirm import Evidence, EvidenceLevel
+from proof_r1_formal.kernel.confirm import Evidence, EvidenceLevel
+from proof_r1_formal.kernel.model import Structure
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -1,6 +1,6 @@
 """One reward per completion, computed from its report, for trainers without credit per action.
 
-``training.credit`` instead gives every action its own credit.
+``proof_r1_formal.credit.terms`` instead gives every action its own credit.
 """
 
 from __future__ import annotations

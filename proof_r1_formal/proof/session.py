@@ -16,9 +16,11 @@ import msgspec
 from msgspec import structs
 
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import SignatureBuilder
-from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
+from proof_r1_formal.engine.oracle import QUESTION, Metered
+from proof_r1_formal.kernel.answer import Answer
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import SignatureBuilder
+from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.answer import Openness, answer_findings, binds, is_verified, selected_option
 from proof_r1_formal.proof.closure import Closure, closure_of
@@ -26,8 +28,6 @@ from proof_r1_formal.proof.judge import Judge
 from proof_r1_formal.proof.report import StepReport, TraceReport
 from proof_r1_formal.proof.sorts import conclusion_with_sorts
 from proof_r1_formal.proof.step import State, StepChecker
-from proof_r1_formal.solvers.base import Answer
-from proof_r1_formal.solvers.oracle import QUESTION, Metered
 
 TRACE_STEPS = 1_000_000
 """Budget of all questions and rule checks of a trace together; later checks stay undecided."""
@@ -67,7 +67,7 @@ class VerifierSession:
     Removing an action also restores the budget. The report depends only on the present actions, not on earlier calls.
 
     >>> from proof_r1_formal.data.problem import Premise, Problem, three_way_options
-    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> from proof_r1_formal.text.parse import parse_formula
     >>> from proof_r1_formal.proof.action import read_action
     >>> premises = (Premise("h1", parse_formula("P(a) ∧ Q(a)")),)
     >>> session = VerifierSession(Problem("1", premises, three_way_options(parse_formula("P(a)"))))

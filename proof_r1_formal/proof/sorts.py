@@ -13,9 +13,9 @@ from msgspec import structs
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import SignatureError, require_type
-from proof_r1_formal.logic.signature import SignatureBuilder
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.kernel.signature import SignatureBuilder
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.action import Action, Trace
 from proof_r1_formal.proof.report import Code, Finding
 

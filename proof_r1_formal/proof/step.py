@@ -11,10 +11,12 @@ from typing import Final
 
 from msgspec import structs
 
+from proof_r1_formal.engine.oracle import Metered
 from proof_r1_formal.errors import SignatureError
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.signature import SignatureBuilder
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown, engine_of
+from proof_r1_formal.kernel.confirm import Evidence
+from proof_r1_formal.kernel.signature import SignatureBuilder
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.action import Action
 from proof_r1_formal.proof.answer import binding_findings
 from proof_r1_formal.proof.context import ProblemContext
@@ -23,9 +25,7 @@ from proof_r1_formal.proof.progress import AdmittedConclusions, progress_finding
 from proof_r1_formal.proof.report import Code, Finding, ModelReport, RuleReport, StepReport
 from proof_r1_formal.rules.check import Match, NoMatch, Undecided
 from proof_r1_formal.rules.schema import GOAL_BINDING
-from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown, engine_of
-from proof_r1_formal.solvers.confirm import Evidence
-from proof_r1_formal.solvers.oracle import Metered
+from proof_r1_formal.text.show import show
 
 MALFORMED, UNSUPPORTED, UNRULED, VERIFIED = 0.0, 0.1, 0.3, 1.0
 """The four signals: not well formed; not entailed; entailed but no rule instance or no progress; all four checks."""

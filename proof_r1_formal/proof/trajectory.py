@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.data.problem import Problem, ReferenceStep
-from proof_r1_formal.logic.show import show
 from proof_r1_formal.proof.action import FIELDS
 from proof_r1_formal.rules.schema import GOAL_BINDING
+from proof_r1_formal.text.show import show
 
 Thinking: TypeAlias = Literal["explicit", "native"]
 """What contains the opening ``<think>``: the completion, or the model's template before it."""

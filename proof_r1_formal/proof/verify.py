@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import require_type
-from proof_r1_formal.logic.query import Query
+from proof_r1_formal.kernel.answer import Answer
+from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.proof.action import Trace, read_completion
 from proof_r1_formal.proof.judge import Judge
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.session import VerifierSession
-from proof_r1_formal.solvers.base import Answer
 
 
 class Verifier(Judge):

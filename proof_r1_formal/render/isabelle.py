@@ -6,7 +6,7 @@ so that nothing depends on priorities or on what Isabelle infers.
 Sorts are type variables, which HOL interprets by non-empty sets, so the domains are as they should be. Symbols are
 ``fixes``, never constants or axioms: a lemma holds for all of their interpretations. ⊕ is ``\<noteq>`` on ``bool``.
 
-Names go through :func:`~proof_r1_formal.logic.signature.mangle` with a prefix per kind: ``p_`` predicates, ``f_``
+Names go through :func:`~proof_r1_formal.kernel.signature.mangle` with a prefix per kind: ``p_`` predicates, ``f_``
 functions and constants, ``'s_`` sorts, and ``v_<name>'s_<sort>`` variables, because two variables of one name and two
 sorts differ (``'`` is in no mangled name, so the pair can be read off). Names that the package makes (``␣0``, ``␣c1``)
 become ``z0's_<sort>`` and ``zc1``. An Isabelle identifier is a letter and then letters, digits, ``_`` and ``'``; one
@@ -20,9 +20,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import Signature, mangle
-from proof_r1_formal.logic.syntax import And, Connective, Formula, Iff, Implies, Or, Term, Var, Xor
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import Signature, mangle
+from proof_r1_formal.kernel.syntax import And, Connective, Formula, Iff, Implies, Or, Term, Var, Xor
 from proof_r1_formal.render.notation import Around, Notation, infix, lisp, text_of
 
 _CONNECTIVES: dict[type[Connective], str] = {
@@ -55,7 +55,7 @@ def query_theory(query: Query, name: str, *, proof: str = "by blast") -> str:
         SignatureError: the query uses a symbol in two ways.
         ValueError: the name is not a valid theory name.
 
-    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> from proof_r1_formal.text.parse import parse_formula
     >>> rule, fact, goal = map(parse_formula, ("∀x (cat(x) → tame(x))", "cat(tom)", "tame(tom)"))
     >>> print(query_theory(Query((rule, fact), goal), "Tom").split("ML")[0], end="")
     theory Tom
@@ -182,7 +182,7 @@ def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
         premises: patterns of the principal premises, then of the minor ones.
         conclusion: pattern of the conclusion.
 
-    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> from proof_r1_formal.text.parse import parse_formula
     >>> print(schema_statement([parse_formula("∀x A(x)")], parse_formula("A(t)")), end="")
       fixes p_A :: "'s_Entity \<Rightarrow> bool"
         and f_t :: "'s_Entity"
@@ -215,7 +215,7 @@ def formula_text(formula: Formula, types: Mapping[str, str] | None = None) -> st
         formula: closed.
         types: the type of each sort; its type variable if there are none.
 
-    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> from proof_r1_formal.text.parse import parse_formula
     >>> print(formula_text(parse_formula("rains ⊕ ∃x (x = tom)")))
     (p_rains \<noteq> (\<exists>v_x's_Entity::'s_Entity. (v_x's_Entity = f_tom)))
     """
@@ -230,7 +230,7 @@ def _text(formula: Formula) -> str:
 def term_text(term: Term) -> str:
     """A term as text.
 
-    >>> from proof_r1_formal.logic.syntax import App
+    >>> from proof_r1_formal.kernel.syntax import App
     >>> term_text(App("father", (App("tom", ()),)))
     '(f_father f_tom)'
     """

@@ -4,7 +4,7 @@ In: formulas. Out: text that Lean reads as the proposition that the formula is, 
 of each type (domains are not empty). Connectives are prefix (``And A B``), every part stands in parentheses, and
 different formulas have different texts.
 
-Names go through :func:`~proof_r1_formal.logic.signature.mangle` with a prefix per kind: ``p_`` predicates, ``f_``
+Names go through :func:`~proof_r1_formal.kernel.signature.mangle` with a prefix per kind: ``p_`` predicates, ``f_``
 functions and constants, ``s_`` sorts, ``i_`` the element of a sort's type, ``x_`` variables, with ``'s_<sort>`` behind
 those that are not of the default sort (``'`` is in no mangled name). Names that the package makes (``␣0``, ``␣c1``)
 become ``z0`` and ``zc1``. Nothing that Lean knows has such a name.
@@ -16,9 +16,9 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from proof_r1_formal.logic.signature import FunctionType, Signature, mangle
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import ENTITY, And, Formula, Iff, Implies, Or, Term, Var, Xor
+from proof_r1_formal.kernel.signature import FunctionType, Signature, mangle
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import ENTITY, And, Formula, Iff, Implies, Or, Term, Var, Xor
 from proof_r1_formal.render.notation import Notation, lisp, text_of
 
 NAMESPACE = "ProofR1"
@@ -32,7 +32,7 @@ _OWN_CONSTANT = re.compile(r"␣([0-9]*[a-z][a-z0-9]*)")
 def formula(shown: Formula) -> str:
     """The formula as a Lean proposition, written without recursion.
 
-    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> from proof_r1_formal.text.parse import parse_formula
     >>> formula(parse_formula("rains ⊕ ∃x (x = tom)"))
     '(ProofR1.Xor p_rains (Exists fun x_x : s_Entity => (Eq x_x f_tom)))'
     """
@@ -42,7 +42,7 @@ def formula(shown: Formula) -> str:
 def term(shown: Term) -> str:
     """A term as Lean text.
 
-    >>> from proof_r1_formal.logic.syntax import App
+    >>> from proof_r1_formal.kernel.syntax import App
     >>> term(App("father", (App("tom", ()),)))
     '(f_father f_tom)'
     """
@@ -55,7 +55,7 @@ def term(shown: Term) -> str:
 def binders(signature: Signature) -> list[str]:
     """Types, their elements and the symbols of a signature, each as a binder.
 
-    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> from proof_r1_formal.text.parse import parse_formula
     >>> binders(Signature.infer([parse_formula("cat(tom)")]))
     ['(s_Entity : Type)', '(i_Entity : s_Entity)', '(p_cat : s_Entity → Prop)', '(f_tom : s_Entity)']
     """
@@ -71,7 +71,7 @@ def entailment(premises: Sequence[Formula], conclusion: Formula) -> str:
     Raises:
         SignatureError: the formulas use a symbol in two ways.
 
-    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> from proof_r1_formal.text.parse import parse_formula
     >>> print(entailment([parse_formula("P")], parse_formula("Q")))
     ∀ (s_Entity : Type) (i_Entity : s_Entity) (p_P : Prop) (p_Q : Prop),
         p_P →
@@ -89,7 +89,7 @@ def schema_statement(premises: Sequence[Formula], conclusion: Formula) -> str:
         premises: patterns of the principal premises, then of the minor ones.
         conclusion: pattern of the conclusion.
 
-    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> from proof_r1_formal.text.parse import parse_formula
     >>> schema_statement([parse_formula("∀x A(x)")], parse_formula("A(t)"))
     '∀ (s_Entity : Type) (p_A : s_Entity → Prop) (f_t : s_Entity), (∀ x_x : s_Entity, (p_A x_x)) → (p_A f_t)'
     """

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.syntax import (
     And,
     App,
     Atom,

@@ -3,7 +3,7 @@
 In: closed formulas. Out: ASCII text that every SMT-LIB 2 solver reads; ``sat`` means that the formulas hold together in
 some structure. So ``Γ ⊨ φ`` is asked as ``script((*Γ, ¬φ))``, and ``unsat`` is yes.
 
-Names go through :func:`~proof_r1_formal.logic.signature.mangle` with a prefix per kind: ``p_`` predicates, ``f_``
+Names go through :func:`~proof_r1_formal.kernel.signature.mangle` with a prefix per kind: ``p_`` predicates, ``f_``
 functions and constants, ``s_`` sorts, and ``v_<name>.s_<sort>`` variables, because two variables of one name and two
 sorts differ (``.`` is in no mangled name, so the pair can be read off). No word of SMT-LIB has such a form.
 
@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from proof_r1_formal.logic.signature import Signature, mangle
-from proof_r1_formal.logic.syntax import And, Connective, Exists, ForAll, Formula, Iff, Implies, Or, Var, Xor
-from proof_r1_formal.logic.transform import subformulas
+from proof_r1_formal.kernel.signature import Signature, mangle
+from proof_r1_formal.kernel.syntax import And, Connective, Exists, ForAll, Formula, Iff, Implies, Or, Var, Xor
+from proof_r1_formal.kernel.transform import subformulas
 from proof_r1_formal.render.notation import Notation, lisp, text_of
 
 Logic: TypeAlias = Literal["QF_UF", "UF"]
@@ -43,7 +43,7 @@ def script(formulas: Sequence[Formula], *, get_model: bool = False) -> str:
     Raises:
         SignatureError: the formulas use a symbol in two ways.
 
-    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> from proof_r1_formal.text.parse import parse_formula
     >>> print(script([parse_formula("∀x (cat(x) → tame(x))"), parse_formula("¬tame(tom)")]), end="")
     (set-logic UF)
     (declare-sort s_Entity 0)
@@ -79,7 +79,7 @@ def declarations(signature: Signature) -> list[str]:
 def term(formula: Formula) -> str:
     """The formula as one SMT-LIB term, written without recursion: no nesting is too deep.
 
-    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> from proof_r1_formal.text.parse import parse_formula
     >>> term(parse_formula("rains ⊕ ∃x (x = tom)"))
     '(xor p_rains (exists ((v_x.s_Entity s_Entity)) (= v_x.s_Entity f_tom)))'
     """

@@ -7,7 +7,7 @@ priorities. A query is a problem: its dependencies are axioms ``h1``, ``h2``, �
 A problem of one sort is FOF, one of several sorts is TFF with the types of all symbols declared. TPTP's domains are not
 empty, as they should be. ⊕ is ``<~>``.
 
-Names go through :func:`~proof_r1_formal.logic.signature.mangle` with a prefix per kind: ``p_`` predicates, ``f_``
+Names go through :func:`~proof_r1_formal.kernel.signature.mangle` with a prefix per kind: ``p_`` predicates, ``f_``
 functions and constants, ``s_`` sorts, ``V_`` variables, with ``_0s_<sort>`` behind those that are not of the default
 sort, because two variables of one name and two sorts differ (a ``_0`` in a mangled name stands before a hexadecimal
 digit, so the pair can be read off). TPTP's own words have no such form.
@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import Signature, mangle
-from proof_r1_formal.logic.syntax import ENTITY, And, Connective, Formula, Iff, Implies, Or, Var, Xor
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import Signature, mangle
+from proof_r1_formal.kernel.syntax import ENTITY, And, Connective, Formula, Iff, Implies, Or, Var, Xor
 from proof_r1_formal.render.notation import Notation, infix, text_of
 
 _CONNECTIVES: dict[type[Connective], str] = {And: "&", Or: "|", Xor: "<~>", Implies: "=>", Iff: "<=>"}
@@ -32,7 +32,7 @@ def problem(query: Query) -> str:
     Raises:
         SignatureError: the query uses a symbol in two ways.
 
-    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> from proof_r1_formal.text.parse import parse_formula
     >>> rule, fact, goal = map(parse_formula, ("∀x (cat(x) → tame(x))", "cat(tom)", "tame(tom)"))
     >>> print(problem(Query((rule, fact), goal)), end="")
     fof(h1, axiom, (! [V_x] : (p_cat(V_x) => p_tame(V_x)))).
@@ -52,7 +52,7 @@ def problem(query: Query) -> str:
 def declarations(signature: Signature) -> list[str]:
     """The annotated formulas that declare the sorts and symbols of a signature, each called as what it declares.
 
-    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> from proof_r1_formal.text.parse import parse_formula
     >>> for line in declarations(Signature.infer([parse_formula("∀x:Person likes(x, rome)")])):
     ...     print(line)
     tff(s_Person, type, s_Person: $tType).
@@ -87,7 +87,7 @@ def formula_text(formula: Formula, *, typed: bool = False) -> str:
         formula: a closed formula.
         typed: whether bound variables have their types, as in TFF.
 
-    >>> from proof_r1_formal.logic.parse import parse_formula
+    >>> from proof_r1_formal.text.parse import parse_formula
     >>> formula_text(parse_formula("rains ⊕ ∃x ¬(x = tom)"))
     '(p_rains <~> (? [V_x] : (V_x != f_tom)))'
     """

@@ -17,9 +17,9 @@ import msgspec
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.evidence.serial import proof_to_data, structure_to_data
-from proof_r1_formal.logic.serial import to_data
-from proof_r1_formal.logic.syntax import BOTTOM, Formula, Iff, Not
+from proof_r1_formal.kernel.answer import Entailed, Refuted
+from proof_r1_formal.kernel.serial import proof_to_data, structure_to_data, to_data
+from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Iff, Not
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.outcomes import reference_length
 from proof_r1_formal.outputs import write_output
@@ -28,7 +28,6 @@ from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.manifest import accepted_by, manifest_path, read_manifest
 from proof_r1_formal.rules.schema import Catalogue
-from proof_r1_formal.solvers.base import Entailed, Refuted
 from proof_r1_formal.version import __version__
 
 FORMAT = "proof-r1-bundle/1"

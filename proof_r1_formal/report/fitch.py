@@ -13,9 +13,23 @@ from typing import assert_never
 
 import msgspec
 
-from proof_r1_formal.evidence.lemmas import elimination, introduction, written
-from proof_r1_formal.evidence.signed import FALSUM, Signed, signed
-from proof_r1_formal.evidence.term import (
+from proof_r1_formal.engine.lemmas import elimination, introduction, written
+from proof_r1_formal.kernel.pattern import instance
+from proof_r1_formal.kernel.signed import FALSUM, Signed, signed
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import (
+    App,
+    Binary,
+    Binder,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Implies,
+    Term,
+    Top,
+)
+from proof_r1_formal.kernel.term import (
     Absurd,
     Apply,
     Arbitrary,
@@ -34,22 +48,8 @@ from proof_r1_formal.evidence.term import (
     Truth,
     Witness,
 )
-from proof_r1_formal.logic.pattern import instance
-from proof_r1_formal.logic.show import SYMBOLS, rename_bound, show, show_term
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import (
-    App,
-    Binary,
-    Binder,
-    Eq,
-    Exists,
-    ForAll,
-    Formula,
-    Implies,
-    Term,
-    Top,
-)
-from proof_r1_formal.logic.transform import alpha_normal, instantiate, rename, rename_term
+from proof_r1_formal.kernel.transform import alpha_normal, instantiate, rename, rename_term
+from proof_r1_formal.text.show import SYMBOLS, rename_bound, show, show_term
 
 _OWN = "␣"
 """What the names that the package makes begin with."""
@@ -78,8 +78,8 @@ class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
 def fitch(proof: Proof, premises: Sequence[tuple[str, Formula]]) -> tuple[Row, ...]:
     """The rows of a proof.
 
-    >>> from proof_r1_formal.logic.parse import parse_formula
-    >>> from proof_r1_formal.logic.syntax import App
+    >>> from proof_r1_formal.text.parse import parse_formula
+    >>> from proof_r1_formal.kernel.syntax import App
     >>> proof = (Instance(0, App("tom", ())), Eliminate(2, "right", 1))
     >>> given = [("h1", parse_formula("all x. (cat(x) -> shy(x))")), ("h2", parse_formula("cat(tom)"))]
     >>> for row in fitch(proof, given):

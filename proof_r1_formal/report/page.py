@@ -23,8 +23,8 @@ from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import Formula, Not
+from proof_r1_formal.kernel.answer import Entailed, Refuted
+from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.metrics_tables import metrics_tables
 from proof_r1_formal.metrics.tables import to_json
@@ -39,7 +39,7 @@ from proof_r1_formal.report.fitch import Row, fitch
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.manifest import accepted_by, manifest_path, read_manifest
 from proof_r1_formal.rules.schema import Catalogue
-from proof_r1_formal.solvers.base import Entailed, Refuted
+from proof_r1_formal.text.show import show
 from proof_r1_formal.version import __version__
 
 CHUNK = 50

@@ -23,17 +23,17 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec import structs
 
-from proof_r1_formal.budget import BudgetSpentError, instance_price
-from proof_r1_formal.logic.pattern import Lambda, Substitution, instance
-from proof_r1_formal.logic.signature import ground_terms
-from proof_r1_formal.logic.syntax import Atom, Binder, Exists, Formula, Not, Term
-from proof_r1_formal.logic.transform import instantiate
+from proof_r1_formal.engine.budget import BudgetSpentError, instance_price
+from proof_r1_formal.engine.oracle import QUESTION, Oracle
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance
+from proof_r1_formal.kernel.signature import ground_terms
+from proof_r1_formal.kernel.syntax import Atom, Binder, Exists, Formula, Not, Term
+from proof_r1_formal.kernel.transform import instantiate
 from proof_r1_formal.rules.forms import covered, normal_form, stated
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Condition, Rule, Schema
 from proof_r1_formal.rules.spine import Element, Spine
-from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.solvers.oracle import QUESTION, Oracle
 
 CHECK_BUDGET: Final = 10_000
 """Budget of one check: 1 for each candidate, more for one from a long or deep quantified formula, and ``QUESTION`` for

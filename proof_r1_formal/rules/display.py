@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from proof_r1_formal.logic.show import show
 from proof_r1_formal.rules.schema import Catalogue, Condition, Rule, Schema
+from proof_r1_formal.text.show import show
 
 
 def rules(catalogue: Catalogue) -> Table:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache, reduce
 from typing import assert_never
 
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     TOP,
     And,
@@ -27,7 +27,7 @@ from proof_r1_formal.logic.syntax import (
     Top,
     Xor,
 )
-from proof_r1_formal.logic.transform import conjuncts, regrouped
+from proof_r1_formal.kernel.transform import conjuncts, regrouped
 
 
 def stated(formula: Formula, is_said: Callable[[Formula], bool], *, sums: bool, unruled: bool) -> bool:

@@ -17,8 +17,8 @@ from functools import reduce
 from typing import Final, TypeAlias
 
 from proof_r1_formal.errors import CatalogueError
-from proof_r1_formal.logic.pattern import Lambda, Substitution
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.pattern import Lambda, Substitution
+from proof_r1_formal.kernel.syntax import (
     And,
     Atom,
     Binary,
@@ -35,7 +35,7 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.logic.transform import fresh_variable, operands, regrouped, substitute
+from proof_r1_formal.kernel.transform import fresh_variable, operands, regrouped, substitute
 
 MAX_OPERANDS: Final = 10
 """Conjunctions and disjunctions of more operands are not split; :func:`matches` tells its caller through

@@ -1,6 +1,6 @@
 """Inference rules as data: schemata of patterns, what a rule is made of, and what a catalogue holds.
 
-Patterns are those of ``logic.pattern``. Under a quantifier, ``G`` without arguments stands for a formula in which the
+Patterns are those of ``kernel.pattern``. Under a quantifier, ``G`` without arguments stands for a formula in which the
 bound variable is not free.
 """
 
@@ -14,11 +14,11 @@ from functools import cached_property
 from pathlib import Path
 
 from proof_r1_formal.errors import CatalogueError
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.pattern import require_letters
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import App, Atom, Bottom, Eq, Formula, Top
-from proof_r1_formal.logic.transform import subformulas
+from proof_r1_formal.kernel.pattern import require_letters
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import App, Atom, Bottom, Eq, Formula, Top
+from proof_r1_formal.kernel.transform import subformulas
+from proof_r1_formal.text.parse import parse_formula
 
 GOAL_BINDING = "GOAL_BINDING"
 """The rule of the terminal action: it binds the answer, it does not infer."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from proof_r1_formal.logic.syntax import And, Atom, Exists, ForAll, Formula, Iff, Implies, Not, Or, Term
-from proof_r1_formal.logic.transform import instantiate
+from proof_r1_formal.kernel.syntax import And, Atom, Exists, ForAll, Formula, Iff, Implies, Not, Or, Term
+from proof_r1_formal.kernel.transform import instantiate
 
 SPINE_BUDGET = 1_000
 """The most spine elements of a dependency that are looked at."""

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import CatalogueError
-from proof_r1_formal.evidence.checker import shown
-from proof_r1_formal.evidence.signed import signed
-from proof_r1_formal.evidence.term import Apply, Line, Proof, Repeat, Theorem, renumbered
-from proof_r1_formal.logic.pattern import instance
-from proof_r1_formal.logic.syntax import Formula, Var
+from proof_r1_formal.kernel.checker import shown
+from proof_r1_formal.kernel.pattern import instance
+from proof_r1_formal.kernel.signed import signed
+from proof_r1_formal.kernel.syntax import Formula, Var
+from proof_r1_formal.kernel.term import Apply, Line, Proof, Repeat, Theorem, renumbered
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.rules.schema import Schema
-from proof_r1_formal.search.prover import search
 
 
 @lru_cache(maxsize=1 << 10)

@@ -19,10 +19,7 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ParseError, ProofR1Error
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.repair import Repaired
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.signature import Signature
+from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.proof.action import count_actions
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.certify import CheckedCertification, certify_many
@@ -50,6 +47,9 @@ from proof_r1_formal.serve.messages import (
     Verify,
     refusal,
 )
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.repair import Repaired
+from proof_r1_formal.text.show import show
 
 _REMEMBERED_PROBLEMS = 256
 

@@ -14,7 +14,6 @@ from typing import Any
 import msgspec
 
 from proof_r1_formal.data.native import ProblemRecord
-from proof_r1_formal.logic.show import show
 from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.serve.messages import (
     CertifyReply,
@@ -34,6 +33,7 @@ from proof_r1_formal.serve.messages import (
     VerifyReply,
     VerifyRequest,
 )
+from proof_r1_formal.text.show import show
 
 _ASKING = (400, 408, 413, 415, 422, 429, 500, 503, 504)
 """The statuses that a request with a body can end with, beside 200."""

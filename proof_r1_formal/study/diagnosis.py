@@ -18,7 +18,8 @@ from enum import StrEnum
 from itertools import combinations
 
 from proof_r1_formal.data.problem import Option, Problem
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.metrics.measures import INVALID_RULE
 from proof_r1_formal.metrics.outcomes import rule_name
 from proof_r1_formal.proof.answer import states
@@ -27,7 +28,6 @@ from proof_r1_formal.proof.report import NOTES, Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
-from proof_r1_formal.solvers.base import Entailed
 
 EXAMPLES = 3
 """Number of examples for each kind of error."""

@@ -23,13 +23,13 @@ from typing import TypeAlias
 from proof_r1_formal.audit.labels import CONTRADICTORY, UNDECIDED, answer_by
 from proof_r1_formal.data.problem import Problem, ProblemSet
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import App, Atom, Binder, Eq, Iff
-from proof_r1_formal.logic.transform import functions_within, subformulas
+from proof_r1_formal.kernel.answer import Solver
+from proof_r1_formal.kernel.syntax import App, Atom, Binder, Eq, Iff
+from proof_r1_formal.kernel.transform import functions_within, subformulas
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.solvers.base import Solver
+from proof_r1_formal.text.show import show
 
 PROOFWRITER_SIZE = 150
 """Number of problems of ProofWriter."""

@@ -21,7 +21,6 @@ from typing import NamedTuple
 import msgspec
 
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.logic.show import show
 from proof_r1_formal.metrics.heatmap import heatmap
 from proof_r1_formal.metrics.measures import Estimate, StepOutcome
 from proof_r1_formal.metrics.outcomes import is_rule_verified, step_outcome
@@ -31,6 +30,7 @@ from proof_r1_formal.models.chat import CallError, Message, Model, Sampling
 from proof_r1_formal.models.journal import Journal
 from proof_r1_formal.models.runner import Done, Failed, Task, run
 from proof_r1_formal.proof.report import StepReport, TraceReport
+from proof_r1_formal.text.show import show
 
 
 class Verdict(StrEnum):

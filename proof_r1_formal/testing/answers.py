@@ -23,21 +23,21 @@ import msgspec
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.native import from_json, to_json
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import BOTTOM, Iff, Not
+from proof_r1_formal.kernel.answer import Entailed, Limits, Refuted, Unknown
+from proof_r1_formal.kernel.confirm import EvidenceLevel
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import BOTTOM, Iff, Not
 from proof_r1_formal.metrics.measures import Measure
 from proof_r1_formal.metrics.outcomes import output_row
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.rewards import sound_answer_reward
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import Catalogue
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Entailed, Limits, Refuted, Unknown
-from proof_r1_formal.solvers.confirm import EvidenceLevel
-from proof_r1_formal.solvers.z3 import Z3Solver
 from proof_r1_formal.testing.traces import DrawnTrace, Kind, TraceGenerator
+from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.workers import ordered_map
 
 CHUNK = 100

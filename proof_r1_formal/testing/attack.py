@@ -3,7 +3,7 @@
 In: a number of forgeries and a seed. Out: counts of forgeries and outcomes, and a reproducer for each failure. The
 forgeries depend only on the seed, not on the number of processes.
 
-``evidence.checker`` checks every forgery (``testing.forgeries``). If it accepts one, Z3 decides the claim from the
+``kernel.checker`` checks every forgery (``testing.forgeries``). If it accepts one, Z3 decides the claim from the
 premises that the proof uses, with a distinct name for each symbol. In a checkout, the checker of bundles must accept
 the forgery too. A failure is
 
@@ -26,11 +26,11 @@ from typing import Any, TypeAlias
 import msgspec
 
 from proof_r1_formal.errors import ProofError, ProofR1Error
-from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.serial import proof_to_data
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.serial import to_data
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.answer import Entailed, Limits, Refuted, Solver
+from proof_r1_formal.kernel.checker import check
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.serial import proof_to_data, to_data
+from proof_r1_formal.kernel.syntax import (
     And,
     Atom,
     Bottom,
@@ -47,7 +47,6 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.solvers.base import Entailed, Limits, Refuted, Solver
 from proof_r1_formal.testing.forgeries import Forger, Forgery
 from proof_r1_formal.workers import ordered_map
 
@@ -174,7 +173,7 @@ def _failure(problem: str, forgery: Forgery) -> Failure:
 
 @cache
 def _solver() -> Solver:
-    from proof_r1_formal.solvers.z3 import Z3Solver
+    from proof_r1_formal.engine.z3 import Z3Solver
 
     return Z3Solver(LIMITS)
 

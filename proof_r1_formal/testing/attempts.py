@@ -34,18 +34,18 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from hypothesis.vendor.pretty import RepresentationPrinter
 
 from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, Premise, Problem, three_way_options
-from proof_r1_formal.logic.model import Structure, evaluate
-from proof_r1_formal.logic.pattern import Lambda, instance
-from proof_r1_formal.logic.show import Notation, show
-from proof_r1_formal.logic.signature import FunctionType, Signature, ground_terms
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import ENTITY, And, App, Exists, ForAll, Formula, Not, Term, Var
-from proof_r1_formal.logic.transform import subformulas, substitute
+from proof_r1_formal.kernel.model import Structure, evaluate
+from proof_r1_formal.kernel.pattern import Lambda, instance
+from proof_r1_formal.kernel.signature import FunctionType, Signature, ground_terms
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import ENTITY, And, App, Exists, ForAll, Formula, Not, Term, Var
+from proof_r1_formal.kernel.transform import subformulas, substitute
 from proof_r1_formal.proof.step import QUANTIFIER_NEGATION
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Condition, Rule, Schema
 from proof_r1_formal.testing.strategies import formulas, signatures, structures, terms
+from proof_r1_formal.text.show import Notation, show
 
 Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
 

@@ -8,12 +8,12 @@ from typing import get_args
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from proof_r1_formal.logic.show import Notation
 from proof_r1_formal.proof.action import FIELDS
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import Catalogue
 from proof_r1_formal.testing.attempts import Attempt, Json, valid_attempts, written
 from proof_r1_formal.testing.corruptions import corrupted_attempts
+from proof_r1_formal.text.show import Notation
 
 
 @st.composite

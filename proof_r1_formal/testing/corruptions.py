@@ -17,7 +17,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from hypothesis.vendor.pretty import RepresentationPrinter
 
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.logic.syntax import Atom, Exists, ForAll, Formula, Implies, Not, Or, const
+from proof_r1_formal.kernel.syntax import Atom, Exists, ForAll, Formula, Implies, Not, Or, const
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
 from proof_r1_formal.proof.report import Code
 from proof_r1_formal.rules.catalogue import TRAIN

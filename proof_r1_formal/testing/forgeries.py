@@ -13,11 +13,33 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
+from proof_r1_formal.engine.lemmas import written
+from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import CatalogueError, ProofError, SignatureError
-from proof_r1_formal.evidence.checker import shown
-from proof_r1_formal.evidence.lemmas import written
-from proof_r1_formal.evidence.signed import signed
-from proof_r1_formal.evidence.term import (
+from proof_r1_formal.kernel.checker import shown
+from proof_r1_formal.kernel.pattern import Lambda, instance
+from proof_r1_formal.kernel.signed import signed
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import (
+    BOTTOM,
+    ENTITY,
+    TOP,
+    App,
+    Atom,
+    Binary,
+    Binder,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Implies,
+    Not,
+    Or,
+    Quantified,
+    Term,
+    Var,
+)
+from proof_r1_formal.kernel.term import (
     Absurd,
     Apply,
     Arbitrary,
@@ -37,31 +59,9 @@ from proof_r1_formal.evidence.term import (
     Truth,
     Witness,
 )
-from proof_r1_formal.logic.pattern import Lambda, instance
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import (
-    BOTTOM,
-    ENTITY,
-    TOP,
-    App,
-    Atom,
-    Binary,
-    Binder,
-    Eq,
-    Exists,
-    ForAll,
-    Formula,
-    Implies,
-    Not,
-    Or,
-    Quantified,
-    Term,
-    Var,
-)
-from proof_r1_formal.logic.transform import constants, map_terms, subformulas
+from proof_r1_formal.kernel.transform import constants, map_terms, subformulas
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.theorems import theorem
-from proof_r1_formal.search.prover import search
 from proof_r1_formal.testing.hostile import CONNECTIVES, POOL, HostileFormulas, Words, capturing_instance, replaced
 
 HOLE = Var("␣hole", ENTITY)

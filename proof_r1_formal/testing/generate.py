@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from random import Random
 
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.logic.pattern import Lambda, instance
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.pattern import Lambda, instance
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     ENTITY,
     TOP,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from random import Random
 
 from proof_r1_formal.errors import CatalogueError
-from proof_r1_formal.logic.pattern import Lambda, Substitution
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.pattern import Lambda, Substitution
+from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     ENTITY,
     TOP,
@@ -32,7 +32,7 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.logic.transform import map_terms, substitute
+from proof_r1_formal.kernel.transform import map_terms, substitute
 
 CONNECTIVES: tuple[type[Connective], ...] = (And, Or, Xor, Implies, Iff)
 POOL = ("a", "b", "A", "t", "x", "y", "Entity", "␣0", "␣1", "␣c0")

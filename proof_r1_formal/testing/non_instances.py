@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Condition, Rule
+from proof_r1_formal.text.parse import parse_formula
 
 Pattern: TypeAlias = tuple[tuple[Formula, ...], Formula]
 """Patterns of the dependencies and of the conclusion."""

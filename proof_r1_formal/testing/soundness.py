@@ -32,21 +32,21 @@ from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.completions import Completion, write_completions
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.oracle import SolverOracle
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Solver, Unknown, checked_signature
+from proof_r1_formal.kernel.confirm import Confirmed, EvidenceLevel, confirm
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.report import StepReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Rule
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver, Unknown, checked_signature
-from proof_r1_formal.solvers.confirm import Confirmed, EvidenceLevel, confirm
-from proof_r1_formal.solvers.oracle import SolverOracle
 from proof_r1_formal.testing.generate import Generator, Step
 from proof_r1_formal.testing.non_instances import non_instances
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
 from proof_r1_formal.workers import ordered_map
 
 CHUNK = 500

@@ -7,7 +7,7 @@ back. Everything shrinks: towards plain names, few symbols, small domains, atoms
 One module, because the strategies draw from each other.
 
 >>> from hypothesis import given
->>> from proof_r1_formal.logic.model import evaluate
+>>> from proof_r1_formal.kernel.model import evaluate
 >>> @given(signatures().flatmap(lambda s: st.tuples(formulas(s), structures(s))))
 ... def negation_flips(pair):
 ...     formula, structure = pair
@@ -26,12 +26,11 @@ from hypothesis import reject
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from proof_r1_formal.logic.model import Element, Structure
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import WORDS
-from proof_r1_formal.logic.signature import FunctionType, Signature
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.model import Element, Structure
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import FunctionType, Signature
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     ENTITY,
     TOP,
@@ -53,6 +52,7 @@ from proof_r1_formal.logic.syntax import (
     Xor,
 )
 from proof_r1_formal.rules.schema import Schema
+from proof_r1_formal.text.show import WORDS
 
 _PLAIN = ("P", "Q", "R", "likes", "is_kind", "a", "b", "Bob", "rome", "f", "g", "mother", "Person", "S1", "p_q", "c3")
 _HOSTILE = (

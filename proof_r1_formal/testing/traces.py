@@ -14,14 +14,14 @@ from random import Random
 from typing import TypeAlias
 
 from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, Option, Premise, Problem, three_way_options
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import BOTTOM, TOP, And, Formula, Implies, Not, Or, Xor
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import BOTTOM, TOP, And, Formula, Implies, Not, Or, Xor
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
-from proof_r1_formal.solvers.base import Entailed
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.testing.generate import Chain, Generator
+from proof_r1_formal.text.show import show
 
 Record: TypeAlias = dict[str, object]
 """An element of a summary."""

@@ -24,13 +24,13 @@ from proof_r1_formal.generate import GeneratorSettings, generate_problems, summa
 from proof_r1_formal.generate.diversity import structural_key
 from proof_r1_formal.generate.sentences import Writer
 from proof_r1_formal.generate.vocabulary import VOCABULARY, Vocabulary
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import Formula
-from proof_r1_formal.logic.transform import negate, rename
-from proof_r1_formal.solvers.base import Refuted
-from proof_r1_formal.solvers.confirm import confirm
+from proof_r1_formal.kernel.answer import Refuted
+from proof_r1_formal.kernel.confirm import confirm
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import Formula
+from proof_r1_formal.kernel.transform import negate, rename
+from proof_r1_formal.text.show import show
 
 IDS = ("A", "B", "C", "D")
 TRIES = 60

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     ENTITY,
     TOP,

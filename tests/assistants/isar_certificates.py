@@ -9,20 +9,20 @@ from proof_r1_formal.assistants import isar
 from proof_r1_formal.assistants.certificate import ANSWER, Certificate, CertifiedStep
 from proof_r1_formal.assistants.isabelle import theory_of
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
-from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.term import Proof
-from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import ENTITY, Formula
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.engine.oracle import SolverOracle
+from proof_r1_formal.engine.prover import search
+from proof_r1_formal.kernel.checker import check
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import ENTITY, Formula
+from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.schema import Rule
 from proof_r1_formal.rules.theorems import instance_proof
-from proof_r1_formal.search.prover import search
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.oracle import SolverOracle
+from proof_r1_formal.text.parse import parse_formula
 
 
 def certificate(premises: Mapping[str, Formula], *steps: CertifiedStep) -> Certificate:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from proof_r1_formal.logic.signature import FunctionType, Signature
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.signature import FunctionType, Signature
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     And,
     App,
@@ -32,7 +32,7 @@ from proof_r1_formal.logic.syntax import (
     Xor,
     const,
 )
-from proof_r1_formal.logic.transform import alpha_equivalent, instantiate, substitute
+from proof_r1_formal.kernel.transform import alpha_equivalent, instantiate, substitute
 from proof_r1_formal.render import isabelle
 from proof_r1_formal.resources import resource
 from tests.assistants.isabelle_terms import (

@@ -22,13 +22,13 @@ from proof_r1_formal.assistants.isabelle_model import refutation
 from proof_r1_formal.assistants.isar import isar_theorems, isar_theory
 from proof_r1_formal.assistants.small_models import MAX_ATOMS, MAX_ELEMENTS
 from proof_r1_formal.errors import StructureError
-from proof_r1_formal.logic.model import Structure, evaluate
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import ENTITY, Formula, Not, Var
+from proof_r1_formal.kernel.model import Structure, evaluate
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import ENTITY, Formula, Not, Var
 from proof_r1_formal.render import isabelle
 from proof_r1_formal.resources import resource
 from proof_r1_formal.testing import strategies
+from proof_r1_formal.text.parse import parse_formula
 from tests.assistants.isabelle_terms import Expression, Names, Reader, formula_of
 
 DOMAINS_FILE = (resource("theories") / "isabelle" / "Proof_R1_Domains.thy").read_text(encoding="utf-8")

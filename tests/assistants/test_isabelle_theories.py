@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from proof_r1_formal.engine.lemmas import elimination, lemma_of_introduction, written
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence.lemmas import elimination, lemma_of_introduction, written
-from proof_r1_formal.evidence.signed import TRUTH_TABLES, Signed
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.signed import TRUTH_TABLES, Signed
+from proof_r1_formal.kernel.syntax import (
     And,
     App,
     Atom,
@@ -31,7 +31,7 @@ from proof_r1_formal.logic.syntax import (
     Xor,
     atom,
 )
-from proof_r1_formal.logic.transform import alpha_normal
+from proof_r1_formal.kernel.transform import alpha_normal
 from proof_r1_formal.render import isabelle
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.catalogue import FOLIO

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import assume, given, settings
 
 from proof_r1_formal.assistants.certificate import Certificate, CertifiedStep
+from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.term import Absurd, Contradiction, Instance, Proof, Repeat, Suppose, Witness
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import mangle
-from proof_r1_formal.logic.syntax import BOTTOM, ENTITY, And, ForAll, Implies, Var, atom, const
+from proof_r1_formal.kernel.checker import check
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import mangle
+from proof_r1_formal.kernel.syntax import BOTTOM, ENTITY, And, ForAll, Implies, Var, atom, const
+from proof_r1_formal.kernel.term import Absurd, Contradiction, Instance, Proof, Repeat, Suppose, Witness
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import Rule
-from proof_r1_formal.search.prover import search
 from proof_r1_formal.testing import strategies
+from proof_r1_formal.text.parse import parse_formula
 from tests.assistants.isar_certificates import (
     QUERIES,
     answer_theory,

@@ -18,20 +18,20 @@ from proof_r1_formal.assistants.kernel import KernelEvidence, entailment_theorem
 from proof_r1_formal.assistants.lean import AXIOMS, Judgement, LeanKernel, LeanTheorem, foreign_word
 from proof_r1_formal.assistants.lean_model import refutation
 from proof_r1_formal.assistants.theories import check_schemata, schema_theorem
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import ProofError, SignatureError, SolverError
-from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.term import Eliminate, Introduce, Proof
-from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import And, Connective, Formula, Iff, Implies, Not, Or, Xor, atom
-from proof_r1_formal.logic.transform import rename
+from proof_r1_formal.kernel.answer import Entailed, Refuted
+from proof_r1_formal.kernel.checker import check
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import And, Connective, Formula, Iff, Implies, Not, Or, Xor, atom
+from proof_r1_formal.kernel.term import Eliminate, Introduce, Proof
+from proof_r1_formal.kernel.transform import rename
 from proof_r1_formal.render.lean import schema_statement
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import Schema
-from proof_r1_formal.search.prover import search
-from proof_r1_formal.solvers.base import Entailed, Refuted
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
+from proof_r1_formal.text.parse import parse_formula
 from tests.builders import question
 
 pytestmark = pytest.mark.usefixtures("closed")

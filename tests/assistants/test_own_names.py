@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import Formula, Not, atom, const
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
-from proof_r1_formal.solvers.confirm import confirm
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
+from proof_r1_formal.kernel.confirm import confirm
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import Formula, Not, atom, const
 from proof_r1_formal.testing import strategies
+from proof_r1_formal.text.parse import parse_formula
 
 FRESH = EmbeddedSolver()
 Z3 = get_solver("z3")

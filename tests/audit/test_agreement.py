@@ -16,13 +16,13 @@ import pytest
 
 from proof_r1_formal.audit.labels import CONTRADICTORY, UNDECIDED, answer_by
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.logic.query import Query
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Solver
+from proof_r1_formal.kernel.confirm import confirm
+from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver
-from proof_r1_formal.solvers.confirm import confirm
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "agreement.md"
 

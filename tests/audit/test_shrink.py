@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proof_r1_formal.audit.shrink import shrink, smaller
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import BOTTOM, Atom, Exists, ForAll, Iff, Implies, Not, Or, Xor
-from proof_r1_formal.logic.transform import subformulas
-from proof_r1_formal.solvers.base import Entailed, Unknown, checked_signature
+from proof_r1_formal.kernel.answer import Entailed, Unknown, checked_signature
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import BOTTOM, Atom, Exists, ForAll, Iff, Implies, Not, Or, Xor
+from proof_r1_formal.kernel.transform import subformulas
 from proof_r1_formal.testing.strategies import queries
+from proof_r1_formal.text.show import show
 from tests.builders import ask
 from tests.finite import FiniteSolver
 

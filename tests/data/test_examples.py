@@ -7,10 +7,10 @@ from pathlib import Path
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import BOTTOM, Formula
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Entailed, Refuted
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.kernel.answer import Entailed, Refuted
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import BOTTOM, Formula
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 

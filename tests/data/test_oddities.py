@@ -17,9 +17,9 @@ from proof_r1_formal.data.completions import BadLine, Completion, Cost, read_com
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, Rejected, three_way_options
 from proof_r1_formal.errors import DataError
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.syntax import Formula, Not, atom, var
+from proof_r1_formal.kernel.syntax import Formula, Not, atom, var
 from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.text.parse import parse_formula
 
 GOAL = parse_formula("Smiles(bo)")
 PROVERQA = {

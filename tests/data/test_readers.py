@@ -16,10 +16,10 @@ from proof_r1_formal.data.completions import MAX_LINE, BadLine, Completion, read
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import Premise, Problem, ProblemSet, three_way_options
 from proof_r1_formal.errors import DataError
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.testing import strategies
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
 
 PROVERQA = {
     "id": 7,

@@ -11,14 +11,14 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.english import parse_english, sentences
 from proof_r1_formal.data.problem import Problem, ProblemSet
 from proof_r1_formal.data.wording import write_english
+from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.errors import DataError
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.transform import regrouped
+from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.transform import regrouped
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import TRAIN
-from proof_r1_formal.solvers.base import Entailed
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
+from proof_r1_formal.text.show import show
 
 THEORY = {
     "id": "T1_Q1",

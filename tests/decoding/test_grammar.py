@@ -20,14 +20,14 @@ from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.decoding.grammar import NESTING, After, CompletionGrammar, GrammarError, completion_grammar
 from proof_r1_formal.decoding.sampler import Decoder
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.trajectory import Proof, summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
 from tests.builders import problem
 from tests.decoding.conftest import EXAMPLES, Draw
 

@@ -17,10 +17,10 @@ from proof_r1_formal.generate import Generated, GeneratorSettings, generate_prob
 from proof_r1_formal.generate.comparison import comparison
 from proof_r1_formal.generate.diversity import Statistics, is_shallow, pattern, structural_key
 from proof_r1_formal.generate.problems import draw_problem
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import Formula, Implies, Not
-from proof_r1_formal.logic.transform import rename
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import Formula, Implies, Not
+from proof_r1_formal.kernel.transform import rename
+from proof_r1_formal.text.parse import parse_formula
 
 drawn = st.integers(0, 10**6).map(lambda index: draw_problem(GeneratorSettings(seed=13), index))
 

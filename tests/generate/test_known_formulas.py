@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.oracle import SolverOracle
 from proof_r1_formal.generate.classes import SOLVER_STEPS, Classes
 from proof_r1_formal.generate.openings import Spines
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.syntax import And, Atom, Implies, Not, conjunction
+from proof_r1_formal.kernel.syntax import And, Atom, Implies, Not, conjunction
 from proof_r1_formal.rules.spine import Element
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.oracle import SolverOracle
+from proof_r1_formal.text.parse import parse_formula
 
 
 def test_equivalent_formulas_share_a_number() -> None:

@@ -21,6 +21,9 @@ from proof_r1_formal.commands import problems as command
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import FALSE, GOAL_UNCERTAIN, THREE_WAY, TRUE, UNCERTAIN
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.engine.oracle import SolverOracle
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.generate import Generated, GeneratorSettings, Proved, Prover, Uncertain, generate_problems
 from proof_r1_formal.generate import problems as generator
@@ -29,18 +32,15 @@ from proof_r1_formal.generate.diversity import is_shallow
 from proof_r1_formal.generate.problems import STEPS, System, draw_problem
 from proof_r1_formal.generate.skeleton import steps_of
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VOCABULARY, Vocabulary
-from proof_r1_formal.logic.model import evaluate
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import Formula, Not
+from proof_r1_formal.kernel.answer import Refuted
+from proof_r1_formal.kernel.model import evaluate
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import Formula, Not
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import catalogue
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Refuted
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.oracle import SolverOracle
+from proof_r1_formal.text.parse import parse_formula
 
 SYSTEMS: tuple[System, ...] = ("train", "folio")
 
@@ -234,7 +234,7 @@ _DIGEST = """
 import hashlib
 from itertools import islice
 import msgspec
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
+from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.generate import GeneratorSettings, generate_problems
 from proof_r1_formal.generate.problems import encode_evidence
 digest = hashlib.sha256()

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from proof_r1_formal import verify
 from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, three_way_options
-from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.metrics.evaluation import evaluate_metrics
 from proof_r1_formal.metrics.measures import INVALID_RULE, Exclusion, Measure, Metrics, RuleCounts, StepOutcome
 from proof_r1_formal.metrics.metrics_tables import metrics_tables
@@ -27,7 +27,7 @@ from proof_r1_formal.metrics.tables import to_csv, to_json, to_latex, to_markdow
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.answer import answer_findings, is_verified
 from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
-from proof_r1_formal.solvers.base import Refuted
+from proof_r1_formal.text.parse import parse_formula
 
 RULE = "IMPLICATION_ELIMINATION"
 TRUE = three_way_options(parse_formula("A"))[0]

@@ -18,7 +18,8 @@ from proof_r1_formal import TRAIN, Premise, Problem, ReferenceStep, get_solver, 
 from proof_r1_formal.data.problem import Option
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.generate import summary
-from proof_r1_formal.logic.query import Query
+from proof_r1_formal.kernel.answer import Answer
+from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.models.agents import Agent
 from proof_r1_formal.models.agents.answers import MAX_FAILURES, json_object
 from proof_r1_formal.models.agents.direct import Direct
@@ -28,7 +29,6 @@ from proof_r1_formal.models.chat import CallError, Message, Reply, Sampling
 from proof_r1_formal.models.journal import Journal
 from proof_r1_formal.models.runner import Done, Task, run
 from proof_r1_formal.proof.action import read_completion
-from proof_r1_formal.solvers.base import Answer
 from tests.patience import PATIENCE
 
 SAMPLING = Sampling()

@@ -26,7 +26,7 @@ from proof_r1_formal import (
     three_way_options,
 )
 from proof_r1_formal.generate import Thinking, summary
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.models.paper_prompt import option_statement, paper_contract, paper_question
 from proof_r1_formal.models.prompts import chat_prompt, contract, messages, question
 from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, read_completion

@@ -20,10 +20,10 @@ from proof_r1_formal.cli import app
 from proof_r1_formal.data.failures import read_failures
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.generate import completion
-from proof_r1_formal.logic.show import show
 from proof_r1_formal.models import runner
 from proof_r1_formal.models.chat import ModelError
 from proof_r1_formal.models.prompts import question
+from proof_r1_formal.text.show import show
 from tests.models.scripted import Act, Body, Handler, Script, saying, serving
 from tests.patience import PATIENCE
 

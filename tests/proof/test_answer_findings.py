@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from proof_r1_formal.data.problem import GOAL_TRUE, GOAL_UNCERTAIN, Option, Problem, three_way_options
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
+from proof_r1_formal.engine.oracle import SolverOracle
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.proof.answer import Openness, answer_findings, binding_findings, is_verified, states
 from proof_r1_formal.proof.report import Code, Finding, StepReport
-from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
-from proof_r1_formal.solvers.oracle import SolverOracle
+from proof_r1_formal.text.parse import parse_formula
 
 GOAL, _, OPEN = three_way_options(parse_formula("∀x P(x)"))
 OPEN_QUESTION = Unknown(Reason.BUDGET, "Z3 used its 200000 steps")

@@ -10,9 +10,9 @@ import json
 import pytest
 
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
-from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.text.parse import parse_formula
 from tests.builders import verdicts
 
 IE, CI = "IMPLICATION_ELIMINATION", "CONJUNCTION_INTRODUCTION"

@@ -17,15 +17,15 @@ from proof_r1_formal.assistants.lean import LeanKernel, foreign_word
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import Atom, Formula, const
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import Atom, Formula, const
 from proof_r1_formal.proof.certify import certify, certify_many
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import lean as render
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Entailed
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 VERIFIER = Verifier()

@@ -15,14 +15,14 @@ from proof_r1_formal.assistants.certificate import Certificate
 from proof_r1_formal.assistants.lean import LeanKernel, LeanTheorem
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import mangle
-from proof_r1_formal.logic.syntax import TOP, Formula, Not
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.kernel.answer import Refuted, is_countermodel
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import mangle
+from proof_r1_formal.kernel.syntax import TOP, Formula, Not
 from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import lean as render
-from proof_r1_formal.solvers.base import Refuted, is_countermodel
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from tests.proof.test_certify import ROOT, read_traces
 
 SOLVER = EmbeddedSolver()

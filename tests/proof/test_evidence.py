@@ -9,18 +9,18 @@ import pytest
 from proof_r1_formal.assistants.kernel import KernelEvidence
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.errors import CatalogueError, SolverError
-from proof_r1_formal.evidence.term import Repeat
-from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import ENTITY
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Solver
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import ENTITY
+from proof_r1_formal.kernel.term import Repeat
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted, Solver
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
+from proof_r1_formal.text.parse import parse_formula
 
 PREMISES = ("∀x (cat(x) → animal(x))", "cat(tom)", "dog(rex)", "dog(rex) → loud(rex)")
 CASE = Problem(

@@ -16,10 +16,11 @@ from proof_r1_formal.audit.local_check import local_checks
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import FunctionType, Signature
-from proof_r1_formal.logic.syntax import ENTITY
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.kernel.answer import Entailed, Refuted, is_countermodel
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import FunctionType, Signature
+from proof_r1_formal.kernel.syntax import ENTITY
 from proof_r1_formal.proof.certify import certify, certify_many
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import isabelle, smtlib, tptp
@@ -27,8 +28,7 @@ from proof_r1_formal.render import lean as lean_text
 from proof_r1_formal.report.bundle import bundle, encode
 from proof_r1_formal.report.fitch import fitch
 from proof_r1_formal.report.page import page
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Entailed, Refuted, is_countermodel
+from proof_r1_formal.text.parse import parse_formula
 
 PROGRAM = Path(__file__).parents[2] / "check_bundle.py"
 PREMISES = ("∀x (Tiger(x) → Cat(x))", "Tiger(Tiger)", "Cat(Tiger) → Rome")

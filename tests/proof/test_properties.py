@@ -20,12 +20,14 @@ from proof_r1_formal.assistants.certificate import Certificate
 from proof_r1_formal.assistants.lean import LeanKernel, LeanTheorem
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Option, Premise, Problem
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.oracle import SolverOracle
 from proof_r1_formal.errors import CatalogueError
-from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import FunctionType, Signature
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.answer import Entailed, Refuted, is_countermodel
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import FunctionType, Signature
+from proof_r1_formal.kernel.syntax import (
     ENTITY,
     And,
     Atom,
@@ -42,7 +44,7 @@ from proof_r1_formal.logic.syntax import (
     Var,
     Xor,
 )
-from proof_r1_formal.logic.transform import alpha_equivalent, rename, substitute
+from proof_r1_formal.kernel.transform import alpha_equivalent, rename, substitute
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.certify import certify
@@ -53,13 +55,11 @@ from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.manifest import unproved
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Example, Rule, Schema
 from proof_r1_formal.rules.theorems import theorem
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Entailed, Refuted, is_countermodel
-from proof_r1_formal.solvers.oracle import SolverOracle
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
 from proof_r1_formal.testing.completions import any_text, completions, layouts
 from proof_r1_formal.testing.corruptions import FINDINGS, Corrupted, Corruption, corrupted_attempts
 from proof_r1_formal.testing.strategies import formulas, plain_names, schemata
+from proof_r1_formal.text.parse import parse_formula
 from tests.builders import codes, verdicts
 
 SMALL = Signature(

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import proof_r1_formal.proof.session
 from proof_r1_formal.data import read_problems
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.pattern import Lambda
-from proof_r1_formal.logic.syntax import atom, var
+from proof_r1_formal.engine.oracle import QUESTION
+from proof_r1_formal.kernel.confirm import confirm
+from proof_r1_formal.kernel.pattern import Lambda
+from proof_r1_formal.kernel.syntax import atom, var
 from proof_r1_formal.proof.action import Action, read_action, read_completion
 from proof_r1_formal.proof.judge import Judge, _rule_report
 from proof_r1_formal.proof.report import Code, TraceReport, encode
@@ -23,10 +24,9 @@ from proof_r1_formal.proof.session import VerifierSession
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.check import Match
-from proof_r1_formal.solvers.confirm import confirm
-from proof_r1_formal.solvers.oracle import QUESTION
 from proof_r1_formal.testing.completions import any_text
 from proof_r1_formal.testing.corruptions import Corrupted, corrupted_attempts
+from proof_r1_formal.text.parse import parse_formula
 from tests.builders import problem
 
 VERIFIER = Verifier(rules=FOLIO)

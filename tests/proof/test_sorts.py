@@ -11,21 +11,21 @@ from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.audit.local_check import local_checks
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.serial import from_data, to_data
-from proof_r1_formal.logic.signature import FunctionType, Signature
-from proof_r1_formal.logic.symbols import symbols
-from proof_r1_formal.logic.syntax import ENTITY, Formula, Implies
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.kernel.answer import Refuted
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.serial import from_data, to_data
+from proof_r1_formal.kernel.signature import FunctionType, Signature
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import ENTITY, Formula, Implies
 from proof_r1_formal.proof.certify import certify, certify_many
 from proof_r1_formal.proof.report import Code
 from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode
 from proof_r1_formal.rules.catalogue import FOLIO
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Refuted
 from proof_r1_formal.testing.attempts import Attempt, Step, valid_attempts
+from proof_r1_formal.text.parse import parse_formula
 
 VERIFIER = Verifier(rules=FOLIO)
 Z3 = get_solver("z3")

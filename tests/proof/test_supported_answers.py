@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
-from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import BOTTOM, ENTITY, Iff
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.engine.oracle import Metered
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import BOTTOM, ENTITY, Iff
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.solvers.base import Answer, Entailed, Refuted
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.oracle import Metered
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
 from tests.builders import completion, problem
 
 GB = "GOAL_BINDING"
@@ -62,6 +62,15 @@ def test_a_step_on_a_solvers_word_is_not_verified() -> None:
     assert (report.verified, report.rule_verified, report.unsupported) == (False, False, 1)
     (finding,) = report.findings
     assert (finding.code, finding.dependencies) == (Code.UNSUPPORTED_STEP, ("h_goal_true",))
+
+
+def test_an_instance_without_a_proof_has_no_full_signal() -> None:
+    """The rule alone would match, but the step is entailed without evidence, so the rule gives no verdict."""
+    case = problem("P(a) → F(a)", "P(a)", goal="F(a)")
+    verifier = Verifier(Proofless("F"))
+    (step,) = verifier.verify(case, completion(("s1", ["h1", "h2"], "F(a)", "IMPLICATION_ELIMINATION"))).actions
+    assert (step.semantic, step.rule, step.signal, step.evidence) == (True, False, 0.3, "unsupported")
+    assert Code.RULE_UNDECIDED in {finding.code for finding in step.findings}
 
 
 def test_a_binding_on_a_solvers_word_binds_nothing() -> None:

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import ProblemSet
+from proof_r1_formal.engine import get_solver
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
+from proof_r1_formal.kernel.answer import Entailed, Refuted
+from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.proof.batch import Settings, verify, verify_many
 from proof_r1_formal.proof.report import Code, Finding, RuleReport, decode, encode
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Entailed, Refuted
+from proof_r1_formal.text.parse import parse_formula
 from tests.builders import codes, completion, problem
 from tests.proof.short_traces import CE, CI, GB, VERIFIER, run
 

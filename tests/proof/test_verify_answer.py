@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from proof_r1_formal.logic.model import Structure
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import ENTITY
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import ENTITY
 from proof_r1_formal.proof.report import Code, decode, encode
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.solvers.base import Answer, Entailed, Reason, Refuted, Unknown
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
 from tests.builders import codes, completion, problem
 from tests.proof.short_traces import CE, GB, VERIFIER, run
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 import proof_r1_formal.proof.session
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import _NODES, drop_unused
+from proof_r1_formal.engine.embedded import FALLBACK, QUICK
+from proof_r1_formal.engine.oracle import QUESTION
+from proof_r1_formal.engine.prover import BUDGET
+from proof_r1_formal.engine.z3 import RLIMIT_PER_STEP
+from proof_r1_formal.kernel.answer import Answer, Reason, Unknown
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import _NODES, drop_unused
 from proof_r1_formal.proof.judge import CHECK_STEPS
 from proof_r1_formal.proof.report import Code, Finding
 from proof_r1_formal.proof.session import TRACE_STEPS
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.search.prover import BUDGET
-from proof_r1_formal.solvers.base import Answer, Reason, Unknown
-from proof_r1_formal.solvers.embedded import FALLBACK, QUICK
-from proof_r1_formal.solvers.oracle import QUESTION
-from proof_r1_formal.solvers.z3 import RLIMIT_PER_STEP
 from tests.builders import codes, completion, problem
 from tests.proof.short_traces import CE, CI, GB, VERIFIER, run
 

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proof_r1_formal.errors import SignatureError
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import FunctionType, Signature, mangle
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import FunctionType, Signature, mangle
+from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     ENTITY,
     TOP,
@@ -35,9 +34,10 @@ from proof_r1_formal.logic.syntax import (
     atom,
     const,
 )
-from proof_r1_formal.logic.transform import alpha_normal
+from proof_r1_formal.kernel.transform import alpha_normal
 from proof_r1_formal.render.isabelle import countermodel_theory, formula_text, proved, query_theory, variable_name
 from proof_r1_formal.testing import strategies
+from proof_r1_formal.text.parse import parse_formula
 from tests.names import unmangle
 
 hostile_signatures = strategies.signatures(symbols=strategies.names())

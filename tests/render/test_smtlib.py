@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proof_r1_formal.errors import ParseError, SignatureError
-from proof_r1_formal.logic.model import Element, Structure, evaluate
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.signature import Signature
-from proof_r1_formal.logic.syntax import BOTTOM, TOP, Eq, Exists, ForAll, Formula, Not, Var, atom, const
+from proof_r1_formal.kernel.model import Element, Structure, evaluate
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import BOTTOM, TOP, Eq, Exists, ForAll, Formula, Not, Var, atom, const
 from proof_r1_formal.render.smtlib import declarations, logic_of, script, term
 from proof_r1_formal.testing import strategies
+from proof_r1_formal.text.parse import parse_formula
 from tests.names import unmangle
 
 Expression: TypeAlias = "str | list[Expression]"

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.errors import SignatureError
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.signature import FunctionType, Signature
-from proof_r1_formal.logic.syntax import (
+from proof_r1_formal.kernel.answer import Entailed, Refuted
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import FunctionType, Signature
+from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     ENTITY,
     TOP,
@@ -36,8 +36,8 @@ from proof_r1_formal.logic.syntax import (
     const,
 )
 from proof_r1_formal.render.tptp import formula_text, problem, variable_name
-from proof_r1_formal.solvers.base import Entailed, Refuted
 from proof_r1_formal.testing import strategies
+from proof_r1_formal.text.parse import parse_formula
 from tests.finite import FiniteSolver
 from tests.names import unmangle
 from tests.patience import PATIENCE

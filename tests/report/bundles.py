@@ -12,15 +12,14 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofError, ProofR1Error, StructureError
-from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.serial import proof_from_data, structure_from_data
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.serial import from_data
-from proof_r1_formal.logic.syntax import BOTTOM, Iff, Not
+from proof_r1_formal.kernel.answer import is_countermodel
+from proof_r1_formal.kernel.checker import check
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.serial import from_data, proof_from_data, structure_from_data
+from proof_r1_formal.kernel.syntax import BOTTOM, Iff, Not
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode
-from proof_r1_formal.solvers.base import is_countermodel
+from proof_r1_formal.text.parse import parse_formula
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "check_bundle.py"

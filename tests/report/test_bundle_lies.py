@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from proof_r1_formal.data.problem import Option, Premise, Problem
-from proof_r1_formal.logic.serial import from_data
+from proof_r1_formal.kernel.serial import from_data
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO

@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import pytest
 
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import Formula, Implies
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.engine.prover import search
+from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import Formula, Implies
 from proof_r1_formal.report.fitch import Row, fitch
-from proof_r1_formal.search.prover import search
-from proof_r1_formal.solvers.base import Entailed
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
+from proof_r1_formal.text.parse import parse_formula
 
 STEPS = [
     (("∀x (A(x) ∨ B(x) → C(x))", "∃x A(x)"), "∃x C(x)"),

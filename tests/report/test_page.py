@@ -22,15 +22,15 @@ from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
+from proof_r1_formal.kernel.answer import Answer
+from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.proof.batch import verified_by
 from proof_r1_formal.proof.inquiry import INQUIRY_STEPS
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.page import CHUNK, page
 from proof_r1_formal.resources import resource
-from proof_r1_formal.solvers.base import Answer
+from proof_r1_formal.text.parse import parse_formula
 from tests.builders import GROUPS, Metering, action
 from tests.patience import PATIENCE
 

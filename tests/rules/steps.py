@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.syntax import Formula
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.oracle import SolverOracle
+from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.check import RuleResult, check_rule
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.oracle import SolverOracle
+from proof_r1_formal.text.parse import parse_formula
 
 ORACLE, TABLES = SolverOracle(get_solver("z3")), SolverOracle(get_solver("embedded"), tables=True)
 

@@ -6,14 +6,14 @@ import pytest
 
 from proof_r1_formal.assistants.kernel import entailment_theorem
 from proof_r1_formal.assistants.lean import LeanKernel
-from proof_r1_formal.evidence.checker import check as check_proof
-from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.checker import check as check_proof
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import Match, NoMatch, check_rule
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import Condition, Example, Rule, schema
 from proof_r1_formal.rules.theorems import instance_proof
-from proof_r1_formal.solvers.base import Entailed
+from proof_r1_formal.text.parse import parse_formula
 from tests.rules.steps import ORACLE, SHORT, TABLES, check, read
 
 

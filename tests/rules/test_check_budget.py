@@ -6,11 +6,11 @@ import gc
 
 import pytest
 
-from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.engine.oracle import Metered, SolverOracle
 from proof_r1_formal.rules import spine
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import CHECK_BUDGET, Match, NoMatch, Undecided, check_rule
-from proof_r1_formal.solvers.oracle import Metered, SolverOracle
+from proof_r1_formal.text.parse import parse_formula
 from tests.builders import Silent
 from tests.rules.steps import ORACLE, SHORT, check, read
 

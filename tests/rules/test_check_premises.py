@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.pattern import instance
+from proof_r1_formal.kernel.pattern import instance
 from proof_r1_formal.rules.check import Match
+from proof_r1_formal.text.parse import parse_formula
 from tests.rules.steps import check
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.syntax import Formula
-from proof_r1_formal.logic.transform import regrouped
+from proof_r1_formal.kernel.syntax import Formula
+from proof_r1_formal.kernel.transform import regrouped
 from proof_r1_formal.rules.forms import conjunctive_parts, covered, normal_form, stated
+from proof_r1_formal.text.parse import parse_formula
 
 STATED = [
     ("A ⊕ B", "A; ¬B", {"sums"}, True),

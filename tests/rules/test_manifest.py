@@ -12,13 +12,13 @@ from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.theories import check_schemata, manifest_bytes, manifest_of, theory_hash
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.errors import CatalogueError, DataError
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.syntax import And, Atom, Bottom, Eq, Exists, ForAll, Formula, Implies, Not, Or, Top
+from proof_r1_formal.kernel.syntax import And, Atom, Bottom, Eq, Exists, ForAll, Formula, Implies, Not, Or, Top
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules import schema as schemata
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.manifest import manifest_path, read_manifest, unproved
 from proof_r1_formal.rules.schema import Catalogue, Schema
+from proof_r1_formal.text.parse import parse_formula
 
 
 def with_schema(catalogue: Catalogue, changed: Schema) -> Catalogue:

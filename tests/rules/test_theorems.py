@@ -6,16 +6,16 @@ import pytest
 from msgspec import structs
 
 from proof_r1_formal.assistants.kernel import entailment_theorem
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.engine.oracle import SolverOracle
 from proof_r1_formal.errors import CatalogueError, ProofError
-from proof_r1_formal.evidence.checker import check
-from proof_r1_formal.evidence.term import Apply
-from proof_r1_formal.logic.parse import parse_formula
+from proof_r1_formal.kernel.checker import check
+from proof_r1_formal.kernel.term import Apply
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.check import Match, check_rule
 from proof_r1_formal.rules.schema import Rule, Schema, schema
 from proof_r1_formal.rules.theorems import instance_proof, theorem
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.oracle import SolverOracle
+from proof_r1_formal.text.parse import parse_formula
 
 ORACLE = SolverOracle(EmbeddedSolver(), tables=True)
 SCHEMATA = [each for rule in FOLIO.rules for each in rule.schemata]

@@ -11,17 +11,16 @@ from hypothesis import strategies as st
 
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import Iff
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.kernel.answer import Answer, Entailed
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import Iff
 from proof_r1_formal.metrics.measures import INVALID_RULE
 from proof_r1_formal.proof.inquiry import INQUIRY_STEPS
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING
-from proof_r1_formal.solvers.base import Answer, Entailed
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
 from proof_r1_formal.study.diagnosis import (
     Alternative,
     Diagnosis,
@@ -33,6 +32,7 @@ from proof_r1_formal.study.diagnosis import (
 )
 from proof_r1_formal.study.verdicts import examine, examine_many
 from proof_r1_formal.testing.attempts import Attempt, valid_attempts, written
+from proof_r1_formal.text.parse import parse_formula
 from tests.builders import GROUPS, Metering, action
 from tests.builders import problem as built
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal.data import read_problems
+from proof_r1_formal.engine import get_solver
 from proof_r1_formal.generate.synthesize import Prover
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.solvers import get_solver
 from proof_r1_formal.study.paper_splits import PUBLISHED, Choice, Rule, Selector, counts
 
 THREE = ["A) True", "B) False", "C) Uncertain"]

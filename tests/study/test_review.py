@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
-from proof_r1_formal.logic.parse import parse_formula
 from proof_r1_formal.metrics.tables import to_markdown
 from proof_r1_formal.models.chat import CallError, Message, Reply, Sampling
 from proof_r1_formal.models.journal import Journal
@@ -34,6 +33,7 @@ from proof_r1_formal.study.review import (
     reviewable,
     stratified,
 )
+from proof_r1_formal.text.parse import parse_formula
 
 PREMISES = ("wet(lawn) → slow(race)", "wet(lawn)", "slow(race) → late(cup)")
 PROBLEM = Problem(

@@ -7,11 +7,11 @@ from typing import Any, TypeAlias, get_args
 
 import pytest
 
-from proof_r1_formal.evidence import checker
-from proof_r1_formal.evidence.signed import TRUTH_TABLES
-from proof_r1_formal.evidence.term import Line
-from proof_r1_formal.logic.pattern import Lambda
-from proof_r1_formal.logic.syntax import Implies, Or, Xor
+from proof_r1_formal.kernel import checker
+from proof_r1_formal.kernel.pattern import Lambda
+from proof_r1_formal.kernel.signed import TRUTH_TABLES
+from proof_r1_formal.kernel.syntax import Implies, Or, Xor
+from proof_r1_formal.kernel.term import Line
 from proof_r1_formal.testing import attack
 from proof_r1_formal.testing.attack import CHUNK, Attack, Findings, SecondChecker
 from proof_r1_formal.testing.hostile import capturing_instance

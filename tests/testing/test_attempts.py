@@ -18,20 +18,20 @@ from hypothesis.errors import DeadlineExceeded, FailedHealthCheck
 from hypothesis.internal.conjecture import engine
 
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.signature import FunctionType, Signature
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.kernel.answer import Answer, Entailed
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.proof.action import Action, read_completion
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Rule, Schema
-from proof_r1_formal.solvers import get_solver
-from proof_r1_formal.solvers.base import Answer, Entailed
 from proof_r1_formal.testing.attempts import Attempt, problems, valid_attempts
 from proof_r1_formal.testing.completions import completions, layouts
 from proof_r1_formal.testing.corruptions import Corrupted, Corruption, corrupted_attempts
 from proof_r1_formal.testing.strategies import hostile_names, schemata, signatures
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "testing.md"
 

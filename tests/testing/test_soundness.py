@@ -12,20 +12,20 @@ import pytest
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions, write_completions
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.engine.oracle import SolverOracle
 from proof_r1_formal.errors import CatalogueError, DataError, SignatureError
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import And, Formula, Implies, Or
-from proof_r1_formal.logic.transform import operands
+from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.syntax import And, Formula, Implies, Or
+from proof_r1_formal.kernel.transform import operands
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
-from proof_r1_formal.solvers.base import Entailed
-from proof_r1_formal.solvers.embedded import EmbeddedSolver
-from proof_r1_formal.solvers.oracle import SolverOracle
 from proof_r1_formal.testing.generate import Generator, Step
 from proof_r1_formal.testing.non_instances import non_instances
 from proof_r1_formal.testing.soundness import CHUNK, Harness, RuleCheck, total, write_reproducers
+from proof_r1_formal.text.show import show
 
 UNSOUND = {
     "affirming the consequent": ("A → B", "B", "A"),

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from proof_r1_formal.credit.methods import METHODS
+from proof_r1_formal.credit.terms import CreditSettings
 from training.config import Config, ConfigError, read_config, write_config
-from training.credit import CreditSettings
-from training.methods import METHODS
 
 CONFIGS = Path(__file__).resolve().parents[2] / "training" / "configs"
 PAPER = CONFIGS / "paper.yaml"

@@ -13,10 +13,10 @@ import msgspec
 import pytest
 
 from proof_r1_formal import Completion, Problem, ReferenceStep, Settings, TraceReport
+from proof_r1_formal.credit.terms import is_leap, padding, useless
 from proof_r1_formal.data.completions import read_completions
 from proof_r1_formal.generate import generate_problems, summary
 from training.config import with_overrides
-from training.credit import is_leap, padding, useless
 from training.experiments.gaming_tables import CURVES, differences, page, panels
 from training.experiments.longer import WARM_UP
 from training.experiments.longer_plan import draws, read_study

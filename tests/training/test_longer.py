@@ -13,10 +13,10 @@ import pytest
 from msgspec import structs
 
 from proof_r1_formal import ProofR1Error, Settings, read_problems
+from proof_r1_formal.credit.terms import padding
 from proof_r1_formal.generate import summary
 from proof_r1_formal.generate.diversity import structural_key
 from training.config import ConfigError, with_overrides
-from training.credit import padding
 from training.experiments.longer import WARM_UP, run, tuned_rate
 from training.experiments.longer_plan import HELD_OUT, SCORED, VOCABULARY, Sizes, Study, Tuning, draws, read_study
 from training.experiments.longer_tables import (

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal import FOLIO, ReferenceStep
+from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
+from proof_r1_formal.credit.pieces import TokenText
+from proof_r1_formal.credit.presets import PRESETS, standing
+from proof_r1_formal.credit.terms import CreditSettings, PresetName
 from training import reward_search
-from training.credit import CreditSettings, PresetName
 from training.edits import Draft, edits
-from training.methods import METHODS, credit_batch, rollout_of
-from training.pieces import TokenText
-from training.presets import PRESETS, standing
 from training.reward_search import (
     ANSWER,
     CLEVER,

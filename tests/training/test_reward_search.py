@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from proof_r1_formal import FOLIO, TraceReport, Verifier, get_solver, parse_formula
 from proof_r1_formal.audit.local_check import local_checks
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.syntax import Iff
-from proof_r1_formal.solvers.base import Entailed
-from training.align import NOBODY, Alignment
-from training.credit import CreditSettings, PresetName, group_relative
+from proof_r1_formal.credit.align import NOBODY, Alignment
+from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
+from proof_r1_formal.credit.presets import PRESETS, UNPROVED, standing
+from proof_r1_formal.credit.terms import CreditSettings, PresetName, group_relative
+from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import Iff
 from training.edits import edits
-from training.methods import METHODS, credit_batch, rollout_of
-from training.presets import PRESETS, UNPROVED, standing
 from training.reward_search import (
     GROUP,
     HONEST,
@@ -67,7 +67,7 @@ def test_the_search_finds_a_planted_fault(monkeypatch: pytest.MonkeyPatch) -> No
     def gullible(report: TraceReport) -> float:
         return 1.0 if report.answer_correct else 0.1
 
-    monkeypatch.setattr("training.presets.standing", gullible)
+    monkeypatch.setattr("proof_r1_formal.credit.presets.standing", gullible)
     (one,) = search(Kind.WRONG, ("hardened",))
     assert one.gain > 1.0
 
@@ -78,7 +78,7 @@ def test_the_search_finds_a_total_that_no_token_carries(monkeypatch: pytest.Monk
     def nobody(tokens: int, actions: int) -> Alignment:
         return Alignment((NOBODY,) * tokens, (0,) * actions)
 
-    monkeypatch.setattr("training.methods.whole", nobody)
+    monkeypatch.setattr("proof_r1_formal.credit.methods.whole", nobody)
     presets: tuple[Literal["hardened", "shared"], ...] = ("hardened", "shared")
     assert all(one.gain > 1.0 for one in search(Kind.WRONG, presets))
     thoughts, _, _ = HONEST[Kind.WRONG].completion.partition("\n")
@@ -88,7 +88,7 @@ def test_the_search_finds_a_total_that_no_token_carries(monkeypatch: pytest.Monk
         assert gain(thoughts, Kind.WRONG, credit, first_batch(credit)) > 1.0
         monkeypatch.undo()
         assert gain(thoughts, Kind.WRONG, credit, first_batch(credit)) <= 0.0
-        monkeypatch.setattr("training.methods.whole", nobody)
+        monkeypatch.setattr("proof_r1_formal.credit.methods.whole", nobody)
 
 
 FRAGMENTS = (

@@ -58,7 +58,7 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", tag_fiel
         useless: mean number of those that pass all four checks; 0 in older logs.
         error_global, error_by_rule: error of one baseline of signals, and of one per rule, cross-validated over the
             problems of the step (``training.centring``); 0 in older logs.
-        leaps: share whose step to the answer is itself a wrong one (``training.credit.is_leap``); 0 in older logs.
+        leaps: share whose step to the answer is itself a wrong one (``credit.terms.is_leap``); 0 in older logs.
         mapped, unmapped: number of actions with tokens, and without.
         units: N_B, the divisor of the loss if all rollouts were one mini-batch.
         positive, negative: sums of the positive and of the negative advantages of all tokens.

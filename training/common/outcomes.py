@@ -14,13 +14,13 @@ from statistics import fmean
 import msgspec
 
 from proof_r1_formal import Problem, evaluate_metrics
+from proof_r1_formal.credit.methods import BatchCredit, Imitation, Method, PerAction, Rollout, WholeTrajectory, divisor
+from proof_r1_formal.credit.terms import Baselines, is_eligible, is_leap, padding, useless
 from proof_r1_formal.metrics.measures import Measure
 from proof_r1_formal.outputs import check_folder, output
 from training.centring import Signal, centring
 from training.common.logs import Seconds, StepRecord
 from training.common.verification import Checked
-from training.credit import Baselines, is_eligible, is_leap, padding, useless
-from training.methods import BatchCredit, Imitation, Method, PerAction, Rollout, WholeTrajectory, divisor
 
 SIGNALS = (0.0, 0.1, 0.3, 1.0)
 """What a signal can be."""

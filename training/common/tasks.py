@@ -22,10 +22,10 @@ from proof_r1_formal import (
     read_problems,
 )
 from proof_r1_formal.generate import completion, summary
-from proof_r1_formal.logic.show import show
 from proof_r1_formal.models.chat import Message
 from proof_r1_formal.models.paper_prompt import option_statement
 from proof_r1_formal.models.prompts import PromptSet, chat_prompt, messages, question, short_question
+from proof_r1_formal.text.show import show
 from training.common.display import Display
 from training.config import Config, Data
 

@@ -15,6 +15,8 @@ from msgspec import structs
 from peft import load_peft_weights, set_peft_model_state_dict
 
 from proof_r1_formal import Completion, Problem, ProofR1Error, Settings, catalogue, read_completions
+from proof_r1_formal.credit.methods import METHODS, credit_batch, divisor, rollout_of
+from proof_r1_formal.credit.terms import Baselines
 from proof_r1_formal.data.completions import write_completions
 from training.centring import Signal
 from training.common.logs import StepRecord, read_log
@@ -22,13 +24,11 @@ from training.common.order import chunks
 from training.common.start import starting_model
 from training.common.tasks import make_tasks
 from training.config import Config
-from training.credit import Baselines
 from training.gradients import CreditedRollout
 from training.local.chance import generator_of, seed_of
 from training.local.forward import Example
 from training.local.model import Policy, load_policy
 from training.local.sampling import Sampling, sample
-from training.methods import METHODS, credit_batch, divisor, rollout_of
 
 
 def signals_of(files: Iterable[Path], problems: Mapping[str, Problem], config: Config) -> list[list[Signal]]:

@@ -18,11 +18,11 @@ from proof_r1_formal.data.problem import FALSE, TRUE
 from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
 from proof_r1_formal.generate.diversity import structural_key
 from proof_r1_formal.generate.vocabulary import Vocabulary
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import Formula
-from proof_r1_formal.logic.transform import rename
+from proof_r1_formal.kernel.syntax import Formula
+from proof_r1_formal.kernel.transform import rename
 from proof_r1_formal.models.prompts import short_question
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
 from training.experiments.plan import HELD_OUT, SEEN, Draw
 from training.experiments.slips import sloppy
 from training.experiments.useless import with_useless_steps

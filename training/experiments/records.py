@@ -14,11 +14,11 @@ from statistics import fmean
 import msgspec
 
 from proof_r1_formal import Problem, ProofR1Error, Settings, Verifier, read_problems
+from proof_r1_formal.credit.terms import is_leap, padding, useless
 from proof_r1_formal.metrics.measures import Measure
 from proof_r1_formal.metrics.outcomes import output_row
 from training.common.logs import StepRecord, read_log
 from training.config import Config
-from training.credit import is_leap, padding, useless
 from training.experiments.longer_plan import SCORED, Sizes
 from training.experiments.runs import Answer, answers, trained_policy
 from training.experiments.useless import droppable
@@ -58,7 +58,7 @@ class Outputs(msgspec.Struct, frozen=True, kw_only=True):
         actions, padding: all actions; entailed ones on which no checked proof of the answer rests.
         tokens: of the completions.
         useless: actions of ``padding`` that pass all four checks; empty in older records, like those below.
-        leaps: answers for which ``training.credit.is_leap`` is true.
+        leaps: answers for which ``proof_r1_formal.credit.terms.is_leap`` is true.
         droppable, droppable_of: steps that right answers can do without, used ones among them, and the number of these
             answers, see :func:`training.experiments.useless.droppable`.
         outside: actions outside the declared closure of the answer; all actions if there is no answer.

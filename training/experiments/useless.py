@@ -13,7 +13,7 @@ from random import Random
 
 from proof_r1_formal import Problem, ReferenceStep, TraceReport, Verifier, parse_formula, show
 from proof_r1_formal.generate import summary
-from proof_r1_formal.logic.syntax import And, Atom, Formula, Not
+from proof_r1_formal.kernel.syntax import And, Atom, Formula, Not
 from training.edits import without
 from training.experiments.slips import Proof, numbered
 

@@ -1,7 +1,7 @@
 """The local engine: rollouts, verification, credit and updates in one process, on a CPU or one GPU.
 
 ``trainer`` is the loop. ``reinforcement`` makes a step of it: it samples (``sampling``), has completions verified by
-other processes meanwhile (``common.verification``), credits them (``training.methods``) and updates the weights
+other processes meanwhile (``common.verification``), credits them (``credit.methods``) and updates the weights
 (``update``). ``imitation`` makes one of demonstrations. ``evaluation`` scores, and ``checkpoint`` stores the state of a
 run.
 

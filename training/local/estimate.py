@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 import torch
 
+from proof_r1_formal.credit.methods import METHODS, Imitation
 from training.common.display import Display
 from training.common.sizes import shape, sizes
 from training.common.start import make_model
@@ -23,7 +24,6 @@ from training.common.tasks import demonstrations, make_tasks, read_files, sample
 from training.common.tokenizer import load_tokenizer
 from training.config import Config, ConfigError
 from training.local.model import choose_device
-from training.methods import METHODS, Imitation
 
 ANSWERS = 200
 """Of so many reference answers the usual length of an answer is the mean."""

@@ -11,12 +11,12 @@ from concurrent.futures import Future
 
 import torch
 
+from proof_r1_formal.credit.terms import is_flawless
 from training.common.logs import ImitationRecord
 from training.common.order import Order
 from training.common.tasks import Demonstration
 from training.common.verification import Checked, Workers
 from training.config import Config
-from training.credit import is_flawless
 from training.local.chance import seed_of
 from training.local.clock import Stopwatch
 from training.local.forward import Example

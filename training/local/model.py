@@ -19,12 +19,12 @@ from torch import Tensor
 from torch.nn import Parameter
 from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
+from proof_r1_formal.credit.pieces import TokenPieces
 from proof_r1_formal.models.chat import ModelError
 from proof_r1_formal.models.local import not_loaded
 from training.common.tokenizer import load_tokenizer
 from training.config import Lora, Model
 from training.local.forward import positions
-from training.pieces import TokenPieces
 
 
 @dataclass(frozen=True, slots=True)

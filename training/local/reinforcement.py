@@ -10,6 +10,9 @@ from types import MappingProxyType
 import torch
 
 from proof_r1_formal import Catalogue, Problem, catalogue
+from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
+from proof_r1_formal.credit.pieces import TokenText
+from proof_r1_formal.credit.terms import Baselines
 from proof_r1_formal.decoding.grammar import GrammarError, completion_grammar
 from training.common.logs import StepRecord
 from training.common.order import Order, chunks
@@ -17,15 +20,12 @@ from training.common.outcomes import ScoredRollout, StepInfo, failed, step_recor
 from training.common.tasks import Task
 from training.common.verification import Checked, Workers
 from training.config import Config
-from training.credit import Baselines
 from training.local.chance import generator_of, seed_of
 from training.local.clock import Stopwatch
 from training.local.forward import Example
 from training.local.model import Policy
 from training.local.sampling import Sample, Sampling, sample
 from training.local.update import prepare, update
-from training.methods import METHODS, credit_batch, rollout_of
-from training.pieces import TokenText
 
 
 class ReinforcementLearner:

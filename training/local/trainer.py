@@ -16,6 +16,7 @@ import torch
 from msgspec import structs
 
 from proof_r1_formal import Problem, Settings
+from proof_r1_formal.credit.methods import METHODS, Imitation
 from proof_r1_formal.outputs import check_folder, write_output
 from training.common.display import Display
 from training.common.folders import write_folder
@@ -32,7 +33,6 @@ from training.local.imitation import ImitationLearner
 from training.local.model import Policy, load_policy, save_model
 from training.local.reinforcement import ReinforcementLearner
 from training.local.update import learning_rate, make_optimiser
-from training.methods import METHODS, Imitation
 
 
 class Learner(Protocol):

@@ -18,13 +18,13 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from proof_r1_formal import ProofR1Error
+from proof_r1_formal.credit.methods import TokenCredit, divisor
 from training.common.order import chunks
 from training.common.outcomes import Update
 from training.config import Batch, LossSettings, Optimiser
 from training.local.forward import Example, Rows, log_probs, pad, rows_of
 from training.local.model import Policy
 from training.loss import imitation_loss, policy_loss
-from training.methods import TokenCredit, divisor
 
 _T = TypeVar("_T")
 

@@ -17,6 +17,7 @@ from openrlhf.utils.agent import SingleTurnAgentExecutor
 from transformers import AutoConfig
 
 from proof_r1_formal import Settings, TraceReport
+from proof_r1_formal.credit.pieces import TokenPieces
 from proof_r1_formal.data.native import from_json
 from training.common.tokenizer import load_tokenizer
 from training.common.verification import Checked, Workers
@@ -24,7 +25,6 @@ from training.config import Config
 from training.openrlhf.cpu import ENGINE
 from training.openrlhf.data import PromptLabel
 from training.openrlhf.seams import class_behind
-from training.pieces import TokenPieces
 
 if TYPE_CHECKING:
     from vllm import SamplingParams

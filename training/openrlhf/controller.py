@@ -14,12 +14,12 @@ from typing import NotRequired, TypedDict
 import torch
 
 from proof_r1_formal import Completion
+from proof_r1_formal.credit.methods import METHODS
 from training.common.evaluation import evaluation_record, write_answers
 from training.common.logs import Log, Seconds
 from training.common.order import chunks
 from training.common.outcomes import StepInfo, Update, step_record, write_rollouts
 from training.config import Config, ConfigError
-from training.methods import METHODS
 from training.openrlhf.experience import ProofExperienceMaker, Row, pieces_of, scored_rollout
 from training.openrlhf.seams import class_behind, rebind
 from training.openrlhf.tokenizer import get_tokenizer

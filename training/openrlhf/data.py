@@ -17,6 +17,7 @@ import msgspec
 from transformers import PreTrainedTokenizerFast
 
 from proof_r1_formal import Problem, Settings
+from proof_r1_formal.credit.terms import is_flawless
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.outputs import write_output
 from training.common.display import Display
@@ -36,7 +37,6 @@ from training.common.tasks import (
 from training.common.tokenizer import load_tokenizer
 from training.common.verification import Workers
 from training.config import Config, ConfigError
-from training.credit import is_flawless
 from training.merge import write_merged
 from training.openrlhf.flags import Place
 

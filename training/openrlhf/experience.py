@@ -1,4 +1,4 @@
-"""Advantages of ``training.methods`` for OpenRLHF's experiences.
+"""Advantages of ``proof_r1_formal.credit.methods`` for OpenRLHF's experiences.
 
 In: experiences with the sampled token ids and, as labels, the agent's verdicts (``agent.VerifiedLabel``). Out: the
 same experiences with ``advantages``, nonzero on the tokens of actions only. Their ``info`` holds what each rollout adds
@@ -19,15 +19,15 @@ from openrlhf.trainer.ppo_utils.experience_maker import RemoteExperienceMaker
 from torch import Tensor
 
 from proof_r1_formal import catalogue
+from proof_r1_formal.credit.methods import METHODS, BatchCredit, credit_batch, rollout_of
+from proof_r1_formal.credit.pieces import TokenPieces
+from proof_r1_formal.credit.terms import Baselines
 from proof_r1_formal.data.native import from_json
 from training.common.order import chunks
 from training.common.outcomes import ScoredRollout
 from training.common.tokenizer import load_tokenizer
 from training.config import Config
-from training.credit import Baselines
-from training.methods import METHODS, BatchCredit, credit_batch, rollout_of
 from training.openrlhf.agent import VerifiedLabel
-from training.pieces import TokenPieces
 
 UNITS = "units"
 """In ``info``: what a rollout adds to the number by which the loss of its mini-batch is divided."""

@@ -26,12 +26,12 @@ import msgspec
 from proof_r1_formal.data.draft import StepRecord, reference_proofs
 from proof_r1_formal.data.native import from_json, to_json
 from proof_r1_formal.data.problem import Option, Problem, ReferenceStep
-from proof_r1_formal.logic.show import show
+from proof_r1_formal.engine.process import ProgramError, kill_group, output_of, start_program
 from proof_r1_formal.models.agents.answers import json_object
 from proof_r1_formal.models.chat import CallError, Message, Model, ModelError, Reply, Sampling
 from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.rules.schema import GOAL_BINDING
-from proof_r1_formal.solvers.process import ProgramError, kill_group, output_of, start_program
+from proof_r1_formal.text.show import show
 from proof_r1_formal.unicode import is_text
 
 MAX_OUTPUT = 1 << 24

@@ -20,12 +20,12 @@ from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.logic.show import show
 from proof_r1_formal.models.agents.answers import json_object
 from proof_r1_formal.models.chat import Message, Model, Sampling, ask_all
 from proof_r1_formal.models.prompts import messages
 from proof_r1_formal.proof.action import Action, read_completion
 from proof_r1_formal.rules.schema import Catalogue
+from proof_r1_formal.text.show import show
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,15 +23,15 @@ from typing import assert_never
 
 from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem
 from proof_r1_formal.errors import ParseError, SolverError
-from proof_r1_formal.logic.parse import parse_formula
-from proof_r1_formal.logic.query import Query
-from proof_r1_formal.logic.show import show
-from proof_r1_formal.logic.syntax import Bottom, Exists, ForAll, Formula, Implies, Not
+from proof_r1_formal.kernel.answer import Entailed, Refuted, Solver, Unknown
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import Bottom, Exists, ForAll, Formula, Implies, Not
 from proof_r1_formal.models.agents.answers import as_json, json_object
 from proof_r1_formal.models.chat import Message, Sampling, TimedModel, ask_all
 from proof_r1_formal.models.prompts import messages, question
 from proof_r1_formal.rules.schema import Catalogue
-from proof_r1_formal.solvers.base import Entailed, Refuted, Solver, Unknown
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
 
 
 class Outcome(StrEnum):

@@ -11,6 +11,7 @@ from msgspec import structs
 from rich.console import Console
 
 from proof_r1_formal import TRAIN, Completion, Problem, ProofR1Error, Settings
+from proof_r1_formal.credit.terms import is_flawless
 from proof_r1_formal.data.completions import write_completions
 from proof_r1_formal.models.paper_prompt import paper_contract, paper_question
 from proof_r1_formal.models.prompts import contract, question, short_question
@@ -26,7 +27,6 @@ from training.common.tasks import (
     trainable,
 )
 from training.config import Config
-from training.credit import is_flawless
 from training.local.model import Policy
 
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
 from proof_r1_formal import TRAIN, ReferenceStep
+from proof_r1_formal.credit.pieces import TokenPieces
 from proof_r1_formal.generate import summary
 from training.common.tokenizer import END, make_tokenizer
-from training.pieces import TokenPieces
 
 STEP = ReferenceStep("s1", ("h1", "h2"), "waters_roses(Mara)", "IMPLICATION_ELIMINATION")
 LAST = ReferenceStep("h_goal_true", ("s1",), "waters_roses(Mara)", "GOAL_BINDING")

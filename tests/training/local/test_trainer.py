@@ -27,13 +27,14 @@ from proof_r1_formal import (
     read_problems,
     write_problems,
 )
+from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
+from proof_r1_formal.credit.terms import Baselines, is_flawless
 from proof_r1_formal.generate import summary
 from training.common.display import Display
 from training.common.logs import EvaluationRecord, ImitationRecord, Record, Seconds, StepRecord, read_log
 from training.common.tasks import Demonstration, Task
 from training.common.verification import Workers
 from training.config import Config, ConfigError, Lora, with_overrides, write_config
-from training.credit import Baselines, is_flawless
 from training.local import reinforcement
 from training.local.imitation import ImitationLearner
 from training.local.model import Policy, load_policy
@@ -41,7 +42,6 @@ from training.local.reinforcement import ReinforcementLearner
 from training.local.sampling import Sample
 from training.local.trainer import evaluate, train
 from training.local.update import make_optimiser
-from training.methods import METHODS, credit_batch, rollout_of
 
 ROOT = Path(__file__).resolve().parents[3]
 PROOF_R1 = (sys.executable, "-c", "from proof_r1_formal.cli import main; main()")

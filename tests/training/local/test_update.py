@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from proof_r1_formal import ProofR1Error
+from proof_r1_formal.credit.methods import TokenCredit
 from training.common.outcomes import Update
 from training.config import Batch, Config, LossSettings, Optimiser
 from training.local.forward import Example, log_probs, pad, rows_of
 from training.local.model import Policy, load_policy
 from training.local.update import imitate, learning_rate, make_optimiser, prepare, update
-from training.methods import TokenCredit
 
 GROUPS = [
     [Example((5, 6, 7), (9, 10, 11)), Example((5, 6, 7), (12, 13))],

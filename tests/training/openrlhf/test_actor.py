@@ -15,12 +15,12 @@ import torch
 from msgspec import structs
 from torch import Tensor
 
+from proof_r1_formal.credit.methods import TokenCredit
 from training.common.order import chunks
 from training.config import Config, read_config
 from training.local.forward import Example, log_probs, pad, rows_of
 from training.local.model import load_policy
 from training.local.update import Micro, update
-from training.methods import TokenCredit
 from training.openrlhf.cpu import install
 from training.openrlhf.flags import command
 

@@ -24,14 +24,14 @@ from transformers import AutoModelForCausalLM
 
 from bench.cluster import descendants
 from proof_r1_formal import Completion, Verifier, read_completions, read_problems
+from proof_r1_formal.credit.pieces import TokenPieces
+from proof_r1_formal.credit.terms import Baselines
 from proof_r1_formal.models.prompts import short_question
 from tests.patience import PATIENCE
 from training.common.logs import EvaluationRecord, StepRecord, read_log
 from training.common.tokenizer import load_tokenizer
 from training.config import Config, read_config
-from training.credit import Baselines
 from training.openrlhf import job as jobs
-from training.pieces import TokenPieces
 
 ROOT = Path(__file__).resolve().parents[3]
 BIN = Path(sys.executable).parent

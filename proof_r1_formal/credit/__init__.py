@@ -1,0 +1,1 @@
+"""Verdicts and closure to advantages of actions and of tokens. No module here needs PyTorch."""

@@ -1,0 +1,246 @@
+"""The training methods, and the credit of the tokens of a batch under each.
+
+In: a method and the verified rollouts of a batch, problem by problem. Out: for each rollout the advantages of its
+tokens, and its units in the divisor of the loss of its mini-batch. All methods share prompts, data, warm-up, loss and
+evaluation.
+
+| method | learns from |
+|---|---|
+| ``sft`` | verified trajectories, by cross-entropy |
+| ``grpo`` | the answer: one reward per rollout, relative to its group, on every token |
+| ``prosfi`` | the answer, whether it is verified, and whether all steps are entailed, likewise |
+| ``expert_iteration`` | its own rollouts that pass all checks, with advantage 1 on every token of them |
+| ``proof_r1`` | per action: its verdicts, and the answer if the answer depends on it |
+| ``no_verification`` | ``proof_r1`` without the verdicts |
+| ``no_closure`` | ``proof_r1`` with the answer credited to all actions |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeAlias, assert_never
+
+from proof_r1_formal import ProofR1Error, TraceReport
+from proof_r1_formal.credit.align import Alignment, align, whole
+from proof_r1_formal.credit.pieces import TokenText
+from proof_r1_formal.credit.presets import PRESETS, Group
+from proof_r1_formal.credit.terms import Baselines, Credit, CreditSettings, group_relative, is_flawless, with_uncertain
+from proof_r1_formal.proof.rewards import Reward, answer_reward, sound_answer_reward
+
+# -- methods ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Imitation:
+    """Cross-entropy on verified trajectories, without rollouts."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class WholeTrajectory:
+    """One reward per rollout; its distance from the group's mean is the advantage of every token.
+
+    Attributes:
+        relative: whether to subtract the mean of the group and divide by the standard deviation.
+    """
+
+    name: str
+    reward: Reward
+    relative: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PerAction:
+    """An advantage per action, see ``proof_r1_formal.credit.presets``.
+
+    Attributes:
+        verification: whether an action earns a verification term.
+        closure: whether only actions of the closure earn the outcome term.
+    """
+
+    name: str
+    verification: bool = True
+    closure: bool = True
+
+
+def flawless_reward(report: TraceReport) -> float:
+    """1.0 for a right and verified answer whose actions all pass all checks, else 0."""
+    return float(is_flawless(report))
+
+
+Method: TypeAlias = Imitation | WholeTrajectory | PerAction
+
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        method.name: method
+        for method in (
+            Imitation("sft"),
+            WholeTrajectory("grpo", answer_reward),
+            WholeTrajectory("prosfi", sound_answer_reward),
+            WholeTrajectory("expert_iteration", flawless_reward, relative=False),
+            PerAction("proof_r1"),
+            PerAction("no_verification", verification=False),
+            PerAction("no_closure", closure=False),
+        )
+    }
+)
+"""The methods by name."""
+
+
+# -- a batch ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """A verified completion: the report, and the tokens of its actions.
+
+    Attributes:
+        report: on the completion.
+        alignment: of actions with tokens; of the whole text if no action has a token and the preset credits the text.
+        verified: False if verification itself failed, so the report is meaningless.
+    """
+
+    report: TraceReport
+    alignment: Alignment
+    verified: bool = True
+
+
+def rollout_of(
+    report: TraceReport,
+    completion: TokenText,
+    settings: CreditSettings,
+    *,
+    limit: int | None = None,
+    verified: bool = True,
+) -> Rollout:
+    """The rollout of a completion and of the report on its text.
+
+    Some presets give a rollout a total, whatever its text is. If there is no action, or no action has a trained token,
+    all trained tokens carry the total: the end of the text is a token, too.
+
+    Args:
+        report: on ``completion.text``.
+        completion: the tokens.
+        settings: with the name of the preset.
+        limit: number of trained tokens; all if None.
+        verified: whether the completion could be verified.
+    """
+    report = with_uncertain(report, settings)
+    alignment = align(completion, [step.span for step in report.actions], limit=limit)
+    if PRESETS[settings.preset].credits_text and not any(alignment.mapped):
+        alignment = whole(len(alignment.owners), max(1, len(report.actions)))
+    return Rollout(report, alignment, verified)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCredit:
+    """The credit of a rollout.
+
+    Attributes:
+        advantages: one per token of the completion.
+        units: of the rollout in the divisor of the loss: its mapped actions, or 1 if the rollout is credited as a
+            whole.
+        actions: the credit of the actions, under a method with credit per action.
+    """
+
+    advantages: tuple[float, ...]
+    units: int
+    actions: Credit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCredit:
+    """The credit of the rollouts of a batch, group by group, and the baselines for the next batch."""
+
+    groups: tuple[tuple[TokenCredit, ...], ...]
+    baselines: Baselines
+
+
+def credit_batch(
+    method: Method, groups: Sequence[Sequence[Rollout]], baselines: Baselines, settings: CreditSettings
+) -> BatchCredit:
+    """The credit of every token of a batch.
+
+    Problems with contradictory premises earn nothing and do not change baselines, because such premises entail
+    everything. The same holds for rollouts that could not be verified; they do not count in their group.
+
+    Args:
+        method: one of ``METHODS``.
+        groups: the rollouts of each problem.
+        baselines: after the earlier batches.
+        settings: the constants.
+
+    Raises:
+        ProofR1Error: the method does not learn from rollouts.
+    """
+    compared = [[] if _contradictory(group) else [one for one in group if one.verified] for group in groups]
+    credited, after = _credit(method, compared, baselines, settings)
+    return BatchCredit(tuple(map(_with_the_others, groups, compared, credited)), after)
+
+
+def _contradictory(group: Sequence[Rollout]) -> bool:
+    return any(rollout.report.consistency == "inconsistent" for rollout in group)
+
+
+def _with_the_others(
+    group: Sequence[Rollout], compared: Sequence[Rollout], credited: Sequence[TokenCredit]
+) -> tuple[TokenCredit, ...]:
+    """The credit of a whole group: of those that were compared, and nothing for the others."""
+    earned = {id(rollout): credit for rollout, credit in zip(compared, credited, strict=True)}
+    return tuple([earned.get(id(one)) or TokenCredit((0.0,) * len(one.alignment.owners), 0) for one in group])
+
+
+def _credit(
+    method: Method, groups: Sequence[Sequence[Rollout]], baselines: Baselines, settings: CreditSettings
+) -> tuple[tuple[tuple[TokenCredit, ...], ...], Baselines]:
+    match method:
+        case Imitation(name):
+            raise ProofR1Error(f"method {name!r} learns from given trajectories; rollouts have no credit under it")
+        case WholeTrajectory():
+            return tuple([_whole(method, group, settings) for group in groups]), baselines
+        case PerAction():
+            credited = tuple([_per_action(method, group, baselines, settings) for group in groups])
+            reports = [rollout.report for group in groups for rollout in group]
+            return credited, baselines.after(reports, settings)
+    assert_never(method)
+
+
+def divisor(credits_: Iterable[TokenCredit]) -> int:
+    """N_B: the divisor of the loss of the mini-batch of these rollouts; at least 1."""
+    return max(1, sum([credit.units for credit in credits_]))
+
+
+def _whole(method: WholeTrajectory, group: Sequence[Rollout], settings: CreditSettings) -> tuple[TokenCredit, ...]:
+    rewards = tuple([method.reward(rollout.report) for rollout in group])
+    earned = group_relative(rewards, settings.epsilon) if method.relative else rewards
+    return tuple(
+        [
+            TokenCredit((advantage,) * len(rollout.alignment.owners), 1)
+            for advantage, rollout in zip(earned, group, strict=True)
+        ]
+    )
+
+
+def _per_action(
+    method: PerAction, group: Sequence[Rollout], baselines: Baselines, settings: CreditSettings
+) -> tuple[TokenCredit, ...]:
+    credited = PRESETS[settings.preset].credit(
+        Group(
+            [rollout.report for rollout in group],
+            [rollout.alignment.mapped for rollout in group],
+            baselines,
+            settings,
+            verification=method.verification,
+            closure=method.closure,
+        )
+    )
+    return tuple(
+        [
+            TokenCredit(rollout.alignment.project(credit.advantages), credit.units, credit)
+            for rollout, credit in zip(group, credited, strict=True)
+        ]
+    )

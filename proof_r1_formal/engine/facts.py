@@ -1,0 +1,58 @@
+"""What holds in a tableau, and why: facts and the scopes in which they hold."""
+
+from __future__ import annotations
+
+from proof_r1_formal.kernel.signed import Signed
+from proof_r1_formal.kernel.term import Line
+
+
+class Scope:
+    """A block that is being shown: the facts that its supposition or arbitrary constant holds up."""
+
+    __slots__ = ("depth",)
+
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+
+
+class Fact:
+    """A signed formula that holds in a scope, with what it follows from.
+
+    Attributes:
+        what: the signed formula.
+        scope: the outermost scope in which all it follows from holds.
+        serial: facts are numbered as they come.
+        premises: the facts it follows from; of a block, what it shows.
+        line: how it follows, without the numbers of its premises; for a premise its number; None for what is supposed.
+        inner: the scope of its block, if it has one.
+    """
+
+    __slots__ = ("inner", "line", "premises", "scope", "serial", "what")
+
+    def __init__(
+        self,
+        what: Signed,
+        scope: Scope,
+        serial: int,
+        premises: tuple[Fact, ...],
+        line: Line | int | None,
+        inner: Scope | None,
+    ) -> None:
+        self.what = what
+        self.scope = scope
+        self.serial = serial
+        self.premises = premises
+        self.line = line
+        self.inner = inner
+
+    def rests_on(self, *, within: int = 0) -> set[Fact]:
+        """The fact and all it follows from; not what those follow from that are of a scope of less depth than given."""
+        found = {self}
+        pending = [self]
+        while pending:
+            fact = pending.pop()
+            if fact.scope.depth >= within:
+                new = [premise for premise in fact.premises if premise not in found]
+                found.update(new)
+                pending.extend(new)
+        return found

@@ -1,0 +1,87 @@
+"""Models with one element in each sort, which most consistent premises have.
+
+In: the formulas of a query. Out: a structure in which all hold, or None, which says nothing. In such a structure a
+quantified formula is as true as its body and all atoms of a predicate have one truth value. So the formulas are
+propositional over their predicates, and the cost does not depend on the number of constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from proof_r1_formal.engine.truth_table import COLUMNS, MAX_ATOMS, ROWS, combined
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import Atom, Binary, Binder, Bottom, Formula, Not
+
+_EVERY: Final = ROWS[MAX_ATOMS]
+_NOWHERE: Final[frozenset[tuple[int, ...]]] = frozenset()
+
+
+class OneElement:
+    """The search for a structure with one element in each sort.
+
+    Literals give their predicates a truth value. The next ``MAX_ATOMS`` predicates get the columns of a truth table;
+    those after them are taken to be false.
+
+    Attributes:
+        looked_at: how many formulas were looked at, which is what the search costs.
+    """
+
+    def __init__(self) -> None:
+        self.looked_at = 0
+        self._columns: dict[str, int] = {}
+        self._free = list(reversed(COLUMNS[MAX_ATOMS]))
+
+    def model(self, formulas: Sequence[Formula], signature: Signature) -> Structure | None:
+        """The first structure that is found.
+
+        Args:
+            formulas: closed; all shall be true.
+            signature: of the formulas.
+        """
+        compound = [formula for formula in formulas if not self._assume(formula)]
+        rows = _EVERY
+        for formula in compound:
+            rows &= self._rows(formula)
+            if not rows:
+                return None
+        row = rows & -rows
+        everywhere = {len(sorts): frozenset([(0,) * len(sorts)]) for sorts in signature.predicates.values()}
+        return Structure(
+            dict.fromkeys(signature.sorts, 1),
+            {
+                name: everywhere[len(sorts)] if row & self._columns.get(name, 0) else _NOWHERE
+                for name, sorts in signature.predicates.items()
+            },
+            {name: {(0,) * len(type_.arguments): 0} for name, type_ in signature.functions.items()},
+        )
+
+    def _assume(self, formula: Formula) -> bool:
+        """Give the predicate of a literal its truth value; whether that makes the formula true."""
+        self.looked_at += 1
+        value = _EVERY
+        while not isinstance(formula, (Atom, Binary)):
+            if isinstance(formula, Not):
+                value ^= _EVERY
+            elif not isinstance(formula, Binder):
+                return False
+            formula = formula.body
+        return isinstance(formula, Atom) and self._columns.setdefault(formula.predicate, value) == value
+
+    def _rows(self, formula: Formula) -> int:
+        """The rows of the truth table in which a formula is true."""
+        if isinstance(formula, Atom):
+            column = self._columns.get(formula.predicate)
+            if column is None:
+                column = self._columns[formula.predicate] = self._free.pop() if self._free else 0
+            return column
+        if isinstance(formula, Binary):
+            self.looked_at += 1
+            return combined(formula, self._rows(formula.left), self._rows(formula.right), _EVERY)
+        if isinstance(formula, Not):
+            return _EVERY ^ self._rows(formula.body)
+        if isinstance(formula, Binder):
+            return self._rows(formula.body)
+        return 0 if isinstance(formula, Bottom) else _EVERY  # an equation has one element on both sides

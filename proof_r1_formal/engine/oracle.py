@@ -1,0 +1,240 @@
+"""The questions that verification asks, answered by one solver with a bounded memory of exact repeats.
+
+In: formulas. Out: the solver's answers; ``Unknown`` stays Unknown. All evidence is checked here. The step under check
+is *justified*: its answer comes with what supports it, which may be nothing. Every other question
+counts a "yes" or "no" only with checked evidence, so that no other verdict rests on an answer without evidence.
+
+Truth tables settle questions about small formulas without quantifiers whose answers need no evidence. Fingerprints
+(counterexamples in fixed structures) settle most of the other questions with a negative answer, without the solver.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from proof_r1_formal.compiling import mypyc_attr
+from proof_r1_formal.engine.fingerprint import false_everywhere, fingerprint_price, fingerprints_differ, true_everywhere
+from proof_r1_formal.engine.truth_table import CONTRADICTION, TAUTOLOGY, SemanticKey, semantic_key, table_entails
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Solver, Unknown, engine_of
+from proof_r1_formal.kernel.confirm import Confirmed, EvidenceLevel, Kernel, confirm, confirm_by
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Iff, Not
+from proof_r1_formal.kernel.transform import regrouped
+
+QUESTION: Final = 20
+"""The price, in steps, of asking a question, whatever its answer costs."""
+
+_YES: Final = Entailed()
+_NO: Final = Refuted()
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Oracle:
+    """The questions of verification, in terms of two that a subclass answers: :meth:`ask` and :meth:`justify`.
+
+    Attributes:
+        solver: decides.
+        tables: whether semantic keys may answer questions of equivalence and validity in its place.
+        evidence: how evidence is checked. With ``none``, answers without evidence count everywhere.
+        spent: what answers every question from now on; None while questions may be asked.
+    """
+
+    def __init__(self, solver: Solver, *, tables: bool, evidence: EvidenceLevel) -> None:
+        self.solver = solver
+        self.tables = tables
+        self.evidence = evidence
+        self.spent: Unknown | None = None
+
+    def ask(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        """Whether the dependencies entail the conclusion, and what supports the answer."""
+        raise NotImplementedError
+
+    def justify(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        """:meth:`ask` for what a verified answer rests on: the kernel, if there is one, checks the evidence, too."""
+        raise NotImplementedError
+
+    def charge(self, steps: int) -> None:
+        """Take steps from the budget, if there is one."""
+
+    def entails(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
+        """Do the dependencies entail the conclusion? An answer without evidence counts as Unknown."""
+        return self.supported(self.ask(dependencies, conclusion))
+
+    def supported(self, confirmed: Confirmed) -> Answer:
+        """The answer if its evidence was checked, or none was requested; else Unknown."""
+        answer = confirmed.answer
+        if confirmed.checked or self.evidence == "none" or isinstance(answer, Unknown):
+            return answer
+        word = "yes" if isinstance(answer, Entailed) else "no"
+        return Unknown(
+            Reason.INCOMPLETE, f"only {engine_of(answer, self.solver)} says {word}, without evidence", answer.steps
+        )
+
+    def equivalent(self, first: Formula, second: Formula) -> Answer:
+        """Are the formulas logically equivalent? A refutation may come without a model."""
+        if first is second:
+            return _YES
+        spent = self.spent
+        if self.tables and spent is None:
+            one = semantic_key(first)
+            other = None if one is None else semantic_key(second)
+            if other is not None:
+                self.charge(2)
+                return _YES if one == other else _NO
+        if first.size == second.size and regrouped(first) is regrouped(second):  # regrouping keeps the size
+            return _YES
+        if spent is not None:
+            return spent
+        self.charge(fingerprint_price(first) + fingerprint_price(second))
+        return _NO if fingerprints_differ(first, second) else self.entails((), Iff(first, second))
+
+    def follows(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
+        """Do the dependencies entail the conclusion? The answer may come without evidence."""
+        if not dependencies:
+            return self.valid(conclusion)
+        if self.tables and self.spent is None:
+            holds = table_entails(dependencies, conclusion)
+            if holds is not None:
+                self.charge(1 + (conclusion.size + sum([formula.size for formula in dependencies])) // 4)
+                return _YES if holds else _NO
+        return self.entails(dependencies, conclusion)
+
+    def valid(self, formula: Formula) -> Answer:
+        """Is the formula a tautology? A refutation may come without a model."""
+        if (spent := self.spent) is not None:
+            return spent
+        key = self._key(formula)
+        if key is not None:
+            return _YES if key == TAUTOLOGY else _NO
+        self.charge(fingerprint_price(formula))
+        return self.entails((), formula) if true_everywhere(formula) else _NO
+
+    def constant(self, formula: Formula) -> Answer:
+        """Is the formula or its negation a tautology?"""
+        if (spent := self.spent) is not None:
+            return spent
+        key = self._key(formula)
+        if key is not None:
+            return _YES if key in (TAUTOLOGY, CONTRADICTION) else _NO
+        self.charge(fingerprint_price(formula))
+        if true_everywhere(formula):
+            return self.entails((), formula)
+        return self.entails((), Not(formula)) if false_everywhere(formula) else _NO
+
+    def _key(self, formula: Formula) -> SemanticKey | None:
+        """The semantic key of a formula, if truth tables may answer and it has one; a step."""
+        if not self.tables:
+            return None
+        self.charge(1)
+        return semantic_key(formula)
+
+    def proves_equivalent(self, first: Formula, second: Formula) -> Answer:
+        """Are the formulas one formula, or logically equivalent with evidence as in :meth:`justify`?"""
+        answer = self.equivalent(first, second)
+        if first is second or not isinstance(answer, Entailed):
+            return answer
+        return self.supported(self.justify((), Iff(first, second)))
+
+
+class SolverOracle(Oracle):
+    """Asks the solver, remembering the last ``memory`` distinct questions.
+
+    Args:
+        solver, tables, evidence: see :class:`Oracle`.
+        memory: how many answers are remembered.
+        kernel: checks the evidence of what a verified answer rests on once more, if it is given.
+    """
+
+    def __init__(
+        self,
+        solver: Solver,
+        *,
+        tables: bool = False,
+        memory: int = 1 << 13,
+        evidence: EvidenceLevel = "none",
+        kernel: Kernel | None = None,
+    ) -> None:
+        super().__init__(solver, tables=tables, evidence=evidence)
+        self._kernel = kernel
+        self._asked = lru_cache(maxsize=memory)(self._confirmed)
+        self._justified = self._asked if kernel is None else lru_cache(maxsize=memory)(self._by_kernel)
+
+    def ask(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        return self._asked(dependencies, conclusion)
+
+    def justify(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        return self._justified(dependencies, conclusion)
+
+    def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
+        """Do the formulas have no model? Not remembered, as a problem asks it once."""
+        ask = self._confirmed if self._kernel is None else self._by_kernel
+        return self.supported(ask(formulas, BOTTOM))
+
+    def _confirmed(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        query = Query(dependencies, conclusion)
+        answer = self.solver.decide(query)
+        return Confirmed(answer) if self.evidence == "none" else confirm(query, answer)
+
+    def _by_kernel(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        assert self._kernel is not None
+        return confirm_by(self._kernel, Query(dependencies, conclusion), self._confirmed(dependencies, conclusion))
+
+
+class Metered(Oracle):
+    """An oracle that charges a budget for what it is asked; each distinct question to the solver is charged once.
+
+    What is charged is the price that comes with an answer, so it does not matter who remembers the answer. Once the
+    budget is spent, the solver is not asked any more, and the question that spent it stays undecided, too.
+
+    Args:
+        oracle: answers.
+        budget: in steps.
+        whose: the budget is, for the reason of what stays undecided.
+
+    Attributes:
+        charged: the sum of all charges.
+    """
+
+    def __init__(self, oracle: Oracle, budget: int, whose: str) -> None:
+        super().__init__(oracle.solver, tables=oracle.tables, evidence=oracle.evidence)
+        self.charged = 0
+        self._budget = budget
+        self._whose = whose
+        self._oracle = oracle
+        self._known: dict[tuple[tuple[Formula, ...], Formula, bool], Confirmed] = {}
+
+    def charge(self, steps: int) -> None:
+        """Take steps from the budget."""
+        self.charged += steps
+        if self.charged > self._budget and self.spent is None:
+            self.spent = Unknown(Reason.BUDGET, f"the {self._whose}'s budget of {self._budget} steps is spent")
+
+    def mark(self) -> tuple[int, int]:
+        """What was charged, and how many distinct questions were asked so far; :meth:`rewind` goes back to it."""
+        return self.charged, len(self._known)
+
+    def rewind(self, mark: tuple[int, int]) -> None:
+        """Forget what was asked and charged since a mark."""
+        self.charged, asked = mark
+        if self.charged <= self._budget:
+            self.spent = None
+        while len(self._known) > asked:
+            self._known.popitem()
+
+    def ask(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        return self._priced(dependencies, conclusion, kernel=False)
+
+    def justify(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
+        return self._priced(dependencies, conclusion, kernel=self.evidence == "kernel")
+
+    def _priced(self, dependencies: tuple[Formula, ...], conclusion: Formula, *, kernel: bool) -> Confirmed:
+        question = dependencies, conclusion, kernel
+        found = self._known.get(question)
+        if found is None:
+            if (spent := self.spent) is not None:
+                return Confirmed(spent)
+            found = (self._oracle.justify if kernel else self._oracle.ask)(dependencies, conclusion)
+            self.charge(QUESTION + found.answer.steps)
+            found = self._known[question] = found if self.spent is None else Confirmed(self.spent)
+        return found

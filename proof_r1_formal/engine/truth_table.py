@@ -1,0 +1,215 @@
+"""Truth tables as integers, and what they say of one formula: its semantic key.
+
+A table over n atoms has 2ⁿ rows. The truth values of a formula in all of them are the bits of one integer: bit i is for
+the row in which the atom of index k is true exactly if i has bit k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final, TypeAlias
+
+from proof_r1_formal.kernel.syntax import And, Atom, Binary, Bottom, Eq, Formula, Implies, Not, Or, Top, Xor, once
+
+FEW_ATOMS: Final = 6
+"""The atoms of a small table, whose 64 rows fit a machine word."""
+MAX_ATOMS: Final = 12
+"""The most atoms of a table."""
+
+ROWS: Final = {atoms: (1 << (1 << atoms)) - 1 for atoms in (FEW_ATOMS, MAX_ATOMS)}
+"""For each number of atoms the bits of a formula that is true in every row."""
+COLUMNS: Final = {
+    atoms: tuple([every // ((1 << (1 << index)) + 1) << (1 << index) for index in range(atoms)])
+    for atoms, every in ROWS.items()
+}
+"""For each number of atoms the bits of the atom at each index."""
+
+_FIRST: Final = COLUMNS[FEW_ATOMS][0]
+_SECOND: Final = COLUMNS[FEW_ATOMS][1]
+
+Ground: TypeAlias = Atom | Eq
+"""What truth tables give a column."""
+
+
+class TooManyAtomsError(Exception):
+    """A truth table is full."""
+
+
+class Table:
+    """The truth values of formulas without quantifiers, in a table whose atoms are those that it is asked about.
+
+    Args:
+        width: the most atoms it takes, ``FEW_ATOMS`` or ``MAX_ATOMS``.
+
+    Attributes:
+        every: the bits of a formula that is true in every row.
+        atoms: the atoms, equations among them, with their bits; in order of first occurrence.
+        equations: whether there is an equation among them, other than of a term with itself.
+    """
+
+    __slots__ = ("_columns", "_known", "atoms", "equations", "every")
+
+    def __init__(self, width: int = MAX_ATOMS) -> None:
+        self.every = ROWS[width]
+        self.atoms: dict[Ground, int] = {}
+        self.equations = False
+        self._columns = COLUMNS[width]
+        self._known: dict[Formula, int] = {}
+
+    def ground(self, formula: Formula) -> int:
+        """The rows in which a formula without quantifiers is true.
+
+        Raises:
+            TooManyAtomsError: there are more atoms than the table takes.
+        """
+        if isinstance(formula, Atom):
+            column = self.atoms.get(formula)
+            return self._column(formula) if column is None else column
+        if isinstance(formula, Not):
+            return self.every ^ self.ground(formula.body)
+        known = self._known.get(formula)
+        if known is None:
+            known = self._known[formula] = self._compound(formula)
+        return known
+
+    def _compound(self, formula: Formula) -> int:
+        if isinstance(formula, Binary):
+            return combined(formula, self.ground(formula.left), self.ground(formula.right), self.every)
+        if isinstance(formula, Eq):
+            return self._equation(formula)
+        return self.every if isinstance(formula, Top) else 0
+
+    def _equation(self, equation: Eq) -> int:
+        if equation.left is equation.right:
+            return self.every
+        self.equations = True
+        canonical = canonical_equation(equation)
+        column = self.atoms.get(canonical)
+        return self._column(canonical) if column is None else column
+
+    def _column(self, atom: Ground) -> int:
+        if len(self.atoms) == len(self._columns):
+            raise TooManyAtomsError
+        column = self.atoms[atom] = self._columns[len(self.atoms)]
+        return column
+
+
+def combined(formula: Binary, left: int, right: int, every: int) -> int:
+    """The rows in which a binary formula is true, from those of its sides and all rows."""
+    if isinstance(formula, Implies):
+        return (every ^ left) | right
+    if isinstance(formula, And):
+        return left & right
+    if isinstance(formula, Or):
+        return left | right
+    return left ^ right if isinstance(formula, Xor) else every ^ left ^ right
+
+
+@once
+def canonical_equation(equation: Eq) -> Eq:
+    """The equation or its mirror image, the same one for both."""
+    return min(equation, Eq(equation.right, equation.left), key=repr)
+
+
+SemanticKey: TypeAlias = tuple[tuple[Atom, ...], int]
+"""What a formula without quantifiers and equations says: equal exactly for equivalent ones.
+
+These are the atoms that its truth depends on, in an order of this process, and the rows of the smallest table over them
+in which it is true.
+"""
+TAUTOLOGY: Final[SemanticKey] = ((), ROWS[FEW_ATOMS])
+CONTRADICTION: Final[SemanticKey] = ((), 0)
+
+
+def semantic_key(formula: Formula) -> SemanticKey | None:
+    """The semantic key; None for a formula with a quantifier or an equation, or with more than ``MAX_ATOMS`` atoms."""
+    if formula.quantifiers:
+        return None
+    if isinstance(formula, Atom):
+        return (formula,), _FIRST  # not kept, as an atom would hold itself
+    memo = formula.memo
+    if "semantic_key" not in memo:
+        memo["semantic_key"] = _semantic_key(formula)
+    known: SemanticKey | None = memo["semantic_key"]
+    return known
+
+
+def _semantic_key(formula: Formula) -> SemanticKey | None:
+    if isinstance(formula, Not):
+        body = semantic_key(formula.body)
+        return None if body is None else (body[0], ROWS[_width(body[0])] ^ body[1])
+    if isinstance(formula, Binary):
+        one, other = formula.left, formula.right
+        if isinstance(one, Atom) and isinstance(other, Atom) and one is not other:  # as in most formulas
+            if id(one) < id(other):
+                return (one, other), combined(formula, _FIRST, _SECOND, ROWS[FEW_ATOMS])
+            return (other, one), combined(formula, _SECOND, _FIRST, ROWS[FEW_ATOMS])
+    atoms = _atoms(formula)
+    if atoms is None:
+        return None
+    width = _width(atoms)
+    columns = dict(zip(sorted(atoms, key=id), COLUMNS[width], strict=False))
+    truth = _truth(formula, columns, ROWS[width])
+    if formula.size == 2 * len(atoms) - 1:  # no ¬, no atom twice: the truth depends on each
+        return tuple(columns), truth
+    essential = tuple([atom for atom, column in columns.items() if _depends(truth, column, ROWS[width])])
+    if len(essential) < len(atoms):
+        width = _width(essential)
+        columns = dict.fromkeys(atoms, 0) | dict(zip(essential, COLUMNS[width], strict=False))
+        truth = _truth(formula, columns, ROWS[width])
+    return essential, truth
+
+
+def _atoms(formula: Formula) -> set[Atom] | None:
+    """The atoms of a formula without quantifiers; None if a table has no room for them, or for an equation."""
+    found: set[Atom] = set()
+    pending = [formula]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Atom):
+            found.add(part)
+            if len(found) > MAX_ATOMS:  # before the rest of a long formula is read
+                return None
+        elif isinstance(part, Binary):
+            pending += (part.left, part.right)
+        elif isinstance(part, Not):
+            pending.append(part.body)
+        elif isinstance(part, Eq) and part.left is not part.right:
+            return None
+    return found
+
+
+def _truth(formula: Formula, columns: Mapping[Atom, int], every: int) -> int:
+    """The rows in which a formula without quantifiers is true, whose equations have one term on both sides."""
+    if isinstance(formula, Atom):
+        return columns[formula]
+    if isinstance(formula, Not):
+        return every ^ _truth(formula.body, columns, every)
+    if isinstance(formula, Binary):
+        return combined(formula, _truth(formula.left, columns, every), _truth(formula.right, columns, every), every)
+    return 0 if isinstance(formula, Bottom) else every
+
+
+def _width(atoms: Collection[Atom]) -> int:
+    return FEW_ATOMS if len(atoms) <= FEW_ATOMS else MAX_ATOMS
+
+
+def _depends(truth: int, column: int, every: int) -> bool:
+    """Whether the truth values differ between the rows in which an atom is true and the same rows with it false."""
+    shift = (column & -column).bit_length() - 1
+    return (truth & column) >> shift != truth & (every ^ column)
+
+
+def table_entails(dependencies: Iterable[Formula], conclusion: Formula) -> bool | None:
+    """Whether formulas entail another one; None where there is a quantifier, an equation or no room for the atoms."""
+    table = Table()
+    rows = table.every
+    try:
+        for formula in dependencies:
+            if formula.quantifiers:
+                return None
+            rows &= table.ground(formula)
+        holds = None if conclusion.quantifiers else not rows & ~table.ground(conclusion)
+    except TooManyAtomsError:
+        return None
+    return None if table.equations else holds

@@ -1,0 +1,227 @@
+"""The interface of solvers: a query ``Γ ⊨ φ``, and one of three answers.
+
+``Unknown`` is an answer of its own. Nothing in the package turns it into yes or no. A solver starts with
+:func:`checked_signature`, so that no query makes it raise.
+
+Each answer contains its price in *steps*, so caching does not change budgets. A step is one formula that the tableau
+looks at, about 4 µs; the other engines convert their own counts to it. Prices do not take part in equality, nor does
+the name of the engine that decided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import inf
+from operator import gt
+from typing import Final, Protocol, TypeAlias
+
+from proof_r1_formal.compiling import mypyc_attr
+from proof_r1_formal.errors import SignatureError, StructureError
+from proof_r1_formal.kernel.model import Structure, evaluate, evaluation_steps
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import Signature, SignatureBuilder
+from proof_r1_formal.kernel.term import Proof
+
+MAX_DEPTH: Final = 300
+"""The deepest nesting of formulas and terms that solvers take: what the parser reads, and room to combine some."""
+MAX_EVALUATION: Final = 500_000
+"""The most steps that checking a countermodel may need, and the most elements that it may have."""
+
+
+@mypyc_attr(native_class=False)
+@dataclass(frozen=True, slots=True)
+class Entailed:
+    """Every structure in which the dependencies hold is one in which the conclusion holds.
+
+    Attributes:
+        proof: a proof term from the dependencies; None if only the solver supports the answer.
+        steps: the price of the answer; 0 if the solver does not count.
+        engine: what decided, if the solver has several engines; else empty.
+    """
+
+    proof: Proof | None = None
+    steps: int = field(default=0, compare=False)
+    engine: str = field(default="", compare=False)
+
+
+@mypyc_attr(native_class=False)
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """Some structure makes the dependencies true and the conclusion false.
+
+    Attributes:
+        model: that structure, confirmed by the reference evaluator; None when the solver could not give one that is
+            finite and confirmed (the answer is then the solver's word).
+        steps: the price of the answer; 0 if the solver does not count.
+        engine: what decided, if the solver has several engines; else empty.
+    """
+
+    model: Structure | None = None
+    steps: int = field(default=0, compare=False)
+    engine: str = field(default="", compare=False)
+
+
+class Reason(StrEnum):
+    """The reason for an undecided query."""
+
+    BUDGET = "budget"
+    TIMEOUT = "timeout"
+    INCOMPLETE = "incomplete"
+    UNSUPPORTED = "unsupported"
+    BROKEN = "broken"
+
+
+@mypyc_attr(native_class=False)
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The solver did not decide: its budget ran out, its method is incomplete here, or it broke.
+
+    Attributes:
+        reason: the class of the cause.
+        detail: one sentence for people, equal in every run.
+        steps: the price of the attempt; 0 if the solver does not count.
+    """
+
+    reason: Reason
+    detail: str = ""
+    steps: int = field(default=0, compare=False)
+
+
+Answer: TypeAlias = Entailed | Refuted | Unknown
+
+
+@mypyc_attr(native_class=False)
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Budget of a query.
+
+    Attributes:
+        steps: budget in the solver's own unit (Z3 ``rlimit``, fortieths of cvc5's, branches); decides verdicts, so that
+            they do not depend on the load of the machine.
+        seconds: wall-clock limit, a last resort that only ever yields ``Unknown``.
+        memory_mb: memory limit in MiB where the solver knows one.
+
+    Raises:
+        ValueError: one of them is negative, infinite or no number.
+    """
+
+    steps: int = 4_000_000
+    seconds: float = 30.0
+    memory_mb: int = 1024
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "seconds", "memory_mb"):
+            value = getattr(self, name)
+            if not 0 <= value < inf:
+                raise ValueError(f"the limit {name} must be a finite number that is not negative, but is {value}")
+
+
+class Solver(Protocol):
+    """Decides queries. Implementations are stateless between queries: the same query has the same answer."""
+
+    @property
+    def name(self) -> str:
+        """Name and version, for reports: ``z3 4.13.0``."""
+        ...
+
+    def decide(self, query: Query) -> Answer:
+        """Answer one query; never raises for what the query is, only ``SolverError`` for a broken tool."""
+        ...
+
+
+def engine_of(answer: Answer, solver: Solver) -> str:
+    """The name of what decided: the engine that the answer names, or the solver without its version."""
+    named = "" if isinstance(answer, Unknown) else answer.engine
+    return named or solver.name.partition(" ")[0]
+
+
+class TooLargeError(StructureError):
+    """A structure that takes more than ``MAX_EVALUATION`` steps to check."""
+
+
+def is_countermodel(query: Query, structure: Structure) -> bool:
+    """Whether the reference evaluator finds all dependencies true and the conclusion false in ``structure``.
+
+    Raises:
+        TooLargeError: the structure is too large for the query to be checked.
+        StructureError: the structure does not interpret a symbol of the query, or not by elements of its sorts: every
+            function must have a value of its sort at all arguments of theirs.
+        SignatureError: the query uses a symbol in two ways.
+    """
+    checking_steps(query, structure)
+    return refutes(query, structure, Signature.infer(query.formulas))
+
+
+def refutes(query: Query, structure: Structure, signature: Signature) -> bool:
+    """:func:`is_countermodel` of a query whose signature is known and of a structure that is not too large."""
+    _require_interpreted(signature, structure)
+    for formula in query.dependencies:
+        if not evaluate(formula, structure):
+            return False
+    return not evaluate(query.conclusion, structure)
+
+
+def checking_steps(query: Query, structure: Structure) -> int:
+    """The most subformulas that the evaluator visits to check a countermodel, the conclusion's negation being one.
+
+    Raises:
+        TooLargeError: these are more than ``MAX_EVALUATION``, or there are more elements.
+        StructureError: the structure has no domain for a sort.
+    """
+    steps = 1 + evaluation_steps(query.conclusion, structure)
+    for formula in query.dependencies:
+        steps += evaluation_steps(formula, structure)
+    if max(steps, 0, *structure.domains.values()) > MAX_EVALUATION:
+        raise TooLargeError(f"the structure takes more than {MAX_EVALUATION} steps to check, or has more elements")
+    return steps
+
+
+def _require_interpreted(signature: Signature, structure: Structure) -> None:
+    """Refuse a structure that has too much or too little of a symbol: quantifiers would not see such values."""
+    domains, functions = structure.domains, signature.functions
+    for sort in {sort for type_ in functions.values() for sort in (*type_.arguments, type_.result)}:
+        if sort not in domains:
+            raise StructureError(f"the structure has no domain for sort {sort!r}")
+    places = {*signature.predicates.values(), *[type_.arguments for type_ in functions.values()]}
+    last = {sorts: tuple([domains.get(sort, 0) - 1 for sort in sorts]) for sorts in places}
+    for name, sorts in signature.predicates.items():
+        rows = structure.predicates.get(name)
+        if rows is None:
+            raise StructureError(f"the structure does not interpret predicate {name!r}")
+        for row in rows:
+            if len(row) != len(sorts) or any(map(gt, row, last[sorts])):
+                raise StructureError(f"a tuple of {name!r} does not have {len(sorts)} elements of its sorts")
+    for name, type_ in functions.items():
+        table = structure.functions.get(name)
+        if table is None or max(table) != last[type_.arguments]:  # it has no gaps, so its last tuple tells all
+            raise StructureError(f"the structure does not interpret {name!r} at all elements of its sorts")
+        if max(table.values()) >= domains[type_.result]:
+            raise StructureError(f"a value of {name!r} is not an element of the domain of sort {type_.result!r}")
+
+
+# -- which queries can be asked ---------------------------------------------------------------------------------------
+
+
+def checked_signature(query: Query) -> Signature | Unknown:
+    """The symbols of the query, or why no solver can decide the query.
+
+    That is: a formula is not closed or is nested deeper than ``MAX_DEPTH``, or a symbol is used in two ways.
+    """
+    known = known_symbols(query)
+    return known if isinstance(known, Unknown) else known.signature()
+
+
+def known_symbols(query: Query) -> SignatureBuilder | Unknown:
+    """What :func:`checked_signature` is made of, for solvers that do not always need the signature."""
+    formulas = query.formulas
+    for formula in formulas:
+        if formula.height > MAX_DEPTH:
+            return Unknown(Reason.UNSUPPORTED, f"a formula is nested deeper than {MAX_DEPTH}")
+        if formula.free:
+            name = min(variable.name for variable in formula.free)
+            return Unknown(Reason.UNSUPPORTED, f"variable {name!r} is free")
+    try:
+        return SignatureBuilder(formulas)
+    except SignatureError as error:
+        return Unknown(Reason.UNSUPPORTED, str(error))

@@ -1,0 +1,90 @@
+"""Recheck answers with simpler programs than those that found them: proof checker, reference evaluator, Lean's kernel.
+
+In: a query and a solver's answer. Out: the answer and whether its evidence holds. An answer whose evidence does not
+hold counts as Unknown.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol, TypeAlias
+
+import msgspec
+
+from proof_r1_formal.errors import ProofError, SignatureError, StructureError
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, TooLargeError, Unknown, is_countermodel
+from proof_r1_formal.kernel.checker import check
+from proof_r1_formal.kernel.query import Query
+
+Evidence: TypeAlias = Literal["kernel", "checked", "unsupported"]
+"""What stands behind an answer: a kernel's acceptance, a checked proof or countermodel, the solver's word."""
+
+EvidenceLevel: TypeAlias = Literal["none", "checked", "kernel"]
+"""How the evidence of answers is rechecked: by the small checkers, by a kernel as well, or not at all."""
+
+
+class Judgement(Protocol):
+    """What a kernel says: whether it accepts the evidence, and why not."""
+
+    @property
+    def accepted(self) -> bool: ...
+
+    @property
+    def reason(self) -> str: ...
+
+
+class Kernel(Protocol):
+    """What checks evidence once more, see :class:`~proof_r1_formal.assistants.kernel.KernelEvidence`."""
+
+    def judge(self, query: Query, answer: Answer) -> Judgement | None:
+        """What the kernel says; None if it cannot be given this evidence."""
+
+
+class Confirmed(msgspec.Struct, frozen=True, gc=False):
+    """An answer whose evidence was checked, where it has any.
+
+    Attributes:
+        answer: the solver's; Unknown if its evidence does not hold.
+        evidence: what stands behind it; a kernel's acceptance includes the checker's or the evaluator's.
+        used: the dependencies, by index, that the proof uses; None without a proof.
+    """
+
+    answer: Answer
+    evidence: Evidence = "unsupported"
+    used: frozenset[int] | None = None
+
+    @property
+    def checked(self) -> bool:
+        """Whether there is evidence, and it holds."""
+        return self.evidence != "unsupported"
+
+
+def confirm(query: Query, answer: Answer) -> Confirmed:
+    """Check the proof or the countermodel of an answer."""
+    if isinstance(answer, Entailed) and answer.proof is not None:
+        try:
+            return Confirmed(answer, "checked", check(answer.proof, query.dependencies, query.conclusion))
+        except ProofError as error:
+            return _broken(answer, f"the solver's proof does not hold: {error}")
+    if isinstance(answer, Refuted) and answer.model is not None:
+        try:
+            holds = is_countermodel(query, answer.model)
+        except TooLargeError as error:
+            return Confirmed(Unknown(Reason.BUDGET, str(error), answer.steps))
+        except (SignatureError, StructureError) as error:
+            return _broken(answer, f"the solver's countermodel does not hold: {error}")
+        return Confirmed(answer, "checked") if holds else _broken(answer, "the solver's countermodel does not hold")
+    return Confirmed(answer)
+
+
+def confirm_by(kernel: Kernel, query: Query, confirmed: Confirmed) -> Confirmed:
+    """Have a kernel check evidence that was checked here; a countermodel that is too large for it stays ``checked``."""
+    judgement = kernel.judge(query, confirmed.answer) if confirmed.checked else None
+    if judgement is None:
+        return confirmed
+    if not judgement.accepted:
+        return _broken(confirmed.answer, f"the kernel does not accept the evidence: {judgement.reason}")
+    return Confirmed(confirmed.answer, "kernel", confirmed.used)
+
+
+def _broken(answer: Answer, problem: str) -> Confirmed:
+    return Confirmed(Unknown(Reason.BROKEN, problem, answer.steps))

@@ -1,0 +1,380 @@
+"""Texts with two plausible readings: a strict parser rejects them and says both readings.
+
+In: a text, the tokens of a formula and the scopes of its quantifiers, or what the parser made of a name. Out: nothing,
+or an :class:`AmbiguousError` at the place that can be read in two ways. ``docs/parsing.md`` lists the rules. A name in
+double quotes is never ambiguous.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from proof_r1_formal.text.names import DECIMAL, INFIX_WORDS, dotted, words_of
+
+if TYPE_CHECKING:
+    from lark import Token
+
+QUANTIFIER_WORDS = frozenset({"forall", "all", "exists", "some"})
+RESERVED_WORDS = QUANTIFIER_WORDS | {"not", "and", "or", "xor", "implies", "iff", "true", "false"}
+"""Words that are operators, quantifiers and truth values in any case, and no names unless in quotes."""
+
+LOOK_ALIKES: Mapping[str, str] = {**dict.fromkeys("vVνᴠⅴⅤⱱ˅ᐯꓦ", "∨"), **dict.fromkeys("ΛɅʌᴧ˄ᐱꓥ", "∧")}
+"""Letters that people type for a connective -> the connective."""
+PROSE_FIRST = words_of(
+    "an any because but each either every everyone everything he if it neither no nobody nor nothing she that the then "
+    "there these they this those unless we what when which while who whoever you"
+)
+"""Words that begin a sentence, in any case, and no application by juxtaposition."""
+PROSE_ANYWHERE = words_of("an are did do does had has have is the was were")
+"""Words that are not an argument of a juxtaposition; nor is a contraction."""
+CONTRACTION = re.compile(r"\w+n['’]t")
+PROSE_INSIDE = words_of(
+    "about also always any as at be been but by can could each every for from her his if in into its may might must "
+    "never no nor of on only over shall should than that their then to which who whose will with would"
+)
+"""Words that are not an argument of a juxtaposition unless they are its last one."""
+
+_START = r"(?=\s+(?!(?ai:and|or|xor|implies|iff|v)(?!\w))(?:[\w(¬~!∀∃⊤⊥\"]|-(?!>)))"
+_LIST_MARKER = re.compile(
+    rf"\s*(?:([-−*•–—])(?=\s)|((?:\d{{1,3}}|[^\W\d_]|[ivxIVX]{{1,4}})[.)]|\(\w{{1,3}}\)){_START})"
+)
+
+
+class AmbiguousError(Exception):
+    """A text with two plausible readings: the offset of the place, and a sentence that says both."""
+
+    def __init__(self, offset: int, problem: str) -> None:
+        super().__init__(problem)
+        self.offset = offset
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A quantifier in a formula.
+
+    Attributes:
+        written: its text.
+        variables: as written, in quotes or not.
+        end: the index of the token behind its scope.
+        far: whether its scope is longer than the next complete formula.
+    """
+
+    written: str
+    variables: tuple[str, ...]
+    end: int
+    far: bool
+
+    @property
+    def dotted(self) -> bool:
+        """Whether a dot ends the list of its variables."""
+        return self.written.endswith(".")
+
+
+def require_no_list_marker(text: str) -> None:
+    """Refuse a text that begins like an item of a list: ``1. P(a)``, ``A) P(a)``, ``- P(a)``.
+
+    Raises:
+        AmbiguousError: it does.
+    """
+    marker = _LIST_MARKER.match(text)
+    if marker is None:
+        return
+    dash = marker[1]
+    offset = marker.start(1) if dash else marker.start(2)
+    if dash in ("-", "−"):
+        problem = f"{dash!r} may be a list marker or a negation; leave it out, or write '¬' or put no blank behind it"
+    else:
+        problem = f"{dash or marker[2]!r} looks like a list marker, which is not part of a formula; leave it out"
+    raise AmbiguousError(offset, problem)
+
+
+_UNCLEAR = re.compile(
+    r"(?P<control>[\t\v\f\x1c-\x1f\x85\u2028\u2029]|\r(?!\n)|\n(?=(?:eg|eq|e|ot)(?!\w)))"
+    r"|(?P<number>(?<![\w.])\d{1,3}(?:,\d{3})+(?!\w))"
+    r"|(?P<joined>(?<![\w&])(?:\w+&\w+(?=\()|(?:[A-Z]{2,}&[A-Z]+|[A-Z]+&[A-Z]{2,})(?![\w&])))"
+)
+
+
+def require_clear_characters(text: str) -> None:
+    """Refuse control characters for blanks, ``1,000`` and ``AT&T(x)``.
+
+    Args:
+        text: of the formula, with names in quotes made harmless.
+
+    Raises:
+        AmbiguousError: the text has one of them.
+    """
+    found = _UNCLEAR.search(text)
+    if found is None:
+        return
+    part = found[0]
+    if found.lastgroup == "number":
+        problem = f"{part!r} may be one number, written '\"{part}\"', or two arguments, written with a blank"
+    elif found.lastgroup == "joined":
+        left, _, right = part.partition("&")
+        problem = f"{part!r} may be one name, written '\"{part}\"', or '{left} ∧ {right}', written with blanks"
+    else:
+        problem = (
+            f"U+{ord(part[0]):04X} may be a blank or part of a LaTeX command that lost its backslash (JSON reads "
+            "'\\t' as a tab and needs '\\\\to'); write a space or the sign"
+        )
+    raise AmbiguousError(found.start(), problem)
+
+
+def require_one_reading(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> None:
+    """Refuse the tokens of an infix formula that a person might read in another way than the grammar does.
+
+    Args:
+        tokens: all tokens of the formula, as written.
+        scopes: for the index of each quantifier, its scope.
+
+    Raises:
+        AmbiguousError: there are two plausible readings.
+    """
+    bound = {unquoted(written) for scope in scopes.values() for written in scope.variables}
+    in_list: list[bool] | None = None  # for few formulas only
+    for index, token in enumerate(tokens):
+        if token.type == "GLUED":
+            raise _ambiguous(token, _glued(token.value))
+        if token.type == "_XOR" and token.value == "^":
+            raise _ambiguous(token, "'^' may be ⊕ (exclusive or) or ∧ (and); write the sign that is meant")
+        if token.type not in ("NAME", "CALL"):
+            continue
+        if token.value.lower() in QUANTIFIER_WORDS:
+            in_list = in_list or _lists(tokens)
+            if token.type == "CALL" or not in_list[index]:
+                raise _ambiguous(token, _quantifier_or_name(token.value))
+        if token.type == "NAME" and (index == 0 or tokens[index - 1].type != "NAME"):
+            last = index
+            while last + 1 < len(tokens) and tokens[last + 1].type == "NAME":
+                last += 1
+                _require_one_line(tokens[last - 1], tokens[last])
+            if last + 1 < len(tokens) and tokens[last + 1].type == "_LPAR":
+                _require_one_line(tokens[last], tokens[last + 1])
+            if last > index:
+                in_list = in_list or _lists(tokens)
+            _requirewords_of(
+                tokens, index, last, bound, scopes.get(index - 1), inside=in_list is not None and in_list[index]
+            )
+    _require_bindings(tokens, scopes)
+
+
+def require_prefix_notation(tokens: Sequence[Token]) -> None:
+    """Refuse the tokens of a formula in prefix notation that has an application of the infix notation in it.
+
+    Raises:
+        AmbiguousError: it has.
+    """
+    for token in tokens:
+        if token.type == "GLUED":
+            raise _ambiguous(token, _glued(token.value))
+        if token.type == "CALL":
+            name = token.value
+            raise _ambiguous(
+                token,
+                f"'{name}(' may apply {name!r}, which prefix notation writes '({name} …)', or be the "
+                f"proposition {name!r} and another formula, with a blank between them",
+            )
+
+
+# -- words side by side -----------------------------------------------------------------------------------------------
+
+
+def _requirewords_of(
+    tokens: Sequence[Token], first: int, last: int, bound: set[str], scope: Scope | None, *, inside: bool
+) -> None:
+    """Check names that stand side by side; ``scope``: of a quantifier right before them, ``inside``: of a list."""
+    words = tokens[first : last + 1]
+    before = tokens[first - 1].type if first else ""
+    behind = tokens[last + 1].type if last + 1 < len(tokens) else ""
+    for place, word in enumerate(words):
+        if "." in word.value[1:] and word.value[0] != '"' and (place or len(words) > 1) and not DECIMAL.search(word):
+            raise _ambiguous(word, dotted(word.value))
+        follows = place > 0 or before == "_RPAR"
+        goes_on = place < len(words) - 1 or behind in ("CALL", "_LPAR", "_NOT", "BINDER")
+        if word.value in LOOK_ALIKES and word.value not in bound and follows and goes_on:
+            raise _ambiguous(word, _look_alike(word.value))
+    shown = " ".join([word.value for word in words])
+    if before != "_RPAR" and (len(words) > 1 or behind == "CALL"):
+        _require_no_prose(words, shown, bound, complete=behind not in ("CALL", "_LPAR"))
+    head = words[0]
+    if behind == "CALL":
+        call = tokens[last + 1].value
+        if scope is not None and not scope.dotted and len(words) == 1:
+            raise _ambiguous(head, _variable_or_predicate(scope, head.value, f"({call}(…))"))
+        raise _ambiguous(
+            tokens[last + 1],
+            f"'{call}(…)' may be an argument of {head.value!r}, written '{head.value}({call}(…))', or another formula, "
+            "with a connective before it",
+        )
+    if scope is not None and head.value == "in" and (len(words) > 1 or behind == "_LPAR"):
+        raise _ambiguous(
+            head,
+            f"{head.value!r} may say which elements {scope.written.strip()!r} is about, which is written with → or ∧, "
+            f"or be a predicate, written '{head.value}(…)'",
+        )
+    if before == "_RPAR" and [token.type for token in tokens[last + 1 : last + 4]] == ["_LPAR", "NAME", "_RPAR"]:
+        raise _ambiguous(head, _argument_or_formula(shown))
+    if before == "_LPAR" and behind == "_RPAR" and len(words) == 1 and first > 1 and tokens[first - 2].type == "NAME":
+        following = tokens[last + 2] if last + 2 < len(tokens) else None
+        if following is not None and following.type in ("NAME", "CALL", "_LPAR"):
+            raise _ambiguous(following, _argument_or_formula(following.value))
+    if len(words) > 1 and (inside or behind in _EQUALITY or before in _EQUALITY):
+        function = f"{head.value}({', '.join([word.value for word in words[1:]])})"
+        raise _ambiguous(
+            head,
+            f"{shown!r} may be one name, written '\"{shown}\"', or a function with arguments, written '{function}'",
+        )
+
+
+def _require_one_line(name: Token, following: Token) -> None:
+    if following.line != name.line:
+        problem = (
+            f"a line ends between {str(name)!r} and {str(following)!r}, which may be one application or two formulas"
+        )
+        raise _ambiguous(following, f"{problem}; write it on one line")
+
+
+def _argument_or_formula(text: str) -> str:
+    return (
+        f"{text!r} may be another argument of the application before it, written 'P(x, …)', or another formula, with a "
+        "connective before it"
+    )
+
+
+_EQUALITY = ("_EQ", "_NEQ")
+
+
+def _require_no_prose(words: Sequence[Token], shown: str, bound: set[str], *, complete: bool) -> None:
+    """Check that an application by juxtaposition, or the first words of one, does not look like prose."""
+    for place, word in enumerate(words):
+        text = word.value
+        if text in bound:
+            continue
+        is_head = place == 0
+        is_last = complete and place == len(words) - 1
+        if (
+            (is_head and text.lower() in PROSE_FIRST)
+            or (not is_head and (text in PROSE_ANYWHERE or CONTRACTION.fullmatch(text)))
+            or (not is_head and not is_last and (text in PROSE_INSIDE or text.lower() in INFIX_WORDS))
+        ):
+            arguments = ", ".join([*[each.value for each in words[1:]], *([] if complete else ["…"])])
+            raise _ambiguous(
+                word,
+                f"{shown!r} may be prose, because of {text!r}, or the predicate {words[0].value!r} with arguments, "
+                f"written '{words[0].value}({arguments})'",
+            )
+
+
+def _look_alike(letter: str) -> str:
+    sign = LOOK_ALIKES[letter]
+    return f"{letter!r} may be a name or stand for {sign!r}; write '{sign}', or an application as 'P({letter}, …)'"
+
+
+# -- quantifiers ------------------------------------------------------------------------------------------------------
+
+
+def _require_bindings(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> None:
+    """Check that no variable may be that of an outer quantifier, and no list of variables goes on as a predicate."""
+    if not scopes:
+        return
+    places: dict[str, list[int]] = {}
+    bound_until: dict[str, int] = {}
+    for index, token in enumerate(tokens):
+        if token.type in ("NAME", "CALL"):
+            places.setdefault(unquoted(token.value), []).append(index)
+        elif index in scopes:
+            scope = scopes[index]
+            for name in map(unquoted, scope.variables):
+                if scope.far and scope.written[-1] not in ".," and bound_until.get(name, 0) > index:
+                    raise _ambiguous(token, _inner_or_outer(scope, name))
+            for name in map(unquoted, scope.variables):
+                places.setdefault(name, []).append(index)
+                bound_until[name] = max(bound_until.get(name, 0), scope.end)
+    for index, scope in scopes.items():
+        head = index + 1
+        if not scope.dotted and head + 1 < scope.end and tokens[head].type == "NAME":
+            name = tokens[head].value
+            found = places[unquoted(name)] if name[0] != '"' else []
+            again = found[bisect_left(found, head + 1) :]
+            if tokens[head + 1].type in ("NAME", "_LPAR") and any(
+                place < scope.end and _is_argument(tokens, place) for place in again
+            ):
+                raise _ambiguous(tokens[head], _variable_or_predicate(scope, name, "(…)"))
+
+
+def _is_argument(tokens: Sequence[Token], index: int) -> bool:
+    before = tokens[index - 1].type
+    opens = before == "_LPAR" and index > 1 and tokens[index - 2].type in ("NAME", "CALL")
+    return before in ("NAME", "_COMMA", *_EQUALITY) or opens
+
+
+def _inner_or_outer(scope: Scope, name: str) -> str:
+    binder = scope.written.strip()
+    return (
+        f"{binder!r} may also bind the {name!r} further right, written '{binder}. …' with a dot, or leave it to the "
+        f"quantifier of {name!r} around it, written '({binder} …)' in parentheses"
+    )
+
+
+def _variable_or_predicate(scope: Scope, name: str, arguments: str) -> str:
+    sign = " ".join(scope.written.rstrip(", \t\r\n").split())
+    return (
+        f"{name!r} may be another variable, written '{sign} {name}. …' with a dot, or a predicate, "
+        f"written '{name}{arguments}'"
+    )
+
+
+# -- reserved words ---------------------------------------------------------------------------------------------------
+
+
+def _glued(word: str) -> str:
+    reserved = re.match(r"[A-Za-z]+", word)
+    assert reserved is not None, word
+    rest = word[reserved.end() :].lstrip("-.'’")
+    return (
+        f"{word!r} may be one name, written '\"{word}\"', or the word {reserved[0]!r} and {rest!r}, with a blank "
+        "between them"
+    )
+
+
+def _quantifier_or_name(word: str) -> str:
+    sign = "∀" if is_universal(word) else "∃"
+    return f"{word!r} may be a quantifier or a name; write '{sign}x …', or the name in quotes"
+
+
+def is_universal(word: str) -> bool:
+    """Whether a quantifier, as written, is ∀."""
+    return word.lower() in ("∀", "\\forall", "forall", "all")
+
+
+def unquoted(name: str) -> str:
+    """The name of a NAME token, which may be written in quotes."""
+    return str(json.loads(name)) if name[0] == '"' else str(name)
+
+
+def _lists(tokens: Sequence[Token]) -> list[bool]:
+    """For each token whether the parentheses that it stands in hold arguments: those of a call, or with a comma."""
+    is_list: list[bool] = []  # for each pair of parentheses
+    within = [-1] * len(tokens)
+    opened: list[int] = []
+    for index, token in enumerate(tokens):
+        if token.type == "_RPAR" and opened:
+            opened.pop()
+        within[index] = opened[-1] if opened else -1
+        if token.type == "_LPAR":
+            opened.append(len(is_list))
+            is_list.append(index > 0 and tokens[index - 1].type == "CALL")
+        elif token.type == "_COMMA" and opened:
+            is_list[opened[-1]] = True
+    return [place >= 0 and is_list[place] for place in within]
+
+
+def _ambiguous(token: Token, problem: str) -> AmbiguousError:
+    return AmbiguousError(token.start_pos or 0, problem)

@@ -1,0 +1,307 @@
+"""Formulas as text: ``parse_formula(show(f)) is f`` for every closed formula, in every notation.
+
+``unicode`` and ``ascii`` are infix with the fewest parentheses that are safe to read; ``juxtaposed`` is ``unicode``
+with ``likes Bob x`` for ``likes(Bob, x)`` (the notation of the prompts); ``prefix`` is S-expressions.
+
+The grammars hold that a name is a variable wherever a quantifier of that name is around it, and that no name is bound
+in one place of a formula and constant in another. A formula that breaks this has its bound variables renamed in the
+text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Final, Literal, TypeAlias, assert_never, cast
+
+from proof_r1_formal.errors import require_type
+from proof_r1_formal.kernel.syntax import (
+    ENTITY,
+    And,
+    App,
+    Atom,
+    Binary,
+    Binder,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Node,
+    Not,
+    Or,
+    Quantified,
+    Term,
+    Top,
+    Var,
+    Xor,
+)
+from proof_r1_formal.kernel.transform import functions_within, instantiate, subformulas, subterms, terms
+from proof_r1_formal.text.names import CONNECTIVE_WORDS, INFIX_WORDS, TURNED_LETTERS, is_textbook_atom, latin, look
+from proof_r1_formal.text.readings import (
+    CONTRACTION,
+    LOOK_ALIKES,
+    PROSE_ANYWHERE,
+    PROSE_FIRST,
+    PROSE_INSIDE,
+    RESERVED_WORDS,
+)
+
+Notation: TypeAlias = Literal["unicode", "ascii", "juxtaposed", "prefix"]
+
+WORDS: Final = frozenset({*RESERVED_WORDS, "distinct"}) | CONNECTIVE_WORDS
+"""Words that a grammar reserves or that may be connectives, in any case."""
+_MISREAD: Final = frozenset(LOOK_ALIKES) | PROSE_ANYWHERE | PROSE_INSIDE
+
+# A reserved word ends where its letters do: ``iff'`` may be a word and a quote, ``iffy`` is a name.
+_NO_WORD: Final = rf"(?!(?ai:{'|'.join(sorted(WORDS))})(?!\w))(?!_+\Z|[{TURNED_LETTERS}])"
+# A name with a dot might be read as the end of ``∀x y.``.
+_PLAIN_NAME: Final = re.compile(rf"{_NO_WORD}\w(?:\w|['’]|-(?=\w))*")
+_PLAIN_BINDER: Final = re.compile(rf"{_NO_WORD}\w(?:\w|['’])*")
+
+
+SYMBOLS: Final[Mapping[type[Formula], str]] = {
+    Top: "⊤",
+    Bottom: "⊥",
+    Eq: "=",
+    Not: "¬",
+    And: "∧",
+    Or: "∨",
+    Xor: "⊕",
+    Implies: "→",
+    Iff: "↔",
+    ForAll: "∀",
+    Exists: "∃",
+}
+"""The usual symbol of each kind of formula; an atom has none."""
+_ASCII: Final[Mapping[type[Formula], str]] = {
+    Top: "true",
+    Bottom: "false",
+    Eq: "=",
+    Not: "~",
+    And: "&",
+    Or: "|",
+    Xor: "xor",
+    Implies: "->",
+    Iff: "<->",
+    ForAll: "all ",
+    Exists: "exists ",
+}
+_INFIX: Final = {"unicode": SYMBOLS, "juxtaposed": SYMBOLS, "ascii": _ASCII}
+_PREFIX_WORDS: Final[dict[type, str]] = {And: "and", Xor: "xor", Or: "or", Implies: "->", Iff: "<->"}
+
+# Binding strength; a quantified or negated formula and an atom bind tightest.
+_STRENGTH: Final[dict[type, int]] = {Iff: 1, Implies: 2, Or: 3, Xor: 4, And: 5}
+_TIGHT: Final = 6
+
+
+def show(formula: Formula, notation: Notation = "unicode") -> str:
+    """The text of a formula.
+
+    >>> from proof_r1_formal.text.parse import parse_formula
+    >>> f = parse_formula("all x. (cat(x) & ~tame(x) -> dangerous(x))")
+    >>> print(show(f))
+    ∀x (cat(x) ∧ ¬tame(x) → dangerous(x))
+    >>> print(show(f, "juxtaposed"))
+    ∀x (cat x ∧ ¬tame x → dangerous x)
+    >>> print(show(f, "prefix"))
+    (forall x (-> (and (cat x) (not (tame x))) (dangerous x)))
+    """
+    if not isinstance(formula, Node):
+        require_type(formula, Node, "formula", "parse_formula() makes one from text")
+    known: str | None = formula.memo.get(notation)
+    if known is None:
+        separated = _separated(formula) if formula.quantifiers else formula
+        known = _prefix(separated) if notation == "prefix" else _infix(separated, notation, 0, last=True)
+        formula.memo[notation] = known
+    return known
+
+
+def text_of(node: Node) -> str:
+    """The text of a formula or of a term, which is its ``str``."""
+    return show_term(node) if isinstance(node, (Var, App)) else show(cast("Formula", node))
+
+
+def show_term(term: Term) -> str:
+    """The text of a term: ``mother(x)``."""
+    return _applied(term.function, term.arguments) if isinstance(term, App) else _binder(term.name)
+
+
+def _applied(name: str, arguments: tuple[Term, ...]) -> str:
+    return f"{_symbol(name, arguments)}({', '.join(map(show_term, arguments))})" if arguments else _name(name)
+
+
+def _infix(formula: Formula, notation: Notation, strength: int, *, last: bool) -> str:
+    """``last``: nothing of the same pair of parentheses follows, so that a quantifier may stand bare."""
+    known: str | None = None if formula.quantifiers else formula.memo.get(notation)
+    if known is not None:
+        return known if _STRENGTH.get(type(formula), _TIGHT) >= strength else f"({known})"
+    symbols = _INFIX[notation]
+    if isinstance(formula, Atom):
+        if notation == "juxtaposed" and formula.arguments:
+            return " ".join([_head(formula.predicate, formula.arguments), *[_argument(a) for a in formula.arguments]])
+        return _applied(formula.predicate, formula.arguments)
+    if isinstance(formula, Not):
+        if isinstance(formula.body, Eq):
+            return f"{symbols[Not]}({_infix(formula.body, notation, 0, last=True)})"
+        return f"{symbols[Not]}{_infix(formula.body, notation, _TIGHT, last=last)}"
+    if isinstance(formula, Binary):
+        own = _STRENGTH[type(formula)]
+        closed = own >= strength  # no parentheses around this one
+        left = _infix(formula.left, notation, own + isinstance(formula, Implies), last=False)
+        right = _infix(formula.right, notation, own + 1, last=last or not closed)
+        text = f"{left} {symbols[type(formula)]} {right}"
+        return text if closed else f"({text})"
+    if isinstance(formula, Eq):
+        return f"{show_term(formula.left)} {symbols[Eq]} {show_term(formula.right)}"
+    if not isinstance(formula, Binder):
+        return symbols[type(formula)]
+    sort = "" if formula.variable.sort == ENTITY else f":{_binder(formula.variable.sort)}"
+    text = f"{symbols[type(formula)]}{_bound(formula)}{sort} {_infix(formula.body, notation, _TIGHT, last=True)}"
+    return text if last else f"({text})"
+
+
+def _argument(term: Term) -> str:
+    if isinstance(term, App):
+        return f"({show_term(term)})" if term.arguments else _word(term.function)
+    return _binder(term.name)
+
+
+def _prefix(formula: Formula) -> str:
+    match formula:
+        case Top():
+            return "true"
+        case Bottom():
+            return "false"
+        case Atom(predicate, ()):
+            return _name(predicate)
+        case Atom(predicate, arguments):
+            return _prefix_term(App(predicate, arguments))
+        case Eq(left, right):
+            return f"(= {_prefix_term(left)} {_prefix_term(right)})"
+        case Not(body):
+            return f"(not {_prefix(body)})"
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return f"({_PREFIX_WORDS[type(formula)]} {_prefix(left)} {_prefix(right)})"
+        case ForAll(variable, body) | Exists(variable, body):
+            word = "forall" if isinstance(formula, ForAll) else "exists"
+            name = _bound(formula)
+            binder = name if variable.sort == ENTITY else f"(({name} {_binder(variable.sort)}))"
+            return f"({word} {binder} {_prefix(body)})"
+    assert_never(formula)
+
+
+def _prefix_term(term: Term) -> str:
+    if isinstance(term, Var):
+        return _binder(term.name)
+    if not term.arguments:
+        return _word(term.function)
+    return f"({_head(term.function, term.arguments)} {' '.join([_prefix_term(a) for a in term.arguments])})"
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1 << 12)
+def _name(name: str) -> str:
+    plain = _is_simple(name) or (_PLAIN_NAME.fullmatch(name) and (latin(name) == name or not latin(name).isascii()))
+    return name if plain else _quoted(name)
+
+
+def _is_simple(name: str) -> bool:
+    """Whether the name is plain at first sight, as most are."""
+    return name.isascii() and name.isidentifier() and name[0] != "_" and name.lower() not in WORDS
+
+
+def _quoted(name: str) -> str:
+    return json.dumps(name, ensure_ascii=True)
+
+
+def _word(name: str) -> str:
+    """The name of a constant that stands beside other names, where some words look like prose or a connective."""
+    misread = name in _MISREAD or name.lower() in INFIX_WORDS or CONTRACTION.fullmatch(name)
+    return _quoted(name) if misread else _name(name)
+
+
+def _head(name: str, arguments: tuple[Term, ...]) -> str:
+    """The name of a symbol with arguments beside it, where it might be prose or one more variable."""
+    again = any(isinstance(part, App) and part.function == name for term in arguments for part in subterms(term))
+    return _quoted(name) if again or name == "in" or name.lower() in PROSE_FIRST else _symbol(name, arguments)
+
+
+def _symbol(name: str, arguments: tuple[Term, ...]) -> str:
+    """The name of a symbol with arguments, where it might be a quantifier and its variable."""
+    unclear = name[0] in "EA" and any(name[1:] in functions_within(term) for term in arguments)
+    return _quoted(name) if unclear else _name(name)
+
+
+def _bound(formula: Quantified) -> str:
+    """The name of the variable of a quantifier; one that does not occur might be a mistake."""
+    name = formula.variable.name
+    return _binder(name) if formula.variable in formula.body.free else _quoted(name)
+
+
+def _binder(name: str) -> str:
+    """Like ``_name`` for names of variables and sorts, where a dot ends the binder."""
+    return name if _is_simple(name) or _PLAIN_BINDER.fullmatch(name) else _quoted(name)
+
+
+def _separated(formula: Formula) -> Formula:
+    """The formula itself if no bound name clashes with a free variable, a symbol or another sort; else a renaming."""
+    bound = {part.variable.name for part in subformulas(formula) if isinstance(part, Binder)}
+    taken = {t.function for t in terms(formula) if isinstance(t, App)} | {v.name for v in formula.free}
+    atoms = [part for part in subformulas(formula) if isinstance(part, Atom)]
+    taken |= {atom.predicate for atom in atoms}
+    constants = {look(t.function) for t in terms(formula) if isinstance(t, App) and not t.arguments}
+    clear = bound.isdisjoint(taken) and constants.isdisjoint(map(look, bound))
+    clear = clear and not any(not atom.arguments and is_textbook_atom(atom.predicate, bound) for atom in atoms)
+    if clear and not _is_misread(formula, {}):
+        return formula
+    return rename_bound(formula, frozenset(taken | bound), _numbered)
+
+
+def _numbered(name: str, taken: frozenset[str]) -> str:
+    number = 1
+    looks = frozenset(map(look, taken))
+    while look(f"{name}_{number}") in looks:
+        number += 1
+    return f"{name}_{number}"
+
+
+def _is_misread(formula: Formula, scope: dict[str, Var]) -> bool:
+    """Whether some variable stands inside a quantifier of its name and another sort, which would capture it in text."""
+    match formula:
+        case Top() | Bottom() | Atom() | Eq():
+            return any(isinstance(t, Var) and scope.get(t.name, t) is not t for t in terms(formula))
+        case Not(body):
+            return _is_misread(body, scope)
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return _is_misread(left, scope) or _is_misread(right, scope)
+        case ForAll(variable, body) | Exists(variable, body):
+            return _is_misread(body, {**scope, variable.name: variable})
+    assert_never(formula)
+
+
+def rename_bound(formula: Formula, taken: frozenset[str], name: Callable[[str, frozenset[str]], str]) -> Formula:
+    """The formula with other bound variables.
+
+    Args:
+        formula: whose variables get other names.
+        taken: the names that none of them gets.
+        name: the new name of a variable, from the old one and the names that are taken at its quantifier.
+    """
+    match formula:
+        case Top() | Bottom() | Atom() | Eq():
+            return formula
+        case Not(body):
+            return Not(rename_bound(body, taken, name))
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            return type(formula)(rename_bound(left, taken, name), rename_bound(right, taken, name))
+        case ForAll(variable, _) | Exists(variable, _):
+            renamed = Var(name(variable.name, taken), variable.sort)
+            return type(formula)(renamed, rename_bound(instantiate(formula, renamed), taken | {renamed.name}, name))
+    assert_never(formula)

@@ -1,0 +1,231 @@
+"""Methods: what tokens earn under each, from real reports on the examples."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+from proof_r1_formal import TRAIN, Completion, Verifier, read_completions, read_problems
+from proof_r1_formal.credit.methods import (
+    METHODS,
+    BatchCredit,
+    PerAction,
+    Rollout,
+    TokenCredit,
+    credit_batch,
+    divisor,
+    rollout_of,
+)
+from proof_r1_formal.credit.pieces import TokenText
+from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName
+from proof_r1_formal.proof.rewards import answer_reward, sound_answer_reward
+
+ROOT = Path(__file__).resolve().parents[2]
+PAPER = CreditSettings()
+START = Baselines.start(TRAIN, PAPER)
+
+
+def tokens(text: str) -> TokenText:
+    """The text in tokens of five bytes, characters cut where they fall."""
+    data = text.encode()
+    return TokenText(tuple([data[start : start + 5] for start in range(0, len(data), 5)]))
+
+
+@cache
+def groups() -> tuple[tuple[Rollout, ...], ...]:
+    """The completions of the examples, verified, problem by problem."""
+    problems = read_problems(ROOT / "examples" / "problems.jsonl")
+    verifier = Verifier(evaluation=False)
+    made: dict[str, list[Rollout]] = {}
+    for completion in read_completions(ROOT / "examples" / "completions.jsonl"):
+        assert isinstance(completion, Completion)
+        text = tokens(completion.completion)
+        report = verifier.verify(problems[completion.problem_id], text.text, sample=completion.sample)
+        made.setdefault(completion.problem_id, []).append(rollout_of(report, text, PAPER))
+    return tuple([tuple(group) for group in made.values()])
+
+
+def credited(name: str, batch: Sequence[Sequence[Rollout]] | None = None) -> BatchCredit:
+    return credit_batch(METHODS[name], groups() if batch is None else batch, START, PAPER)
+
+
+def test_the_methods_are_those_that_are_compared() -> None:
+    assert list(METHODS) == ["sft", "grpo", "prosfi", "expert_iteration", "proof_r1", "no_verification", "no_closure"]
+    assert METHODS["proof_r1"] == PerAction("proof_r1", verification=True, closure=True)
+
+
+def test_rewards_of_whole_trajectories() -> None:
+    reports = [rollout.report for group in groups() for rollout in group]
+    unread = next(report for report in reports if not report.parsed)
+    sound = next(r for r in reports if r.answer_correct and all(step.semantic for step in r.actions))
+    unsound = next(r for r in reports if r.answer_correct and not all(step.semantic for step in r.actions))
+    wrong = structs.replace(sound, answer_correct=False)
+    cases = [unread, structs.replace(unread, answer_correct=True), wrong, unsound, sound]
+    assert [answer_reward(report) for report in cases] == [0.0, 0.0, 0.1, 1.0, 1.0]
+    assert [sound_answer_reward(report) for report in cases] == [0.0, 0.0, 0.1, 0.3, 1.0]
+
+
+@pytest.mark.parametrize("name", ["grpo", "prosfi"])
+def test_whole_trajectories_earn_the_same_on_every_token(name: str) -> None:
+    reward = {"grpo": answer_reward, "prosfi": sound_answer_reward}[name]
+    for group, earned in zip(groups(), credited(name).groups, strict=True):
+        rewards = [reward(rollout.report) for rollout in group]
+        mean = sum(rewards) / len(rewards)
+        deviation = math.sqrt(sum((r - mean) ** 2 for r in rewards) / len(rewards))
+        for rollout, one, r in zip(group, earned, rewards, strict=True):
+            assert one.units == 1
+            assert len(one.advantages) == len(rollout.alignment.owners)
+            assert one.advantages == pytest.approx(((r - mean) / (deviation + 1e-6),) * len(one.advantages))
+
+
+@pytest.mark.parametrize("name", ["proof_r1", "no_verification", "no_closure"])
+def test_tokens_of_an_action_share_its_advantage(name: str) -> None:
+    for group, earned in zip(groups(), credited(name).groups, strict=True):
+        for rollout, one in zip(group, earned, strict=True):
+            assert one.actions is not None
+            assert one.units == sum(rollout.alignment.mapped)
+            mapped = [a for a, flag in zip(one.actions.advantages, rollout.alignment.mapped, strict=True) if flag]
+            assert sum(one.advantages) == pytest.approx(sum(mapped))
+            inside = [owner >= 0 for owner in rollout.alignment.owners]
+            assert not any(a for a, spanned in zip(one.advantages, inside, strict=True) if not spanned)
+
+
+def test_the_ablations_leave_out_what_they_say() -> None:
+    everyone = [rollout for group in groups() for rollout in group]
+    mixed = [  # as if of one problem, and every other one wrong
+        replace(rollout, report=structs.replace(rollout.report, answer_correct=number % 2 == 0))
+        for number, rollout in enumerate(everyone)
+    ]
+    full, unverified, unmasked = [
+        [one.actions for one in credited(name, [mixed]).groups[0]]
+        for name in ("proof_r1", "no_verification", "no_closure")
+    ]
+    for whole, without_verdicts, without_mask in zip(full, unverified, unmasked, strict=True):
+        assert whole is not None and without_verdicts is not None and without_mask is not None
+        assert without_verdicts.outcome == whole.outcome
+        assert without_mask.verification == whole.verification
+        assert not any(without_verdicts.verification)
+        assert all(o in (0.0, m) for o, m in zip(whole.outcome, without_mask.outcome, strict=True))
+    assert full != unverified
+    assert full != unmasked
+
+
+@pytest.mark.parametrize("name", ["grpo", "prosfi", "proof_r1", "no_verification", "no_closure"])
+def test_what_a_group_earns_depends_on_it_and_on_the_past_only(name: str) -> None:
+    together = credited(name)
+    for group, earned in zip(groups(), together.groups, strict=True):
+        assert credited(name, [group]).groups == (earned,)
+    assert credited(name, groups()[::-1]).groups == together.groups[::-1]
+    assert credited(name, groups()[::-1]).baselines == together.baselines
+
+
+def test_baselines_move_after_the_batch() -> None:
+    first = credited("proof_r1")
+    assert first.baselines == START.after([r.report for group in groups() for r in group], PAPER)
+    assert first.baselines != START
+    assert credit_batch(METHODS["proof_r1"], groups(), first.baselines, PAPER).groups != first.groups
+    assert credited("grpo").baselines is START
+
+
+@pytest.mark.parametrize("name", ["grpo", "prosfi", "proof_r1", "no_verification", "no_closure"])
+def test_who_could_not_be_verified_earns_nothing_and_changes_nothing_for_the_others(name: str) -> None:
+    batch = [(*group, replace(group[0], verified=False)) for group in groups()]
+    after = credited(name, batch)
+    assert [group[:-1] for group in after.groups] == list(credited(name).groups)
+    assert after.baselines == credited(name).baselines
+    for group, earned in zip(batch, after.groups, strict=True):
+        assert earned[-1] == TokenCredit((0.0,) * len(group[0].alignment.owners), 0)
+
+
+@pytest.mark.parametrize("name", ["grpo", "proof_r1"])
+def test_a_group_of_which_nothing_could_be_verified_earns_nothing(name: str) -> None:
+    unknown = [replace(rollout, verified=False) for rollout in groups()[0]]
+    after = credited(name, [unknown])
+    assert not any(any(one.advantages) or one.units for one in after.groups[0])
+    assert after.baselines == START
+
+
+def test_imitation_has_no_rollouts() -> None:
+    with pytest.raises(Exception, match="'sft' learns from given trajectories"):
+        credited("sft")
+
+
+def test_the_divisor_is_the_number_of_mapped_actions_and_at_least_one() -> None:
+    batch = [one for group in credited("proof_r1").groups for one in group]
+    assert divisor(batch) == sum(sum(r.alignment.mapped) for group in groups() for r in group)
+    assert divisor(one for group in credited("grpo").groups for one in group) == len(batch)
+    assert divisor([]) == 1
+
+
+@pytest.mark.parametrize("preset", ["shared", "hardened"])
+def test_a_summary_without_actions_is_credited_by_its_whole_text(preset: PresetName) -> None:
+    problem = next(iter(read_problems(ROOT / "examples" / "problems.jsonl").values()))
+    completion = tokens("<think>∧</think><summary>[]</summary>")
+    report = Verifier(evaluation=False).verify(problem, completion.text)
+    assert report.parsed
+    assert rollout_of(report, completion, PAPER).alignment.sizes == ()
+    settings = CreditSettings(preset=preset)
+    judged = rollout_of(report, completion, settings)
+    assert judged.alignment.sizes == (len(completion.pieces),)
+    group = [judged, *groups()[0]]
+    earned = credit_batch(METHODS["proof_r1"], [group], START, settings).groups[0][0]
+    assert sum(earned.advantages) < 0.0
+    assert len(set(earned.advantages)) == 1
+
+
+def test_the_algorithm_needs_no_torch_and_loads_quickly() -> None:
+    """Verification does not know of training, and only the loss needs torch."""
+    code = (
+        "import json, sys; from proof_r1_formal.credit import align, methods, pieces, presets, terms;"
+        "print(json.dumps([m for m in ('torch', 'transformers', 'numpy') if m in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == []
+
+
+@pytest.mark.parametrize(
+    ("problem", "steps", "signal"),
+    [
+        ("garden/4", [("h_goal_uncertain", ["h1"], "sings(Mara)", "GOAL_BINDING")], 1.0),
+        (
+            "garden/4",
+            [("h_goal_uncertain", ["h1"], "sings(Mara)", "IMPLICATION_ELIMINATION")],
+            0.1,
+        ),  # it would earn λ_v
+        ("garden/4", [("h_goal_uncertain", ["h1"], "happy(Mara)", "GOAL_BINDING")], 0.1),  # not the option's formula
+        (
+            "garden/4",
+            [
+                ("s1", ["h1"], "sings(Mara)", "IMPLICATION_ELIMINATION"),
+                ("h_goal_uncertain", ["s1"], "sings(Mara)", "GOAL_BINDING"),
+            ],
+            1.0,
+        ),
+        ("garden/4", [("h_goal_true", ["h1"], "sings(Mara)", "GOAL_BINDING")], 0.1),
+        ("animals/1", [("h_goal_uncertain", ["h1"], "nocturnal(Pip)", "GOAL_BINDING")], 0.1),  # it is entailed: refuted
+    ],
+)
+def test_a_verified_answer_uncertain_has_signal_1_if_the_settings_say_so(
+    problem: str, steps: list[tuple[str, list[str], str, str]], signal: float
+) -> None:
+    problems = read_problems(ROOT / "examples" / "problems.jsonl")
+    fields = ("id", "dependencies", "conclusion", "rule")
+    answer = f"<summary>{json.dumps([dict(zip(fields, one, strict=True)) for one in steps])}</summary>"
+    report = Verifier(evaluation=False).verify(problems[problem], answer)
+    text = tokens(answer)
+    by_default = rollout_of(report, text, PAPER)
+    assert by_default.report is report
+    assert report.actions[-1].signal < 1.0
+    verified = rollout_of(report, text, CreditSettings(uncertain="verified"))
+    assert verified.report.actions[-1].signal == pytest.approx(max(signal, report.actions[-1].signal))
+    assert verified.report.actions[:-1] == report.actions[:-1]
+    assert (verified.report != report) is (signal == 1.0)

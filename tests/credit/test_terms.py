@@ -1,0 +1,460 @@
+"""Credit: each formula on numbers worked out by hand, invariances, and equality with the objective written out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from proof_r1_formal import GOAL_BINDING, INVALID_RULE, TRAIN, StepReport, TraceReport
+from proof_r1_formal.credit.presets import PRESETS, Group, eligible_outcomes, standing
+from proof_r1_formal.credit.terms import (
+    Baselines,
+    Credit,
+    CreditSettings,
+    PresetName,
+    binds,
+    declared_closure,
+    group_relative,
+    is_eligible,
+    used_closure,
+)
+
+PAPER = CreditSettings()
+SHARED = CreditSettings(preset="shared")
+HARDENED = CreditSettings(preset="hardened")
+START = Baselines.start(TRAIN, PAPER)
+ELIMINATION, TOLLENS = "IMPLICATION_ELIMINATION", "MODUS_TOLLENS"
+
+
+def action(
+    signal: float, rule: str | None = ELIMINATION, *, inside: bool = True, terminal: bool = False, name: str = "s"
+) -> StepReport:
+    """A report in which the verdicts are those that the signal stands for."""
+    return StepReport(
+        id=name,
+        span=(0, 1),
+        declared_rule=rule,
+        dependencies=(),
+        conclusion="A",
+        schema=signal > 0.0,
+        semantic=signal > 0.1,
+        rule=signal == 1.0,
+        progress=signal == 1.0,
+        in_closure=inside,
+        terminal=terminal,
+        signal=signal,
+    )
+
+
+def binding(signal: float = 1.0) -> StepReport:
+    return action(signal, GOAL_BINDING, terminal=True, name="h_goal_true")
+
+
+def rollout(*actions: StepReport, right: bool = True, parsed: bool = True, verified: bool | None = None) -> TraceReport:
+    """The answer is verified if the last action is, unless it is said otherwise."""
+    holds = bool(actions) and actions[-1].signal == 1.0 if verified is None else verified
+    return TraceReport(
+        problem_id="p",
+        sample=0,
+        parsed=parsed,
+        answer="h_goal_true" if right else "h_goal_false",
+        answer_correct=right,
+        actions=actions,
+        closure=(),
+        used_closure=(),
+        consistency="consistent",
+        uncertain=None,
+        verified=holds,
+        rule_verified=holds,
+        findings=(),
+        rules="train",
+        solver="embedded",
+        evidence="checked",
+    )
+
+
+MALFORMED = structs.replace(rollout(action(0.0, None, inside=False), right=False, parsed=False), answer=None)
+
+
+def all_mapped(reports: Sequence[TraceReport], preset: PresetName = "paper") -> list[list[bool]]:
+    """Every action has tokens, and so has a text without actions if the preset credits it."""
+    return [[True] * (len(report.actions) or PRESETS[preset].credits_text) for report in reports]
+
+
+def group_credit(
+    reports: Sequence[TraceReport],
+    mapped: Sequence[Sequence[bool]],
+    baselines: Baselines,
+    settings: CreditSettings,
+    **ablation: bool,
+) -> tuple[Credit, ...]:
+    return PRESETS[settings.preset].credit(Group(reports, mapped, baselines, settings, **ablation))
+
+
+def credit(*reports: TraceReport, settings: CreditSettings = PAPER, **ablation: bool) -> tuple[Credit, ...]:
+    return group_credit(reports, all_mapped(reports, settings.preset), START, settings, **ablation)
+
+
+# -- formulas, by hand ------------------------------------------------------------------------------------------------
+
+
+def test_an_action_earns_its_signal_less_the_baseline() -> None:
+    (earned,) = credit(rollout(action(1.0), action(1.0), binding()))
+    assert earned.verification == (1.5, 1.5, 0.5)  # 3 (1 - 0.5) twice, then 1 (1 - 0.5)
+    assert earned.outcome == (0.0, 0.0, 0.0)  # one rollout agrees with itself
+    assert earned.units == 3
+
+
+def test_baselines_are_clipped() -> None:
+    averages = {**START.averages, ELIMINATION: 0.95, TOLLENS: 0.05}
+    reports = [rollout(action(1.0), action(1.0, TOLLENS))]
+    (earned,) = group_credit(reports, all_mapped(reports), Baselines(averages), PAPER)
+    assert earned.verification == pytest.approx((3 * (1 - 0.70), 3 * (1 - 0.30)))
+
+
+def test_a_baseline_moves_by_the_mean_signal_of_its_rule() -> None:
+    batch = [rollout(action(1.0), action(0.3), action(0.1, "NONSENSE")), rollout(action(0.1), action(0.0, None))]
+    moved = START.after(batch, PAPER)
+    assert moved.averages[ELIMINATION] == pytest.approx(0.9 * 0.5 + 0.1 * (1.0 + 0.3 + 0.1) / 3)
+    assert moved.averages[INVALID_RULE] == pytest.approx(0.9 * 0.5 + 0.1 * (0.1 + 0.0) / 2)
+    assert moved.averages[TOLLENS] == 0.5
+    assert moved.averages.keys() == START.averages.keys()
+
+
+def test_outcomes_are_relative_to_the_group() -> None:
+    earned = credit(rollout(action(1.0)), rollout(action(1.0), right=False), rollout(right=False), rollout(right=False))
+    mean, deviation = 1 / 4, math.sqrt(3 / 16)
+    assert earned[0].outcome == pytest.approx(((1 - mean) / (deviation + 1e-6),))
+    assert earned[1].outcome == pytest.approx(((0 - mean) / (deviation + 1e-6),))
+
+
+def test_outcomes_outside_of_the_closure_count_for_nothing() -> None:
+    reports = rollout(action(1.0), action(1.0, inside=False), binding()), rollout(action(1.0), right=False)
+    assert [term > 0.0 for term in credit(*reports)[0].outcome] == [True, False, True]
+    assert all(term > 0.0 for term in credit(*reports, closure=False)[0].outcome)
+
+
+def test_what_breaks_the_contract_has_no_outcome() -> None:
+    right, wrong = rollout(action(1.0)), rollout(action(1.0), right=False)
+    broken = rollout(action(0.0), action(1.0))
+    assert [is_eligible(report) for report in (right, broken, MALFORMED)] == [True, False, False]
+    assert not is_eligible(structs.replace(right, parsed=False))
+    expected = (1.0, 0.0, -1.0, 0.0)
+    assert eligible_outcomes([right, broken, wrong, MALFORMED], PAPER) == pytest.approx(expected, abs=1e-5)
+    third = math.sqrt(3)
+    shared = (third, -1 / third, -1 / third, -1 / third)  # one of four is right
+    used = [structs.replace(report, used_closure=("s",)) for report in (right, broken, wrong, MALFORMED)]
+    earned = credit(*used, settings=SHARED)
+    assert [sum(one.outcome) for one in earned] == pytest.approx(shared, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("other", "weight"), [(rollout(right=True), 1.0), (rollout(right=False), 0.25), (MALFORMED, 0.25)]
+)
+def test_a_group_without_a_right_rollout_weighs_a_quarter(other: TraceReport, weight: float) -> None:
+    earned = credit(rollout(action(1.0), right=False), other)
+    assert earned[0].verification == (weight * 1.5,)
+
+
+def test_a_right_rollout_that_breaks_the_contract_solves_nothing() -> None:
+    assert credit(rollout(action(1.0), right=False), rollout(action(0.0)))[0].verification == (0.25 * 1.5,)
+
+
+def test_negative_mass_is_scaled_to_the_positive() -> None:
+    # positive 1.5; negative 3 (0.4 + 0.4 + 0.2) = 3.0, so negatives are halved
+    (earned,) = credit(rollout(action(1.0), action(0.1), action(0.1), action(0.3)))
+    assert earned.verification == pytest.approx((1.5, -0.6, -0.6, -0.3))
+
+
+def test_less_negative_mass_than_positive_stays() -> None:
+    (earned,) = credit(rollout(action(1.0), action(0.1)))
+    assert earned.verification == pytest.approx((1.5, -1.2))
+
+
+def test_without_positive_mass_a_tenth_is_left() -> None:
+    (earned,) = credit(rollout(action(0.1), action(0.3)))
+    assert earned.verification == pytest.approx((-0.12, -0.06))
+    assert credit(MALFORMED)[0].verification == pytest.approx((0.25 * 3 * -0.5 * 0.1,))
+
+
+def test_only_mapped_actions_have_mass() -> None:
+    report = rollout(action(1.0), action(0.1), action(0.1))
+    (earned,) = group_credit([report], [[True, True, False]], START, PAPER)
+    assert earned.verification[1] == pytest.approx(-1.2)  # 1.2 against 1.5; with the third action it would be 2.4
+    assert earned.units == 2
+    (earned,) = group_credit([report], [[False, True, True]], START, PAPER)
+    assert earned.verification[1] == pytest.approx(-0.12)  # the only positive action has no tokens
+
+
+def test_the_outcome_has_no_part_in_the_control_of_negative_mass() -> None:
+    reports = rollout(action(0.1)), rollout(action(0.1), right=False)
+    assert [c.outcome for c in credit(*reports)] == [pytest.approx((1.0,), abs=1e-5), pytest.approx((-1.0,), abs=1e-5)]
+
+
+def test_a_binding_that_fails_is_weighed_like_any_action() -> None:
+    assert binds(binding())
+    assert not binds(binding(0.1))
+    assert not binds(action(1.0, GOAL_BINDING))  # not the terminal action
+    assert not binds(action(1.0, terminal=True))  # not the rule
+    (earned,) = credit(rollout(action(1.0), binding(0.1)))
+    assert earned.verification == pytest.approx((1.5, -1.2))
+
+
+def test_group_relative_by_hand() -> None:
+    assert group_relative([1.0, 0.1, 0.1], 0.0) == pytest.approx((math.sqrt(2), -math.sqrt(0.5), -math.sqrt(0.5)))
+    assert group_relative([0.3, 0.3], 1e-6) == (0.0, 0.0)
+    assert group_relative([], 1e-6) == ()
+
+
+def test_the_used_closure_is_that_of_the_report() -> None:
+    report = structs.replace(rollout(action(1.0, name="s1"), action(1.0, name="s2")), used_closure=("h1", "s2"))
+    assert declared_closure(report) == (True, True)
+    assert used_closure(report) == (False, True)
+
+
+PROOF = structs.replace(
+    rollout(
+        action(1.0, name="s1"),
+        action(1.0, name="s2"),
+        action(1.0, name="j1", inside=False),
+        action(0.1, name="j2", inside=False),
+        binding(),
+    ),
+    used_closure=("s1", "s2", "h_goal_true"),
+)
+
+
+def test_shared_gives_the_inferences_of_the_answer_one_unit() -> None:
+    (earned,) = credit(PROOF, settings=SHARED)
+    assert earned.verification == pytest.approx((0.75, 0.75, 0.0, -0.6, 0.5))
+    assert earned.units == 1
+
+
+def test_shared_credits_all_actions_of_a_rollout_without_an_answer() -> None:
+    dodging = structs.replace(rollout(action(1.0, inside=False), action(1.0, inside=False), right=False), answer=None)
+    _, earned, malformed = credit(rollout(action(1.0)), dodging, MALFORMED, settings=SHARED)
+    assert earned.outcome == pytest.approx((-math.sqrt(0.5),) * 2, abs=1e-5)
+    assert malformed.outcome == pytest.approx((-math.sqrt(0.5),), abs=1e-5)
+
+
+# -- hardened ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_standing_of_a_rollout() -> None:
+    proved = rollout(action(1.0), binding())
+    assert standing(proved) == 1.0
+    assert standing(rollout(action(0.3), binding())) == 0.3
+    assert standing(rollout(action(0.3, inside=False), binding())) == 1.0  # the answer does not rest on it
+    assert standing(structs.replace(proved, verified=False)) == 0.1
+    assert standing(structs.replace(proved, answer_correct=False)) == 0.1
+    assert standing(structs.replace(proved, answer=None, answer_correct=False)) == 0.1
+    assert [standing(report) for report in (MALFORMED, rollout(), rollout(action(0.0), binding()))] == [0.0] * 3
+    uncertain = rollout(action(1.0), binding(0.1), verified=True)  # by two countermodels; the binding is not entailed
+    assert standing(uncertain) == 0.3
+
+
+def test_hardened_divides_the_total_of_a_rollout_among_its_actions() -> None:
+    wrong = structs.replace(
+        rollout(action(1.0, name="s1"), action(0.1, name="s2"), right=False), used_closure=("s1", "s2")
+    )
+    proof, other = credit(PROOF, wrong, settings=HARDENED)
+    # standings 1 and 0.1, mean 0.55: totals 3 (1 - 0.55) and 3 (0.1 - 0.55); outcomes ±1
+    assert sum(proof.verification) == pytest.approx(1.35)
+    assert sum(other.verification) == pytest.approx(-1.35)
+    assert (sum(proof.outcome), sum(other.outcome)) == pytest.approx((1.0, -1.0), abs=1e-5)
+    # j2 bears its own -1.2 / 5; the three of the proof share 1.35 + 0.24, ± what differs from the mean 3.5 / 3
+    remainder, mean = 1.35 + 0.24, 3.5 / 3
+    parts = [(remainder + own - mean) / 3 for own in (1.5, 1.5, 0.5)]
+    assert proof.verification == pytest.approx((parts[0], parts[1], 0.0, -0.24, parts[2]))
+    assert proof.outcome == pytest.approx((1 / 3, 1 / 3, 0.0, 0.0, 1 / 3), abs=1e-5)
+    assert other.verification == pytest.approx(((-1.35 + 1.35) / 2, (-1.35 - 1.35) / 2))
+    assert (proof.units, other.units) == (1, 1)
+
+
+def test_hardened_credits_the_text_of_a_rollout_without_actions() -> None:
+    proved, empty = credit(rollout(action(1.0)), rollout(right=False), settings=HARDENED)
+    assert empty.verification == pytest.approx((3 * (0.0 - 0.5),))
+    assert empty.outcome == pytest.approx((-1.0,), abs=1e-5)
+    assert sum(proved.verification) == pytest.approx(1.5)
+
+
+def test_hardened_gives_an_unproved_right_answer_no_more_than_a_wrong_one() -> None:
+    guess, wrong = rollout(action(1.0), binding(0.1)), rollout(action(1.0), binding(0.1), right=False)
+    _, guessed, erred = credit(rollout(action(1.0), binding()), guess, wrong, settings=HARDENED)
+    assert sum(guessed.advantages) == pytest.approx(sum(erred.advantages))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_group_of_which_no_rollout_is_compared_earns_nothing(preset: PresetName) -> None:
+    assert credit(settings=CreditSettings(preset=preset)) == ()
+
+
+# -- properties -------------------------------------------------------------------------------------------------------
+
+SETTINGS = st.sampled_from([PAPER, SHARED, HARDENED])
+RULES = st.sampled_from([ELIMINATION, TOLLENS, "NONSENSE", None])
+ACTIONS = st.builds(action, st.sampled_from([0.0, 0.1, 0.3, 1.0]), RULES, inside=st.booleans())
+BASELINES = st.builds(
+    lambda values: Baselines(dict(zip(START.averages, values, strict=True))),
+    st.lists(st.floats(0, 1), min_size=len(START.averages), max_size=len(START.averages)),
+)
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> TraceReport:
+    if draw(st.integers(0, 5)) == 0:
+        return MALFORMED
+    actions = draw(st.lists(ACTIONS, max_size=5))
+    ends = draw(st.booleans())
+    if actions and ends:
+        actions[-1] = binding(draw(st.sampled_from([0.1, 1.0])))
+    named = [structs.replace(step, id=f"s{number}") for number, step in enumerate(actions)]
+    used = tuple([step.id for step in named if step.id is not None and step.in_closure and draw(st.booleans())])
+    return structs.replace(rollout(*named, right=draw(st.booleans()), verified=draw(st.booleans())), used_closure=used)
+
+
+GROUPS = st.lists(traces(), min_size=1, max_size=8)
+
+
+@given(GROUPS, BASELINES, SETTINGS, st.permutations(range(8)))
+def test_the_order_of_rollouts_does_not_show(
+    reports: list[TraceReport], baselines: Baselines, settings: CreditSettings, permutation: list[int]
+) -> None:
+    order = [index for index in permutation if index < len(reports)]
+    straight = group_credit(reports, all_mapped(reports, settings.preset), baselines, settings)
+    shuffled = [reports[index] for index in order]
+    again = group_credit(shuffled, all_mapped(shuffled, settings.preset), baselines, settings)
+    assert again == tuple([straight[i] for i in order])
+    assert baselines.after(reports, settings) == baselines.after(shuffled, settings)
+
+
+@given(GROUPS, st.booleans(), BASELINES, SETTINGS)
+def test_a_group_that_agrees_earns_from_verification_only(
+    reports: list[TraceReport], right: bool, baselines: Baselines, settings: CreditSettings
+) -> None:
+    agreeing = [
+        structs.replace(report, answer_correct=right, answer="h_goal_true", verified=True) for report in reports
+    ]
+    eligible = [report for report in agreeing if is_eligible(report) and report.actions]
+    for earned in group_credit(eligible, all_mapped(eligible, settings.preset), baselines, settings):
+        assert all(term == 0.0 for term in earned.outcome)
+        assert earned.advantages == earned.verification
+
+
+@given(GROUPS, BASELINES)
+def test_negative_mass_never_exceeds_positive(reports: list[TraceReport], baselines: Baselines) -> None:
+    terms = [t for c in group_credit(reports, all_mapped(reports), baselines, PAPER) for t in c.verification]
+    positive, negative = sum(t for t in terms if t > 0.0), -sum(t for t in terms if t < 0.0)
+    assert positive == 0.0 or negative <= positive * (1 + 1e-9)
+
+
+@given(GROUPS, BASELINES)
+def test_under_hardened_a_rollout_earns_by_its_standing(reports: list[TraceReport], baselines: Baselines) -> None:
+    """Equal standings earn equal sums whatever the actions are, and a higher standing never earns less."""
+    credits_ = group_credit(reports, all_mapped(reports, "hardened"), baselines, HARDENED)
+    earned = [(standing(report), sum(one.advantages)) for report, one in zip(reports, credits_, strict=True)]
+    for own, total in earned:
+        for other, less in earned:
+            assert own != other or total == pytest.approx(less, abs=1e-9)
+            assert own <= other or total >= less - 1e-9
+    assert sum(total for _, total in earned) == pytest.approx(0.0, abs=1e-4)
+
+
+@given(GROUPS, BASELINES)
+def test_under_hardened_no_action_beside_the_answer_earns_anything(
+    reports: list[TraceReport], baselines: Baselines
+) -> None:
+    credits_ = group_credit(reports, all_mapped(reports, "hardened"), baselines, HARDENED)
+    for report, one in zip(reports, credits_, strict=True):
+        inside = used_closure(report)
+        if any(inside):
+            assert all(a <= 0.0 for a, i in zip(one.advantages, inside, strict=True) if not i)
+
+
+@given(GROUPS, BASELINES)
+def test_under_hardened_what_some_actions_earn_above_equal_shares_is_bounded(
+    reports: list[TraceReport], baselines: Baselines
+) -> None:
+    """However many true steps are put into the closure; the bound of ``docs/training.md``."""
+    bound = 3 * (0.9 + 0.4) / 4
+    credits_ = group_credit(reports, all_mapped(reports, "hardened"), baselines, HARDENED)
+    for report, one in zip(reports, credits_, strict=True):
+        inside = used_closure(report)
+        if is_eligible(report) and any(inside):
+            shares = [term for term, i in zip(one.verification, inside, strict=True) if i]
+            mean = sum(shares) / len(shares)
+            assert sum(share - mean for share in shares if share > mean) <= bound + 1e-9
+
+
+@given(GROUPS, BASELINES, st.data())
+def test_under_hardened_the_total_reaches_the_tokens_whichever_actions_have_some(
+    reports: list[TraceReport], baselines: Baselines, data: st.DataObject
+) -> None:
+    mapped = [[data.draw(st.booleans()) for _ in flags] for flags in all_mapped(reports, "hardened")]
+    whole = group_credit(reports, all_mapped(reports, "hardened"), baselines, HARDENED)
+    for full, one, flags in zip(whole, group_credit(reports, mapped, baselines, HARDENED), mapped, strict=True):
+        assert all(a == 0.0 for a, flag in zip(one.advantages, flags, strict=True) if not flag)
+        if any(flags):
+            assert sum(one.advantages) == pytest.approx(sum(full.advantages), abs=1e-9)
+
+
+@given(GROUPS, BASELINES)
+def test_outcome_credit_is_the_mask_times_one_number_per_rollout(
+    reports: list[TraceReport], baselines: Baselines
+) -> None:
+    outcomes = eligible_outcomes(reports, PAPER)
+    for report, outcome, earned in zip(
+        reports, outcomes, group_credit(reports, all_mapped(reports), baselines, PAPER), strict=True
+    ):
+        assert earned.outcome == tuple([outcome if inside else 0.0 for inside in declared_closure(report)])
+
+
+def written_out(reports: Sequence[TraceReport], baselines: Baselines, mapped: list[list[bool]]) -> list[list[float]]:
+    """The paper's objective once more, formula by formula and with no regard to speed."""
+    eligible = [k for k, r in enumerate(reports) if r.parsed and all(a.schema for a in r.actions)]
+    reward = {k: float(bool(reports[k].answer_correct)) for k in eligible}
+    mean = sum(reward.values()) / len(eligible) if eligible else 0.0
+    deviation = math.sqrt(sum((value - mean) ** 2 for value in reward.values()) / len(eligible)) if eligible else 0.0
+    outcome = {k: (reward[k] - mean) / (deviation + 1e-6) if len(set(reward.values())) > 1 else 0.0 for k in eligible}
+    w = 1.0 if 1.0 in reward.values() else 0.25
+    term = {}
+    for k, report in enumerate(reports):
+        for t, step in enumerate(report.actions):
+            known = step.declared_rule in {rule.name for rule in TRAIN.rules}
+            average = baselines.averages[str(step.declared_rule) if known else INVALID_RULE]
+            bound = step.terminal and step.declared_rule == GOAL_BINDING and step.progress
+            term[k, t] = w * (1.0 if bound else 3.0) * (step.signal - max(0.3, min(0.7, average)))
+    positive = sum(term[k, t] for k, t in term if mapped[k][t] and term[k, t] > 0)
+    negative = sum(-term[k, t] for k, t in term if mapped[k][t] and term[k, t] < 0)
+    scale = 0.1 if positive == 0 else min(1.0, positive / negative) if negative else 1.0
+    return [
+        [
+            (term[k, t] * scale if term[k, t] < 0 else term[k, t]) + (outcome.get(k, 0.0) if step.in_closure else 0.0)
+            for t, step in enumerate(report.actions)
+        ]
+        for k, report in enumerate(reports)
+    ]
+
+
+@given(GROUPS, BASELINES, st.data())
+def test_credit_is_the_objective_written_out(
+    reports: list[TraceReport], baselines: Baselines, data: st.DataObject
+) -> None:
+    mapped = [[data.draw(st.integers(0, 4)) > 0 for _ in report.actions] for report in reports]
+    for earned, expected, flags in zip(
+        group_credit(reports, mapped, baselines, PAPER), written_out(reports, baselines, mapped), mapped, strict=True
+    ):
+        assert earned.advantages == pytest.approx(expected, abs=1e-12)
+        assert earned.units == sum(flags)
+
+
+def test_settings_out_of_range_are_refused() -> None:
+    for bad in ({"epsilon": 0}, {"baseline_min": 0.8}, {"preset": "some"}, {"verification_weight": -1.0}):
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert(bad, CreditSettings)

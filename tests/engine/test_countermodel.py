@@ -1,0 +1,70 @@
+"""What a solver says of its model counts for nothing until the evaluator confirms it."""
+
+from __future__ import annotations
+
+import pytest
+
+from proof_r1_formal.engine.countermodel import Row, confirmed, countermodel
+from proof_r1_formal.errors import StructureError
+from proof_r1_formal.kernel.answer import MAX_EVALUATION, Refuted
+from proof_r1_formal.kernel.model import Element, Structure
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import BOTTOM, TOP, ForAll, Formula, atom, const, var
+from proof_r1_formal.text.parse import parse_formula
+
+SOME_NOT_ALL = Query((parse_formula("p(a)"),), parse_formula("∀x p(x)"))
+SIGNATURE = Signature.infer(SOME_NOT_ALL.assertions)
+
+
+def only_zero(predicate: str, row: Row) -> bool:
+    return row == (0,)
+
+
+def zero(function: str, row: Row) -> Element:
+    return 0
+
+
+def test_a_true_model_becomes_a_structure() -> None:
+    assert countermodel(SOME_NOT_ALL, SIGNATURE, {"Entity": 2}, only_zero, zero) == Refuted(
+        Structure({"Entity": 2}, {"p": frozenset({(0,)})}, {"a": {(): 0}})
+    )
+
+
+def test_a_lie_becomes_nothing() -> None:
+    assert countermodel(SOME_NOT_ALL, SIGNATURE, {"Entity": 1}, only_zero, zero) is None
+    assert countermodel(SOME_NOT_ALL, SIGNATURE, {"Entity": 2}, only_zero, lambda function, row: 1) is None
+
+
+def test_a_model_that_does_not_tell_becomes_nothing() -> None:
+    def silent(symbol: str, row: Row) -> bool:
+        raise StructureError(f"no value of {symbol}")
+
+    assert countermodel(SOME_NOT_ALL, SIGNATURE, {"Entity": 2}, silent, zero) is None
+    assert countermodel(SOME_NOT_ALL, SIGNATURE, {"Entity": 2}, only_zero, silent) is None
+
+
+def test_tables_that_are_too_large_are_not_read() -> None:
+    def never(symbol: str, row: Row) -> bool:
+        raise AssertionError("the table is read")
+
+    query = Query((), atom("p", *[const("a")] * 15))
+    assert countermodel(query, Signature.infer(query.assertions), {"Entity": 2}, never, never) is None
+
+
+@pytest.mark.parametrize("quantifiers", [8, 40])
+def test_confirmation_is_bounded(quantifiers: int) -> None:
+    """∀x … ∀x ⊤ in a domain of four needs over 4^n steps."""
+    formula: Formula = TOP
+    for _ in range(quantifiers):
+        formula = ForAll(var("x"), formula)
+    structure = Structure({"Entity": 4})
+    query = Query((formula,), BOTTOM)
+    answer = confirmed(query, structure, Signature.infer(query.assertions))
+    assert (answer is not None) == (4**quantifiers < MAX_EVALUATION)
+    assert answer is None or answer.model is structure
+
+
+def test_a_structure_that_interprets_too_little_is_the_callers_mistake() -> None:
+    with pytest.raises(StructureError):
+        confirmed(SOME_NOT_ALL, Structure({"Entity": 1}), SIGNATURE)

@@ -1,0 +1,410 @@
+"""The default engine: Z3's answers with evidence that holds, honest where there is none, and nothing but a countermodel
+passes for one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.engine.finite import refuted_in_small_domain
+from proof_r1_formal.kernel.answer import MAX_DEPTH, Answer, Entailed, Limits, Reason, Refuted, Unknown
+from proof_r1_formal.kernel.confirm import Confirmed, confirm
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import FunctionType, Signature
+from proof_r1_formal.kernel.syntax import (
+    BOTTOM,
+    ENTITY,
+    And,
+    App,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Top,
+    Var,
+    Xor,
+    atom,
+    const,
+    var,
+)
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.testing import strategies
+from proof_r1_formal.text.parse import parse_formula
+from tests.builders import ask, shown
+from tests.finite import FiniteSolver
+
+ENGINE = EmbeddedSolver()
+Z3 = get_solver("z3")
+
+
+# -- against Z3 -------------------------------------------------------------------------------------------------------
+
+RICH = Signature(
+    {"p": (ENTITY,), "r": (ENTITY, "Town"), "s": (ENTITY, ENTITY), "q": ()},
+    {
+        "a": FunctionType((), ENTITY),
+        "b": FunctionType((), ENTITY),
+        "rome": FunctionType((), "Town"),
+        "f": FunctionType((ENTITY,), ENTITY),
+    },
+    (ENTITY, "Town"),
+)
+RELATIONAL = Signature(
+    {"p": (ENTITY,), "q": (ENTITY,), "s": (ENTITY, ENTITY)},
+    {name: FunctionType((), ENTITY) for name in "abc"},
+)
+
+
+def check_against_z3(query: Query, *, proofs: bool = True) -> None:
+    """The answer is Z3's, its evidence holds, and inside the class there is some; proofs only where they are wanted."""
+    answer, expected = ENGINE.decide(query), Z3.decide(query)
+    confirmed = confirm(query, answer)
+    assert confirmed.answer == answer
+    if not isinstance(FiniteSolver().decide(query), Unknown):
+        assert type(answer) is type(expected)
+        assert confirmed.checked or (isinstance(answer, Entailed) and not proofs)
+    elif not isinstance(expected, Unknown):
+        assert type(answer) is type(expected)
+
+
+@settings(max_examples=200)
+@given(strategies.queries(RELATIONAL, max_size=10))
+def test_inside_the_class_every_answer_has_evidence(query: Query) -> None:
+    check_against_z3(query)
+
+
+@settings(max_examples=100)
+@given(strategies.queries(RELATIONAL, equality=False, max_dependencies=4, max_size=12))
+def test_inside_the_class_every_answer_has_evidence_without_equality(query: Query) -> None:
+    check_against_z3(query)
+
+
+@settings(max_examples=150)
+@given(strategies.queries(RICH))
+def test_with_sorts_and_functions(query: Query) -> None:
+    check_against_z3(query, proofs=False)
+
+
+@settings(max_examples=80)
+@given(strategies.signatures(symbols=strategies.names(), max_functions=0).flatmap(strategies.queries))
+def test_whatever_the_names(query: Query) -> None:
+    check_against_z3(query)
+
+
+@pytest.mark.parametrize("query", [ask("∃x p(f(x))", "∃x p(x)"), ask("∃x ∀y s(f(x), y)", "∃x s(x, x)")], ids=shown)
+def test_functions_of_witnesses_are_terms_to_instantiate_by(query: Query) -> None:
+    assert FiniteSolver().decide(query) == Entailed()
+    assert confirm(query, ENGINE.decide(query)).checked
+
+
+# -- outside the class ------------------------------------------------------------------------------------------------
+
+# Only infinite structures refute it.
+INFINITE = ask("∀x ∃y r(x, y)", "∀x ¬r(x, x)", "∀x ∀y ∀z (r(x, y) ∧ r(y, z) → r(x, z))", "⊥")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        ask("∀x ∃y likes(x, y)", "∃y likes(tom, y)"),
+        ask("∀x ∃y likes(x, y)", "∀x (rich(x) → ∃y likes(x, y))"),
+        ask("∀x (p(x) → p(f(x)))", "p(a)", "p(f(f(f(a))))"),
+        ask("∀x ∃y likes(x, y)", "∀x ∀y (likes(x, y) → rich(y))", "∃x rich(x)"),
+    ],
+    ids=shown,
+)
+def test_outside_the_class_there_are_proofs_too(query: Query) -> None:
+    assert isinstance(FiniteSolver().decide(query), Unknown)
+    answer = ENGINE.decide(query)
+    assert isinstance(answer, Entailed)
+    assert confirm(query, answer).checked
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        ask("∀y ∃x likes(x, y)", "∃x ∀y likes(x, y)"),
+        ask("∀x ¬(f(x) = x)", "∀x f(f(x)) = x", "∃x f(x) = x"),
+        ask("∀x ∃y (likes(x, y) ∧ ¬(x = y))", "∃x ∀y likes(x, y)"),
+    ],
+    ids=shown,
+)
+def test_outside_the_class_small_countermodels_are_found_without_z3(
+    query: Query, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(FiniteSolver().decide(query), Unknown)
+    monkeypatch.setattr(EmbeddedSolver, "_by_z3", None)
+    answer = EmbeddedSolver().decide(query)
+    assert isinstance(answer, Refuted)
+    assert confirm(query, answer).checked
+
+
+def test_countermodels_to_large_queries_are_z3s() -> None:
+    facts = [f"p(c{number})" for number in range(20)]
+    query = ask(*facts, "∀x ∀y ∀z (r(x, y) ∧ r(y, z) → r(x, z))", "∀x ∃y r(x, y)", "q")
+    small = refuted_in_small_domain(query, Signature.infer(query.formulas))
+    assert small == Unknown(Reason.BUDGET, "more than 5000 ground formulas")
+    answer = ENGINE.decide(query)
+    assert isinstance(answer, Refuted)
+    assert answer.steps > small.steps
+    assert confirm(query, answer).checked
+
+
+def test_what_is_undecided_stays_undecided() -> None:
+    answer = EmbeddedSolver(Limits(steps=10_000)).decide(INFINITE)
+    assert answer == Unknown(Reason.BUDGET, "Z3 used its 10000 steps")
+    assert confirm(INFINITE, answer) == Confirmed(answer)
+
+
+def test_limits_are_those_of_z3_alone() -> None:
+    engine = EmbeddedSolver(Limits(steps=0))
+    inside = ask("∀x (cat(x) → pet(x))", "pet(tom)", "cat(tom)")
+    assert engine.decide(inside) == ENGINE.decide(inside)
+    outside = engine.decide(FUNCTION)
+    assert isinstance(outside, Unknown)
+    assert outside.reason is Reason.BUDGET
+
+
+# Eight pigeons in seven holes: what the engine decides by a SAT solver, and has no short proof of.
+PIGEONS = Query(
+    (
+        *[parse_formula(" ∨ ".join(f"in(p{i}, h{j})" for j in range(7))) for i in range(8)],
+        *[parse_formula(f"¬(in(p{i}, h{j}) ∧ in(p{k}, h{j}))") for j in range(7) for i in range(8) for k in range(i)],
+    ),
+    BOTTOM,
+)
+FUNCTION = ask("∀x p(f(x))", "∃x p(x)")  # needs a term that is nowhere, and Z3 finds it
+STEPS = " ∧ ".join([f"(∀x (p{number}(x) → p{number + 1}(f(x))))" for number in range(8)])
+CHAIN = ask(f"p0(a) ∧ {STEPS}", "∃x p8(x)")  # needs so large a term that only Z3 finds it
+
+
+def test_terms_that_are_nowhere_are_found() -> None:
+    answer = ENGINE.decide(FUNCTION)
+    assert isinstance(answer, Entailed)
+    assert answer.engine == "instances"
+    assert confirm(FUNCTION, answer).checked
+
+
+@pytest.mark.parametrize("query", [PIGEONS, CHAIN], ids=["pigeons", "function"])
+def test_where_no_proof_is_found_a_yes_says_so(query: Query) -> None:
+    answer = ENGINE.decide(query)
+    assert answer == Entailed(None)
+    assert confirm(query, answer) == Confirmed(answer)
+
+
+def test_a_yes_without_a_proof_is_unsupported_in_reports() -> None:
+    premises = (Premise("h1", CHAIN.dependencies[0]), Premise("h2", parse_formula("q")))
+    case = Problem("outside/1", premises, three_way_options(CHAIN.conclusion), "h_goal_true")
+    steps = [
+        {"id": "s1", "dependencies": ["h1"], "conclusion": "∃x p8(x)", "rule": "EXISTENTIAL_INTRODUCTION"},
+        {"id": "s2", "dependencies": ["h2"], "conclusion": "q ∨ p8(a)", "rule": "CONJUNCTION_ELIMINATION"},
+        {"id": "s3", "dependencies": ["h1"], "conclusion": "p8(a)", "rule": "UNIVERSAL_ELIMINATION"},
+    ]
+    actions = Verifier(ENGINE).verify(case, f"<summary>{json.dumps(steps)}</summary>").actions
+    assert [(step.semantic, step.evidence) for step in actions] == [
+        (True, "unsupported"),
+        (True, "checked"),
+        (False, "checked"),
+    ]
+
+
+# -- what is no query -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "detail"),
+    [
+        (Query((), atom("p", var("x"))), "variable 'x' is free"),
+        (ask("p(a)", "p(a, b)"), "'p' is used as a predicate of 1 argument and as a predicate of 2 arguments"),
+        (ask("∀x:A p(x)", "∀x:B p(x)"), "'p' is used as taking sort A and as taking sort B"),
+        (ask("p(f(f))", "q"), "'f' is used as a function of 1 argument and as a constant"),
+    ],
+)
+def test_what_is_no_query_is_unsupported_in_its_own_names(query: Query, detail: str) -> None:
+    assert ENGINE.decide(query) == Z3.decide(query) == Unknown(Reason.UNSUPPORTED, detail)
+
+
+@pytest.mark.parametrize("kind", ["¬", "→", "∀", "terms"])
+def test_the_deepest_query_is_answered(kind: str) -> None:
+    formula: Formula = atom("p")
+    for _ in range(MAX_DEPTH - 1):
+        match kind:
+            case "¬":
+                formula = Not(formula)
+            case "→":
+                formula = Implies(atom("p"), formula)
+            case _:
+                formula = ForAll(var("x"), formula)
+    if kind == "terms":
+        term: Term = const("a")
+        for _ in range(MAX_DEPTH - 2):
+            term = App("f", (term,))
+        formula = atom("p", term)
+    for query in (Query((formula,), formula), Query((), formula), Query((formula,), BOTTOM)):
+        answer = ENGINE.decide(query)
+        assert type(answer) is type(Z3.decide(query))
+        assert confirm(query, answer).answer == answer
+    too_deep = Unknown(Reason.UNSUPPORTED, f"a formula is nested deeper than {MAX_DEPTH}")
+    assert ENGINE.decide(Query((Not(formula),), formula)) == too_deep
+
+
+# -- corrupted countermodels ------------------------------------------------------------------------------------------
+
+
+def python(formula: Formula) -> str:
+    """The formula as an expression in Python, of predicates and functions as dictionaries: another evaluator."""
+
+    def term(part: Term) -> str:
+        match part:
+            case Var(name, sort):
+                return f"x_{name}_{sort}"
+            case App(function, arguments):
+                return f"f[{function!r}][{row(arguments)}]"
+
+    def row(arguments: tuple[Term, ...]) -> str:
+        return f"({''.join(term(argument) + ',' for argument in arguments)})"
+
+    match formula:
+        case Top() | Bottom():
+            return str(isinstance(formula, Top))
+        case Atom(predicate, arguments):
+            return f"({row(arguments)} in p[{predicate!r}])"
+        case Eq(left, right):
+            return f"({term(left)} == {term(right)})"
+        case Not(body):
+            return f"(not {python(body)})"
+        case ForAll(variable, body):
+            return f"all([{python(body)} for {term(variable)} in range(n[{variable.sort!r}])])"
+        case Exists(variable, body):
+            return f"any([{python(body)} for {term(variable)} in range(n[{variable.sort!r}])])"
+        case And() | Or() | Xor() | Implies() | Iff():
+            operators = {And: "and", Or: "or", Xor: "!=", Implies: "<=", Iff: "=="}
+            return f"({python(formula.left)} {operators[type(formula)]} {python(formula.right)})"
+
+
+def refutes(query: Query, structure: Structure) -> bool:
+    names = {"n": structure.domains, "p": structure.predicates, "f": structure.functions}
+    return all(eval(python(formula), dict(names)) is True for formula in query.assertions)
+
+
+def corrupted(structure: Structure, signature: Signature) -> Iterator[Structure]:
+    """The structures that differ in one entry of one table."""
+
+    def rows(sorts: tuple[str, ...]) -> Iterator[tuple[int, ...]]:
+        return product(*[range(structure.domains[sort]) for sort in sorts])
+
+    for name, sorts in signature.predicates.items():
+        for row in rows(sorts):
+            yield replace(
+                structure, predicates={**structure.predicates, name: structure.predicates[name] ^ frozenset({row})}
+            )
+    for name, kind in signature.functions.items():
+        table: Mapping[tuple[int, ...], int] = structure.functions[name]
+        for row in rows(kind.arguments):
+            for value in set(range(structure.domains[kind.result])) - {table[row]}:
+                yield replace(structure, functions={**structure.functions, name: {**table, row: value}})
+
+
+NO_COUNTERMODEL = Unknown(Reason.BROKEN, "the solver's countermodel does not hold")
+
+
+@settings(max_examples=150)
+@given(strategies.queries(RICH, max_size=6))
+def test_a_corrupted_countermodel_counts_only_if_it_is_still_one(query: Query) -> None:
+    answer = ENGINE.decide(query)
+    if not isinstance(answer, Refuted) or answer.model is None:
+        return
+    assert refutes(query, answer.model)
+    for structure in corrupted(answer.model, Signature.infer(query.assertions)):
+        still = Refuted(structure)
+        expected = Confirmed(still, "checked") if refutes(query, structure) else Confirmed(NO_COUNTERMODEL)
+        assert confirm(query, still) == expected
+
+
+@settings(max_examples=100)
+@given(
+    strategies.queries(RICH, max_size=6).flatmap(
+        lambda query: st.tuples(st.just(query), strategies.structures(Signature.infer(query.assertions)))
+    )
+)
+def test_any_structure_counts_exactly_if_it_is_a_countermodel(pair: tuple[Query, Structure]) -> None:
+    query, structure = pair
+    assert confirm(query, Refuted(structure)).checked == refutes(query, structure)
+
+
+@pytest.mark.parametrize("missing", ["predicates", "functions"])  # without domains there is no structure
+def test_a_countermodel_that_interprets_too_little_is_none(missing: str) -> None:
+    query = ask("p(a)", "∀x p(x)")
+    answer = ENGINE.decide(query)
+    assert isinstance(answer, Refuted)
+    assert answer.model is not None
+    said = confirm(query, Refuted(replace(answer.model, **{missing: {}})))
+    assert isinstance(said.answer, Unknown)
+    assert said.answer.reason is Reason.BROKEN
+    assert said.answer.detail.startswith("the solver's countermodel does not hold: the structure ")
+    assert not said.checked
+
+
+# -- name, memory, file -----------------------------------------------------------------------------------------------
+
+
+def test_the_name() -> None:
+    assert ENGINE.name == f"embedded {version('proof-r1-formal')}" == get_solver("embedded").name
+
+
+SMALL = Limits(steps=10_000)
+
+
+@settings(max_examples=30)
+@given(st.lists(strategies.queries(RELATIONAL, max_size=5), min_size=2, max_size=5), st.randoms())
+def test_answers_do_not_depend_on_order_memory_or_file(
+    tmp_path_factory: pytest.TempPathFactory, queries: list[Query], random: Random
+) -> None:
+    alone: dict[Query, Answer] = {query: EmbeddedSolver(SMALL).decide(query) for query in queries}
+    file = tmp_path_factory.mktemp("answers") / "answers"
+    engines = (
+        EmbeddedSolver(SMALL),
+        EmbeddedSolver(SMALL, file=file),
+        EmbeddedSolver(SMALL, file=file),
+    )
+    for engine in engines:
+        order = queries * 2
+        random.shuffle(order)
+        assert {query: engine.decide(query) for query in order} == alone
+
+
+def test_the_file_is_made_when_it_is_needed(tmp_path: Path) -> None:
+    engine = EmbeddedSolver(file=tmp_path / "answers")
+    assert list(tmp_path.iterdir()) == []
+    engine.decide(ask("p", "p"))
+    assert (tmp_path / "answers").is_file()
+
+
+@pytest.mark.parametrize("goal", ["P0 → P15", "P15 → P0"])
+def test_a_question_costs_the_same_when_it_is_asked_again(goal: str) -> None:
+    """With more atoms than a truth table takes, so that clauses are solved each time."""
+    solver = EmbeddedSolver()
+    query = Query(tuple([parse_formula(f"P{n} → P{n + 1}") for n in range(15)]), parse_formula(goal))
+    first = solver.decide(query)
+    assert solver.decide(query) == first
+    assert solver.decide(query).steps == first.steps == EmbeddedSolver().decide(query).steps

@@ -1,0 +1,542 @@
+"""The effectively propositional class: decided as by Z3 and by trying small structures; its traps; its worst cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import assert_never
+
+import pytest
+from hypothesis import given, settings
+
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.grounding import MAX_WITNESSES
+from proof_r1_formal.kernel.answer import MAX_DEPTH, Answer, Entailed, Reason, Refuted, Unknown, is_countermodel
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import FunctionType, Signature
+from proof_r1_formal.kernel.syntax import (
+    _NODES,
+    BOTTOM,
+    ENTITY,
+    And,
+    App,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Top,
+    Var,
+    Xor,
+    atom,
+    conjunction,
+    const,
+    drop_unused,
+    var,
+)
+from proof_r1_formal.kernel.transform import subterms
+from proof_r1_formal.proof.batch import verify, verify_many
+from proof_r1_formal.proof.report import Code, encode
+from proof_r1_formal.testing import strategies
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
+from tests.builders import ask, shown
+from tests.builders import completion as trace
+from tests.finite import SMALL, FiniteSolver, assert_refuted, small_structures
+
+SOLVER = FiniteSolver()
+Z3 = get_solver("z3")
+
+
+# -- against Z3, against small structures -----------------------------------------------------------------------------
+
+
+def in_class(query: Query) -> bool:
+    """Whether no ∃ and no function depends on a ∀, in negation normal form."""
+
+    def inside(formula: Formula, dependent: Mapping[Var, bool]) -> bool:
+        """``dependent`` tells of each variable in scope whether its value depends on a ∀."""
+
+        def depends(terms: tuple[Term, ...]) -> bool:
+            return any(dependent[part] for term in terms for part in subterms(term) if isinstance(part, Var))
+
+        match formula:
+            case Atom(_, arguments):
+                return not depends(tuple(term for term in arguments if isinstance(term, App)))
+            case Eq(left, right):
+                return not depends(tuple(term for term in (left, right) if isinstance(term, App)))
+            case Not(body):
+                return inside(body, dependent)
+            case And(left, right) | Or(left, right):
+                return inside(left, dependent) and inside(right, dependent)
+            case ForAll(variable, body):
+                return inside(body, {**dependent, variable: True})
+            case Exists(variable, body):
+                free = {each for each in _free(formula) if dependent[each]}
+                return not free and inside(body, {**dependent, variable: False})
+            case _:
+                return True
+
+    return all(inside(nnf(formula), {}) for formula in query.assertions)
+
+
+def nnf(formula: Formula, *, positive: bool = True) -> Formula:
+    """Negation normal form of ``formula`` (of its negation if not ``positive``): ¬ on atoms only; ∧, ∨, ∀, ∃ elsewhere.
+
+    ⊕ and ↔ are expanded, so the result can be exponentially larger in their nesting.
+    """
+    match formula:
+        case Top() | Bottom():
+            return formula if positive else (Bottom() if isinstance(formula, Top) else Top())
+        case Atom() | Eq():
+            return formula if positive else Not(formula)
+        case Not(body):
+            return nnf(body, positive=not positive)
+        case And(left, right) | Or(left, right):
+            connective = And if isinstance(formula, And) == positive else Or
+            return connective(nnf(left, positive=positive), nnf(right, positive=positive))
+        case Implies(left, right):
+            connective = Or if positive else And
+            return connective(nnf(left, positive=not positive), nnf(right, positive=positive))
+        case Xor(left, right) | Iff(left, right):
+            agree = isinstance(formula, Iff) == positive
+            return And(
+                Or(nnf(left), nnf(right, positive=not agree)),
+                Or(nnf(left, positive=False), nnf(right, positive=agree)),
+            )
+        case ForAll(variable, body) | Exists(variable, body):
+            quantifier = ForAll if isinstance(formula, ForAll) == positive else Exists
+            return quantifier(variable, nnf(body, positive=positive))
+    assert_never(formula)
+
+
+def _free(formula: Formula) -> set[Var]:
+    """The variables that occur free; written for normal forms only."""
+    match formula:
+        case Atom(_, arguments):
+            return {part for term in arguments for part in subterms(term) if isinstance(part, Var)}
+        case Eq(left, right):
+            return _free(Atom("=", (left, right)))
+        case Not(body):
+            return _free(body)
+        case And(left, right) | Or(left, right):
+            return _free(left) | _free(right)
+        case ForAll(variable, body) | Exists(variable, body):
+            return _free(body) - {variable}
+        case _:
+            return set()
+
+
+TWO_SORTS = Signature(
+    {"p": (ENTITY,), "r": (ENTITY, "Town"), "s": (ENTITY, ENTITY), "q": ()},
+    {
+        "a": FunctionType((), ENTITY),
+        "b": FunctionType((), ENTITY),
+        "c": FunctionType((), ENTITY),
+        "rome": FunctionType((), "Town"),
+    },
+    (ENTITY, "Town"),
+)
+DRAWN = strategies.signatures(symbols=strategies.names())
+
+
+def agree(query: Query) -> None:
+    answer = SOLVER.decide(query)
+    if not in_class(query):
+        assert isinstance(answer, Unknown)
+        assert answer.reason is Reason.UNSUPPORTED
+        assert answer.detail.startswith("not effectively propositional: ")
+        return
+    if isinstance(answer, Unknown):  # of deep quantifiers only, one in a thousand queries
+        assert answer == Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed")
+        assert max(f.quantifiers for f in query.assertions) >= 6
+        return
+    expected = Z3.decide(query)
+    assert type(answer) is type(expected)
+    if not isinstance(answer, Entailed):
+        assert_refuted(query, answer)
+
+
+@settings(max_examples=300)
+@given(strategies.queries(TWO_SORTS))
+def test_answers_are_those_of_z3_and_come_exactly_inside_the_class(query: Query) -> None:
+    agree(query)
+
+
+@settings(max_examples=200)
+@given(strategies.queries(TWO_SORTS, equality=False, max_size=12))
+def test_answers_are_those_of_z3_without_equality(query: Query) -> None:
+    agree(query)
+
+
+@settings(max_examples=150)
+@given(DRAWN.flatmap(strategies.queries))
+def test_answers_are_those_of_z3_whatever_the_signature(query: Query) -> None:
+    agree(query)
+
+
+@settings(max_examples=200)
+@given(
+    strategies.queries(
+        Signature(
+            {"p": (ENTITY,)},
+            {name: FunctionType((), ENTITY) for name in "abc"} | {"f": FunctionType((ENTITY,), ENTITY)},
+        ),
+        max_size=10,
+    )
+)
+def test_answers_are_those_of_z3_with_functions_of_constants(query: Query) -> None:
+    agree(query)
+
+
+@settings(max_examples=120)
+@given(strategies.queries(SMALL))
+def test_what_a_small_structure_refutes_is_not_entailed(query: Query) -> None:
+    if isinstance(SOLVER.decide(query), Entailed):
+        assert not any(is_countermodel(query, structure) for structure in small_structures())
+
+
+# -- traps ------------------------------------------------------------------------------------------------------------
+
+ENTAILED = [
+    # masks of quantified formulas
+    ask("∀x p(x)", "∀x (p(x) ∨ q(x))"),
+    ask("∀x p(x) ↔ ∀x q(x)", "∀x p(x)", "q(a)"),
+    ask("∀x p(x) ⊕ ∀x q(x)", "∀x p(x)", "∃x ¬q(x)"),
+    ask("(∀x p(x)) ↔ ∀y p(y)"),
+    # a quantifier of either sign, inside and beside others
+    ask("∃x p(x) → ∀x q(x)", "p(a)", "q(b)"),
+    ask("¬∀x ¬(p(x) ∧ q(x))", "∃x p(x) ∧ ∃x q(x)"),
+    ask("∃x ∀y r(x, y)", "∃x r(x, x)"),
+    ask("∀x ∀y (r(x, y) → r(y, x))", "∃x (r(x, a) ∧ ¬r(a, x))", "⊥"),
+    # a dummy where there is no constant
+    ask("∀x p(x)", "∃x p(x)"),
+    ask("∀x:Ghost p(x)", "∀x:Town q(x)", "∃x:Ghost p(x) ∧ ∃x:Town q(x)"),
+    ask("∃x (p(x) → ∀y p(y))"),  # the drinker
+    # equality
+    ask("a = b", "b = c", "a = c"),
+    ask("c = a", "c = b", "p(a)", "p(b)"),
+    ask("a = b", "f(a) = c", "f(b) = c"),
+    ask("f(a) = b", "f(b) = a", "f(f(a)) = a"),
+    ask("f(f(f(a))) = a", "f(f(f(f(f(a))))) = a", "f(a) = a"),
+    ask("∀x ∀y x = y", "p(a)", "p(b)"),
+    ask("∀x (x = a ∨ x = b)", "p(a) ∧ p(b)", "p(c)"),
+    ask("∀x (x = a ∨ x = b)", "¬(c = d) ∧ ¬(c = e) ∧ ¬(d = e)", "⊥"),
+    ask("∀x (p(x) → x = a)", "p(b) ∧ q(b)", "q(a)"),
+    ask("a = a"),
+    ask("∀x x = x"),
+    ask("a = b", "b = a"),
+    # ⊤, ⊥, propositions
+    ask("⊤"),
+    ask("⊥", "p"),
+    ask("¬⊥ → ⊤"),
+    ask("p", "p → ⊥", "q"),
+    ask("p ⊕ ⊤", "¬p"),
+    ask("(p ⊕ q) ⊕ r", "p ⊕ (q ⊕ r)"),
+    ask("(p ↔ q) ↔ r", "p ↔ (q ↔ r)"),
+]
+REFUTED = [
+    # masks of quantified formulas: without constants they have one instance each
+    ask("∀x p(x) ∨ ∀x q(x)"),
+    ask("∀x p(x) ↔ ∃x p(x)"),
+    ask("∃x p(x)", "∀x p(x)"),
+    ask("∀x (p(x) ∨ q(x))", "∀x p(x) ∨ ∀x q(x)"),
+    ask("∃x p(x) ∧ ∃x q(x)", "∃x (p(x) ∧ q(x))"),
+    ask("∀x p(x) ↔ ∀x q(x)", "p(a)", "q(a)"),
+    # a constant of its own for each goal ∀, and for each ∃
+    ask("∀x p(x) ∨ ∀x ¬p(x)"),
+    ask("∀x p(x) ∨ ∀y ¬p(y)"),
+    ask("r(a, a)", "∀x ∀y r(x, y)"),
+    ask("∀x r(x, x)", "∀x ∀y r(x, y)"),
+    ask("∃x p(x)", "∃x ¬p(x)", "∀x ∀y x = y"),
+    ask("p(a)", "∀x p(x)"),
+    ask("∀x:Ghost p(x)", "∃x:Town q(x)"),
+    # constants need neither be equal nor differ
+    ask("¬(a = b)"),
+    ask("a = b"),
+    ask("p(a)", "p(b)"),
+    ask("p(a)", "¬p(b)"),
+    ask("f(a) = f(b)", "a = b"),
+    ask("a = b ∨ b = c", "a = c"),
+    ask("∀x (x = a ∨ x = b)", "¬(a = b)"),
+    ask("∀x (x = a ∨ x = b)", "p(a)", "p(c)"),
+    # ⊤, ⊥, propositions
+    ask("⊤", "⊥"),
+    ask("p ∨ q", "p ∧ q"),
+    ask("p ⊕ q", "p ∨ q", "p"),
+]
+
+
+@pytest.mark.parametrize("query", ENTAILED, ids=shown)
+def test_entailed(query: Query) -> None:
+    assert SOLVER.decide(query) == Entailed()
+
+
+@pytest.mark.parametrize("query", REFUTED, ids=shown)
+def test_refuted(query: Query) -> None:
+    assert_refuted(query, SOLVER.decide(query))
+
+
+def test_no_more_elements_than_are_needed() -> None:
+    assert SOLVER.decide(ask("p", "q")) == Refuted(Structure({ENTITY: 1}, {"p": frozenset({()}), "q": frozenset()}, {}))
+    answer = SOLVER.decide(ask("∃x p(x)", "∀x p(x)"))
+    assert isinstance(answer, Refuted)
+    assert answer.model is not None
+    assert answer.model.domains == {ENTITY: 2}
+
+
+def test_equal_constants_are_one_element_and_others_may_be_two() -> None:
+    answer = SOLVER.decide(ask("a = b", "¬(b = c)", "p(a) ∧ ¬p(c)", "q(b)"))
+    assert isinstance(answer, Refuted)
+    assert answer.model is not None
+    elements = [answer.model.functions[name][()] for name in "abc"]
+    assert elements[0] == elements[1] != elements[2]
+
+
+@pytest.mark.parametrize("quantifiers", ["∀x ∀y ∀x", "∃x ∃y ∃x", "∀x ∃y ∀x ∃y", "∃x ∀y ∃x ∀y"])
+@pytest.mark.parametrize("body", ["p", "p(a)", "a = b", "⊤"])
+def test_vacuous_quantifiers_change_nothing(quantifiers: str, body: str) -> None:
+    vacuous = f"{quantifiers} ({body})"
+    assert SOLVER.decide(ask(vacuous, body)) == Entailed()
+    assert SOLVER.decide(ask(body, vacuous)) == Entailed()
+    assert type(SOLVER.decide(ask(vacuous))) is type(SOLVER.decide(ask(body)))
+
+
+def test_names_of_the_engine_are_not_mistaken_for_its_own() -> None:
+    """Witnesses and dummies get names of their own, also where somebody uses names such as theirs."""
+    for name in ("␣w0", "␣w1", "␣eEntity", "␣w0␣"):
+        known = atom("p", const(name))
+        assert_refuted(query := Query((known,), parse_formula("∀x p(x)")), SOLVER.decide(query))
+        assert_refuted(query := Query((parse_formula("∃x p(x)"),), known), SOLVER.decide(query))
+        free = Query((parse_formula("∃x p(x)"), Not(known)), parse_formula("∀x p(x)"))
+        assert_refuted(free, SOLVER.decide(free))
+    assert SOLVER.decide(Query((parse_formula("∀x p(x)"),), atom("p", const("␣eEntity")))) == Entailed()
+
+
+# -- outside the class ------------------------------------------------------------------------------------------------
+
+SCOPE = "not effectively propositional: ∃ in the scope of ∀, once negations are moved inward"
+FUNCTION = "not effectively propositional: a function of a variable"
+
+
+@pytest.mark.parametrize(
+    ("query", "detail"),
+    [
+        (ask("∀x ∃y r(x, y)", "p"), SCOPE),
+        (ask("p", "∃x ∀y r(x, y)"), SCOPE),
+        (ask("¬∃x ∀y r(x, y)", "p"), SCOPE),
+        (ask("∀x (p(x) ↔ ∃y r(x, y))", "q"), SCOPE),
+        (ask("∀x ((∀y r(x, y)) → p(x))", "q"), SCOPE),
+        (ask("∀x p(f(x))", "q"), FUNCTION),
+        (ask("p", "∃x f(x) = x"), FUNCTION),
+        (ask("∀x (p(x) → r(x, f(f(x))))", "q"), FUNCTION),
+        (
+            ask(" ∧ ".join(f"∃x p{number}(x)" for number in range(MAX_WITNESSES + 1)), "⊥"),
+            f"not effectively propositional: more than {MAX_WITNESSES} witnesses",
+        ),
+        (ask("p(a)", "p(a, b)"), "'p' is used as a predicate of 1 argument and as a predicate of 2 arguments"),
+        (Query((), atom("p", var("x"))), "variable 'x' is free"),
+    ],
+)
+def test_outside_the_class_the_reason_is_named(query: Query, detail: str) -> None:
+    assert SOLVER.decide(query) == Unknown(Reason.UNSUPPORTED, detail)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        ask("∀x (p(x) → ∃y q(y))", "⊥"),
+        ask("∃x ∀y r(x, y) ∧ ∀x (p(x) → ∃y q(y))", "p(a)", "∃y q(y)"),
+        ask("∃x p(f(x))", "∃x p(x)"),
+        ask("∃x ∃y ∀z (r(x, z) ∧ r(y, z))", "p"),
+    ],
+    ids=shown,
+)
+def test_what_looks_outside_and_is_inside(query: Query) -> None:
+    assert in_class(query)
+    assert type(SOLVER.decide(query)) is type(Z3.decide(query))
+
+
+# -- worst cases ------------------------------------------------------------------------------------------------------
+
+
+def exclusive(*numbers: int) -> Formula:
+    result: Formula = atom(f"p{numbers[0]}")
+    for number in numbers[1:]:
+        result = Xor(result, atom(f"p{number}"))
+    return result
+
+
+def joined(*texts: str) -> Formula:
+    return conjunction(tuple(map(parse_formula, texts)))
+
+
+def pigeons(count: int, holes: int) -> tuple[Formula, Formula]:
+    """Every pigeon is in a hole; no two are in the same one."""
+    everyone = [" ∨ ".join(f"in(p{i}, h{j})" for j in range(holes)) for i in range(count)]
+    alone = [f"¬(in(p{i}, h{j}) ∧ in(p{k}, h{j}))" for j in range(holes) for i, k in combinations(range(count), 2)]
+    return joined(*everyone), joined(*alone)
+
+
+SHUFFLED = [number * 7 % 30 for number in range(30)]
+TRANSITIVE = parse_formula("∀x ∀y ∀z (r(x, y) ∧ r(y, z) → r(x, z))")
+CHAIN = joined(*[f"r(c{number}, c{number + 1})" for number in range(39)])
+LADDER = joined(*[f"p{number} → p{number + 1}" for number in range(199)])
+
+HOSTILE: Mapping[str, tuple[Query, type[Answer]]] = {
+    "40 constants, three ∀, entailed": (Query((TRANSITIVE, CHAIN), parse_formula("r(c0, c39)")), Entailed),
+    "40 constants, three ∀, refuted": (Query((TRANSITIVE, CHAIN), parse_formula("r(c39, c0)")), Refuted),
+    "200 atoms, entailed": (Query((LADDER, atom("p0")), atom("p199")), Entailed),
+    "200 atoms, refuted": (Query((LADDER, atom("p1")), atom("p0")), Refuted),
+    "8 pigeons in 7 holes": (Query(pigeons(8, 7), BOTTOM), Entailed),
+    "8 pigeons in 8 holes": (Query(pigeons(8, 8), BOTTOM), Refuted),
+    "a chain of 30 ⊕, backwards": (Query((exclusive(*range(30)),), exclusive(*reversed(range(30)))), Entailed),
+    "a chain of 30 ⊕, shuffled": (Query((exclusive(*range(30)),), exclusive(*SHUFFLED)), Entailed),
+    "a chain of 30 ⊕, shortened": (Query((exclusive(*range(30)),), exclusive(*range(29))), Refuted),
+    "a chain of 30 ⊕, 29 of them known": (
+        Query((exclusive(*range(30)), joined(*[f"p{number}" for number in range(29)])), parse_formula("¬p29")),
+        Entailed,
+    ),
+    "20 equations in a row": (
+        Query((joined(*[f"c{number} = c{number + 1}" for number in range(20)]),), parse_formula("c0 = c20")),
+        Entailed,
+    ),
+    "a pigeon for each of 8 elements": (
+        Query(
+            (
+                parse_formula(f"∀x ({' ∨ '.join(f'x = h{number}' for number in range(7))})"),
+                joined(*[f"¬(p{i} = p{k})" for i, k in combinations(range(8), 2)]),
+            ),
+            BOTTOM,
+        ),
+        Entailed,
+    ),
+}
+
+
+@pytest.mark.parametrize(("query", "right"), HOSTILE.values(), ids=HOSTILE)
+def test_the_worst_cases_are_decided_rightly_or_cost_too_much(query: Query, right: type[Answer]) -> None:
+    answer = SOLVER.decide(query)
+    if isinstance(answer, Unknown):
+        assert answer.reason is Reason.BUDGET
+    else:
+        assert isinstance(answer, right)
+
+
+def test_budgets_say_what_was_too_much() -> None:
+    def detail(name: str) -> str:
+        answer = SOLVER.decide(HOSTILE[name][0])
+        assert isinstance(answer, Unknown)
+        return answer.detail
+
+    assert detail("40 constants, three ∀, entailed") == "more than 50000 ground formulas"
+    assert detail("a chain of 30 ⊕, shuffled") == "more than 8000000 propagations in the SAT solver"
+
+
+def test_a_countermodel_that_is_too_large_is_not_given() -> None:
+    """∀x1 … ∀x20 p in a domain of two: the grounding is one instance, the evaluation a million steps."""
+    formula: Formula = atom("p")
+    for number in range(20):
+        formula = ForAll(var(f"x{number}"), formula)
+    query = Query((formula, parse_formula("q(a) ∧ ¬q(b)")), atom("r"))
+    assert SOLVER.decide(query) == Unknown(Reason.BUDGET, "the countermodel is too large to be confirmed")
+
+
+MANY_ATOMS = conjunction(tuple(atom(f"q{number}") for number in range(13)))
+
+
+@pytest.mark.parametrize("base", [atom("q0"), MANY_ATOMS], ids=["table", "clauses"])
+@pytest.mark.parametrize("kind", ["¬", "→", "⊕", "↔", "∧", "∀", "∃"])
+def test_the_deepest_nesting(base: Formula, kind: str) -> None:
+    formula = base
+    for number in range(MAX_DEPTH - 20):
+        match kind:
+            case "¬":
+                formula = Not(formula)
+            case "→":
+                formula = Implies(formula, atom("q0"))
+            case "⊕":
+                formula = Xor(atom("q0"), formula)
+            case "↔":
+                formula = Iff(formula, atom("q0"))
+            case "∧":
+                formula = And(atom("q0"), formula)
+            case "∀":
+                formula = ForAll(var("x"), formula)
+            case _:
+                formula = Exists(var(f"x{number % 30}"), formula)
+    for query in (Query((formula,), atom("q1")), Query((atom("q1"),), formula)):
+        answer = SOLVER.decide(query)
+        if isinstance(answer, Unknown):
+            assert answer.reason in (Reason.BUDGET, Reason.UNSUPPORTED)
+        else:
+            assert type(answer) is type(Z3.decide(query))
+
+
+# -- worst cases among ordinary traces --------------------------------------------------------------------------------
+
+ORDINARY = Problem(
+    "pets/1",
+    tuple(
+        Premise(f"h{number}", parse_formula(text))
+        for number, text in enumerate(("∀x (cat(x) → animal(x))", "cat(tom)", "∀x (animal(x) → ∃y eats(x, y))"), 1)
+    ),
+    three_way_options(parse_formula("animal(tom)")),
+    "h_goal_true",
+)
+
+
+ORDINARY_TRACES = (
+    trace(
+        ("s1", ["h1", "h2"], "animal(tom)", "IMPLICATION_ELIMINATION"),
+        ("h_goal_true", ["s1"], "animal(tom)", "GOAL_BINDING"),
+    ),
+    trace(("s1", ["h1"], "cat(rex)", "UNIVERSAL_ELIMINATION"), ("s2", ["s1", "h2"], "cat(rex)", "GOAL_BINDING")),
+    trace(("s1", ["h2", "h1", "h3"], "∃y eats(tom, y)", "IMPLICATION_ELIMINATION")),
+)
+
+
+@pytest.mark.slow
+def test_worst_cases_leave_the_reports_beside_them_alone() -> None:
+    problems = {ORDINARY.id: ORDINARY}
+    completions: list[Completion] = []
+    for number, (query, _) in enumerate(HOSTILE.values()):
+        premises = tuple(Premise(f"h{n}", formula) for n, formula in enumerate(query.dependencies, 1))
+        case = Problem(f"hostile/{number}", premises, three_way_options(query.conclusion), "h_goal_true")
+        problems[case.id] = case
+        names = [premise.id for premise in premises]
+        step = trace(("s1", names, show(query.conclusion), "CONJUNCTION_ELIMINATION"))
+        completions += [
+            Completion(problem_id=case.id, completion=step),
+            Completion(problem_id=ORDINARY.id, completion=ORDINARY_TRACES[number % 3], sample=number),
+        ]
+    reports = list(verify_many(problems, completions))
+    alone = [encode(verify(ORDINARY, ORDINARY_TRACES[number % 3], sample=number)) for number in range(len(HOSTILE))]
+    assert [encode(report) for report in reports[1::2]] == alone
+    for report, (_, right) in zip(reports[::2], HOSTILE.values(), strict=True):
+        (step_report,) = report.actions
+        undecided = any(finding.code is Code.UNDECIDED for finding in step_report.findings)
+        assert step_report.schema
+        assert undecided or step_report.semantic == (right is Entailed)
+
+
+def test_a_decided_formula_is_not_held() -> None:
+    """What is cached with a formula must not hold it, or the table of nodes keeps it for good."""
+    x = var("x")
+    formula = Exists(x, atom("freed", x))
+    key = (Exists, x, formula.body)
+    assert isinstance(SOLVER.decide(Query((formula,), atom("freed", const("a")))), Refuted)
+    drop_unused()
+    assert _NODES[key] is formula
+    del formula
+    drop_unused()
+    assert key not in _NODES

@@ -1,0 +1,265 @@
+"""The server that the Isabelle solver starts: time limits, its process, and replies that break the protocol."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal.engine.isabelle import IsabelleSolver
+from proof_r1_formal.errors import SolverError
+from proof_r1_formal.kernel.answer import Entailed, Refuted
+from tests.engine.isabelle_double import (
+    BROKEN,
+    OPEN,
+    PROVED,
+    REFUTED,
+    TIMEOUT,
+    UNDECIDED,
+    Double,
+    Reaction,
+    drop,
+    drop_in_a_message,
+    failing,
+    finishing,
+    saying,
+    solver_of,
+    stall,
+    stall_in_the_task,
+)
+from tests.patience import PATIENCE
+
+pytest.importorskip("isabelle_client", reason="isabelle-client is not installed (the extra [isabelle])")
+
+
+# -- 3, 4: time limits ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stalling", [stall, stall_in_the_task])
+def test_a_server_that_stalls_is_given_up_and_its_task_ends_with_the_connection(
+    double: Double, stalling: Reaction
+) -> None:
+    with solver_of(double) as solver:
+        assert solver.decide(PROVED) == Entailed()
+    double.reactions = {"use_theories": [stalling] * 2}
+    with solver_of(double, seconds=0.5, grace_period=0.5) as solver:
+        assert solver.decide(PROVED) == TIMEOUT
+    assert double.cancelled.wait(PATIENCE)
+    assert "cancel" not in double.commands()
+    assert double.started == 3  # one more for each method, as what it waits for may still be running
+
+
+def test_a_server_that_does_not_greet(double: Double) -> None:
+    double.reactions = {"connect": [stall, stall]}
+    problem = "HOL did not start within 1 s; try `isabelle build -b HOL`"
+    with solver_of(double, startup=1, grace_period=0.1) as solver, pytest.raises(SolverError, match=problem):
+        solver.decide(PROVED)
+
+
+def test_hol_that_does_not_start_in_time(double: Double) -> None:
+    double.reactions = {"session_start": [stall_in_the_task]}
+    with solver_of(double, startup=1) as solver, pytest.raises(SolverError, match="HOL did not start within"):
+        solver.decide(PROVED)
+    assert double.commands("shutdown")
+
+
+def test_a_session_that_does_not_forget_is_given_up(double: Double) -> None:
+    double.reactions = {"purge_theories": [stall, saying('ERROR "no"')]}
+    with solver_of(double, grace_period=0.3) as solver:
+        assert [solver.decide(PROVED) for _ in range(3)] == [Entailed()] * 3
+    assert double.started == 3
+
+
+# -- 5: the process ---------------------------------------------------------------------------------------------------
+
+
+def test_the_server_is_shut_down(double: Double, capfd: pytest.CaptureFixture[str]) -> None:
+    solver = solver_of(double)
+    assert double.started == 0
+    solver.decide(PROVED)
+    solver.close()
+    solver.close()
+    assert double.commands("shutdown") == ["shutdown"]
+    assert solver.decide(PROVED) == Entailed()
+    del solver
+    assert double.commands("shutdown") == ["shutdown"] * 2
+    assert double.started == 2
+    assert capfd.readouterr() == ("", "")
+    first, second = double.starts.read_text().splitlines()
+    assert first.startswith("server -n proof_r1_")
+    assert first != second
+
+
+def test_a_fork_leaves_the_server_to_its_owner(double: Double) -> None:
+    pytest.importorskip("fcntl", reason="needs forks of Unix")
+    program = f"""
+import os
+from proof_r1_formal.kernel.syntax import atom
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.engine.isabelle import IsabelleSolver
+solver = IsabelleSolver(program={str(double.program)!r})
+query = Query((), atom("proved"))
+solver.decide(query)
+if os.fork() == 0:
+    raise SystemExit(0)
+os.wait()
+print(solver.decide(query))
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert run.stdout.startswith("Entailed(")
+    assert double.commands() == ["session_start", *["use_theories", "purge_theories"] * 2, "shutdown"]
+
+
+def test_a_client_that_crashes_takes_the_server_along(double: Double) -> None:
+    program = f"""
+from proof_r1_formal.kernel.syntax import atom
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.engine.isabelle import IsabelleSolver
+solver = IsabelleSolver(program={str(double.program)!r})
+print(solver.decide(Query((), atom("proved"))), flush=True)
+raise RuntimeError("crash")
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert run.stdout.startswith("Entailed(")
+    assert run.stderr.splitlines()[-1] == "RuntimeError: crash"
+    assert double.commands("shutdown") == ["shutdown"]
+
+
+def test_a_client_that_is_killed_takes_the_server_along(double: Double, tmp_path: Path) -> None:
+    """The program and a child of it hold locks; we get them when both are dead."""
+    fcntl = pytest.importorskip("fcntl", reason="needs locks of Unix")
+    lock = tmp_path / "lock"
+    hold = "import fcntl, sys, threading; fcntl.flock(open(sys.argv[1], 'w'), fcntl.LOCK_SH); "
+    hold += "print(sys.argv[2], flush=True); threading.Event().wait()"
+    held = f"'{sys.executable}' -c \"{hold}\" '{lock}' '{double.info}'"
+    double.install(f"{held} >/dev/null & exec {held}")
+    program = f"""
+import os, signal
+from proof_r1_formal.kernel.syntax import atom
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.engine.isabelle import IsabelleSolver
+solver = IsabelleSolver(program={str(double.program)!r})
+print(solver.decide(Query((), atom("proved"))), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert run.returncode == -9
+    assert run.stdout.startswith("Entailed(")
+    with lock.open() as mine:
+        fcntl.flock(mine, fcntl.LOCK_EX)
+
+
+def test_a_server_that_does_not_go_is_killed(double: Double, tmp_path: Path) -> None:
+    """The program holds a lock; we get it when the program is dead."""
+    fcntl = pytest.importorskip("fcntl", reason="needs locks of Unix")
+    lock = tmp_path / "lock"
+    hold = "import fcntl, sys, threading; fcntl.flock(open(sys.argv[1], 'w'), fcntl.LOCK_EX); "
+    hold += "print(sys.argv[2], flush=True); threading.Event().wait()"
+    double.install(f"exec '{sys.executable}' -c \"{hold}\" '{lock}' '{double.info}'")
+    with solver_of(double, grace_period=0.3) as solver:
+        assert solver.decide(PROVED) == Entailed()
+    with lock.open() as mine:
+        fcntl.flock(mine, fcntl.LOCK_EX)
+
+
+@pytest.mark.parametrize(
+    ("server", "startup", "problem"),
+    [
+        ("echo hello", 20, "does not say where it is, but 'hello'"),
+        ("exit 2", 20, "does not say where it is, but ''"),
+        ("printf no; exec cat /dev/zero", 20, "does not say where it is, but"),
+        ("read -r _ <running", 0.3, "nor anything else"),
+    ],
+    ids=["chatter", "death", "flood", "silence"],
+)
+def test_a_program_that_is_no_server(double: Double, server: str, startup: float, problem: str) -> None:
+    double.install(server.replace("running", f"'{double.running}'"))
+    with pytest.raises(SolverError, match=problem):
+        solver_of(double, startup=startup).decide(PROVED)
+
+
+def test_a_program_that_cannot_be_started(double: Double) -> None:
+    double.program.write_bytes(b"\x7fELF, or so it says")
+    with pytest.raises(SolverError, match="does not say where it is"):
+        solver_of(double).decide(PROVED)
+    with pytest.raises(SolverError, match="does not tell its version"):
+        _ = solver_of(double).name
+
+
+# -- 6, 7: replies that are none --------------------------------------------------------------------------------------
+
+STRAYS: dict[str, Reaction] = {
+    "drop": drop,
+    "drop in a message": drop_in_a_message,
+    "error": saying('ERROR {"kind":"error","message":"No session"}'),
+    "no keyword": saying("# !!!"),
+    "another keyword": saying("DONE {}"),
+    "no JSON": saying("FINISHED {ok}"),
+    "another shape": finishing({"ok": True}),
+    "a long line": lambda handler, arguments: drop(handler, str(handler.wfile.write(b"x" * 100_000))),
+}
+
+
+def test_a_command_that_fails_leaves_the_server_running(double: Double) -> None:
+    double.reactions = {"use_theories": [failing("Cannot load theory")]}
+    with solver_of(double) as solver:
+        assert solver.decide(PROVED) == BROKEN
+        assert solver.decide(PROVED) == Entailed()
+    assert double.started == 1
+
+
+def test_without_limits_those_of_the_paper_hold(double: Double) -> None:
+    with IsabelleSolver(program=str(double.program)) as solver:
+        assert solver.decide(OPEN) == UNDECIDED
+    assert [use["watchdog_timeout"] for command, use in double.heard if command == "use_theories"] == [1.0, 10.0]
+    assert "timeout = 5]" in double.texts[-1]
+
+
+@pytest.mark.parametrize("stray", STRAYS.values(), ids=STRAYS)
+def test_a_reply_that_is_none_decides_nothing(double: Double, stray: Reaction) -> None:
+    double.reactions = {"use_theories": [stray] * 2}
+    with solver_of(double) as solver:
+        assert solver.decide(PROVED) == BROKEN
+        assert solver.decide(PROVED) == Entailed()
+    assert double.started == 3
+
+
+@pytest.mark.parametrize("stray", STRAYS.values(), ids=STRAYS)
+def test_a_server_that_breaks_once_is_started_again(double: Double, stray: Reaction) -> None:
+    double.reactions = {"use_theories": [stray]}
+    with solver_of(double) as solver:
+        assert [solver.decide(query) for query in (REFUTED, PROVED)] == [Refuted(), Entailed()]
+    assert double.started == 2
+
+
+def test_a_server_that_is_gone_is_started_again(double: Double) -> None:
+    with solver_of(double) as solver:
+        assert solver.decide(PROVED) == Entailed()
+        double.reactions = {"connect": [drop]}
+        assert solver.decide(PROVED) == Entailed()
+    assert double.started == 2
+
+
+def test_a_server_that_refuses_the_password(double: Double) -> None:
+    double.install(f"echo '{double.info.replace(double.password, 'guess')}'")
+    with solver_of(double) as solver, pytest.raises(SolverError, match="broke off session_start"):
+        solver.decide(PROVED)
+
+
+def test_a_server_that_greets_with_something_else(double: Double) -> None:
+    double.reactions = {"connect": [saying('ERROR "busy"')]}
+    with solver_of(double) as solver, pytest.raises(SolverError, match="greets with ERROR"):
+        solver.decide(PROVED)
+
+
+def test_a_session_that_does_not_start_is_an_error(double: Double) -> None:
+    double.reactions = {"session_start": [failing("Session build failed: 1"), finishing({"ok": True})]}
+    with solver_of(double) as solver:
+        with pytest.raises(SolverError, match="session_start failed: Session build failed: 1"):
+            solver.decide(PROVED)
+        with pytest.raises(SolverError, match="does not name the session"):
+            solver.decide(PROVED)
+        assert solver.decide(PROVED) == Entailed()
+    assert double.commands("shutdown") == ["shutdown"] * 3

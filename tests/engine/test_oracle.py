@@ -1,0 +1,58 @@
+"""What an oracle answers without its solver is what the solver would answer, and has its price."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.engine.oracle import Metered, SolverOracle
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import Not
+from proof_r1_formal.testing.strategies import queries
+from tests.builders import Silent, question
+
+SOLVER = EmbeddedSolver()
+TABLES = SolverOracle(SOLVER, tables=True)
+
+
+@settings(max_examples=400)
+@given(query=queries())
+def test_what_follows_is_what_the_solver_says(query: Query) -> None:
+    expected = SOLVER.decide(query)
+    answer = TABLES.follows(query.dependencies, query.conclusion)
+    assert Unknown in (type(answer), type(expected)) or type(answer) is type(expected)
+
+
+@settings(max_examples=400)
+@given(query=queries())
+def test_what_is_constant_is_what_the_solver_says(query: Query) -> None:
+    formula = query.conclusion
+    either = [type(SOLVER.decide(Query((), side))) for side in (formula, Not(formula))]
+    answer = TABLES.constant(formula)
+    assert Unknown in (type(answer), *either) or isinstance(answer, Entailed) == (Entailed in either)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("P(a); P(a) → Q(a) ⊢ Q(a)", Entailed), ("P(a) ∨ Q(a) ⊢ Q(a)", Refuted), ("P(a); ¬P(a) ⊢ Q(b)", Entailed)],
+)
+def test_small_questions_without_quantifiers_need_no_solver(text: str, answer: type[Answer]) -> None:
+    query = question(text)
+    silent = SolverOracle(Silent(), tables=True)
+    assert isinstance(silent.follows(query.dependencies, query.conclusion), answer)
+    assert isinstance(
+        SolverOracle(Silent()).follows(query.dependencies, query.conclusion), Unknown
+    )  # no tables, no answer
+
+
+def test_a_question_for_a_table_is_paid_by_its_size() -> None:
+    query = question("P(a) ∧ Q(a); R(a) ⊢ Q(a)")  # 3 + 1 + 1 subformulas
+    metered = Metered(TABLES, 3, "test")
+    assert [type(metered.follows(query.dependencies, query.conclusion)) for _ in range(3)] == [
+        Entailed,
+        Entailed,
+        Unknown,
+    ]
+    assert metered.charged == 4

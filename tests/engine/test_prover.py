@@ -1,0 +1,390 @@
+"""Proof search: what it finds and how short, what it does not find, and that nothing but the query matters."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import combinations, product
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proof_r1_formal.engine import prover
+from proof_r1_formal.kernel.checker import check
+from proof_r1_formal.kernel.model import Structure, evaluate
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import (
+    BOTTOM,
+    TOP,
+    And,
+    Connective,
+    Formula,
+    Implies,
+    Not,
+    Or,
+    Xor,
+    atom,
+    conjunction,
+    const,
+)
+from proof_r1_formal.kernel.term import (
+    Absurd,
+    Apply,
+    Arbitrary,
+    Block,
+    Contradiction,
+    Eliminate,
+    Generalise,
+    Instance,
+    Introduce,
+    Leibniz,
+    Line,
+    Proof,
+    Reflexivity,
+    Repeat,
+    Suppose,
+    Truth,
+    Witness,
+)
+from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.rules.schema import Schema
+from proof_r1_formal.rules.theorems import theorem
+from proof_r1_formal.testing.strategies import queries
+from tests.builders import question
+
+
+def search(query: Query, *, cuts: bool = True, budget: int = 20_000) -> Proof | None:
+    """What is found; a proof is checked."""
+    proof = prover.search(query.dependencies, query.conclusion, cuts=cuts, budget=budget).proof
+    if proof is not None:
+        check(proof, query.dependencies, query.conclusion)
+    return proof
+
+
+def inner(line: Line) -> Block:
+    return line.block if isinstance(line, Suppose | Absurd | Arbitrary) else ()
+
+
+def size(block: Block) -> int:
+    """How many lines there are, those of blocks among them."""
+    return sum(1 + size(inner(line)) for line in block)
+
+
+# -- worked examples --------------------------------------------------------------------------------------------------
+
+A = const("a")
+SHORTEST: dict[str, Proof] = {
+    "p ⊢ p": (Repeat(0),),
+    "q; ¬¬p ⊢ p": (Repeat(1),),
+    "p → q; p ⊢ q": (Eliminate(0, "right", 1),),
+    "p → q; ¬q ⊢ ¬p": (Eliminate(0, "left", 1),),
+    "¬(p → q) ⊢ p": (Eliminate(0, "left"),),
+    "p ∧ q ⊢ q": (Eliminate(0, "right"),),
+    "p ∨ q; ¬p ⊢ q": (Eliminate(0, "right", 1),),
+    "p ∨ q; ¬q ⊢ p": (Eliminate(0, "left", 1),),
+    "p ⊕ q; p ⊢ ¬q": (Eliminate(0, "right", 1),),
+    "p ⊕ q; ¬p ⊢ q": (Eliminate(0, "right", 1),),
+    "p ⊕ q; q ⊢ ¬p": (Eliminate(0, "left", 1),),
+    "p ⊕ q; ¬q ⊢ p": (Eliminate(0, "left", 1),),
+    "¬(p ⊕ q); p ⊢ q": (Eliminate(0, "right", 1),),
+    "¬(p ⊕ q); ¬p ⊢ ¬q": (Eliminate(0, "right", 1),),
+    "¬(p ⊕ q); q ⊢ p": (Eliminate(0, "left", 1),),
+    "¬(p ⊕ q); ¬q ⊢ ¬p": (Eliminate(0, "left", 1),),
+    "p ↔ q; ¬q ⊢ ¬p": (Eliminate(0, "left", 1),),
+    "p; q ⊢ p ∧ q": (Introduce(And(atom("p"), atom("q")), (0, 1)),),
+    "q ⊢ p ∨ q": (Introduce(Or(atom("p"), atom("q")), (0,)),),
+    "p; ¬q ⊢ p ⊕ q": (Introduce(Xor(atom("p"), atom("q")), (0, 1)),),
+    "∀x P(x) ⊢ ∀y P(y)": (Repeat(0),),
+    "∀x P(x) ⊢ P(a)": (Instance(0, A),),
+    "¬∃x P(x) ⊢ ¬P(a)": (Instance(0, A),),
+    '∀"x" p ⊢ p': (Instance(0, const("␣c1")),),
+    "⊢ ⊤": (Truth(TOP),),
+    "⊢ ¬⊥": (Truth(BOTTOM),),
+    "⊢ a = a": (Reflexivity(A),),
+    "p; ¬p ⊢ q": (Contradiction(0, 1),),
+}
+
+
+@pytest.mark.parametrize("text", SHORTEST)
+def test_a_step_that_is_one_line(text: str) -> None:
+    assert search(question(text), cuts=False) == SHORTEST[text]
+
+
+LENGTHS: dict[str, int] = {
+    # suppositions
+    "⊢ p → p": 2,
+    "p → q ⊢ ¬q → ¬p": 2,
+    "p → q; q → r ⊢ p → r": 3,
+    "p ∨ q; p → r; q → r ⊢ r": 5,
+    "⊢ p ∨ ¬p": 4,
+    "⊢ ¬(p ∧ ¬p)": 4,
+    "⊢ ((p → q) → p) → p": 5,
+    "¬(p ∧ q) ⊢ ¬p ∨ ¬q": 5,
+    "¬p ∨ ¬q ⊢ ¬(p ∧ q)": 5,
+    "¬(p ∨ q) ⊢ ¬p ∧ ¬q": 3,
+    "¬p ∧ ¬q ⊢ ¬(p ∨ q)": 3,
+    # truth and contradiction
+    "p → ⊥ ⊢ ¬p": 2,
+    "⊤ → p ⊢ p": 2,
+    "¬⊤ ⊢ p": 2,
+    "⊥ ⊢ p": 2,
+    # quantifiers
+    "∀x P(x) ⊢ ∃x P(x)": 2,
+    "∀x:Person P(x) ⊢ ∃x:Person P(x)": 2,
+    "∀x (P(x) → Q(x)); ¬Q(a) ⊢ ¬P(a)": 2,
+    "∀x (P(x) → Q(x)); ∀x (Q(x) → R(x)) ⊢ ∀x (P(x) → R(x))": 6,
+    "¬∀x P(x) ⊢ ∃x ¬P(x)": 2,
+    "∃x ¬P(x) ⊢ ¬∀x P(x)": 2,
+    "¬∃x P(x) ⊢ ∀x ¬P(x)": 2,
+    "∀x ¬P(x) ⊢ ¬∃x P(x)": 2,
+    "∃x P(x); ∀x (P(x) → Q(x)) ⊢ ∃x Q(x)": 4,
+    "∃x P(x); ∀x (P(x) → q) ⊢ q": 3,
+    "∃x (P(x) ∧ Q(x)) ⊢ ∃x P(x) ∧ ∃x Q(x)": 6,
+    "∃x ∀y R(x,y) ⊢ ∀y ∃x R(x,y)": 4,
+    "∀x (P(x) ∨ q) ⊢ ∀x P(x) ∨ q": 7,
+    '∃"x" p ⊢ ∀"y" p': 3,
+    "⊢ ∃x (P(x) → ∀y P(y))": 7,
+    # equality
+    "a = b; b = d ⊢ a = d": 3,
+    "a = b ⊢ b = a": 6,
+    "a = b ⊢ f(a) = f(b)": 4,
+    "a = b; P(f(f(a))) ⊢ P(f(f(b)))": 3,
+    "P(a); ¬P(b) ⊢ ¬a = b": 3,
+    "f(a) = a ⊢ f(f(f(a))) = a": 6,
+    "f(f(f(a))) = a; f(f(f(f(f(a))))) = a ⊢ f(a) = a": 6,
+    "∀x x = a; P(a) ⊢ ∀x P(x)": 5,
+}
+
+
+@pytest.mark.parametrize("text", LENGTHS)
+def test_found_without_cuts_and_short(text: str) -> None:
+    proof = search(question(text), cuts=False)
+    assert proof is not None
+    assert size(proof) == LENGTHS[text]
+
+
+@pytest.mark.parametrize(
+    "schema", [schema for rule in FOLIO.rules for schema in rule.schemata], ids=lambda schema: schema.name
+)
+def test_the_proof_of_a_schema_is_short(schema: Schema) -> None:
+    assert size(theorem(schema).proof) <= 13
+
+
+def pigeons(count: int, holes: int) -> Query:
+    """Each pigeon is in a hole, and no hole has two: ⊥ follows if there are more pigeons than holes."""
+    place = [[atom(f"in_{pigeon}_{hole}") for hole in range(holes)] for pigeon in range(count)]
+    somewhere: list[Formula] = []
+    for row in place:
+        anywhere: Formula = row[0]
+        for each in row[1:]:
+            anywhere = Or(anywhere, each)
+        somewhere.append(anywhere)
+    alone = [Not(And(one[hole], other[hole])) for one, other in combinations(place, 2) for hole in range(holes)]
+    return Query((*somewhere, *alone), BOTTOM)
+
+
+CUTS = [
+    question("p ↔ ¬p ⊢ q"),
+    question("p ⊕ q ⊢ ¬(p ↔ q)"),
+    question("p ↔ q; q ↔ r ⊢ p ↔ r"),
+    question("⊢ (p ↔ (q ↔ r)) ↔ ((p ↔ q) ↔ r)"),
+    question("⊢ ¬∃x ∀y (R(x,y) ↔ ¬R(y,y))"),
+    pigeons(3, 2),
+    pigeons(4, 3),
+]
+
+
+@pytest.mark.parametrize("query", CUTS, ids=range(len(CUTS)))
+def test_found_with_cuts_only(query: Query) -> None:
+    assert search(query, cuts=False) is None
+    assert search(query) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "⊢ p",
+        "⊢ ⊥",
+        "p ⊢ ⊥",
+        "p → q; q ⊢ p",
+        "p → q; ¬p ⊢ ¬q",
+        "p ∨ q; p ⊢ ¬q",
+        "p ∨ q ⊢ p",
+        "¬(p ∧ q) ⊢ ¬p",
+        "∃x P(x) ⊢ P(a)",
+        "P(a) ⊢ ∀x P(x)",
+        "∃x P(x) ⊢ ∀x P(x)",
+        "∃x P(x); ∃x Q(x) ⊢ ∃x (P(x) ∧ Q(x))",
+        "(∀x P(x)) → p ⊢ p",
+        "∀x:Person P(x) ⊢ ∃x:Dog Q(x)",
+        "f(a) = f(b) ⊢ a = b",
+        "a = b; P(a) ⊢ P(d)",
+        # outside the class in which the search ends of itself
+        "∀y ∃x R(x,y) ⊢ ∃x ∀y R(x,y)",
+        "∀x ∃y R(x,y) ⊢ ∃x R(x,x)",
+        "∀x P(f(x)) ⊢ P(a)",
+    ],
+)
+def test_what_is_not_entailed_is_not_found(text: str) -> None:
+    assert search(question(text), budget=3_000) is None
+
+
+def test_as_many_pigeons_as_holes() -> None:
+    assert search(pigeons(3, 3)) is None
+
+
+# -- budget, names, order ---------------------------------------------------------------------------------------------
+
+
+def test_the_search_ends_with_its_budget() -> None:
+    query = pigeons(4, 3)
+    assert search(query, budget=0) is None
+    assert search(query, budget=200) is None
+    assert search(question("p ⊢ p"), budget=0) is None
+    assert search(question("∀x ∃y R(x,y) ⊢ ∃x R(x,x)"), budget=5_000) is None
+
+
+@settings(max_examples=200)
+@given(queries())
+def test_a_larger_budget_changes_no_proof(query: Query) -> None:
+    proof = search(query, budget=500)
+    assert proof is None or search(query, budget=2_000) == proof
+
+
+def test_new_constants_are_named_as_told_and_clash_with_none() -> None:
+    query = question("∃x P(x); ∀x (P(x) → Q(x)); R(n1) ⊢ ∃x Q(x)")
+    proof = prover.search(query.dependencies, query.conclusion, fresh="n").proof
+    assert proof is not None
+    check(proof, query.dependencies, query.conclusion)
+    assert [line.constant for line in proof if isinstance(line, Witness)] == [const("n2")]
+
+
+ALL = [*SHORTEST, *LENGTHS]
+
+
+def test_proofs_do_not_depend_on_what_was_asked_before() -> None:
+    forwards = [search(query) for query in [*map(question, ALL), *CUTS]]
+    backwards = [search(query) for query in [*CUTS[::-1], *map(question, ALL[::-1])]]
+    assert forwards == backwards[::-1]
+
+
+PROGRAM = """
+import sys
+from proof_r1_formal.engine.prover import search
+from proof_r1_formal.text.parse import parse_formula
+for text in sys.stdin:
+    *premises, conclusion = [parse_formula(part) for part in text.split(";")]
+    print(repr(search(premises, conclusion).proof))
+"""
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_proofs_do_not_depend_on_the_order_of_hashes(seed: str) -> None:
+    asked = [text.replace("⊢", ";" if text.split("⊢")[0] else "") for text in ALL]
+    shown = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", PROGRAM],
+        input="\n".join(asked),
+        capture_output=True,
+        encoding="utf-8",
+        env={"PYTHONHASHSEED": seed},
+        check=True,
+    ).stdout
+    assert shown.splitlines() == [repr(search(question(text))) for text in ALL]
+
+
+# -- only what is needed ----------------------------------------------------------------------------------------------
+
+
+def idle(block: Block, first: int) -> tuple[list[Line], set[int]]:
+    """The lines that no later line of their block uses, unless they are its last; and what it uses from outside."""
+    unused: list[Line] = []
+    used: set[int] = set()
+    for number, line in reversed(list(enumerate(block, start=first))):
+        if number not in used and line is not block[-1]:
+            unused.append(line)
+        match line:
+            case Suppose(_, within) | Absurd(_, within):
+                more, numbers = idle(within, number + 1)
+            case Arbitrary(_, _, within):
+                more, numbers = idle(within, number)
+            case Repeat(premise) | Generalise(_, premise, _):
+                more, numbers = [], {premise}
+            case Eliminate(main, _, other):
+                more, numbers = [], {main, main if other is None else other}
+            case Introduce(_, premises) | Apply(_, _, premises):
+                more, numbers = [], {*premises}
+            case Instance(main, _) | Witness(main, _):
+                more, numbers = [], {main}
+            case Contradiction(one, another):
+                more, numbers = [], {one, another}
+            case Truth() | Reflexivity() | Leibniz():
+                more, numbers = [], set[int]()
+        unused += more
+        used |= {each for each in numbers if each < number}
+    return unused, {each for each in used if each < first}
+
+
+def test_idle_lines_are_seen() -> None:
+    inside: Proof = (Absurd(atom("p"), (Truth(TOP), Contradiction(0, 1))), Instance(0, A), Repeat(1))
+    assert idle(inside, 1)[0] == [Instance(0, A), Truth(TOP)]
+
+
+@settings(max_examples=200)
+@given(queries())
+def test_no_line_is_idle(query: Query) -> None:
+    proof = search(query, budget=2_000)
+    assert proof is None or idle(proof, len(query.dependencies))[0] == []
+
+
+@pytest.mark.parametrize("query", CUTS, ids=range(len(CUTS)))
+def test_no_line_is_idle_among_many(query: Query) -> None:
+    proof = search(query)
+    assert proof is not None
+    assert idle(proof, len(query.dependencies))[0] == []
+
+
+# -- complete for propositions ----------------------------------------------------------------------------------------
+
+BINARY: tuple[type[Connective], ...] = get_args(Connective)
+PROPOSITIONS = [atom(name) for name in "pqrs"]
+ROWS = [
+    Structure(
+        {}, {each.predicate: frozenset({()} if value else ()) for each, value in zip(PROPOSITIONS, row, strict=True)}
+    )
+    for row in product((False, True), repeat=len(PROPOSITIONS))
+]
+
+
+def ground_formulas(leaves: int) -> st.SearchStrategy[Formula]:
+    """Formulas of propositions."""
+    leaf: st.SearchStrategy[Formula] = st.sampled_from([*PROPOSITIONS, *PROPOSITIONS, TOP, BOTTOM])
+    return st.recursive(
+        leaf,
+        lambda inside: (
+            st.builds(Not, inside)
+            | st.builds(lambda kind, *sides: kind(*sides), st.sampled_from(BINARY), inside, inside)
+        ),
+        max_leaves=leaves,
+    )
+
+
+def decide(query: Query) -> bool:
+    return all(evaluate(Implies(conjunction(query.dependencies), query.conclusion), row) for row in ROWS)
+
+
+@settings(max_examples=1_000)
+@given(st.builds(Query, st.lists(ground_formulas(8), max_size=4).map(tuple), ground_formulas(8)))
+def test_propositions_are_decided(query: Query) -> None:
+    assert (search(query) is not None) == decide(query)
+
+
+@pytest.mark.parametrize("one", BINARY, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("other", BINARY, ids=lambda kind: kind.__name__)
+def test_all_small_entailments_between_two_connectives(one: type[Connective], other: type[Connective]) -> None:
+    """Every A∘B ⊢ ¬(C•D) with p, q and their negations for A and C, and r and its negation, too, for B and D."""
+    literals: list[Formula] = [literal for each in PROPOSITIONS[:3] for literal in (each, Not(each))]
+    for left, right, first, second in product(literals[:4], literals, literals[:4], literals):
+        query = Query((one(left, right),), Not(other(first, second)))
+        assert (search(query) is not None) == decide(query), query

@@ -1,0 +1,145 @@
+"""Countermodels in small domains, for queries outside the effectively propositional class: found if they are small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+
+from proof_r1_formal.engine import propositional
+from proof_r1_formal.engine.finite import refuted_in_small_domain
+from proof_r1_formal.kernel.answer import Reason, Refuted, Unknown, is_countermodel
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import FunctionType, Signature
+from proof_r1_formal.kernel.syntax import ENTITY, Atom, Eq
+from proof_r1_formal.kernel.transform import simplified, terms
+from proof_r1_formal.testing import strategies
+from proof_r1_formal.text.parse import parse_formula
+from tests.builders import ask
+from tests.finite import SMALL, FiniteSolver, assert_refuted, small_structures
+
+SOLVER = FiniteSolver()
+
+
+FUNCTIONS = Signature(
+    {"p": (ENTITY,), "q": (ENTITY,)}, {"a": FunctionType((), ENTITY), "f": FunctionType((ENTITY,), ENTITY)}
+)
+
+
+@cache
+def small_structures_with_functions() -> tuple[Structure, ...]:
+    """Every structure of ``FUNCTIONS`` with one or two elements."""
+    return tuple(
+        Structure(
+            {ENTITY: n},
+            {name: frozenset((e,) for e in range(n) if bits >> e & 1) for name, bits in (("p", p), ("q", q))},
+            {"a": {(): a}, "f": {(e,): values[e] for e in range(n)}},
+        )
+        for n in (1, 2)
+        for p, q in product(range(2**n), repeat=2)
+        for a in range(n)
+        for values in product(range(n), repeat=n)
+    )
+
+
+def assert_found_in_a_small_domain(query: Query, structures: Iterable[Structure]) -> None:
+    """If one of the structures is a countermodel, there is one in a small domain; what is found is one."""
+    answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
+    if isinstance(answer, Refuted):
+        assert_refuted(query, answer)
+    elif answer != Unknown(Reason.BUDGET, "more than 5000 ground formulas"):
+        assert answer == Unknown(Reason.INCOMPLETE, "no countermodel in a small domain")
+        assert not any(is_countermodel(query, structure) for structure in structures)
+
+
+@settings(max_examples=120)
+@given(strategies.queries(SMALL))
+def test_what_a_small_structure_refutes_is_refuted_in_a_small_domain(query: Query) -> None:
+    assert_found_in_a_small_domain(query, small_structures())
+
+
+@settings(max_examples=120)
+@given(strategies.queries(FUNCTIONS))
+def test_what_a_small_structure_with_functions_refutes_is_refuted_in_a_small_domain(query: Query) -> None:
+    assert_found_in_a_small_domain(query, small_structures_with_functions())
+
+
+@pytest.mark.parametrize(
+    ("query", "elements"),
+    [
+        (ask("∀x ∃y r(x, y)", "∃y r(y, y)"), {ENTITY: 2}),
+        (ask("∀x ∃y (r(x, y) ∧ ¬(x = y))", "∀x ∀y (r(x, y) → r(y, x))"), {ENTITY: 3}),
+        (ask("∀x ∃y likes(x, y)", "¬likes(tom, ann)", "∃y likes(ann, y) ∧ likes(y, y)"), {ENTITY: 3}),
+        (ask("∀x:Person ∃y:Town lives(x, y)", "∃y:Town ∀x:Person lives(x, y)"), {"Person": 2, "Town": 2}),
+        (ask("∀x ¬(f(x) = x)", "∀x f(f(x)) = x"), {ENTITY: 3}),
+        (ask("p(f(a))", "∀x (p(x) → p(f(f(x))))", "∀x p(x)"), {ENTITY: 2}),
+        (
+            ask(
+                *[f"∃x n{i}(x)" for i in range(5)],
+                *[f"∀x ¬(n{i}(x) ∧ n{j}(x))" for i in range(5) for j in range(i)],
+                "∀x ∃y r(x, y)",
+                "∃x r(x, x)",
+            ),
+            {ENTITY: 5},
+        ),
+    ],
+)
+def test_outside_the_class_the_first_small_domain_with_a_countermodel_is_taken(
+    query: Query, elements: Mapping[str, int]
+) -> None:
+    assert isinstance(SOLVER.decide(query), Unknown)
+    answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
+    assert_refuted(query, answer)
+    assert isinstance(answer, Refuted)
+    assert answer.model is not None
+    assert answer.model.domains == elements
+
+
+def test_a_query_that_needs_more_ground_formulas_is_left_to_others() -> None:
+    variables = "".join(f"∀x{number} " for number in range(8))
+    body = "r(x0, x7) ∨ " + " ∨ ".join(f"r(x{number}, x{number + 1})" for number in range(7))
+    query = ask(f"{variables}({body})", "∀x ∃y ¬r(x, y)", "∃x r(x, x)", "r(a, b) ∧ r(b, c)")
+    answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
+    assert answer == Unknown(Reason.BUDGET, "more than 5000 ground formulas")
+    assert 25_000 <= answer.steps <= 60_000
+
+
+def test_many_constants_of_another_sort_do_not_make_a_deep_formula() -> None:
+    query = ask("∀x:Person f(x) = c0", f"q({', '.join(f'c{number}' for number in range(500))})")
+    answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
+    assert answer == Unknown(Reason.BUDGET, "more than 5000 ground formulas")
+
+
+@pytest.mark.parametrize("constants", [50, 500])
+def test_applying_equations_to_long_atoms_is_paid(constants: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = 0
+
+    def counted(atom: Atom | Eq, equation: Eq) -> tuple[Atom | Eq, ...]:
+        nonlocal changed
+        changed += sum(1 for _ in terms(atom))
+        return simplified(atom, equation)
+
+    monkeypatch.setattr(propositional, "simplified", counted)
+    long = f"q({', '.join(f'c{number}' for number in range(constants))})"
+    answer = SOLVER.decide(ask("∀x (x = a ∨ p(a, x))", long, "r(a)"))
+    assert 0 < changed <= 16 * answer.steps
+
+
+def test_the_price_of_small_domains_counts_values_of_functions() -> None:
+    query = ask("∀x ¬(f(x) = x)", "∀x f(f(x)) = x")
+    answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
+    assert answer.steps == 3_074  # of which 5 × (4 + 1 + 4 + 9) for f, in domains of 0, 1, 2 and 3 elements
+
+
+def test_functions_of_many_arguments_are_left_to_others() -> None:
+    arguments = "x0, x1, x2, x3, x4, x5, x6, x7, x8, x9"
+    query = ask(" ".join(f"∀{name.strip()}" for name in arguments.split(",")) + f" p(f({arguments}))", "∀x ∃y r(x, y)")
+    answer = refuted_in_small_domain(query, Signature.infer(query.formulas))
+    assert isinstance(answer, Refuted)  # by one element
+    harder = Query((*query.dependencies, *ask("∀x ∃y r(x, y)", "⊥").dependencies), parse_formula("∃x r(x, x)"))
+    answer = refuted_in_small_domain(harder, Signature.infer(harder.formulas))
+    assert answer == Unknown(Reason.INCOMPLETE, "no countermodel in a small domain")

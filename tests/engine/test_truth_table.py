@@ -1,0 +1,134 @@
+"""Truth tables, and the semantic keys that are read off them, against the reference evaluator."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proof_r1_formal.engine.truth_table import (
+    COLUMNS,
+    CONTRADICTION,
+    FEW_ATOMS,
+    MAX_ATOMS,
+    ROWS,
+    TAUTOLOGY,
+    SemanticKey,
+    Table,
+    semantic_key,
+    table_entails,
+)
+from proof_r1_formal.kernel.model import Structure, evaluate
+from proof_r1_formal.kernel.syntax import (
+    BOTTOM,
+    ENTITY,
+    TOP,
+    And,
+    Formula,
+    Not,
+    Or,
+    atom,
+    conjunction,
+    disjunction,
+)
+from proof_r1_formal.text.parse import parse_formula as f
+from tests.builders import compound
+
+
+def formulas(atoms: int) -> st.SearchStrategy[Formula]:
+    """Formulas over ``p0``, ``p1``, …"""
+    leaves = [*[atom(f"p{number}") for number in range(atoms)], TOP, BOTTOM]
+    return st.recursive(st.sampled_from(leaves), compound, max_leaves=12)
+
+
+def rows(formula: Formula, atoms: int) -> list[bool]:
+    """The truth values of the formula in every world."""
+    return [
+        evaluate(formula, Structure({ENTITY: 1}, {f"p{n}": frozenset({()} if v else ()) for n, v in enumerate(values)}))
+        for values in product((False, True), repeat=atoms)
+    ]
+
+
+def key(formula: Formula) -> SemanticKey:
+    found = semantic_key(formula)
+    assert found is not None
+    return found
+
+
+@settings(max_examples=400)
+@given(formulas(3), formulas(3))
+def test_keys_are_equal_exactly_for_equivalent_formulas(first: Formula, second: Formula) -> None:
+    assert (key(first) == key(second)) == (rows(first, 3) == rows(second, 3))
+
+
+@given(formulas(3))
+def test_tautologies_and_contradictions_are_told_from_the_rest(formula: Formula) -> None:
+    assert (key(formula) == TAUTOLOGY) == all(rows(formula, 3))
+    assert (key(formula) == CONTRADICTION) == (not any(rows(formula, 3)))
+
+
+@settings(max_examples=50)
+@given(formulas(3), st.integers(5, MAX_ATOMS - 3))
+def test_atoms_that_do_not_matter_change_nothing(formula: Formula, more: int) -> None:
+    """Also where they make the table a large one."""
+    idle = conjunction(tuple(Or(atom(f"q{n}"), Not(atom(f"q{n}"))) for n in range(more)))
+    assert key(And(formula, idle)) == key(formula)
+
+
+@pytest.mark.parametrize("count", [6, 7, 12])
+def test_both_sizes_of_tables(count: int) -> None:
+    atoms = tuple(atom(f"p{n}") for n in range(count))
+    assert key(Not(conjunction(atoms))) == key(disjunction(tuple(map(Not, reversed(atoms)))))
+    assert key(conjunction(atoms)) != key(conjunction(atoms[1:]))
+    assert len(key(conjunction(atoms))[0]) == count
+
+
+@pytest.mark.parametrize("text", ["∀x P(x)", "a = b", "P(a) ∧ ∃x P(x)", " ∧ ".join(f"p{n}" for n in range(13))])
+def test_what_has_no_key(text: str) -> None:
+    assert semantic_key(f(text)) is None
+
+
+def test_equal_keys_are_found_in_a_set() -> None:
+    assert len({key(f("p ∧ q")), key(f("q ∧ p")), key(f("¬(p → ¬q)"))}) == 1
+
+
+def test_a_compound_formula_keeps_its_key_and_an_atom_does_not() -> None:
+    both, atom = f("P(a) ∧ Q(b)"), f("P(a)")
+    assert semantic_key(both) is semantic_key(both)
+    assert semantic_key(atom) == ((atom,), COLUMNS[FEW_ATOMS][0])
+    assert "semantic_key" not in atom.memo  # it would hold the atom itself, which would never be dropped
+
+
+def test_a_small_table_fits_a_machine_word() -> None:
+    assert ROWS[FEW_ATOMS] == 2**64 - 1
+
+
+def test_an_equation_and_its_mirror_image_share_a_column() -> None:
+    table = Table()
+    assert (table.ground(f("a = a")), table.equations) == (table.every, False)
+    assert table.ground(f("a = b")) == table.ground(f("b = a")) != table.ground(f("a = c"))
+    assert (len(table.atoms), table.equations) == (2, True)
+
+
+def test_an_equation_of_a_term_with_itself_is_a_tautology() -> None:
+    assert key(f("a = a ∧ p")) == key(f("p"))
+
+
+@settings(max_examples=400)
+@given(st.lists(formulas(3), max_size=3), formulas(3))
+def test_a_table_tells_what_formulas_entail(dependencies: list[Formula], conclusion: Formula) -> None:
+    given_rows = zip(*[rows(formula, 3) for formula in (*dependencies, conclusion)], strict=True)
+    assert table_entails(dependencies, conclusion) == all(row[-1] for row in given_rows if all(row[:-1]))
+
+
+FULL = " ∧ ".join(f"p{n}" for n in range(MAX_ATOMS))
+
+
+@pytest.mark.parametrize(
+    ("dependency", "conclusion"),
+    [("∀x P(x)", "P(a)"), ("P(a)", "∃x P(x)"), ("a = b", "P(a)"), ("P(a)", "a = b"), (FULL, "q")],
+)
+def test_no_table_for_quantifiers_equations_and_many_atoms(dependency: str, conclusion: str) -> None:
+    assert table_entails([f(dependency)], f(conclusion)) is None

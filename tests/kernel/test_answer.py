@@ -1,0 +1,153 @@
+"""Which queries can be asked, and what counts as a countermodel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proof_r1_formal.errors import StructureError
+from proof_r1_formal.kernel.answer import (
+    MAX_DEPTH,
+    Reason,
+    Refuted,
+    TooLargeError,
+    Unknown,
+    checked_signature,
+    is_countermodel,
+)
+from proof_r1_formal.kernel.confirm import confirm
+from proof_r1_formal.kernel.model import Structure, evaluate
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import App, Formula, Not, Var, atom, const, var
+from proof_r1_formal.testing import strategies
+from proof_r1_formal.text.parse import parse_formula
+from tests.builders import ask
+
+
+@given(strategies.queries())
+def test_a_generated_query_has_its_signature(query: Query) -> None:
+    assert checked_signature(query) == Signature.infer(query.formulas)
+
+
+@given(
+    strategies.queries().flatmap(
+        lambda query: st.tuples(st.just(query), strategies.structures(Signature.infer(query.assertions)))
+    )
+)
+def test_a_countermodel_makes_all_assertions_true(pair: tuple[Query, Structure]) -> None:
+    query, structure = pair
+    assert is_countermodel(query, structure) == all(evaluate(formula, structure) for formula in query.assertions)
+
+
+def test_countermodels_of_one_query() -> None:
+    query = ask("cat(tom) ∨ dog(tom)", "cat(tom)")
+    tom: dict[str, dict[tuple[int, ...], int]] = {"tom": {(): 0}}
+    one = frozenset({(0,)})
+    none: frozenset[tuple[int, ...]] = frozenset()
+    assert is_countermodel(query, Structure({"Entity": 1}, {"cat": none, "dog": one}, tom))
+    assert not is_countermodel(query, Structure({"Entity": 1}, {"cat": one, "dog": one}, tom))
+    assert not is_countermodel(query, Structure({"Entity": 1}, {"cat": none, "dog": none}, tom))
+    with pytest.raises(StructureError, match="dog"):
+        is_countermodel(query, Structure({"Entity": 1}, {"cat": none}, tom))
+
+
+def nested_negations(depth: int) -> Formula:
+    formula: Formula = atom("p")
+    for _ in range(depth - 1):
+        formula = Not(formula)
+    return formula
+
+
+def nested_terms(depth: int) -> Formula:
+    term = const("a")
+    for _ in range(depth - 2):
+        term = App("f", (term,))
+    return atom("p", term)
+
+
+@pytest.mark.parametrize(
+    ("query", "detail"),
+    [
+        (Query((atom("p", var("x")),), atom("q")), "variable 'x' is free"),
+        (Query((), atom("p", App("f", (var("y"),)))), "variable 'y' is free"),
+        (Query((parse_formula("∀x p(x)"),), atom("p", Var("x", "Other"))), "variable 'x' is free"),
+        (ask("p(a)", "p(a, b)"), "'p' is used as a predicate of 1 argument and as a predicate of 2 arguments"),
+        (ask("p(f(f))", "q"), "'f' is used as a function of 1 argument and as a constant"),
+        (ask("∀x:A p(x)", "∀x:B p(x)"), "'p' is used as taking sort A and as taking sort B"),
+        (Query((), nested_negations(MAX_DEPTH + 1)), "a formula is nested deeper than 300"),
+        (Query((nested_terms(5_000),), atom("p", const("a"))), "a formula is nested deeper than 300"),
+    ],
+)
+def test_queries_that_cannot_be_asked(query: Query, detail: str) -> None:
+    assert checked_signature(query) == Unknown(Reason.UNSUPPORTED, detail)
+
+
+@pytest.mark.parametrize("nested", [nested_negations, nested_terms])
+def test_the_deepest_query_can_be_asked_and_evaluated(nested: Callable[[int], Formula]) -> None:
+    query = Query((), nested(MAX_DEPTH))
+    signature = checked_signature(query)
+    assert isinstance(signature, Signature)
+    structure = Structure(
+        {"Entity": 1},
+        {name: frozenset() for name in signature.predicates},
+        {name: {(0,) * len(type_.arguments): 0} for name, type_ in signature.functions.items()},
+    )
+    assert is_countermodel(query, structure) == (nested is nested_terms)
+
+
+@pytest.mark.parametrize(
+    ("predicates", "functions", "message"),
+    [
+        ({"P": [(0,)]}, {"c": {(): 1}}, "a value of 'c' is not an element of the domain of sort 'Person'"),
+        ({"P": [(0,)]}, {"c": {(): 8}}, "a value of 'c' is not an element of the domain of sort 'Person'"),
+        ({"P": [(0,), (1,)]}, {"c": {(): 0}}, "a tuple of 'P' does not have 1 elements of its sorts"),
+        ({"P": [(0, 0)]}, {"c": {(): 0}}, "a tuple of 'P' does not have 1 elements of its sorts"),
+        ({"P": [()]}, {"c": {(): 0}}, "a tuple of 'P' does not have 1 elements of its sorts"),
+        ({}, {"c": {(): 0}}, "does not interpret predicate 'P'"),
+        ({"P": [(0,)]}, {}, "does not interpret 'c' at all elements"),
+        ({"P": [(0,)]}, {"c": {(0,): 0}}, "does not interpret 'c' at all elements"),
+    ],
+)
+def test_a_countermodel_interprets_symbols_by_elements_of_their_sorts(
+    predicates: dict[str, list[tuple[int, ...]]], functions: dict[str, dict[tuple[int, ...], int]], message: str
+) -> None:
+    """∀ does not see a value outside, so ∀x P(x) would not give P(c)."""
+    query = Query((parse_formula("∀x:Person P(x)"), parse_formula("∀x Q(x)")), parse_formula("P(c)"))
+    rows = {name: frozenset(found) for name, found in predicates.items()} | {"Q": frozenset()}
+    with pytest.raises(StructureError, match=message):
+        is_countermodel(query, Structure({"Person": 1, "Entity": 9}, rows, functions))
+
+
+def test_a_function_of_a_countermodel_has_a_value_at_every_element_of_its_sorts() -> None:
+    query = Query((parse_formula("∀x:Person P(f(x))"),), parse_formula("∃x:Dog Q(x)"))
+    tables = {"P": frozenset[tuple[int, ...]]({(0,)}), "Q": frozenset[tuple[int, ...]]()}
+    total: dict[str, dict[tuple[int, ...], int]] = {"f": {(n,): 0 for n in range(3)}}
+    assert is_countermodel(query, Structure({"Entity": 1, "Person": 3, "Dog": 2}, tables, total))
+    with pytest.raises(StructureError, match="does not interpret 'f' at all elements"):
+        is_countermodel(query, Structure({"Entity": 1, "Person": 3, "Dog": 2}, tables, {"f": {(0,): 0, (1,): 0}}))
+
+
+@pytest.mark.parametrize(
+    ("query", "domains"),
+    [
+        (ask("∀x ∃y r(x,y)", "p"), {"Entity": 1_000}),
+        (ask("∀x q(x)", "p"), {"Entity": 2**60}),
+        (ask("p ∨ p", "p"), {"Entity": 2**60}),
+    ],
+)
+def test_a_countermodel_that_takes_too_long_to_check_is_refused(query: Query, domains: dict[str, int]) -> None:
+    structure = Structure(domains, {name: frozenset() for name in "pqr"})
+    with pytest.raises(TooLargeError, match="more than 500000 steps"):
+        is_countermodel(query, structure)
+    answer = confirm(query, Refuted(structure)).answer
+    assert isinstance(answer, Unknown)
+    assert answer.reason is Reason.BUDGET
+
+
+def test_a_structure_without_domains_is_a_countermodel_of_propositions() -> None:
+    p, q = parse_formula("p"), parse_formula("q")
+    assert is_countermodel(Query((p,), q), Structure({}, {"p": frozenset({()}), "q": frozenset()}))

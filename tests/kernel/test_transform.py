@@ -1,0 +1,283 @@
+"""Evaluator, substitution, normal forms, fingerprints: properties against the reference evaluator."""
+
+from __future__ import annotations
+
+import pickle
+import random
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.fingerprint import (
+    EVERYWHERE,
+    double,
+    false_everywhere,
+    fingerprints_differ,
+    single,
+    true_everywhere,
+)
+from proof_r1_formal.errors import SignatureError, StructureError
+from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.model import Structure, evaluate
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.signature import FunctionType, Signature, SignatureBuilder, mangle
+from proof_r1_formal.kernel.syntax import (
+    ENTITY,
+    And,
+    Atom,
+    Bottom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Not,
+    Or,
+    Top,
+    atom,
+    conjunction,
+    const,
+    disjunction,
+    var,
+)
+from proof_r1_formal.kernel.transform import (
+    alpha_equivalent,
+    alpha_normal,
+    operands,
+    regrouped,
+    subformulas,
+    substitute,
+)
+from proof_r1_formal.testing import strategies
+from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
+from tests.names import unmangle
+
+SIGNATURE = Signature(
+    {"P": (ENTITY,), "Q": (ENTITY,), "R": (ENTITY, ENTITY), "A": ()},
+    {"a": FunctionType((), ENTITY), "b": FunctionType((), ENTITY), "f": FunctionType((ENTITY,), ENTITY)},
+)
+FORMULAS = strategies.formulas(SIGNATURE)
+STRUCTURES = strategies.structures(SIGNATURE, max_elements=2)
+
+
+# -- evaluator --------------------------------------------------------------------------------------------------------
+
+
+@given(FORMULAS, STRUCTURES)
+def test_quantifiers_are_finite_conjunctions_and_disjunctions(formula: Formula, structure: Structure) -> None:
+    """An independent meaning: expand quantifiers over element constants, then read a propositional formula."""
+    elements = [f"␣e{n}" for n in range(structure.domains[ENTITY])]
+    named = Structure(
+        structure.domains,
+        structure.predicates,
+        {**structure.functions, **{name: {(): n} for n, name in enumerate(elements)}},
+    )
+
+    def expand(part: Formula) -> Formula:
+        match part:
+            case ForAll(variable, body):
+                return conjunction(tuple(expand(substitute(body, {variable: const(e)})) for e in elements))
+            case Exists(variable, body):
+                return disjunction(tuple(expand(substitute(body, {variable: const(e)})) for e in elements))
+            case Not(body):
+                return Not(expand(body))
+            case Top() | Bottom() | Atom() | Eq():
+                return part
+            case _:
+                return type(part)(expand(part.left), expand(part.right))
+
+    assert evaluate(formula, structure) == evaluate(expand(formula), named)
+
+
+def test_the_evaluator_raises_where_it_has_no_value() -> None:
+    for text in ("B", "P(c)", "∀x:Person P(x)", "P(f(f(a)))"):
+        with pytest.raises(StructureError):
+            evaluate(parse_formula(text), Structure({ENTITY: 1}, {"P": frozenset()}, {"a": {(): 0}}))
+    with pytest.raises(StructureError):
+        evaluate(Atom("P", (var("x"),)), Structure({ENTITY: 1}, {"P": frozenset()}))
+    with pytest.raises(StructureError):
+        Structure({ENTITY: 0})
+
+
+def test_truth_tables() -> None:
+    for left in (False, True):
+        for right in (False, True):
+            structure = Structure({}, {"A": frozenset([()] * left), "B": frozenset([()] * right)})
+            values = [evaluate(parse_formula(f"A {c} B"), structure) for c in "∧∨⊕→↔"]
+            assert values == [left and right, left or right, left != right, not left or right, left == right]
+
+
+# -- transformations --------------------------------------------------------------------------------------------------
+
+
+@given(FORMULAS, STRUCTURES)
+def test_normal_forms_mean_the_same(formula: Formula, structure: Structure) -> None:
+    value = evaluate(formula, structure)
+    assert evaluate(regrouped(formula), structure) == value
+    assert evaluate(alpha_normal(formula), structure) == value
+
+
+@given(FORMULAS)
+def test_the_parts_of_a_normal_formula_are_normal(formula: Formula) -> None:
+    assert all(alpha_normal(part) is part for part in subformulas(alpha_normal(formula)))
+
+
+@given(FORMULAS, st.randoms(use_true_random=False))
+def test_regrouping_and_renaming_do_not_change_the_representative(formula: Formula, rng: random.Random) -> None:
+    def scrambled(part: Formula) -> Formula:
+        match part:
+            case And() | Or():
+                parts = [scrambled(f) for f in operands(part, type(part))]
+                rng.shuffle(parts)
+                while len(parts) > 1:
+                    right = parts.pop(rng.randrange(len(parts)))
+                    left = parts.pop(rng.randrange(len(parts)))
+                    parts.append(type(part)(left, right))
+                return parts[0]
+            case Top() | Bottom() | Atom() | Eq():
+                return part
+            case Not(body):
+                return Not(scrambled(body))
+            case ForAll(variable, body) | Exists(variable, body):
+                renamed = var(f"{variable.name}{rng.randrange(1000)}", variable.sort)
+                if renamed in body.free:
+                    renamed = variable
+                return type(part)(renamed, scrambled(substitute(body, {variable: renamed})))
+            case _:
+                return type(part)(scrambled(part.left), scrambled(part.right))
+
+    assert regrouped(scrambled(formula)) is regrouped(formula)
+
+
+def test_substitution_does_not_capture() -> None:
+    x, y = var("x"), var("y")
+    formula = ForAll(y, Atom("R", (x, y)))
+    result = substitute(formula, {x: y})
+    assert result.free == {y}
+    assert alpha_equivalent(result, ForAll(var("z"), Atom("R", (y, var("z")))))
+    assert substitute(formula, {y: x}) is formula
+
+
+def test_alpha_equivalence() -> None:
+    def same(first: str, second: str) -> bool:
+        return alpha_equivalent(parse_formula(first), parse_formula(second))
+
+    assert same("∀x ∃y R(x, y)", "∀y ∃x R(y, x)")
+    assert same("∀x (P(x) ∧ ∃x Q(x))", "∀x (P(x) ∧ ∃y Q(y))")
+    assert not same("∀x ∃y R(x, y)", "∀x ∃y R(y, x)")
+    assert not same("∀x:A P(x)", "∀x:B P(x)")
+
+
+def test_the_normal_name_of_an_innermost_variable_captures_nothing() -> None:
+    x, y = var("x"), var("y")
+    short = parse_formula("∀x (P(x) → Q(x))")
+    assert alpha_normal(short) is short is alpha_normal(parse_formula("∀y (P(y) → Q(y))"))
+    nested = parse_formula("∀x ∃y R(x, y)")
+    assert alpha_normal(nested) is ForAll(var("␣1"), Exists(x, atom("R", var("␣1"), x)))
+    beside_free = Exists(y, atom("R", x, y))
+    assert alpha_normal(beside_free) is Exists(var("␣0"), atom("R", x, var("␣0")))
+    assert alpha_normal(Exists(x, atom("R", y, x))) is Exists(x, atom("R", y, x))
+    assert not alpha_equivalent(beside_free, Exists(x, atom("R", x, x)))
+
+
+def test_show_renames_what_the_convention_cannot_say() -> None:
+    x = var("x")
+    for formula in (
+        And(ForAll(x, Atom("P", (x,))), Atom("Q", (const("x"),))),
+        ForAll(x, Exists(var("x", "Person"), And(Atom("P", (x,)), Atom("Q", (var("x", "Person"),))))),
+    ):
+        assert alpha_equivalent(parse_formula(show(formula)), formula)
+
+
+# -- fingerprints -----------------------------------------------------------------------------------------------------
+
+
+@given(FORMULAS, FORMULAS)
+def test_different_fingerprints_are_different_meanings(first: Formula, second: Formula) -> None:
+    if fingerprints_differ(first, second):
+        assert get_solver("z3").decide(Query((), Iff(first, second))) != Entailed()
+    assert single(And(first, second)) == single(first) & single(second)
+    assert single(Not(first)) == EVERYWHERE ^ single(first)
+    one, other = double(first), double(second)
+    assume(one is not None and other is not None)  # quantifiers may be nested too deep
+    assert one is not None
+    assert other is not None
+    assert double(And(first, second)) == one & other
+    assert double(Not(first)) == EVERYWHERE ^ one
+    assert fingerprints_differ(first, second) == ((single(first), one) != (single(second), other))
+
+
+@given(FORMULAS)
+def test_a_valid_formula_is_true_everywhere(formula: Formula) -> None:
+    assert true_everywhere(Or(formula, Not(formula)))
+    assert false_everywhere(And(formula, Not(formula)))
+
+
+def test_large_formulas_are_evaluated_in_one_element_only() -> None:
+    constants = ", ".join(f"c{n}" for n in range(14))
+    many = "a b c d e f g h i j k"
+    for text in (f"forall {many}. R({many.replace(' ', ', ')})", f"P({constants})", f"P(f({constants}))"):
+        assert double(parse_formula(text)) is None
+    deep = parse_formula("".join([f'∀"{name}" ' for name in many.split()]) + "(P(a) & P(b))")
+    assert single(deep) == single(parse_formula("P(c)"))
+    assert fingerprints_differ(deep, parse_formula("Q(c)"))
+    assert not fingerprints_differ(deep, parse_formula("∀x P(x)"))
+
+
+def test_ten_nested_quantifiers_are_told_from_fewer() -> None:
+    """A bound variable denotes one element, so its place in the table of a predicate is known."""
+    names = "a b c d e f g h i j"
+    deep = parse_formula(f"forall {names}. R({names.replace(' ', ', ')})")
+    assert double(deep) is not None
+    assert fingerprints_differ(deep, parse_formula("R(o, o, o, o, o, o, o, o, o, o)"))
+
+
+# -- signature and names ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("texts", "first", "second"),
+    [
+        (["P(a)", "P(a, b)"], "a predicate of 1 argument", "a predicate of 2 arguments"),
+        (["P(f(a))", "Q(f)"], "a function of 1 argument", "a constant"),
+        (["∀x:A P(x)", "∀x:B P(x)"], "taking sort A", "taking sort B"),
+        (["∀x:A P(x) ∧ P(c)", "∀y:B Q(y) ∧ Q(c)"], "taking sort B", "taking sort A"),
+    ],
+)
+def test_clashes_name_both_uses(texts: list[str], first: str, second: str) -> None:
+    with pytest.raises(SignatureError) as caught:
+        Signature.infer(map(parse_formula, texts))
+    assert {caught.value.first, caught.value.second} == {first, second}
+    assert pickle.loads(pickle.dumps(caught.value)).name == caught.value.name
+
+
+def test_sorts_are_inferred() -> None:
+    signature = Signature.infer([parse_formula("∀x:Person (likes(x, rome) → x = boss(rome))")])
+    assert signature.predicates == {"likes": ("Person", ENTITY)}
+    assert signature.functions == {"rome": FunctionType((), ENTITY), "boss": FunctionType((ENTITY,), "Person")}
+
+
+def test_extending_a_builder_leaves_it_as_it_was() -> None:
+    builder = SignatureBuilder([parse_formula("P(a)")])
+    before = builder.signature()
+    with pytest.raises(SignatureError):
+        builder.extended(parse_formula("Q(b) ∧ P(a, b)"))
+    assert builder.extended(parse_formula("Q(b)")).signature().predicates.keys() == {"P", "Q"}
+    assert builder.signature() == before
+
+
+@given(st.text(min_size=1, max_size=12) | st.text(alphabet="_0z1a", min_size=1, max_size=12), st.sampled_from("pfsv"))
+def test_mangling_is_undone_and_safe(name: str, prefix: str) -> None:
+    mangled = mangle(name, prefix)
+    assert unmangle(mangled, prefix) == name
+    assert mangled.isascii()
+    assert mangled.replace("_", "").isalnum()
+    assert not mangled.endswith("_")
+
+
+@given(st.lists(st.text(alphabet="_0z5fa", max_size=6), min_size=2, max_size=2, unique=True))
+def test_mangling_is_injective(names: list[str]) -> None:
+    assert mangle(names[0], "p") != mangle(names[1], "p")
