@@ -142,7 +142,7 @@ class _Reader:
         if head in scope or (head[0] in "EA" and head[1:] in names):  # Ex(…, x, …) may be a quantifier
             raise _UnusualError
         self._free.append(head)
-        if len(names) == 1 and any([name.lower() in head.lower() for name in scope]):  # ∀x Fx
+        if len(names) == 1 and any(name.lower() in head.lower() for name in scope):  # ∀x Fx
             raise _UnusualError
         arguments: list[Term] = []
         for name in names[1:]:
