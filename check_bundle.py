@@ -474,6 +474,10 @@ class Problem:
         self.options = {option["id"]: known[option["id"]] for option in self.data["options"]}
         self.symbols = set[tuple[str, str, int]]().union(*map(symbols, known.values()))
         node["premises"].claim(not clashes(self.symbols), "a symbol has two numbers of arguments")
+        for part in node["options"].items():  # other spellings of the label would make it an ordinary option
+            label = part.value["label"]
+            alike = label.strip().lower() in ("uncertain", "unknown")
+            part["label"].claim(label == "Uncertain" or not alike, "'Uncertain' is expected")
         self.labels = {None: "", **{option["id"]: option["label"] for option in self.data["options"]}}
         node["answer"].claim(self.data["answer"] in self.labels, "the answer is not an option")
         self.is_uncertain = self.labels[self.data["answer"]] == "Uncertain"

@@ -70,7 +70,7 @@ def compile_core(folder: Path, level: str = "3") -> None:
     for name in (PACKAGE, "grammars", "theories"):
         shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     os.chdir(folder)
-    nodes = Path(PACKAGE, "logic", "syntax.py")
+    nodes = Path(PACKAGE, "kernel", "syntax.py")
     source = nodes.read_text(encoding="utf-8")
     for union, base in BASES.items():
         source, found = re.subn(rf"^({union}: TypeAlias =) .*", rf"\1 {base}", source, flags=re.MULTILINE)

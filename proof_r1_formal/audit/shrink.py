@@ -48,7 +48,7 @@ def shrink(query: Query, keeps: Callable[[Query], bool], *, tries: int = MAX_TRI
     >>> long = Query((parse_formula("p ∧ (q ∨ r)"), parse_formula("s")), parse_formula("∀x (cat(x) → q)"))
     >>> small = shrink(long, lambda query: any(isinstance(f, ForAll) for f in query.formulas))
     >>> len(small.dependencies), show(small.conclusion)
-    (0, '∀x ⊤')
+    (0, '∀"x" ⊤')
     """
     refused: set[Query] = set()
     while True:

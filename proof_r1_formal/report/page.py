@@ -5,6 +5,8 @@ Its style and its program are ``web/report.html`` in the package, which ``make w
 ``web/``. This module adds the data in a form that no text of a model can break out of: an index as JSON without ``<``,
 which the page reads when it opens, and one element of compressed JSON for every ``CHUNK`` traces, which it reads on
 demand. ``web/src/data.ts`` declares the same structures.
+
+One module, so that each structure of the page stands beside what fills it.
 """
 
 from __future__ import annotations

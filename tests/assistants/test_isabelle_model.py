@@ -282,7 +282,7 @@ def test_structures_beyond_the_bounds_are_no_theorems() -> None:
     assert of(4, 3) is not None
     assert of(5, 1) is None
     assert of(4, 4) is None
-    deep = parse_formula("".join(f"∀x{n} " for n in range(8)) + "P(x0)")  # 4⁸ instances
+    deep = parse_formula("".join(f'∀"x{n}" ' for n in range(8)) + 'P("x0")')  # 4⁸ instances
     assert refutation([], deep, Structure({ENTITY: 4}, {"P": frozenset()})) is None
     with pytest.raises((StructureError, KeyError)):
         refutation([], parse_formula("P(a)"), Structure({ENTITY: 1}))

@@ -101,7 +101,7 @@ ENTAILED = (
     "∀x (p(x) ∨ q(x)); ∀x ¬p(x) ⊢ ∀x q(x)",
     "∃x p(f(x)) ⊢ ∃x p(x)",
     "p(a) ∨ p(b) ⊢ ∃x p(x)",
-    "∀x ∀x p(x) ⊢ p(a)",
+    '∀"x" ∀x p(x) ⊢ p(a)',
     "(a ↔ b) ⊕ (b ↔ c); c ⊢ ¬a",
 )
 REFUTED = (

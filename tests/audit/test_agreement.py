@@ -112,7 +112,7 @@ def _trace_queries(folder: Path) -> Recorder:
     """Every distinct query, auxiliary ones included, that verifying the reference traces asks."""
     problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
     recorder = Recorder(get_solver("z3"))
-    verifier = Verifier(recorder, rules=FOLIO)
+    verifier = Verifier(recorder, rules=FOLIO, evidence="none")
     for line in (folder / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
         verifier.verify(problems[f"{record['difficulty']}/{record['problem_id']}"], record["response"])

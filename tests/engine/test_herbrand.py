@@ -53,7 +53,7 @@ def test_a_plan_gives_a_proof_of_what_is_entailed(query: Query) -> None:
         "∀x ∀y ∀z f(x, f(y, z)) = f(f(x, y), z) ⊢ ∀x ∀y ∀z ∀w f(x, f(y, f(z, w))) = f(f(f(x, y), z), w)",
         "∀x∃y R(x, y); ∀x∀y (R(x, y) → x = f(y)) ⊢ ∃x∃y ∃z (x = f(f(y)) ∧ R(x, z))",
         "∀x:S ∃y:T R(x, y); ∀y:T ∀z:T y = z ⊢ ∀y:T ∀x:S R(x, y)",  # two sorts
-        "∃x P(x) ↔ q; ∀x (P(x) → ¬q) ⊢ ¬q",
+        "(∃x P(x)) ↔ q; ∀x (P(x) → ¬q) ⊢ ¬q",
     ],
 )
 def test_proofs_by_instances(text: str) -> None:

@@ -188,7 +188,7 @@ def test_the_counts_on_the_benchmark_data(shared_data: Path) -> None:
     assert medium == {"records": 300, "medium": 174, Rule.CHOSEN: 174, Rule.UNCERTAIN: 119, Rule.NOT_ENTAILED: 7}
     path = shared_data / "folio" / "folio_v0_validation.jsonl"
     v0 = counts(choose.folio(read_problems(path, repair=False), read_problems(path, repair=True)))
-    assert v0 == {"records": 204, Rule.CHOSEN: 116, Rule.UNCERTAIN: 69, Rule.FORMULA: 12, Rule.NOT_ENTAILED: 7}
+    assert v0 == {"records": 204, Rule.CHOSEN: 116, Rule.UNCERTAIN: 68, Rule.FORMULA: 13, Rule.NOT_ENTAILED: 7}
     owa = counts(choose.proofwriter(read_problems(shared_data / "proofwriter" / "logiclm_dev.json")))
     assert owa[Rule.CHOSEN] == PUBLISHED["proofwriter"][Rule.CHOSEN] == 150
     golden = read_problems(shared_data / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")

@@ -73,7 +73,7 @@ def wrong(name: str, *steps: ReferenceStep) -> Attack:
 
 def either_steps(count: int) -> tuple[ReferenceStep, ...]:
     """True and useless steps ``A ⊕ tired(ann)``, of different A."""
-    known = ("student(ann)", "h2"), ("student(bob)", "h5"), ("¬∀x tired(x)", "h6"), ("∃x student(x)", "h2")
+    known = ("student(ann)", "h2"), ("student(bob)", "h5"), ("(¬∀x tired(x))", "h6"), ("(∃x student(x))", "h2")
     return tuple(
         [
             step(f"x{n}", f"{name} h4", f"{formula} ⊕ tired(ann)", "EXCLUSIVE_DISJUNCTION_INTRODUCTION")
