@@ -137,6 +137,7 @@ class Oracle:
         return self.supported(self.justify((), Iff(first, second)))
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class SolverOracle(Oracle):
     """Asks the solver, remembering the last ``memory`` distinct questions.
 
