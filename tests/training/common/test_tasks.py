@@ -40,6 +40,8 @@ def test_prompts(config: Config, problems: list[Problem]) -> None:
     short, full = config.data, structs.replace(config.data, prompt="full")
     for problem in problems:
         assert prompt_text(problem, short, plain) == short_question(problem)
+        asked = prompt_text(problem, structs.replace(config.data, prompt="question"), plain)
+        assert asked == f"{question(problem)}\n\n"
         text = prompt_text(problem, full, plain)
         assert contract() in text and question(problem) in text
         paper = prompt_text(problem, structs.replace(config.data, prompt="paper"), plain)
@@ -49,7 +51,7 @@ def test_prompts(config: Config, problems: list[Problem]) -> None:
         assert named == [*ids, ""]
 
 
-@pytest.mark.parametrize("prompt", ["short", "full", "paper"])
+@pytest.mark.parametrize("prompt", ["short", "question", "full", "paper"])
 @pytest.mark.parametrize("thinking", ["explicit", "native"])
 def test_answers_are_verified_and_fit_their_prompt(
     config: Config, problems: list[Problem], prompt: str, thinking: str
@@ -60,10 +62,10 @@ def test_answers_are_verified_and_fit_their_prompt(
         for number in range(len(problem.proofs)):
             opened, plain_prompt = "…<think>\n", "…"
             answer = answer_text(problem, number, data, plain_prompt)
-            assert answer.startswith("<summary>" if prompt == "short" else "<think>\n")
+            assert answer.startswith("<summary>" if prompt in ("short", "question") else "<think>\n")
             assert is_flawless(verifier.verify(problem, answer))
             after = answer_text(problem, number, data, opened)
-            assert after.startswith("<think>") == (prompt != "short" and thinking == "explicit")
+            assert after.startswith("<think>") == (prompt in ("full", "paper") and thinking == "explicit")
 
 
 def test_what_cannot_be_trained_on_is_counted(config: Config, problems: list[Problem]) -> None:
