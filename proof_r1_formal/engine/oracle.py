@@ -1,8 +1,8 @@
 """The questions that verification asks, answered by one solver with a bounded memory of exact repeats.
 
 In: formulas. Out: the solver's answers; ``Unknown`` stays Unknown. All evidence is checked here. The step under check
-is *justified*: its answer comes with what supports it, which may be nothing. Every other question
-counts a "yes" or "no" only with checked evidence, so that no other verdict rests on an answer without evidence.
+is *justified*: its answer comes with its evidence, if it has some. Every other question counts a "yes" or "no" only
+with checked evidence, so that no other verdict rests on an answer without evidence.
 
 Truth tables settle questions about small formulas without quantifiers whose answers need no evidence. Fingerprints
 (counterexamples in fixed structures) settle most of the other questions with a negative answer, without the solver.
@@ -169,8 +169,10 @@ class SolverOracle(Oracle):
 
     def inconsistent(self, formulas: tuple[Formula, ...]) -> Answer:
         """Do the formulas have no model? Not remembered, as a problem asks it once."""
-        ask = self._confirmed if self._kernel is None else self._by_kernel
-        return self.supported(ask(formulas, BOTTOM))
+        confirmed = self._confirmed(formulas, BOTTOM)
+        if self._kernel is not None:
+            confirmed = confirm_by(self._kernel, Query(formulas, BOTTOM), confirmed)
+        return self.supported(confirmed)
 
     def _confirmed(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
         query = Query(dependencies, conclusion)
@@ -179,7 +181,7 @@ class SolverOracle(Oracle):
 
     def _by_kernel(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Confirmed:
         assert self._kernel is not None
-        return confirm_by(self._kernel, Query(dependencies, conclusion), self._confirmed(dependencies, conclusion))
+        return confirm_by(self._kernel, Query(dependencies, conclusion), self.ask(dependencies, conclusion))
 
 
 class Metered(Oracle):

@@ -39,9 +39,7 @@ from proof_r1_formal.generate.skeleton import Grower, Node, steps_of
 from proof_r1_formal.generate.synthesize import Proved, Uncertain
 from proof_r1_formal.generate.vocabulary import VOCABULARY, Vocabulary
 from proof_r1_formal.kernel.answer import Refuted
-from proof_r1_formal.kernel.confirm import confirm
 from proof_r1_formal.kernel.model import Structure
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Not
 from proof_r1_formal.kernel.transform import negate
 from proof_r1_formal.proof.report import ModelReport, TraceReport
@@ -308,11 +306,9 @@ class _Draft:
 
     def _countermodel(self, problem: Problem, claim: Formula) -> Structure | None:
         """A structure, checked by the reference evaluator, in which the premises are true and the claim is false."""
-        query = Query(tuple([premise.formula for premise in problem.premises]), claim)
-        answer = _verifier(self._settings.system).oracle.entails(query.dependencies, claim)
-        if isinstance(answer, Refuted) and confirm(query, answer).checked:
-            return answer.model
-        return None
+        premises = tuple([premise.formula for premise in problem.premises])
+        answer = _verifier(self._settings.system).oracle.entails(premises, claim)
+        return answer.model if isinstance(answer, Refuted) else None
 
     def _problem(self, formulas: tuple[Formula, ...], goal: Formula, source: Random) -> Problem:
         writer = Writer(self._settings.vocabulary, source)

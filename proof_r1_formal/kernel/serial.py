@@ -78,7 +78,7 @@ def term_from_data(data: Data) -> Term:
     """The term of a JSON value.
 
     Raises:
-        ProofR1Error: it is none.
+        ProofR1Error: the value is not a term.
     """
     match data:
         case ["var", str(name), str(sort)]:
@@ -94,7 +94,7 @@ def from_data(data: Data) -> Formula:
     """The formula of a JSON value.
 
     Raises:
-        ProofR1Error: it is none.
+        ProofR1Error: the value is not a formula.
     """
     match data:
         case ["top"]:
@@ -154,7 +154,7 @@ def proof_from_data(data: Data) -> Proof:
     """The proof of a JSON value, which is not checked here.
 
     Raises:
-        ProofR1Error: it is none.
+        ProofR1Error: the value is not a proof.
     """
     if not isinstance(data, list):
         raise ProofR1Error("a proof is a list of lines")
@@ -206,7 +206,7 @@ def structure_from_data(data: Data) -> Structure:
     """The structure of a JSON value.
 
     Raises:
-        ProofR1Error: it is none.
+        ProofR1Error: the value is not a structure.
     """
     try:
         tables = msgspec.convert(data, _Tables)

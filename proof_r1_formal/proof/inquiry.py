@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from proof_r1_formal.engine.oracle import QUESTION, Metered
+from proof_r1_formal.engine.oracle import Metered
 from proof_r1_formal.kernel.answer import Answer
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.judge import Judge
@@ -36,11 +36,7 @@ class Inquiry:
 
     def justify(self, dependencies: tuple[Formula, ...], conclusion: Formula) -> Answer:
         """Whether the dependencies entail the conclusion, with rechecked evidence."""
-        if (spent := self.oracle.spent) is not None:
-            return spent
-        answer = self._judge.justify(dependencies, conclusion).answer
-        self.oracle.charge(QUESTION + answer.steps)
-        return self.oracle.spent or answer
+        return self.oracle.justify(dependencies, conclusion).answer
 
     def match_rule(
         self, rule: str, dependencies: tuple[Formula, ...], conclusion: Formula, *, terminal: bool

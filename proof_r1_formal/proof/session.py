@@ -152,15 +152,17 @@ class VerifierSession:
         premises have a model, whether the last conclusion is the option's, and whether the premises leave it open."""
         premises = tuple(self._context.premises.values())
         grounds = [*self.entailments, (Query(premises, BOTTOM), self._context.contradiction)]
+        mark = self._oracle.mark()
         option, uncertain = self._answer(parsed=True)
         last = self._pushed[-1].action.formula if self._pushed else None
-        asked = (
-            [] if option is None or last is None or last is option.formula else [Query((), Iff(last, option.formula))]
-        )
+        asked: list[Query] = []
+        if option is not None and last is not None and last is not option.formula:
+            asked.append(Query((), Iff(last, option.formula)))
         if option is not None and uncertain is not None:
             asked += [Query(premises, formula) for formula in (option.formula, Not(option.formula))]
-        oracle = self._judge.oracle
-        return (*grounds, *[(query, oracle.ask(query.dependencies, query.conclusion).answer) for query in asked])
+        grounds += [(query, self._oracle.ask(query.dependencies, query.conclusion).answer) for query in asked]
+        self._oracle.rewind(mark)
+        return tuple(grounds)
 
     def price(self, *, parsed: bool = True) -> int:
         """The cost of the actions and the answer, in steps. Above ``TRACE_STEPS``, later checks stay undecided."""

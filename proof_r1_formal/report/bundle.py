@@ -167,8 +167,8 @@ def _trace(verifier: Verifier, problem: Problem, completion: str, report: TraceR
     uncertain: Json = None
     if option is not None and report.uncertain is not None:
         asked = {"goal": option.formula, "negation": Not(option.formula)}
-        open_ = report.uncertain == "undecided"  # the trace's budget may have been spent, which is not asked again
-        uncertain = {name: None if open_ else _support(verifier, premises, goal) for name, goal in asked.items()}
+        undecided = report.uncertain == "undecided"  # perhaps as the budget is spent, so it is not asked again
+        uncertain = {name: None if undecided else _support(verifier, premises, goal) for name, goal in asked.items()}
     binding: Json = None
     if option is not None and last is not None and last is not option.formula and not _is_undecided(report):
         binding = _support(verifier, (), Iff(last, option.formula))

@@ -21,12 +21,9 @@ from proof_r1_formal import Problem, Verifier, read_problems, write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE, Option
 from proof_r1_formal.errors import EnglishError, ProofR1Error
 from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
-from proof_r1_formal.generate.diversity import structural_key
 from proof_r1_formal.generate.sentences import Writer
 from proof_r1_formal.generate.vocabulary import VOCABULARY, Vocabulary
 from proof_r1_formal.kernel.answer import Refuted
-from proof_r1_formal.kernel.confirm import confirm
-from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.transform import negate, rename
@@ -84,17 +81,18 @@ def write_draws(folder: Path, *, workers: int = 1) -> None:
     for name, draw in DRAWS.items():
         path = folder / f"{name}.jsonl"
         if not path.exists():
-            write_problems(path, islice(_drawn(name, draw, seen, workers), draw.count))
-        seen.update(map(_key, read_problems(path).values()))
+            write_problems(path, islice(problems(name, draw, seen, workers), draw.count))
+        seen.update(map(key, read_problems(path).values()))
 
 
-def _key(problem: Problem) -> bytes:
+def key(problem: Problem) -> bytes:
+    """16 bytes, equal for problems that differ only in names and order."""
     option = problem.option(problem.answer)
     assert option is not None
     return structural_key(option.formula, [premise.formula for premise in problem.premises])
 
 
-def _drawn(name: str, draw: Draw, seen: set[bytes], workers: int) -> Iterator[Problem]:
+def problems(name: str, draw: Draw, seen: set[bytes], workers: int) -> Iterator[Problem]:
     """Problems with four propositions, none of which has the key of an earlier one."""
     settings = GeneratorSettings(
         seed=draw.seed,
@@ -107,7 +105,7 @@ def _drawn(name: str, draw: Draw, seen: set[bytes], workers: int) -> Iterator[Pr
     for generated in generate_problems(settings, workers=workers):
         source = Random(f"{settings.seed} {generated.index} options")
         problem = with_four_options(generated.problem, draw.vocabulary, verifier, source)
-        if problem is not None and _key(problem) not in seen:
+        if problem is not None and key(problem) not in seen:
             yield replace(problem, difficulty=name)
 
 
@@ -164,7 +162,7 @@ def _not_entailed(
         if any(not isinstance(verifier.oracle.equivalent(one, formula), Refuted) for one in found):
             continue
         answer = verifier.oracle.entails(premises, formula)
-        if isinstance(answer, Refuted) and confirm(Query(premises, formula), answer).checked:
+        if isinstance(answer, Refuted):  # by a countermodel that was checked: the verifier counts no other
             found.append(formula)
             yield formula
 
