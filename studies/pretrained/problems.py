@@ -94,7 +94,8 @@ def key(problem: Problem) -> bytes:
 
 
 def problems(name: str, draw: Draw, seen: set[bytes], workers: int) -> Iterator[Problem]:
-    """Problems with four propositions, none of which has the key of an earlier one."""
+    """Problems with four propositions; none has a key of ``seen``, and no two have the same."""
+    taken = set(seen)
     settings = GeneratorSettings(
         seed=draw.seed,
         steps=draw.steps,
@@ -106,7 +107,8 @@ def problems(name: str, draw: Draw, seen: set[bytes], workers: int) -> Iterator[
     for generated in generate_problems(settings, workers=workers):
         source = Random(f"{settings.seed} {generated.index} options")
         problem = with_four_options(generated.problem, draw.vocabulary, verifier, source)
-        if problem is not None and key(problem) not in seen:
+        if problem is not None and key(problem) not in taken:
+            taken.add(key(problem))
             yield replace(problem, difficulty=name)
 
 
