@@ -14,7 +14,7 @@ from trl import GRPOConfig, GRPOTrainer
 
 from proof_r1_formal import read_problems
 from proof_r1_formal.integrations.datasets import problems_dataset
-from proof_r1_formal.integrations.trl import reward_function
+from proof_r1_formal.integrations.rewards import reward_function
 
 
 def tiny_model() -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast]:

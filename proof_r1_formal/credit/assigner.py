@@ -28,8 +28,8 @@ from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, 
 from proof_r1_formal.credit.verification import Workers
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error, require_equal_lengths
-from proof_r1_formal.evaluate.measures import Measure
-from proof_r1_formal.evaluate.outcomes import output_row
+from proof_r1_formal.evaluation.measures import Measure, Row
+from proof_r1_formal.evaluation.outcomes import output_row
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
@@ -108,9 +108,7 @@ class CreditAssigner:
             raise ProofR1Error("give a preset or settings, not both: settings name their preset")
         self._method = named
         self._settings = settings or CreditSettings(preset=preset or "paper")
-        self._pieces = TokenPieces(
-            tokenizer if isinstance(tokenizer, str | bytes) else tokenizer.backend_tokenizer.to_str()
-        )
+        self._pieces = TokenPieces(_json_of(tokenizer))
         self._baselines = Baselines.start(catalogue(rules), self._settings)
         self._verification = Settings(rules=rules, evaluation=False)
         self._opening = Workers(self._verification, count=workers, timeout=timeout) if workers else None
@@ -225,8 +223,17 @@ class CreditAssigner:
         self._baselines = Baselines(MappingProxyType({rule: float(value) for rule, value in state.items()}))
 
 
+def _json_of(tokenizer: Tokenizer) -> str | bytes:
+    if isinstance(tokenizer, str | bytes):
+        return tokenizer
+    if not hasattr(tokenizer, "backend_tokenizer"):
+        name = type(tokenizer).__name__
+        raise ProofR1Error(f"a {name} does not say which bytes its tokens are; load the fast tokenizer of the model")
+    return tokenizer.backend_tokenizer.to_str()
+
+
 def batch_metrics(reports: Sequence[TraceReport]) -> dict[str, float]:
-    """Means over a batch: the scores of ``evaluate.measures`` that training should move, and what to watch beside them.
+    """Means over a batch for a log: scores of ``evaluation.measures``, and what else to watch in a run.
 
     Returns:
         ``signal`` (mean over actions), ``FVR``, ``RVR``, ``right``, ``verified`` (right and verified),
@@ -238,8 +245,8 @@ def batch_metrics(reports: Sequence[TraceReport]) -> dict[str, float]:
     rows = [output_row(report, None, None) for report in reports]
     return {
         "signal": sum([step.signal for step in steps]) / max(1, len(steps)),
-        "FVR": _quotient([row[Measure.FVR] for row in rows]),
-        "RVR": _quotient([row[Measure.RVR] for row in rows]),
+        "FVR": _quotient(rows, Measure.FVR),
+        "RVR": _quotient(rows, Measure.RVR),
         "right": sum([report.answer_correct is True for report in reports]) / count,
         "verified": sum([report.answer_correct is True and report.verified for report in reports]) / count,
         "rule_verified": sum([report.answer_correct is True and report.rule_verified for report in reports]) / count,
@@ -250,6 +257,7 @@ def batch_metrics(reports: Sequence[TraceReport]) -> dict[str, float]:
     }
 
 
-def _quotient(parts: Sequence[tuple[float, float]]) -> float:
-    """A score over a batch is a quotient of two sums; see ``evaluate.evaluation``."""
-    return sum([above for above, _ in parts]) / max(1.0, sum([below for _, below in parts]))
+def _quotient(rows: Sequence[Row], measure: Measure) -> float:
+    """A score over a batch is a quotient of two sums over its parsed outputs; see ``evaluation.metrics``."""
+    parts = [row[measure] for row in rows if measure in row]
+    return sum([above for above, _ in parts]) / max(1, sum([below for _, below in parts]))

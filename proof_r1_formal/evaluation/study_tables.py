@@ -1,8 +1,8 @@
 """Assessments of systems and data sets side by side, as tables.
 
-In: an :class:`~proof_r1_formal.evaluation.assessment.Assessment` for each system and data set. Out: tables with a row for
-each system, for every data set and across them; and what goes wrong, system by system. Of systems with one backbone the
-best scores are bold and the second best underlined; of all, where no backbone has two.
+In: an :class:`~proof_r1_formal.evaluation.assessment.Assessment` for each system and data set. Out: tables with a row
+for each system, for every data set and across them; and what goes wrong, system by system. Of systems with one
+backbone the best scores are bold and the second best underlined; of all, where no backbone has two.
 """
 
 from __future__ import annotations

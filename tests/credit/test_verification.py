@@ -15,7 +15,7 @@ from proof_r1_formal.errors import SolverError
 
 pytestmark = pytest.mark.usefixtures("closed")
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 TRAINING = Settings(evaluation=False)
 
 

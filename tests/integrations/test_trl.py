@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from proof_r1_formal.integrations.datasets import problems_dataset
-from proof_r1_formal.integrations.trl import reward_function
+from proof_r1_formal.integrations.rewards import reward_function
 
 pytest.importorskip("trl", reason="TRL is not installed: make test-integrations")
 pytestmark = pytest.mark.integration
