@@ -179,7 +179,7 @@ class CreditAssigner:
             group_size: K.
 
         Raises:
-            ValueError: the rollouts are no groups of K, or a group has two problems.
+            ValueError: the rollouts do not make groups of K, or a group has two problems.
         """
         if group_size < 1 or len(rollouts) % group_size:
             raise ValueError(f"{len(rollouts)} completions do not make groups of {group_size}")
@@ -213,7 +213,7 @@ class CreditAssigner:
         return dict(self._baselines.averages)
 
     def load_state_dict(self, state: Mapping[str, float]) -> None:
-        """Go on from a checkpoint.
+        """Resume from a checkpoint.
 
         Raises:
             ProofR1Error: the averages are those of another rule catalogue.

@@ -1,8 +1,8 @@
-"""Train a model with TRL's GRPO, rewarded by the verifier.
+"""Train a model in TRL, with credit for each action.
 
-Needs: pip install trl datasets proof-r1-formal. Without a folder, a tiny model with random weights shows that all runs.
+Needs: pip install 'proof-r1-formal[train]'. Without a folder, a tiny model with random weights shows that all runs.
 
-    python examples/train_grpo.py FOLDER_OF_A_MODEL
+    python examples/train_trl.py FOLDER_OF_A_MODEL
 """
 
 import sys
@@ -10,11 +10,10 @@ import tempfile
 from pathlib import Path
 
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-from trl import GRPOConfig, GRPOTrainer
 
 from proof_r1_formal import read_problems
 from proof_r1_formal.integrations.datasets import problems_dataset
-from proof_r1_formal.integrations.rewards import reward_function
+from proof_r1_formal.integrations.trl import ProofConfig, ProofTrainer
 
 
 def tiny_model() -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast]:
@@ -45,27 +44,25 @@ def tiny_model() -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast]:
 dataset = problems_dataset(read_problems(Path(__file__).parent / "problems.jsonl").values())
 if len(sys.argv) > 1:
     model, tokenizer = AutoModelForCausalLM.from_pretrained(sys.argv[1]), AutoTokenizer.from_pretrained(sys.argv[1])
-    settings = GRPOConfig(output_dir="grpo", num_generations=8, max_completion_length=2048, temperature=0.8)
+    settings = ProofConfig(output_dir="out", num_generations=8, per_device_train_batch_size=8, temperature=0.8)
 else:
+    folder = Path(tempfile.mkdtemp())
     model, tokenizer = tiny_model()
-    settings = GRPOConfig(
-        output_dir=tempfile.mkdtemp(),
-        max_steps=1,
-        per_device_train_batch_size=2,
+    model.save_pretrained(folder / "model")  # TRL loads the reference from the folder of the model
+    model = LlamaForCausalLM.from_pretrained(folder / "model")
+    settings = ProofConfig(
+        output_dir=str(folder / "run"),
+        max_steps=2,
+        per_device_train_batch_size=4,
         num_generations=2,
         max_completion_length=16,
         logging_steps=1,
         save_strategy="no",
         report_to="none",
         use_cpu=True,
+        bf16=False,
     )
-trainer = GRPOTrainer(
-    model=model,
-    reward_funcs=[reward_function("sound")],
-    args=settings,
-    train_dataset=dataset,
-    processing_class=tokenizer,
-)
+trainer = ProofTrainer(model, args=settings, train_dataset=dataset, processing_class=tokenizer)
 trainer.train()
-rewards = [entry["reward"] for entry in trainer.state.log_history if "reward" in entry]
-print("reward of the last logged step:", rewards[-1])
+signals = [entry["proof/signal"] for entry in trainer.state.log_history if "proof/signal" in entry]
+print(f"mean signal of the actions of the last logged batch: {signals[-1]}")
