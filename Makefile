@@ -15,11 +15,6 @@
 # make mutants              write docs/mutants.md: plant faults in the trusted modules and count those that no test notices
 # make fuzz SECONDS=600     fuzz each reader of external text for this time
 # make test-openrlhf        test the engine openrlhf on CPUs, in .venv-openrlhf (make setup-openrlhf); part of `make test`
-# make engines              write docs/engines.md: ten steps by each of the two engines
-# make experiment-tiny      write docs/experiments: the methods compared on a model trained from scratch (resumes; JOBS=2 THREADS=1)
-# make experiment-longer    write docs/experiments/longer: learning from short proofs without injected faults, scored on longer ones (resumes)
-# make experiment-gaming    write docs/experiments/gaming: whether useless steps appear under each preset of credit (resumes)
-# make experiment-distractors  write docs/experiments/distractors: problems with distractors and with two proofs, and pass@k (resumes)
 # make experiment-decoding   free, constrained and guided decoding compared (MODEL=folder PROBLEMS=file; resumes)
 # make test-integrations    test the adapters with the other trainers, in .venv-integrations; part of `make test`
 # make web     build proof_r1_formal/web/report.html from web/ (needs node and npm)
@@ -31,7 +26,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit generation compare pelletier soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations engines experiment-tiny experiment-longer experiment-gaming experiment-distractors experiment-decoding web docs wheel clean
+.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit generation compare pelletier soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations experiment-decoding web docs wheel clean
 
 setup: .venv/.ready
 
@@ -55,7 +50,7 @@ check: .venv/.tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	@changed="$$($(BIN)/python -m bench.changed)" && { test -z "$$changed" || $(PYTEST) -x -m 'not slow' $$changed; }
+	@changed="$$($(BIN)/python -m studies.bench.changed)" && { test -z "$$changed" || $(PYTEST) -x -m 'not slow' $$changed; }
 
 # In parallel: one often waits for an installation or for processes while the other computes.
 test:
@@ -101,34 +96,34 @@ tables: .venv/.tested
 	$(BIN)/python tests/audit/test_agreement.py $(DATA) > docs/agreement.md
 
 bench: .venv/.tested
-	$(BIN)/python -m bench.verification $(DATA)
+	$(BIN)/python -m studies.bench.verification $(DATA)
 
 bench-ray: .venv/.tested
-	$(BIN)/python -m bench.cluster
+	$(BIN)/python -m studies.bench.cluster
 
 audit: .venv/.tested
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m bench.audit $(DATA)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m studies.bench.audit $(DATA)
 	rm -rf out/audit  # the state of an interrupted run; a new run starts from scratch, because the code may have changed
 
 generation: .venv/.tested
-	$(BIN)/python -m bench.generation $(DATA)
+	$(BIN)/python -m studies.bench.generation $(DATA)
 
 compare: .venv/.tested
-	$(BIN)/python -m bench.generated_queries
+	$(BIN)/python -m studies.bench.generated_queries
 
 pelletier: .venv/.tested
 	$(BIN)/python -m studies.pelletier
 
 soundness: .venv/.tested
 	$(BIN)/proof-r1 soundness --rules folio --examples 100000 --answers 20000 --proofs 60000 --workers 2 --kernel-sample 0.02 --out docs/soundness.json
-	$(BIN)/python -m training.reward_search --pairs 3000
+	$(BIN)/python -m proof_r1_formal.testing.reward_search --pairs 3000
 
 mutants: .venv/.tested
-	$(BIN)/python -m bench.mutation
+	$(BIN)/python -m studies.bench.mutation
 
 fuzz: .venv/.tested
 	$(PIP) install atheris==3.0.0
-	$(BIN)/python -m bench.fuzz $(or $(SECONDS),600)
+	$(BIN)/python -m studies.bench.fuzz $(or $(SECONDS),600)
 
 # The frameworks of the adapters, in a separate environment, because their pinned versions conflict with the others.
 INT := .venv-integrations/bin
@@ -146,26 +141,8 @@ RUN_INTEGRATIONS = $(INT)/python -m pytest -q -W default -m integration tests/in
 test-integrations: .venv-integrations/.ready
 	$(RUN_INTEGRATIONS)
 
-engines: .venv/.tested .venv-openrlhf/.ready
-	$(BIN)/python -m training.experiments.engines --openrlhf $(ORL)/proof-r1
-
-experiment-tiny: .venv/.tested
-	$(BIN)/python -m training.experiments.tiny --jobs $(or $(JOBS),2) --threads $(or $(THREADS),1)
-
-experiment-longer: .venv/.tested
-	$(BIN)/python -m training.experiments.longer
-	$(BIN)/python -m training.experiments.longer_tables
-
-experiment-gaming: .venv/.tested
-	$(BIN)/python -m training.experiments.longer --config training/experiments/gaming.yaml --records docs/experiments/gaming
-	$(BIN)/python -m training.experiments.gaming_tables
-
-experiment-distractors: .venv/.tested
-	$(BIN)/python -m training.experiments.longer --config training/experiments/distractors.yaml --records docs/experiments/distractors
-	$(BIN)/python -m training.experiments.longer_tables --records docs/experiments/distractors
-
 experiment-decoding: .venv/.tested
-	$(BIN)/python -m training.experiments.decoding --model $(MODEL) --problems $(PROBLEMS)
+	$(BIN)/python -m studies.decoding --model $(MODEL) --problems $(PROBLEMS)
 
 web: web/node_modules/.ready
 	cd web && npm run --silent check && npm run --silent build

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from proof_r1_formal.data.problem import Option, Premise, Problem, ProblemSet, ReferenceStep, three_way_options
     from proof_r1_formal.engine import get_solver
     from proof_r1_formal.errors import ParseError, ProofR1Error
+    from proof_r1_formal.evaluation.measures import INVALID_RULE, Metrics
+    from proof_r1_formal.evaluation.metrics import evaluate_metrics
+    from proof_r1_formal.evaluation.metrics_tables import metrics_tables
     from proof_r1_formal.kernel.answer import Answer, Entailed, Limits, Refuted, Unknown
     from proof_r1_formal.kernel.model import Structure, evaluate
     from proof_r1_formal.kernel.query import Query
     from proof_r1_formal.kernel.syntax import Formula
-    from proof_r1_formal.metrics.evaluation import evaluate_metrics
-    from proof_r1_formal.metrics.measures import INVALID_RULE, Metrics
-    from proof_r1_formal.metrics.metrics_tables import metrics_tables
     from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES, read_action
     from proof_r1_formal.proof.batch import Settings, verify, verify_many
     from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
@@ -95,9 +95,9 @@ _MODULES = {
     "kernel.query": "Query",
     "text.show": "show",
     "kernel.syntax": "Formula",
-    "metrics.evaluation": "evaluate_metrics",
-    "metrics.measures": "INVALID_RULE Metrics",
-    "metrics.metrics_tables": "metrics_tables",
+    "evaluation.metrics": "evaluate_metrics",
+    "evaluation.measures": "INVALID_RULE Metrics",
+    "evaluation.metrics_tables": "metrics_tables",
     "proof.action": "FIELDS MAX_DEPENDENCIES read_action",
     "proof.batch": "Settings verify verify_many",
     "proof.report": "Code Finding StepReport TraceReport",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from bench.changed import differing, files_of
+from studies.bench.changed import differing, files_of
 
 ROOT = Path(__file__).resolve().parent.parent
 

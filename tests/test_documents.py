@@ -50,11 +50,11 @@ NOT_RUN = {
     ("decoding.md", "pip install"): "changes the environment",
     ("decoding.md", "proof-r1 sample"): "wants a model; tests/models has one",
     ("decoding.md", "from transformers"): "wants a model; tests/decoding/test_sampler.py has one",
-    ("evaluation.md", "proof-r1 evaluate --study"): "tests/study/test_evaluation_commands.py runs a study",
-    ("evaluation.md", "proof-r1 review"): "wants a model; tests/study/test_evaluation_commands.py has one",
+    ("evaluation.md", "proof-r1 evaluate --study"): "tests/evaluation/test_evaluation_commands.py runs a study",
+    ("evaluation.md", "proof-r1 review"): "wants a model; tests/evaluation/test_evaluation_commands.py has one",
     ("models.md", "proof-r1 sample --problems P.jsonl --command"): "tests/models/test_command_agent.py runs programs",
     ("models.md", "pip install 'proof-r1-formal[models]'"): "wants an endpoint; tests/models has one",
-    ("paper.md", "proof-r1 data"): "wants the datasets; tests/study/test_paper_splits.py has them",
+    ("paper.md", "proof-r1 data"): "wants the datasets; tests/evaluation/test_paper_splits.py has them",
     ("training.md", "from proof_r1_formal import TRAIN"): "has no effect alone: tests/training/test_align.py calls it",
 }
 """Blocks that nothing can run: page and beginning -> why."""

@@ -18,7 +18,7 @@ from tests.notebook import executed
 from tests.patience import PATIENCE
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-ELSEWHERE = {"train_grpo.py": "tests/integrations/test_trl.py"}
+ELSEWHERE = {"train_trl.py": "tests/integrations/test_trl.py"}
 """Programs that another test runs: name -> where."""
 
 

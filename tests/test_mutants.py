@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from bench.mutation import FAILED, PASSED, ROOT, Sandbox
+from studies.bench.mutation import FAILED, PASSED, ROOT, Sandbox
 from tests.patience import PATIENCE
 
 MODEL, SIGNED, CHECKER = "kernel/model.py", "kernel/signed.py", "kernel/checker.py"

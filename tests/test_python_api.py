@@ -28,7 +28,7 @@ from proof_r1_formal import (
     three_way_options,
     verify,
 )
-from proof_r1_formal.integrations.trl import reward_function
+from proof_r1_formal.integrations.rewards import reward_function
 from proof_r1_formal.kernel.syntax import ENTITY, App, Formula, Var
 from proof_r1_formal.proof.report import decode, encode
 from proof_r1_formal.proof.rewards import REWARDS

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = [
-    path for folder in ("proof_r1_formal", "training", "bench") for path in sorted((ROOT / folder).rglob("*.py"))
+    path for folder in ("proof_r1_formal", "training", "studies") for path in sorted((ROOT / folder).rglob("*.py"))
 ]
 SOURCES.append(ROOT / "check_bundle.py")
 

@@ -1,6 +1,6 @@
 """An audit of backends as tables, pictures and files.
 
-In: :class:`~proof_r1_formal.audit.crosscheck.Audit`. Out: tables of ``metrics.tables``: what every backend said,
+In: :class:`~proof_r1_formal.audit.crosscheck.Audit`. Out: tables of ``evaluation.tables``: what every backend said,
 how every two compare, and the two rates of every backend; and a heat map per pair.
 """
 
@@ -14,10 +14,10 @@ from proof_r1_formal.audit.backends import Outcome, slug
 from proof_r1_formal.audit.crosscheck import Audit, System
 from proof_r1_formal.audit.disagreement import Pair, describe
 from proof_r1_formal.audit.local_check import Fault
+from proof_r1_formal.evaluation.heatmap import heatmap
+from proof_r1_formal.evaluation.measures import Estimate, Measure
+from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_json, to_markdown
 from proof_r1_formal.kernel.answer import Reason
-from proof_r1_formal.metrics.heatmap import heatmap
-from proof_r1_formal.metrics.measures import Estimate, Measure
-from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_json, to_markdown
 from proof_r1_formal.outputs import write_output
 
 

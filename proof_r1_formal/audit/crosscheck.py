@@ -29,9 +29,9 @@ from proof_r1_formal.audit.local_check import Fault, LocalCheck, local_checks
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evaluation.measures import Metrics
+from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.metrics.evaluation import evaluate_metrics
-from proof_r1_formal.metrics.measures import Metrics
 from proof_r1_formal.outputs import check_folder, output, write_output
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.render.smtlib import script, term

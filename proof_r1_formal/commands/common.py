@@ -19,8 +19,8 @@ from proof_r1_formal.data.problem import Problem, ProblemSet, shown_id
 from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.engines import PROCESSES, RAY
 from proof_r1_formal.errors import DataError, ProofR1Error
+from proof_r1_formal.evaluation.summary import Doubts
 from proof_r1_formal.kernel.confirm import EvidenceLevel
-from proof_r1_formal.metrics.summary import Doubts
 from proof_r1_formal.outputs import STANDARD_STREAM, LineFile, check_output, is_standard_output, is_stream
 from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
 

@@ -26,10 +26,10 @@ from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import Problem, ProblemSet, Rejected
 from proof_r1_formal.data.sources import open_to_read
 from proof_r1_formal.engine import get_solver
+from proof_r1_formal.evaluation.paper_splits import PUBLISHED, SEED, Choice, Rule, Selector, counts
 from proof_r1_formal.generate.synthesize import BUDGET, Prover
 from proof_r1_formal.outputs import check_folder, output
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.study.paper_splits import PUBLISHED, SEED, Choice, Rule, Selector, counts
 
 data = typer.Typer(
     add_completion=False,

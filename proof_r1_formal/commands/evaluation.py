@@ -42,23 +42,23 @@ from proof_r1_formal.data.completions import Completion, Cost, beside, write_com
 from proof_r1_formal.data.failures import read_failures
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.data.sources import stem
-from proof_r1_formal.metrics.measures import LEAST_RESAMPLES, Contract, Eligibility, Sample
-from proof_r1_formal.metrics.metrics_tables import metrics_tables
-from proof_r1_formal.metrics.outcomes import isolate_array
-from proof_r1_formal.metrics.summary import Doubts
-from proof_r1_formal.metrics.tables import Table, to_csv, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.evaluation.assessment import Assessment, assess
+from proof_r1_formal.evaluation.definition import Key, Study, read_study
+from proof_r1_formal.evaluation.diagnosis import misnamed_record
+from proof_r1_formal.evaluation.figures import draw, require_matplotlib
+from proof_r1_formal.evaluation.measures import LEAST_RESAMPLES, Contract, Eligibility, Sample
+from proof_r1_formal.evaluation.metrics_tables import metrics_tables
+from proof_r1_formal.evaluation.outcomes import isolate_array
+from proof_r1_formal.evaluation.selection import Candidate
+from proof_r1_formal.evaluation.selection import best as best_of
+from proof_r1_formal.evaluation.study_tables import detail_tables, diagnosis_tables, study_tables
+from proof_r1_formal.evaluation.summary import Doubts
+from proof_r1_formal.evaluation.tables import Table, to_csv, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.evaluation.verdicts import Examined, examine_many
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.rules.catalogue import TRAIN, catalogue
 from proof_r1_formal.rules.schema import Catalogue
-from proof_r1_formal.study.assessment import Assessment, assess
-from proof_r1_formal.study.definition import Key, Study, read_study
-from proof_r1_formal.study.diagnosis import misnamed_record
-from proof_r1_formal.study.figures import draw, require_matplotlib
-from proof_r1_formal.study.selection import Candidate
-from proof_r1_formal.study.selection import best as best_of
-from proof_r1_formal.study.study_tables import detail_tables, diagnosis_tables, study_tables
-from proof_r1_formal.study.verdicts import Examined, examine_many
 
 WIDE = 200
 """Width of tables with --wide, in characters."""

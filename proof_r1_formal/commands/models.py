@@ -38,9 +38,9 @@ from proof_r1_formal.data.failures import write_failures
 from proof_r1_formal.data.problem import ProblemSet
 from proof_r1_formal.decoding.guide import Feedback
 from proof_r1_formal.engine import get_solver
-from proof_r1_formal.metrics.evaluation import evaluate_metrics
-from proof_r1_formal.metrics.measures import Measure
-from proof_r1_formal.metrics.tables import Cell, Column, Style, Table, to_rich
+from proof_r1_formal.evaluation.measures import Measure
+from proof_r1_formal.evaluation.metrics import evaluate_metrics
+from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_rich
 from proof_r1_formal.models.agents import Agent
 from proof_r1_formal.models.agents.command import CommandModel, Original
 from proof_r1_formal.models.agents.direct import Direct

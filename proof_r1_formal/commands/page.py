@@ -29,7 +29,7 @@ from proof_r1_formal.commands.common import (
     usable_completions,
     with_progress,
 )
-from proof_r1_formal.metrics.summary import Summary
+from proof_r1_formal.evaluation.summary import Summary
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.report.page import CERTIFICATES, page

@@ -33,10 +33,10 @@ from proof_r1_formal.commands.common import (
 )
 from proof_r1_formal.data.completions import Completion, encode
 from proof_r1_formal.data.problem import Problem, ProblemSet
+from proof_r1_formal.evaluation.measures import Measure
+from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.generate import display
 from proof_r1_formal.generate.synthesize import BUDGET, GaveUp, Proved, Prover, Result, Uncertain
-from proof_r1_formal.metrics.evaluation import evaluate_metrics
-from proof_r1_formal.metrics.measures import Measure
 from proof_r1_formal.outputs import LineFile, output
 from proof_r1_formal.proof.report import ModelReport
 from proof_r1_formal.proof.trajectory import Thinking, completion

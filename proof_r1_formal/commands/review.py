@@ -40,13 +40,7 @@ from proof_r1_formal.commands.models import (
     TimeoutOption,
     open_model,
 )
-from proof_r1_formal.metrics.tables import to_json, to_markdown, to_rich
-from proof_r1_formal.models.chat import Sampling
-from proof_r1_formal.models.journal import Journal
-from proof_r1_formal.models.runner import ATTEMPTS, STOP_AFTER, Done, Failed
-from proof_r1_formal.outputs import check_folder, write_output
-from proof_r1_formal.proof.batch import Settings, verify_many
-from proof_r1_formal.study.review import (
+from proof_r1_formal.evaluation.review import (
     Drawn,
     Judgement,
     Reviewed,
@@ -57,7 +51,13 @@ from proof_r1_formal.study.review import (
     reviewable,
     stratified,
 )
-from proof_r1_formal.study.review import review as judge
+from proof_r1_formal.evaluation.review import review as judge
+from proof_r1_formal.evaluation.tables import to_json, to_markdown, to_rich
+from proof_r1_formal.models.chat import Sampling
+from proof_r1_formal.models.journal import Journal
+from proof_r1_formal.models.runner import ATTEMPTS, STOP_AFTER, Done, Failed
+from proof_r1_formal.outputs import check_folder, write_output
+from proof_r1_formal.proof.batch import Settings, verify_many
 
 
 def review(

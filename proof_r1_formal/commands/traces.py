@@ -39,7 +39,7 @@ from proof_r1_formal.commands.common import (
     usable_completions,
     with_progress,
 )
-from proof_r1_formal.metrics.summary import Doubts, Summary
+from proof_r1_formal.evaluation.summary import Doubts, Summary
 from proof_r1_formal.outputs import LineFile, is_stream
 from proof_r1_formal.proof.batch import Settings, verify_many, verify_to_lines
 from proof_r1_formal.proof.report import TraceReport, decode, encode

@@ -153,7 +153,7 @@ class TokenCredit:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchCredit:
+class GroupCredits:
     """The credit of the rollouts of a batch, group by group, and the baselines for the next batch."""
 
     groups: tuple[tuple[TokenCredit, ...], ...]
@@ -162,7 +162,7 @@ class BatchCredit:
 
 def credit_batch(
     method: Method, groups: Sequence[Sequence[Rollout]], baselines: Baselines, settings: CreditSettings
-) -> BatchCredit:
+) -> GroupCredits:
     """The credit of every token of a batch.
 
     Problems with contradictory premises earn nothing and do not change baselines, because such premises entail
@@ -179,7 +179,7 @@ def credit_batch(
     """
     compared = [[] if _contradictory(group) else [one for one in group if one.verified] for group in groups]
     credited, after = _credit(method, compared, baselines, settings)
-    return BatchCredit(tuple(map(_with_the_others, groups, compared, credited)), after)
+    return GroupCredits(tuple(map(_with_the_others, groups, compared, credited)), after)
 
 
 def _contradictory(group: Sequence[Rollout]) -> bool:

@@ -206,13 +206,14 @@ def _byte_level_alphabet() -> dict[str, int]:
     return {chr(byte): byte for byte in plain} | {chr(256 + n): byte for n, byte in enumerate(others)}
 
 
-_BYTE_LEVEL = _byte_level_alphabet()
+BYTE_LEVEL = _byte_level_alphabet()
+"""The byte that each character of byte-level BPE stands for."""
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
 def _from_byte_level(token: str) -> bytes:
     try:
-        return bytes([_BYTE_LEVEL[character] for character in token])
+        return bytes([BYTE_LEVEL[character] for character in token])
     except KeyError:  # an added token, which is written as it is
         return token.encode()
 

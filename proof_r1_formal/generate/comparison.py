@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from proof_r1_formal.data.problem import FALSE, GOAL_UNCERTAIN, THREE_WAY, TRUE, UNCERTAIN
+from proof_r1_formal.evaluation.tables import Column, Style, Table
 from proof_r1_formal.generate.diversity import Statistics
-from proof_r1_formal.metrics.tables import Column, Style, Table
 
 MOST_SHAPES = 24
 """Maximum number of rows of the table of shapes; it shows the most frequent ones."""

@@ -1,88 +1,243 @@
-"""A reward function for TRL's ``GRPOTrainer`` and similar trainers.
+"""Credit per action in TRL: :class:`ProofTrainer` is TRL's ``GRPOTrainer`` with an advantage for every token.
 
-In: the columns of a data set that holds each problem as a text (``datasets.problems_dataset`` makes one), and
-completions as text or as messages. Out: one reward per completion; None, which TRL leaves out, for a row of another
-task: one without a problem, or with another ``data_source``.
+In: a model, a data set whose column ``problem`` holds problems (``datasets.problems_dataset``), and a
+:class:`ProofConfig`. TRL samples, computes log-probabilities and the loss, and saves; a ``credit.CreditAssigner``
+verifies the completions and gives the advantages. With the settings that the configuration requires, TRL's loss is
+
+    L = -1/N_B Σ_k Σ_j min(ρ A, clip(ρ, 1 - ε₋, 1 + ε₊) A), no less than c A where A < 0,  + λ_KL/B Σ_k Σ_j k3
+
+of ``docs/training.md``, over the tokens j of the B completions k of a generation batch.
+
+TRL passes token advantages of a subclass to its loss (a comment in its ``_compute_loss`` says so). It shuffles rows
+after it has scored them, so the credit must come before: the trainer overrides a method of TRL that is not public,
+``_generate_and_score_completions``, and two that save and load; a test watches them.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Protocol, TypeAlias
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from statistics import fmean
+from typing import Any
 
-from proof_r1_formal.errors import require_equal_lengths
-from proof_r1_formal.integrations.scoring import DATA_SOURCE, Scorer
-from proof_r1_formal.proof.rewards import RewardName
-from proof_r1_formal.rules.catalogue import RuleSystem
-from proof_r1_formal.serve.client import Client
+import msgspec
+import torch
+from accelerate.utils import gather_object
+from trl import GRPOConfig, GRPOTrainer
 
-Content: TypeAlias = str | Sequence[Mapping[str, object]] | None
-"""The content of a message: a text, parts, or nothing (calls of tools)."""
-Completion: TypeAlias = str | Sequence[Mapping[str, Content]]
-"""A completion in TRL: a text, or messages. Only those of the assistant are the model's own."""
+from proof_r1_formal.credit.assigner import BatchCredit, CreditAssigner
+from proof_r1_formal.credit.methods import Rollout
+from proof_r1_formal.data.native import from_json
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evaluation.measures import Measure
+from proof_r1_formal.evaluation.metrics import evaluate_metrics
+from proof_r1_formal.integrations.rewards import reward_function
+from proof_r1_formal.integrations.scoring import DATA_SOURCE
+from proof_r1_formal.proof.report import TraceReport
 
+__all__ = ["ProofConfig", "ProofTrainer", "reward_function"]
 
-class RewardFunction(Protocol):
-    """The reward function that TRL calls."""
-
-    __name__: str
-
-    def __call__(
-        self,
-        *,
-        completions: Sequence[Completion],
-        problem: Sequence[str | None] | None = None,
-        data_source: Sequence[str | None] | None = None,
-        **columns: object,
-    ) -> list[float | None]:
-        """One reward per completion; None for a row of another task."""
+STATE = "proof_r1.json"
+"""The file of a checkpoint with the averages of the rules."""
+SCORES = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.VERIFIED, Measure.RULE_VERIFIED)
+"""What ``evaluate`` reports, as ``eval_Avg``, ``eval_Pass`` …"""
 
 
-def reward_function(
-    reward: RewardName = "sound", *, rules: RuleSystem = "train", client: Client | None = None
-) -> RewardFunction:
-    """A reward function that reads the column ``problem``.
+@dataclass
+class ProofConfig(GRPOConfig):
+    """TRL's configuration, with the paper's settings as defaults.
 
-    Args:
-        reward, rules, client: see :class:`~proof_r1_formal.integrations.scoring.Scorer`.
+    Attributes:
+        method: a name in ``credit.methods.METHODS`` that learns from rollouts.
+        preset: of the credit, see ``credit.presets``.
+        rules: name of the rule catalogue.
+        kl_weight: λ_KL. TRL divides by the constant ``max_completion_length``, so its ``beta`` is set from this one.
+        verification_workers: processes that verify, for each process of the trainer.
+        verification_timeout: seconds of a completion, which earns nothing if it takes longer.
 
     Raises:
-        ValueError: no reward has this name.
-        CatalogueError: no rule catalogue has this name.
+        ValueError: a setting of TRL under which its loss is not that of the method; the message says why.
     """
-    scorer = Scorer(reward, rules=rules, client=client)
 
-    def rewards(
-        *,
-        completions: Sequence[Completion],
-        problem: Sequence[str | None] | None = None,
-        data_source: Sequence[str | None] | None = None,
-        **_: object,
-    ) -> list[float | None]:
-        nothing = [None] * len(completions)
-        problems, sources = problem or nothing, data_source or nothing
-        require_equal_lengths(problems=problems, completions=completions, sources=sources)
-        own = [
-            number
-            for number, (record, source) in enumerate(zip(problems, sources, strict=True))
-            if record and source in (None, DATA_SOURCE)
-        ]
-        found = scorer([problems[number] or "" for number in own], [_text(completions[number]) for number in own])
-        earned = dict(zip(own, [scored.reward for scored in found], strict=True))
-        return [earned.get(number) for number in range(len(completions))]
+    method: str = "proof_r1"
+    preset: str = "paper"
+    rules: str = "train"
+    kl_weight: float = 0.001
+    verification_workers: int = 1
+    verification_timeout: float = 60.0
 
-    rewards.__name__ = f"proof_r1_{reward}"  # the name in TRL's logs
-    return rewards
+    loss_type: str = "dr_grpo"
+    num_iterations: int = 2
+    epsilon: float = 0.2
+    epsilon_high: float | None = 0.28
+    delta: float | None = 3.0
+    beta: float | None = None
+    use_bias_correction_kl: bool = False
+    max_completion_length: int | None = 2048
+    reward_weights: list[float] | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        length = self.max_completion_length or 0
+        if self.beta is None:
+            self.beta = self.kl_weight * length
+        super().__post_init__()
+        for name, value, why in (
+            ("loss_type", "dr_grpo", "it alone divides by a constant, so that the credit of a token keeps its scale"),
+            ("beta", self.kl_weight * length, "it is kl_weight · max_completion_length; set kl_weight"),
+            ("use_bias_correction_kl", False, "the correction multiplies the KL by the ratio, another gradient"),
+            ("importance_sampling_level", "token", "credit belongs to tokens, and so does the ratio"),
+            ("steps_per_generation", self.gradient_accumulation_steps, "N_B is that of the whole generation batch"),
+            ("mask_truncated_completions", False, "what a truncated completion proved has its credit"),
+            ("top_entropy_quantile", 1.0, "every token with credit counts"),
+            ("off_policy_mask_threshold", None, "every token with credit counts"),
+            ("use_liger_kernel", False, "its loss takes one advantage for a completion"),
+        ):
+            if (found := getattr(self, name)) != value:
+                raise ValueError(f"{name} must be {value!r} and is {found!r}: {why}")
+        if stops := {"stop", "stop_strings"} & (self.generation_kwargs or {}).keys():
+            raise ValueError(
+                f"generation_kwargs has {min(stops)!r}: completions must end with the end of text, or padding would "
+                "count as tokens of theirs"
+            )
 
 
-def _text(completion: Completion) -> str:
-    """What the model wrote: neither replies of tools nor hints of an environment."""
-    if isinstance(completion, str):
-        return completion
-    return "".join([_content(message.get("content")) for message in completion if message.get("role") == "assistant"])
+class ProofTrainer(GRPOTrainer):
+    """Trains with credit per action.
+
+    Args:
+        model: a model, or its folder.
+        args: the configuration.
+        train_dataset, eval_dataset: data sets with the columns ``prompt`` and ``problem``.
+        options: of ``GRPOTrainer``: ``processing_class``, ``peft_config``, ``callbacks`` …
+
+    Raises:
+        ProofR1Error: the method, the preset or the catalogue is unknown, the tokenizer is not a fast one, or a row has
+            no problem.
+    """
+
+    def __init__(
+        self, model: Any, *, args: ProofConfig, train_dataset: Any, eval_dataset: Any = None, **options: Any
+    ) -> None:
+        if "reward_funcs" in options:
+            raise ProofR1Error("reward_funcs: the verifier's credit takes their place; log other rewards by a callback")
+        super().__init__(
+            model, self._verified, args=args, train_dataset=train_dataset, eval_dataset=eval_dataset, **options
+        )
+        self.assigner = CreditAssigner(
+            self.processing_class,
+            method=args.method,
+            preset=args.preset,  # type: ignore[arg-type]  # checked where it enters
+            rules=args.rules,  # type: ignore[arg-type]
+            workers=args.verification_workers,
+            timeout=args.verification_timeout,
+        )
+        self._problem = lru_cache(256)(from_json)
+        self._rollouts: list[Rollout] = []
+        self._noted: list[Mapping[str, float]] = []
+        self._evaluated: dict[str, Problem] = {}
+        self._reports: list[TraceReport] = []
+
+    # -- a batch ------------------------------------------------------------------------------------------------------
+
+    def _verified(
+        self, *, completion_ids: list[list[int]], problem: Sequence[str | None] | None = None, **columns: Any
+    ) -> list[float]:
+        """The reward function that TRL calls with the completions of this process; what it returns is only logged."""
+        nothing = [None] * len(completion_ids)
+        sources = columns.get("data_source") or nothing
+        problems = [self._problem(one) for one in problem or nothing if one]
+        if len(problems) < len(completion_ids) or any(name not in (None, DATA_SOURCE) for name in sources):
+            raise ProofR1Error("a row has no problem in its column `problem`; give rows of other tasks another trainer")
+        self._rollouts = self.assigner.verify(problems, completion_ids)
+        if not self.model.training:
+            self._evaluated |= {one.id: one for one in problems}
+        columns["log_extra"]("signals", [[s.signal for s in one.report.actions] for one in self._rollouts])
+        return [float(one.report.answer_correct is True) for one in self._rollouts]
+
+    _verified.__name__ = "right"  # the name in TRL's logs
+
+    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+        output: dict[str, Any] = super()._generate_and_score_completions(inputs)
+        mine, self._rollouts = self._rollouts, []
+        everyone: list[Rollout] = gather_object(mine)  # a group may span processes
+        if not self.model.training:
+            self._reports += [one.report for one in everyone]
+            return output
+        credit = self.assigner.assign(everyone, self.num_generations)
+        first = self.accelerator.process_index * len(mine)
+        output["advantages"] = self._advantages(credit, first, output["completion_ids"])
+        self._noted.append({**credit.metrics, "broken": credit.broken})
+        return output
+
+    def _advantages(self, credit: BatchCredit, first: int, ids: torch.Tensor) -> torch.Tensor:
+        """The advantages of this process's completions, shape (rows, tokens).
+
+        TRL divides the sum over tokens by B · L, for B completions of at most L tokens; the method divides it by N_B.
+        """
+        scale = len(credit.advantages) * self.max_completion_length / credit.divisor
+        advantages = torch.zeros(ids.shape, dtype=torch.float32, device=ids.device)
+        for row, earned in enumerate(credit.advantages[first : first + len(ids)]):
+            advantages[row, : len(earned)] = torch.tensor(earned, device=ids.device) * scale
+        return advantages
+
+    def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+        """TRL's log, with the means of the batches since the last entry: ``proof/signal``, ``proof/FVR`` …"""
+        noted, self._noted = self._noted, []
+        means = {f"proof/{name}": fmean([one[name] for one in noted]) for name in (noted[0] if noted else ())}
+        super().log(logs | means, start_time)
+
+    def train(self, *args: Any, **options: Any) -> Any:
+        """TRL's training; the processes that verify end with it."""
+        with self.assigner:
+            return super().train(*args, **options)
+
+    # -- evaluation ---------------------------------------------------------------------------------------------------
+
+    def evaluate(self, *args: Any, metric_key_prefix: str = "eval", **options: Any) -> dict[str, float]:
+        """TRL's evaluation, with Avg@K, Pass@K, FVR, RVR and verified answers of all completions together."""
+        self._evaluated, self._reports = {}, []
+        found: dict[str, float] = super().evaluate(*args, metric_key_prefix=metric_key_prefix, **options)
+        problems = {name: one for part in gather_object([self._evaluated]) for name, one in part.items()}
+        scores = evaluate_metrics(problems, _with_samples(self._reports)).overall.scores
+        own = {
+            f"{metric_key_prefix}_{measure.name.lower()}": score.value
+            for measure in SCORES
+            if (score := scores.get(measure)) is not None and score.value is not None
+        }
+        self.log(own)
+        return found | own
+
+    # -- checkpoints --------------------------------------------------------------------------------------------------
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        super()._save_checkpoint(model, trial)
+        if self.args.should_save:
+            folder = Path(self._get_output_dir(trial=trial)) / f"checkpoint-{self.state.global_step}"
+            (folder / STATE).write_text(json.dumps(self.assigner.state_dict()), encoding="utf-8")
+
+    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
+        super()._load_optimizer_and_scheduler(checkpoint)
+        if checkpoint is not None:
+            self.assigner.load_state_dict(_read_state(Path(checkpoint) / STATE))
 
 
-def _content(content: Content) -> str:
-    if content is None or isinstance(content, str):
-        return content or ""
-    return "".join([text for part in content if isinstance(text := part.get("text"), str)])
+def _read_state(path: Path) -> Mapping[str, float]:
+    try:
+        state: Mapping[str, float] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ProofR1Error(f"{path}: the averages of the rules cannot be read: {error}") from error
+    return state
+
+
+def _with_samples(reports: Sequence[TraceReport]) -> list[TraceReport]:
+    """The reports with the number of each among those of its problem."""
+    seen: dict[str, int] = {}
+    numbered = []
+    for report in reports:
+        seen[report.problem_id] = number = seen.get(report.problem_id, -1) + 1
+        numbered.append(msgspec.structs.replace(report, sample=number))
+    return numbered

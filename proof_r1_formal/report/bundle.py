@@ -17,11 +17,11 @@ import msgspec
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evaluation.metrics import evaluate_metrics
+from proof_r1_formal.evaluation.outcomes import reference_length
 from proof_r1_formal.kernel.answer import Entailed, Refuted
 from proof_r1_formal.kernel.serial import proof_to_data, structure_to_data, to_data
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Iff, Not
-from proof_r1_formal.metrics.evaluation import evaluate_metrics
-from proof_r1_formal.metrics.outcomes import reference_length
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.sorts import with_sorts

@@ -25,11 +25,11 @@ from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.evaluation.metrics import evaluate_metrics
+from proof_r1_formal.evaluation.metrics_tables import metrics_tables
+from proof_r1_formal.evaluation.tables import to_json
 from proof_r1_formal.kernel.answer import Entailed, Refuted
 from proof_r1_formal.kernel.syntax import Formula, Not
-from proof_r1_formal.metrics.evaluation import evaluate_metrics
-from proof_r1_formal.metrics.metrics_tables import metrics_tables
-from proof_r1_formal.metrics.tables import to_json
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES, Trace
 from proof_r1_formal.proof.batch import verified_by
 from proof_r1_formal.proof.certify import CheckedCertification, certify_many

@@ -26,12 +26,12 @@ from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evaluation.measures import Measure
+from proof_r1_formal.evaluation.outcomes import output_row
 from proof_r1_formal.kernel.answer import Entailed, Limits, Refuted, Unknown
 from proof_r1_formal.kernel.confirm import EvidenceLevel
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import BOTTOM, Iff, Not
-from proof_r1_formal.metrics.measures import Measure
-from proof_r1_formal.metrics.outcomes import output_row
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.rewards import sound_answer_reward
 from proof_r1_formal.proof.verify import Verifier

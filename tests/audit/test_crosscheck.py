@@ -19,12 +19,12 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.errors import DataError, ProofR1Error, SolverError
+from proof_r1_formal.evaluation.heatmap import heatmap
+from proof_r1_formal.evaluation.tables import Cell, Table
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Exists, ForAll, Xor
 from proof_r1_formal.kernel.transform import subformulas
-from proof_r1_formal.metrics.heatmap import heatmap
-from proof_r1_formal.metrics.tables import Cell, Table
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
 from tests.builders import action

@@ -17,7 +17,7 @@ from msgspec import structs
 from proof_r1_formal import TRAIN, Completion, Verifier, read_completions, read_problems
 from proof_r1_formal.credit.methods import (
     METHODS,
-    BatchCredit,
+    GroupCredits,
     PerAction,
     Rollout,
     TokenCredit,
@@ -54,7 +54,7 @@ def groups() -> tuple[tuple[Rollout, ...], ...]:
     return tuple([tuple(group) for group in made.values()])
 
 
-def credited(name: str, batch: Sequence[Sequence[Rollout]] | None = None) -> BatchCredit:
+def credited(name: str, batch: Sequence[Sequence[Rollout]] | None = None) -> GroupCredits:
     return credit_batch(METHODS[name], groups() if batch is None else batch, START, PAPER)
 
 

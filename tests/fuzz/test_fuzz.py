@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from bench.fuzz_targets import TARGETS
+from studies.bench.fuzz_targets import TARGETS
 
 FOLDER = Path(__file__).parent
 CORPUS = sorted(path for path in (FOLDER / "corpus").glob("*/*") if path.is_file())

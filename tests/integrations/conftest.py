@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,3 +46,40 @@ def tokenizer(known: list[Known]) -> Any:
     )
     made.chat_template = "{% for message in messages %}{{ message['content'] }}<turn>{% endfor %}"
     return made
+
+
+@pytest.fixture(scope="session")
+def taught(known: list[Known], tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small model that has learned one answer by heart, and of its tokenizer."""
+    torch = pytest.importorskip("torch")
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    torch.set_num_threads(1)  # for a model this small, more wait for each other
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=64,
+        intermediate_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        max_position_embeddings=2048,
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        bos_token_id=None,
+    )
+    model = LlamaForCausalLM(config)
+    head = tokenizer(question(known[0].problem))["input_ids"]
+    ids = torch.tensor([[*head, *tokenizer(known[0].right)["input_ids"], tokenizer.eos_token_id]])
+    labels = ids.clone()
+    labels[0, : len(head)] = -100
+    optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    for _ in range(80):
+        loss = model(input_ids=ids, labels=labels).loss
+        loss.backward()
+        optimiser.step()
+        optimiser.zero_grad()
+    assert loss.item() < 0.1
+    folder = tmp_path_factory.mktemp("taught") / "model"
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,9 +21,10 @@ SECTIONS = dict(re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", TEXT, re.DOTALL
 
 
 @pytest.fixture
-def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
+def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, tokenizer: Any) -> str:
     """What the code of a section prints, run where the examples are."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / "tokenizer.json").write_text(tokenizer.backend_tokenizer.to_str())
     monkeypatch.chdir(tmp_path)
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
@@ -31,7 +33,15 @@ def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fix
 
 
 def test_every_section_with_code_is_run() -> None:
-    assert list(SECTIONS) == ["Data sets", "TRL", "verl", "OpenRLHF", "verifiers"]
+    assert list(SECTIONS) == [
+        "Data sets",
+        "TRL",
+        "TRL with one reward",
+        "Your own trainer",
+        "verl",
+        "OpenRLHF",
+        "verifiers",
+    ]
     assert TEXT.count("```python") == len(SECTIONS)
 
 
@@ -42,7 +52,17 @@ def test_data_sets(printed: str) -> None:
 
 @pytest.mark.parametrize("printed", ["TRL"], indirect=True)
 def test_trl(printed: str) -> None:
+    assert printed == "dr_grpo 2.048 ['id', 'difficulty', 'answer', 'problem', 'prompt']"
+
+
+@pytest.mark.parametrize("printed", ["TRL with one reward"], indirect=True)
+def test_trl_with_one_reward(printed: str) -> None:
     assert printed == "[0.1]"
+
+
+@pytest.mark.parametrize("printed", ["Your own trainer"], indirect=True)
+def test_your_own_trainer(printed: str) -> None:
+    assert printed == "[2, 1] 1 0.0"
 
 
 @pytest.mark.parametrize("printed", ["verl"], indirect=True)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from proof_r1_formal.integrations.datasets import problems_dataset
-from proof_r1_formal.integrations.trl import reward_function
+from proof_r1_formal.integrations.rewards import reward_function
 
 pytest.importorskip("trl", reason="TRL is not installed: make test-integrations")
 pytestmark = pytest.mark.integration
@@ -104,7 +104,7 @@ def test_completions_are_texts_or_messages(known: list[Any]) -> None:
 
 
 def test_the_example_trains(tmp_path: Path) -> None:
-    program = Path(__file__).resolve().parents[2] / "examples" / "train_grpo.py"
+    program = Path(__file__).resolve().parents[2] / "examples" / "train_trl.py"
     done = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1].startswith("reward of the last logged step: 0.")
+    assert done.stdout.splitlines()[-1].startswith("mean signal of the actions of the last logged batch: 0.")

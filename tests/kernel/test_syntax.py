@@ -11,8 +11,6 @@ from threading import Barrier, Event, Thread
 import pytest
 from hypothesis import given
 
-from bench.cold import clear_caches
-from bench.traces import generated
 from proof_r1_formal.kernel import syntax
 from proof_r1_formal.kernel.syntax import (
     _FEW,
@@ -34,6 +32,8 @@ from proof_r1_formal.kernel.syntax import (
 from proof_r1_formal.kernel.transform import subformulas
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.testing import strategies
+from studies.bench.cold import clear_caches
+from studies.bench.traces import generated
 
 THREADS = 2
 ROUNDS = 200

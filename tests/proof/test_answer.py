@@ -16,14 +16,14 @@ import pytest
 
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, GOAL_UNCERTAIN, Premise, Problem, three_way_options
-from proof_r1_formal.metrics.evaluation import evaluate_metrics
-from proof_r1_formal.metrics.measures import Measure
+from proof_r1_formal.evaluation.measures import Measure
+from proof_r1_formal.evaluation.metrics import evaluate_metrics
+from proof_r1_formal.evaluation.verdicts import examine
 from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.rewards import answer_reward, sound_answer_reward
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import write_bundle
-from proof_r1_formal.study.verdicts import examine
 from proof_r1_formal.text.parse import parse_formula
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,8 +17,8 @@ import pytest
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine import get_solver
-from proof_r1_formal.metrics.measures import Measure, Row
-from proof_r1_formal.metrics.outcomes import output_row, reference_length, under_contract
+from proof_r1_formal.evaluation.measures import Measure, Row
+from proof_r1_formal.evaluation.outcomes import output_row, reference_length, under_contract
 from proof_r1_formal.proof.action import FIELDS as ACTION_FIELDS
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.verify import Verifier

@@ -12,8 +12,8 @@ from proof_r1_formal import Completion, read_completions, read_problems
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.integrations import openrlhf, verl
+from proof_r1_formal.integrations.rewards import Content, reward_function
 from proof_r1_formal.integrations.scoring import Scorer
-from proof_r1_formal.integrations.trl import Content, reward_function
 from proof_r1_formal.serve.openrlhf import completion_of
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

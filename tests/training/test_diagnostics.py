@@ -14,12 +14,7 @@ import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel, Qwen2Config
 
 from proof_r1_formal import ProofR1Error
-from tests.training.conftest import EXAMPLES
-from training.centring import Centring, centring
-from training.common.display import Display
-from training.common.logs import EvaluationRecord, Record, Score, Seconds, StepRecord, read_log
-from training.config import Config, read_config, write_config
-from training.diagnostics import (
+from studies.diagnostics import (
     Band,
     band,
     baseline_panels,
@@ -34,8 +29,12 @@ from training.diagnostics import (
     signal_panels,
     time_panels,
 )
-from training.experiments.engines import report
-from training.gradients import Block, CreditedRollout, blocks, findings, gradient_grid, joined, place
+from studies.gradients import Block, CreditedRollout, blocks, findings, gradient_grid, joined, place
+from tests.training.conftest import EXAMPLES
+from training.centring import Centring, centring
+from training.common.display import Display
+from training.common.logs import EvaluationRecord, Record, Score, Seconds, StepRecord, read_log
+from training.config import Config, read_config, write_config
 from training.local.forward import Example
 from training.local.trainer import train
 
@@ -322,20 +321,6 @@ def test_figures_are_files(tmp_path: Path, model: PreTrainedModel) -> None:
     for path in (*written, tmp_path / "centring.png", tmp_path / "gradients.png"):
         assert path.read_bytes().startswith(PNG)
     assert [path.stem for path in written] == ["scores", "signals", "baselines", "drift", "time"]
-
-
-def test_two_engines_are_shown_side_by_side(tmp_path: Path) -> None:
-    local: list[list[Record]] = [[step(1, rvr=0.2), step(2, rvr=0.5)], [step(1, rvr=0.4), step(2, rvr=0.6)]]
-    others: list[list[Record]] = [
-        [step(1, rvr=0.3, vllm_kl=-0.004), evaluation(1, 0.1, 0.2, 0.3), step(2, rvr=0.4)]
-    ] * 2
-    report({"local": local, "openrlhf": others}, (0, 1), tmp_path / "engines")
-    text = (tmp_path / "engines.md").read_text()
-    assert "means over seeds 0, 1;" in text
-    assert "further than 0.0040 from" in text
-    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    assert [row[5:7] for row in rows] == [["RVR, local", "RVR, openrlhf"], ["0.300", "0.300"], ["0.550", "0.400"]]
-    assert (tmp_path / "engines" / "engines.png").read_bytes().startswith(PNG)
 
 
 @pytest.mark.parametrize("lora", ["null", "{rank: 2, alpha: 4, targets: [q_proj, v_proj]}"])

@@ -1,8 +1,8 @@
 """Ways of earning more for the same proof, measured with the real verifier and the real credit.
 
-An attack stands in place of an honest rollout of the group of ``training.reward_search``. What it earns in all, over
-all its tokens, is compared with what the honest one earned there. The first table of ``docs/training.md`` holds these
-attacks: run this file to print it. ``training.reward_search`` finds more.
+An attack stands in place of an honest rollout of the group of ``testing.reward_search``. What it earns in all, over all
+its tokens, is compared with what the honest one earned there. The first table of ``docs/training.md`` holds these
+attacks: run this file to print it. ``testing.reward_search`` finds more.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
 from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.presets import PRESETS, standing
 from proof_r1_formal.credit.terms import CreditSettings, PresetName
-from training import reward_search
-from training.edits import Draft, edits
-from training.reward_search import (
+from proof_r1_formal.testing import reward_search
+from proof_r1_formal.testing.reward_edits import Draft, edits
+from proof_r1_formal.testing.reward_search import (
     ANSWER,
     CLEVER,
     EITHER,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.cluster import workers_of
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import FALSE, TRUE, Problem
 from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
@@ -20,6 +19,7 @@ from proof_r1_formal.proof.batch import verify_many
 from proof_r1_formal.proof.report import encode
 from proof_r1_formal.proof.trajectory import completion
 from proof_r1_formal.workers import ordered_map
+from studies.bench.cluster import workers_of
 from tests.workers import tasks
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ LISTENING = """
 import os
 from pathlib import Path
 
-from bench.cluster import descendants
+from studies.bench.cluster import descendants
 from proof_r1_formal.workers import ordered_map
 from tests.workers import tasks
 

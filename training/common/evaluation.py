@@ -7,9 +7,9 @@ from pathlib import Path
 from statistics import fmean
 
 from proof_r1_formal import Completion, Problem, evaluate_metrics
+from proof_r1_formal.credit.verification import Checked
 from proof_r1_formal.data.completions import write_completions
 from training.common.logs import EvaluationRecord, Score
-from training.common.verification import Checked
 
 RESAMPLES = 400
 """Number of bootstrap resamples of the problems, for the intervals of scores."""

@@ -154,7 +154,7 @@ class ImitationRecord(msgspec.Struct, frozen=True, kw_only=True, tag="imitation"
 
 
 class Score(msgspec.Struct, frozen=True):
-    """A score, see ``proof_r1_formal.metrics.measures.Estimate``.
+    """A score, see ``proof_r1_formal.evaluation.measures.Estimate``.
 
     Attributes:
         value: of the score.

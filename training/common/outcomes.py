@@ -14,13 +14,13 @@ from statistics import fmean
 import msgspec
 
 from proof_r1_formal import Problem, evaluate_metrics
-from proof_r1_formal.credit.methods import BatchCredit, Imitation, Method, PerAction, Rollout, WholeTrajectory, divisor
+from proof_r1_formal.credit.methods import GroupCredits, Imitation, Method, PerAction, Rollout, WholeTrajectory, divisor
 from proof_r1_formal.credit.terms import Baselines, is_eligible, is_leap, padding, useless
-from proof_r1_formal.metrics.measures import Measure
+from proof_r1_formal.credit.verification import Checked
+from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.outputs import check_folder, output
 from training.centring import Signal, centring
 from training.common.logs import Seconds, StepRecord
-from training.common.verification import Checked
 
 SIGNALS = (0.0, 0.1, 0.3, 1.0)
 """What a signal can be."""
@@ -82,7 +82,7 @@ class StepInfo:
 
 
 def step_record(
-    method: Method, groups: Sequence[Sequence[ScoredRollout]], credit: BatchCredit, update: Update, info: StepInfo
+    method: Method, groups: Sequence[Sequence[ScoredRollout]], credit: GroupCredits, update: Update, info: StepInfo
 ) -> StepRecord:
     """The record of a step.
 
@@ -177,7 +177,7 @@ class _Written(msgspec.Struct, frozen=True):
     failure: str | None
 
 
-def write_rollouts(folder: Path, step: int, groups: Sequence[Sequence[ScoredRollout]], credit: BatchCredit) -> None:
+def write_rollouts(folder: Path, step: int, groups: Sequence[Sequence[ScoredRollout]], credit: GroupCredits) -> None:
     """Keep the rollouts of a step.
 
     Args:

@@ -8,10 +8,10 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from proof_r1_formal import Completion
+from proof_r1_formal.credit.verification import Checked, Workers
 from training.common.evaluation import evaluation_record, write_answers
 from training.common.logs import EvaluationRecord
 from training.common.tasks import Task
-from training.common.verification import Checked, Workers
 from training.config import Config
 from training.local.chance import generator_of, seed_of
 from training.local.model import Policy

@@ -12,10 +12,10 @@ from concurrent.futures import Future
 import torch
 
 from proof_r1_formal.credit.terms import is_flawless
+from proof_r1_formal.credit.verification import Checked, Workers
 from training.common.logs import ImitationRecord
 from training.common.order import Order
 from training.common.tasks import Demonstration
-from training.common.verification import Checked, Workers
 from training.config import Config
 from training.local.chance import seed_of
 from training.local.clock import Stopwatch

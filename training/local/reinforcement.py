@@ -13,12 +13,12 @@ from proof_r1_formal import Catalogue, Problem, catalogue
 from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
 from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.terms import Baselines
+from proof_r1_formal.credit.verification import Checked, Workers
 from proof_r1_formal.decoding.grammar import GrammarError, completion_grammar
 from training.common.logs import StepRecord
 from training.common.order import Order, chunks
 from training.common.outcomes import ScoredRollout, StepInfo, failed, step_record, write_rollouts
 from training.common.tasks import Task
-from training.common.verification import Checked, Workers
 from training.config import Config
 from training.local.chance import generator_of, seed_of
 from training.local.clock import Stopwatch

@@ -17,6 +17,7 @@ from msgspec import structs
 
 from proof_r1_formal import Problem, Settings
 from proof_r1_formal.credit.methods import METHODS, Imitation
+from proof_r1_formal.credit.verification import Workers
 from proof_r1_formal.outputs import check_folder, write_output
 from training.common.display import Display
 from training.common.folders import write_folder
@@ -24,7 +25,6 @@ from training.common.logs import EvaluationRecord, ImitationRecord, Log, StepRec
 from training.common.order import Order, Position
 from training.common.start import check_same_run, starting_model
 from training.common.tasks import Task, demonstrations, log_left_out, make_tasks, read_files, training_problems
-from training.common.verification import Workers
 from training.config import Config, ConfigError, write_config
 from training.local import checkpoint
 from training.local.checkpoint import State

@@ -18,9 +18,9 @@ from transformers import AutoConfig
 
 from proof_r1_formal import Settings, TraceReport
 from proof_r1_formal.credit.pieces import TokenPieces
+from proof_r1_formal.credit.verification import Checked, Workers
 from proof_r1_formal.data.native import from_json
 from training.common.tokenizer import load_tokenizer
-from training.common.verification import Checked, Workers
 from training.config import Config
 from training.openrlhf.cpu import ENGINE
 from training.openrlhf.data import PromptLabel

@@ -18,6 +18,7 @@ from transformers import PreTrainedTokenizerFast
 
 from proof_r1_formal import Problem, Settings
 from proof_r1_formal.credit.terms import is_flawless
+from proof_r1_formal.credit.verification import Workers
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.outputs import write_output
 from training.common.display import Display
@@ -35,7 +36,6 @@ from training.common.tasks import (
     training_problems,
 )
 from training.common.tokenizer import load_tokenizer
-from training.common.verification import Workers
 from training.config import Config, ConfigError
 from training.merge import write_merged
 from training.openrlhf.flags import Place

@@ -19,7 +19,7 @@ from openrlhf.trainer.ppo_utils.experience_maker import RemoteExperienceMaker
 from torch import Tensor
 
 from proof_r1_formal import catalogue
-from proof_r1_formal.credit.methods import METHODS, BatchCredit, credit_batch, rollout_of
+from proof_r1_formal.credit.methods import METHODS, GroupCredits, credit_batch, rollout_of
 from proof_r1_formal.credit.pieces import TokenPieces
 from proof_r1_formal.credit.terms import Baselines
 from proof_r1_formal.data.native import from_json
@@ -72,7 +72,7 @@ class Made:
     """
 
     groups: tuple[tuple[ScoredRollout, ...], ...]
-    credit: BatchCredit
+    credit: GroupCredits
     kl: float
     surprise: float
     mismatch: float

@@ -29,11 +29,11 @@ from proof_r1_formal import (
 )
 from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
 from proof_r1_formal.credit.terms import Baselines, is_flawless
+from proof_r1_formal.credit.verification import Workers
 from proof_r1_formal.generate import summary
 from training.common.display import Display
 from training.common.logs import EvaluationRecord, ImitationRecord, Record, Seconds, StepRecord, read_log
 from training.common.tasks import Demonstration, Task
-from training.common.verification import Workers
 from training.config import Config, ConfigError, Lora, with_overrides, write_config
 from training.local import reinforcement
 from training.local.imitation import ImitationLearner

@@ -9,25 +9,58 @@ import runpy
 import sys
 from argparse import Namespace
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from proof_r1_formal import Problem, write_problems
+from proof_r1_formal.generate import GeneratorSettings, generate_problems
+from proof_r1_formal.generate.vocabulary import Person, Predicate, Vocabulary
+
 HERE = find_spec("openrlhf") is not None
 collect_ignore_glob = ["engine.py", "rank.py"] if HERE else ["*.py"]
 
-CONFIGS = Path(__file__).resolve().parents[3] / "training" / "experiments"
+CONFIGS = Path(__file__).resolve().parent
+NAMES = ("Ada", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal", "Ida", "Jo", "Kit", "Lea")
+WORDS = ("able", "bold", "brave", "calm", "clever", "cool", "fair", "fit", "glad", "keen", "kind")
+VOCABULARY = Vocabulary(
+    people=tuple([Person(name, "they") for name in NAMES]),
+    themes=(tuple([Predicate("be", word) for word in WORDS]),),
+    traits=(),
+)
+"""Short names and predicates of one word: short sequences."""
 
 
 @pytest.fixture(scope="session")
 def problems(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of problems that one step solves."""
-    from training.experiments.problems import write_one_step
-
+    settings = GeneratorSettings(
+        seed=77, steps=(1, 1), distractors=(0, 0), answers=("True", "False"), vocabulary=VOCABULARY
+    )
     path = tmp_path_factory.mktemp("problems") / "one-step.jsonl"
-    write_one_step(path)
+    write_problems(path, [in_order_of_use(one.problem) for one in islice(generate_problems(settings), 160)])
     return path
+
+
+def in_order_of_use(problem: Problem) -> Problem:
+    """The problem without its English, its premises in the order in which its proof uses them.
+
+    Where to look next is then a matter of where one was, which a small model learns soon.
+    """
+    used = list(dict.fromkeys([name for step in problem.proofs[0] for name in step.dependencies]))
+    ordered = sorted(problem.premises, key=lambda one: used.index(one.id) if one.id in used else len(used))
+    new = {premise.id: f"h{number}" for number, premise in enumerate(ordered, 1)}
+    proofs = tuple(
+        [
+            tuple([replace(step, dependencies=tuple([new.get(d, d) for d in step.dependencies])) for step in proof])
+            for proof in problem.proofs
+        ]
+    )
+    premises = tuple([replace(premise, id=new[premise.id], text="") for premise in ordered])
+    return replace(problem, premises=premises, question="", proofs=proofs)
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +77,7 @@ def warmed_up(tmp_path_factory: pytest.TempPathFactory, problems: Path) -> Path:
     output = tmp_path_factory.mktemp("warm-up") / "run"
     with Display(Console(quiet=True)) as display:
         finished = train(
-            read_config(CONFIGS / "engines-warm-up.yaml", [f"output={output}", f"data.train=[{problems}]"]), display
+            read_config(CONFIGS / "warm-up.yaml", [f"output={output}", f"data.train=[{problems}]"]), display
         )
     assert finished.model is not None
     return finished.model
@@ -60,7 +93,7 @@ def configured(problems: Path, warmed_up: Path) -> Callable[[Path], Path]:
         places = [f"data.{name}=[{problems}]" for name in ("train", "evaluation")]
         changes = [f"output={folder / 'run'}", f"model.path={warmed_up}", *places]
         file = folder / "config.yaml"
-        file.write_text(write_config(read_config(CONFIGS / "engines-run.yaml", changes)))
+        file.write_text(write_config(read_config(CONFIGS / "run.yaml", changes)))
         return file
 
     return written

@@ -23,11 +23,11 @@ from proof_r1_formal import Problem, Settings, catalogue, read_problems
 from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
 from proof_r1_formal.credit.pieces import TokenPieces
 from proof_r1_formal.credit.terms import Baselines
+from proof_r1_formal.credit.verification import nothing
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.generate import summary
 from proof_r1_formal.models.prompts import short_question
 from training.common.tokenizer import load_tokenizer
-from training.common.verification import nothing
 from training.config import Config, read_config
 from training.openrlhf.cpu import install
 from training.openrlhf.data import PromptLabel

@@ -22,11 +22,11 @@ from peft import PeftModel
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
-from bench.cluster import descendants
 from proof_r1_formal import Completion, Verifier, read_completions, read_problems
 from proof_r1_formal.credit.pieces import TokenPieces
 from proof_r1_formal.credit.terms import Baselines
 from proof_r1_formal.models.prompts import short_question
+from studies.bench.cluster import descendants
 from tests.patience import PATIENCE
 from training.common.logs import EvaluationRecord, StepRecord, read_log
 from training.common.tokenizer import load_tokenizer

@@ -1,0 +1,263 @@
+"""Credit for a trainer: problems and token ids to an advantage per token. An adapter needs this object only.
+
+In: for each completion of a batch its problem and the ids of its tokens. Out: a :class:`BatchCredit`. Between the two,
+the bytes of the tokens are verified as one text, never a decoded one, so each advantage stands at the tokens that
+earned it. The state between batches is the moving average of the signals of each rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain
+from types import MappingProxyType, TracebackType
+from typing import Protocol, Self, TypeAlias
+
+from proof_r1_formal.credit.methods import (
+    METHODS,
+    Imitation,
+    Rollout,
+    WholeTrajectory,
+    credit_batch,
+    divisor,
+    rollout_of,
+)
+from proof_r1_formal.credit.pieces import TokenPieces
+from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible, useless
+from proof_r1_formal.credit.verification import Workers
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import ProofR1Error, require_equal_lengths
+from proof_r1_formal.evaluation.measures import Measure, Row
+from proof_r1_formal.evaluation.outcomes import output_row
+from proof_r1_formal.proof.batch import Settings
+from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
+
+
+class _Backend(Protocol):
+    def to_str(self) -> str: ...
+
+
+class FastTokenizer(Protocol):
+    """A tokenizer of ``transformers`` that is made of one of ``tokenizers``."""
+
+    @property
+    def backend_tokenizer(self) -> _Backend: ...
+
+
+Tokenizer: TypeAlias = FastTokenizer | str | bytes
+"""A fast tokenizer, or the text of its ``tokenizer.json``."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCredit:
+    """The credit of a batch of B completions.
+
+    Attributes:
+        advantages: B tuples, each with an advantage for every token of its completion.
+        divisor: N_B. The policy loss of the batch is the sum of the surrogate over all tokens, divided by it.
+        rewards: B numbers that sum up what each completion is worth under the method, for a trainer's log; nothing
+            learns from them.
+        reports: B reports.
+        broken: how many completions could not be verified. They earn nothing and do not count in their groups.
+        metrics: means over the batch for a trainer's log, by name.
+    """
+
+    advantages: tuple[tuple[float, ...], ...]
+    divisor: int
+    rewards: tuple[float, ...]
+    reports: tuple[TraceReport, ...]
+    broken: int
+    metrics: Mapping[str, float]
+
+
+class CreditAssigner:
+    """Verifies completions and credits their tokens. Use it in a ``with`` statement, or call :meth:`close`.
+
+    Args:
+        tokenizer: of the model.
+        method: a name in ``credit.methods.METHODS``; one that learns from rollouts.
+        preset: of the formulas, see ``credit.presets``; or ``settings`` for all constants.
+        rules: name of the rule catalogue.
+        settings: the constants of the formulas; the paper's if None.
+        workers: processes that verify; with 0 this process verifies, without a time limit.
+        timeout: seconds of one completion in a worker; a completion that takes longer counts as broken.
+
+    Raises:
+        ProofR1Error: an unknown method or one without rollouts, an unknown preset or catalogue, or a tokenizer whose
+            tokens have no bytes.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        *,
+        method: str = "proof_r1",
+        preset: PresetName | None = None,
+        rules: RuleSystem = "train",
+        settings: CreditSettings | None = None,
+        workers: int = 1,
+        timeout: float = 60.0,
+    ) -> None:
+        named = METHODS.get(method)
+        if named is None or isinstance(named, Imitation):
+            names = ", ".join(name for name, one in METHODS.items() if not isinstance(one, Imitation))
+            raise ProofR1Error(f"no method that learns from rollouts is named {method!r}; there are {names}")
+        if preset is not None and settings is not None:
+            raise ProofR1Error("give a preset or settings, not both: settings name their preset")
+        self._method = named
+        self._settings = settings or CreditSettings(preset=preset or "paper")
+        self._pieces = TokenPieces(_json_of(tokenizer))
+        self._baselines = Baselines.start(catalogue(rules), self._settings)
+        self._verification = Settings(rules=rules, evaluation=False)
+        self._opening = Workers(self._verification, count=workers, timeout=timeout) if workers else None
+        self._open = ExitStack()
+        self._workers: Workers | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the worker processes. The next batch starts them again."""
+        self._open.close()
+        self._workers = None
+
+    # -- a batch ------------------------------------------------------------------------------------------------------
+
+    def credit(
+        self, problems: Sequence[Problem], completion_ids: Sequence[Sequence[int]], group_size: int
+    ) -> BatchCredit:
+        """The credit of a batch, after which the averages of the rules are those for the next batch.
+
+        Args:
+            problems: B problems, one for each completion.
+            completion_ids: B completions: the ids of the tokens that were sampled, end of text included, without
+                padding.
+            group_size: K; each K consecutive completions answer the same problem.
+
+        Raises:
+            ValueError: the lengths differ, or a group has two problems.
+            TokenizerError: the tokenizer has no token of an id.
+        """
+        return self.assign(self.verify(problems, completion_ids), group_size)
+
+    def verify(self, problems: Sequence[Problem], completion_ids: Sequence[Sequence[int]]) -> list[Rollout]:
+        """The first half of :meth:`credit`: for a trainer in several processes, each with a part of the batch.
+
+        Rollouts are plain data that can be sent to the other processes. A completion that makes its worker fail, die or
+        hang is a rollout without a report that counts; it does not stop the others.
+        """
+        require_equal_lengths(problems=problems, completion_ids=completion_ids)
+        texts = [self._pieces.read(ids) for ids in completion_ids]
+        if self._opening is None:
+            verifier = self._verification.verifier()
+            reports = [(verifier.verify(one, text.text), True) for one, text in zip(problems, texts, strict=True)]
+        else:
+            if self._workers is None:
+                self._workers = self._open.enter_context(self._opening)
+            asked = [self._workers.verify(one, text.text) for one, text in zip(problems, texts, strict=True)]
+            checked = [one.result() for one in asked]
+            reports = [(one.report, one.failure is None) for one in checked]
+        return [
+            rollout_of(report, text, self._settings, verified=verified)
+            for (report, verified), text in zip(reports, texts, strict=True)
+        ]
+
+    def assign(self, rollouts: Sequence[Rollout], group_size: int) -> BatchCredit:
+        """The second half of :meth:`credit`: the credit of verified rollouts.
+
+        Processes that call it with the same rollouts in the same order have the same averages after it.
+
+        Args:
+            rollouts: of the whole batch, group by group.
+            group_size: K.
+
+        Raises:
+            ValueError: the rollouts do not make groups of K, or a group has two problems.
+        """
+        if group_size < 1 or len(rollouts) % group_size:
+            raise ValueError(f"{len(rollouts)} completions do not make groups of {group_size}")
+        groups = [rollouts[start : start + group_size] for start in range(0, len(rollouts), group_size)]
+        for number, group in enumerate(groups):
+            if len(asked := {one.report.problem_id for one in group}) > 1:
+                raise ValueError(f"group {number} has completions of several problems: {', '.join(sorted(asked))}")
+        earned = credit_batch(self._method, groups, self._baselines, self._settings)
+        self._baselines = earned.baselines
+        credits_ = list(chain.from_iterable(earned.groups))
+        reports = tuple([one.report for one in rollouts])
+        silent = sum([not any(chain.from_iterable([one.advantages for one in group])) for group in earned.groups])
+        return BatchCredit(
+            advantages=tuple([one.advantages for one in credits_]),
+            divisor=divisor(credits_),
+            rewards=tuple(map(self._reward, reports)),
+            reports=reports,
+            broken=sum([not one.verified for one in rollouts]),
+            metrics=batch_metrics(reports) | {"silent_groups": silent / max(1, len(groups))},
+        )
+
+    def _reward(self, report: TraceReport) -> float:
+        if isinstance(self._method, WholeTrajectory):
+            return self._method.reward(report)
+        return float(report.answer_correct is True and is_eligible(report))
+
+    # -- state --------------------------------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, float]:
+        """The moving average of each rule's signals, to be stored in a checkpoint as JSON."""
+        return dict(self._baselines.averages)
+
+    def load_state_dict(self, state: Mapping[str, float]) -> None:
+        """Resume from a checkpoint.
+
+        Raises:
+            ProofR1Error: the averages are those of another rule catalogue.
+        """
+        if differing := self._baselines.averages.keys() ^ state.keys():
+            raise ProofR1Error(f"the checkpoint was made with other rules; the first that differs is {min(differing)}")
+        self._baselines = Baselines(MappingProxyType({rule: float(value) for rule, value in state.items()}))
+
+
+def _json_of(tokenizer: Tokenizer) -> str | bytes:
+    if isinstance(tokenizer, str | bytes):
+        return tokenizer
+    if not hasattr(tokenizer, "backend_tokenizer"):
+        name = type(tokenizer).__name__
+        raise ProofR1Error(f"a {name} does not say which bytes its tokens are; load the fast tokenizer of the model")
+    return tokenizer.backend_tokenizer.to_str()
+
+
+def batch_metrics(reports: Sequence[TraceReport]) -> dict[str, float]:
+    """Means over a batch for a log: scores of ``evaluation.measures``, and what else to watch in a run.
+
+    Returns:
+        ``signal`` (mean over actions), ``FVR``, ``RVR``, ``right``, ``verified`` (right and verified),
+        ``rule_verified`` (right and rule-verified), ``parsed``, ``eligible``, ``actions`` and ``useless`` (both per
+        completion).
+    """
+    count = max(1, len(reports))
+    steps = [step for report in reports for step in report.actions]
+    rows = [output_row(report, None, None) for report in reports]
+    return {
+        "signal": sum([step.signal for step in steps]) / max(1, len(steps)),
+        "FVR": _quotient(rows, Measure.FVR),
+        "RVR": _quotient(rows, Measure.RVR),
+        "right": sum([report.answer_correct is True for report in reports]) / count,
+        "verified": sum([report.answer_correct is True and report.verified for report in reports]) / count,
+        "rule_verified": sum([report.answer_correct is True and report.rule_verified for report in reports]) / count,
+        "parsed": sum([report.parsed for report in reports]) / count,
+        "eligible": sum(map(is_eligible, reports)) / count,
+        "actions": len(steps) / count,
+        "useless": sum(map(useless, reports)) / count,
+    }
+
+
+def _quotient(rows: Sequence[Row], measure: Measure) -> float:
+    """A score over a batch is a quotient of two sums over its parsed outputs; see ``evaluation.metrics``."""
+    parts = [row[measure] for row in rows if measure in row]
+    return sum([above for above, _ in parts]) / max(1, sum([below for _, below in parts]))

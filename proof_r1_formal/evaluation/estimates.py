@@ -1,0 +1,123 @@
+"""From rows of parts to scores: quotients of sums, their spread, and bootstrap intervals.
+
+In: the row of every output, by problem and sample. Out: an :class:`Estimate` for every measure. Of the resamples
+those count in which a score is defined; there is no interval of fewer than ``LEAST_RESAMPLES``. Where there are
+outputs, the rates of steps are always defined: of no steps they are 0.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence, Set
+from statistics import stdev
+
+from proof_r1_formal.evaluation.measures import (
+    CONFIDENCE,
+    LEAST_RESAMPLES,
+    RATES,
+    Estimate,
+    Measure,
+    Part,
+    Rate,
+    Row,
+    Sample,
+)
+
+
+def estimates(
+    rows: Mapping[Sample, Row],
+    *,
+    measures: Collection[Measure] = tuple(Measure),
+    resamples: int = 0,
+    rng: random.Random | None = None,
+) -> dict[Measure, Estimate]:
+    """The scores of a group of outputs.
+
+    Args:
+        rows: in any order, which does not show in the result.
+        measures: which scores.
+        resamples: number of bootstrap resamples of the problems; 0 for no intervals.
+        rng: for the bootstrap.
+    """
+    by_problem: defaultdict[str, list[Row]] = defaultdict(list)
+    by_sample: defaultdict[int, list[Row]] = defaultdict(list)
+    for problem_id, sample in sorted(rows):  # sorted: the order of the reports must not show in sums of floats
+        row = rows[problem_id, sample]
+        by_problem[problem_id].append(row)
+        by_sample[sample].append(row)
+    problem_rows = [_problem_row(of) for of in by_problem.values()]
+    sample_rows = [_total(of) for of in by_sample.values()]
+    total = _total(problem_rows)
+    rates = RATES if total[Measure.PARSED][1] else frozenset[Measure]()
+    intervals = _intervals(problem_rows, measures, rates, resamples, rng or random.Random(0))
+    return {
+        measure: (Rate if measure in rates else Estimate)(
+            value=_quotient(part),
+            numerator=part[0],
+            denominator=part[1],
+            spread=_spread(measure, part, sample_rows, rates),
+            interval=intervals.get(measure),
+        )
+        for measure, part in total.items()
+        if measure in measures
+    }
+
+
+def _problem_row(rows: Sequence[Row]) -> Row:
+    total = _total(rows)
+    right, judged = total[Measure.AVG]
+    return total | {Measure.PASS: (right > 0, judged > 0)}
+
+
+def _total(rows: Sequence[Row]) -> Row:
+    """The sums over all rows, for every score."""
+    parts = {measure: [row[measure] for row in rows if measure in row] for measure in Measure}
+    return {
+        measure: (sum(numerator for numerator, _ in of), sum(denominator for _, denominator in of))
+        for measure, of in parts.items()
+    }
+
+
+def _quotient(part: Part) -> float:
+    numerator, denominator = part
+    return numerator / denominator if denominator else 0.0
+
+
+def _spread(measure: Measure, part: Part, sample_rows: Sequence[Row], rates: Set[Measure]) -> float | None:
+    if measure is Measure.PASS:
+        share, (_, problems) = _quotient(part), part
+        return math.sqrt(share * (1 - share) / problems) if problems else None
+    values = [_quotient(row[measure]) for row in sample_rows if row[measure][1] or measure in rates]
+    return stdev(values) if len(values) > 1 else None
+
+
+def _intervals(
+    problem_rows: Sequence[Row],
+    measures: Collection[Measure],
+    rates: Set[Measure],
+    resamples: int,
+    rng: random.Random,
+) -> dict[Measure, tuple[float, float]]:
+    """Percentile bootstrap: problems are drawn with replacement, all samples of a problem together."""
+    count = len(problem_rows)
+    if not count:
+        return {}
+    columns = {
+        measure: ([row[measure][0] for row in problem_rows], [row[measure][1] for row in problem_rows])
+        for measure in measures
+    }
+    values: dict[Measure, list[float]] = {measure: [] for measure in measures}
+    for _ in range(resamples):
+        drawn = rng.choices(range(count), k=count)
+        for measure, (numerators, denominators) in columns.items():
+            part = (sum(map(numerators.__getitem__, drawn)), sum(map(denominators.__getitem__, drawn)))
+            if part[1] or measure in rates:
+                values[measure].append(_quotient(part))
+    return {measure: _interval(sorted(of)) for measure, of in values.items() if len(of) >= LEAST_RESAMPLES}
+
+
+def _interval(ordered: Sequence[float]) -> tuple[float, float]:
+    tail = math.floor(len(ordered) * (1 - CONFIDENCE) / 2)  # values cut off at each end
+    return ordered[tail], ordered[-1 - tail]

@@ -1,0 +1,232 @@
+"""Pictures of assessments: accuracy against RVR, what stands behind answers and steps, lengths, and confused rules.
+
+In: assessments by system and data set. Out: the numbers that are shown, and files. Drawing needs matplotlib, the extra
+``plots``, and only draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proof_r1_formal.audit.backends import slug
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evaluation.definition import Key
+from proof_r1_formal.evaluation.diagnosis import Diagnosis
+from proof_r1_formal.evaluation.measures import Estimate, Group, Measure, StepOutcome
+from proof_r1_formal.evaluation.study_tables import NO_RULE, Results, by_system, confusion_axes
+from proof_r1_formal.outputs import check_folder, output
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("png", "pdf")
+"""Every picture is written for the screen and for a paper."""
+_MARKERS = "osD^vP*X<>"
+
+
+# -- what is shown ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A system on a data set, in percent; the spreads are those of the tables."""
+
+    key: Key
+    rvr: float
+    accuracy: float
+    rvr_spread: float
+    accuracy_spread: float
+
+
+def points(results: Results) -> tuple[Point, ...]:
+    """Accuracy (Avg@K) against RVR, where there are both."""
+
+    def point(key: Key, rvr: Estimate, accuracy: Estimate) -> Point:
+        return Point(
+            key, 100 * rvr.value, 100 * accuracy.value, 100 * (rvr.spread or 0.0), 100 * (accuracy.spread or 0.0)
+        )
+
+    scores = {key: one.metrics.overall.scores for key, one in results.items()}
+    both = {key: (of[Measure.RVR], of[Measure.AVG]) for key, of in scores.items()}
+    return tuple([point(key, *of) for key, of in both.items() if all(score.is_defined for score in of)])
+
+
+def answer_shares(group: Group) -> dict[str, float]:
+    """Of the outputs with a reference answer, in percent: right ones by what supports them, and wrong ones."""
+    scores = group.scores
+    total = scores[Measure.AVG].denominator
+    right, verified, by_rules = (
+        scores[measure].numerator for measure in (Measure.AVG, Measure.VERIFIED, Measure.RULE_VERIFIED)
+    )
+    counts = {
+        "right, every step an instance of its rule": by_rules,
+        "right, every step entailed": verified - by_rules,
+        "right, not verified": right - verified,
+        "wrong or none": total - right,
+    }
+    return _percent(counts, total)
+
+
+def step_shares(group: Group) -> dict[str, float]:
+    """Of all steps, in percent, by what became of them; outputs that are not parsed count as one."""
+    verified, by_rules = group.steps[StepOutcome.VERIFIED], group.scores[Measure.RVR].numerator
+    counts = {
+        "entailed, an instance of its rule": by_rules,
+        "entailed only": verified - by_rules,
+        "not entailed": group.steps[StepOutcome.NOT_ENTAILED],
+        "depends on an unverified step": group.steps[StepOutcome.UNTRUSTED_DEPENDENCY],
+    }
+    total = sum(group.steps.values())
+    counts["other"] = total - sum(counts.values())
+    return _percent(counts, total)
+
+
+def _percent(counts: Mapping[str, float], total: float) -> dict[str, float]:
+    return {name: 100 * count / total if total else 0.0 for name, count in counts.items()}
+
+
+def length_ratios(results: Results) -> dict[Key, float]:
+    """Generated steps to those of the reference proof, where there are any."""
+    found = {key: one.metrics.overall.scores[Measure.LENGTH_RATIO] for key, one in results.items()}
+    return {key: estimate.value for key, estimate in found.items() if estimate.denominator}
+
+
+# -- drawing ----------------------------------------------------------------------------------------------------------
+
+
+def draw(results: Results, folder: Path) -> tuple[Path, ...]:
+    """Draw everything; returns the files.
+
+    Args:
+        results: assessments by system and data set.
+        folder: where to; made if it is not there.
+
+    Raises:
+        ProofR1Error: matplotlib is not installed.
+        DataError: the folder cannot be written to.
+    """
+    require_matplotlib()
+    groups = {key: one.metrics.overall for key, one in results.items()}
+    figures = {"shares": _shares(groups), "length-ratios": _ratios(length_ratios(results))}
+    if shown := points(results):
+        figures["accuracy-rvr"] = _accuracy_against_rvr(shown)
+    for number, (system, diagnosis) in enumerate(by_system(results).items(), 1):
+        if diagnosis.confusion:
+            figures[f"confusion-{number}-{slug(system)}"] = _confusion(system, diagnosis)
+    paths = []
+    check_folder(folder)
+    for name, figure in figures.items():
+        for suffix in FORMATS:
+            paths.append(folder / f"{name}.{suffix}")
+            with output(paths[-1]) as file:
+                figure.savefig(file, format=suffix)
+    return tuple(paths)
+
+
+def require_matplotlib() -> None:
+    """Say what is missing where nothing can be drawn.
+
+    Raises:
+        ProofR1Error: matplotlib is not installed.
+    """
+    if find_spec("matplotlib") is None:
+        raise ProofR1Error("pictures need matplotlib: pip install 'proof-r1-formal[plots]'")
+
+
+def _figure(width: float, height: float) -> Figure:
+    from matplotlib.figure import Figure  # no pyplot: nothing global, no screen
+
+    return Figure(figsize=(width, height), dpi=120, layout="constrained")
+
+
+def _accuracy_against_rvr(shown: Sequence[Point]) -> Figure:
+    """A panel for each data set; colours are methods, markers backbones."""
+    datasets, backbones, methods = (list(dict.fromkeys(values)) for values in zip(*[p.key for p in shown], strict=True))
+    figure = _figure(4.8 * len(datasets), 4.2)
+    for axes, dataset in zip(figure.subplots(1, len(datasets), squeeze=False)[0], datasets, strict=True):
+        for point in shown:
+            if point.key.dataset == dataset:
+                axes.errorbar(
+                    point.rvr,
+                    point.accuracy,
+                    xerr=point.rvr_spread,
+                    yerr=point.accuracy_spread,
+                    marker=_MARKERS[backbones.index(point.key.backbone) % len(_MARKERS)],
+                    color=f"C{methods.index(point.key.method)}",
+                    linestyle="none",
+                    label=_plain(point.key.system),
+                )
+        axes.set(title=_plain(dataset), xlabel="RVR (%)", ylabel="accuracy, Avg@K (%)", xlim=(-3, 103), ylim=(-3, 103))
+        axes.legend(fontsize="x-small")
+    return figure
+
+
+def _shares(groups: Mapping[Key, Group]) -> Figure:
+    figure = _figure(13.0, 1.6 + 0.35 * len(groups))
+    answers, steps = figure.subplots(1, 2, sharey=True)
+    _stack(answers, "answers", {key: answer_shares(group) for key, group in groups.items()})
+    _stack(steps, "steps", {key: step_shares(group) for key, group in groups.items()})
+    answers.invert_yaxis()  # that of both: they share it
+    return figure
+
+
+def _stack(axes: Axes, title: str, shares: Mapping[Key, Mapping[str, float]]) -> None:
+    """Bars for each system, their parts beside each other up to 100 %."""
+    places = range(len(shares))
+    left = [0.0 for _ in places]
+    for name in next(iter(shares.values())):
+        lengths = [of[name] for of in shares.values()]
+        axes.barh(places, lengths, left=left, label=name)
+        left = [start + length for start, length in zip(left, lengths, strict=True)]
+    axes.set_yticks(places, [_label(key) for key in shares], fontsize="small")
+    axes.set(xlabel=f"share of {title} (%)", xlim=(0, 100))
+    axes.legend(fontsize="x-small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+
+
+def _ratios(ratios: Mapping[Key, float]) -> Figure:
+    figure = _figure(6.5, 1.2 + 0.3 * len(ratios))
+    axes = figure.subplots()
+    places = range(len(ratios))
+    axes.barh(places, list(ratios.values()))
+    axes.axvline(1.0, color="black", linewidth=0.8)
+    axes.set_yticks(places, [_label(key) for key in ratios], fontsize="small")
+    axes.invert_yaxis()
+    axes.set(xlabel="generated steps / steps of the reference proof")
+    return figure
+
+
+def _label(key: Key) -> str:
+    return _plain(f"{key.dataset}: {key.system}")
+
+
+def _plain(text: str) -> str:
+    """The text for matplotlib, in which dollar signs would enclose formulas."""
+    return text.replace("$", r"\$")
+
+
+def _confusion(system: str, diagnosis: Diagnosis) -> Figure:
+    """A heat map, rows declared rules, columns actual ones."""
+    declared, actual = confusion_axes(diagnosis)
+    figure = _figure(4.5 + 0.45 * len(actual), 3.6 + 0.35 * len(declared))
+    axes = figure.subplots()
+    counts = [[diagnosis.confusion[row, column] for column in actual] for row in declared]
+    most = max(map(max, counts))
+    axes.imshow(counts, cmap="Blues", vmin=0, vmax=most)
+    for row, line in enumerate(counts):
+        for column, count in enumerate(line):
+            if count:
+                colour = "white" if count > 0.6 * most else "black"
+                axes.text(column, row, f"{count}", ha="center", va="center", fontsize="x-small", color=colour)
+    axes.set_xticks(range(len(actual)), [_words(name or NO_RULE) for name in actual], rotation=90, fontsize="x-small")
+    axes.set_yticks(range(len(declared)), [_words(name) for name in declared], fontsize="x-small")
+    axes.set(title=f"{_plain(system)}: entailed under a wrong rule", xlabel="actual rule", ylabel="declared rule")
+    return figure
+
+
+def _words(rule: str) -> str:
+    return rule.replace("_", " ").lower()

@@ -1,0 +1,162 @@
+"""One output: what became of its steps, and what it adds to the scores.
+
+In: a problem and a report on an output for it. Out: a :class:`StepOutcome` per step, and the output's row of parts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from proof_r1_formal.data.problem import Problem, ReferenceStep
+from proof_r1_formal.evaluation.measures import INVALID_RULE, Contract, Eligibility, Measure, Row, StepOutcome
+from proof_r1_formal.proof.action import Trace, summary_span
+from proof_r1_formal.proof.report import Code, StepReport, TraceReport
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
+
+_CASCADE = frozenset({Code.UNTRUSTED_DEPENDENCY})
+_RULE_CASCADE = _CASCADE | {Code.RULE_UNTRUSTED_DEPENDENCY}
+
+
+_FENCE = "```"
+_DISCARDING = frozenset({Code.NOT_AN_OBJECT, Code.MISSING_FIELD, Code.NOT_A_LIST, Code.TOO_MANY_DEPENDENCIES})
+
+
+def under_contract(report: TraceReport, contract: Contract) -> TraceReport:
+    """The report as scores read it: one that the contract discards counts as not parsed, and has no answer."""
+    codes = {finding.code for step in report.actions for finding in step.findings}
+    if contract == "per-action" or not (report.parsed and codes & _DISCARDING):
+        return report
+    return structs.replace(
+        report,
+        parsed=False,
+        answer=None,
+        answer_correct=None if report.answer_correct is None else False,
+        verified=False,
+        rule_verified=False,
+    )
+
+
+def isolate_array(text: str) -> str:
+    """The completion as the strict contract reads it: with blanks in the summary around its array.
+
+    The array reaches from the first ``[`` to the last ``]`` in the first Markdown fence of the summary, or in the whole
+    summary if it has no fence. Spans in the result are spans in the text. Without an array the text stays as it is.
+    """
+    span = summary_span(text)
+    if isinstance(span, Trace):
+        return text
+    start, end = span
+    opening = text.find(_FENCE, start, end)
+    closing = text.find(_FENCE, opening + len(_FENCE), end) if opening >= 0 else -1
+    inside = (opening + len(_FENCE), closing) if closing >= 0 else span
+    first, last = text.find("[", *inside), text.rfind("]", *inside) + 1
+    if first < 0 or last <= first:
+        return text
+    return f"{text[:start]}{' ' * (first - start)}{text[first:last]}{' ' * (end - last)}{text[end:]}"
+
+
+def step_outcome(step: StepReport) -> StepOutcome:
+    """What became of a step of a parsed output; of several reasons, the most specific one."""
+    if step.schema and step.semantic:
+        return StepOutcome.VERIFIED
+    codes = {finding.code for finding in step.findings}
+    if not step.schema:
+        if codes & {Code.UNPARSABLE_CONCLUSION, Code.SYMBOL_CLASH}:
+            return StepOutcome.UNPARSABLE_FORMULA
+        return StepOutcome.DUPLICATE_ID if Code.DUPLICATE_ID in codes else StepOutcome.MALFORMED_STEP
+    if Code.MISSING_DEPENDENCY in codes:
+        return StepOutcome.MISSING_DEPENDENCY
+    if Code.UNTRUSTED_DEPENDENCY in codes:
+        return StepOutcome.UNTRUSTED_DEPENDENCY
+    return StepOutcome.UNDECIDED if Code.UNDECIDED in codes else StepOutcome.NOT_ENTAILED
+
+
+def is_rule_verified(step: StepReport) -> bool:
+    """Whether the step is entailed, and an instance of its rule."""
+    return step.schema and step.semantic and step.rule
+
+
+def _is_eligible(step: StepReport, cascade: frozenset[Code], eligibility: Eligibility) -> bool:
+    """Whether a denominator counts the step: it has none of the findings of a cascade, or a fault of its own."""
+    codes = {finding.code for finding in step.findings}
+    if Code.MISSING_DEPENDENCY in codes:
+        return eligibility == "own-fault"
+    return not codes & cascade
+
+
+def _is_compound(step: StepReport) -> bool:
+    return any(finding.code is Code.COMPOUND_STEP for finding in step.findings)
+
+
+def output_row(
+    report: TraceReport, reference: int | None, length: int | None, *, eligibility: Eligibility = "own-fault"
+) -> Row:
+    """The parts of an output; a score that it does not take part in is absent.
+
+    Args:
+        report: on the output.
+        reference: length of the reference proof, see :func:`reference_length`; None without one.
+        length: of the response, if it is known.
+        eligibility: which failed steps FVR and RVR leave out.
+    """
+    row: Row = {Measure.PARSED: (report.parsed, 1)}
+    if report.parsed:
+        row |= step_parts(report.actions, eligibility=eligibility)
+    if report.answer_correct is not None:
+        row |= _answer_parts(report)
+    if reference is not None:
+        row |= _length_parts(report, reference)
+    if length is not None:
+        row[Measure.RESPONSE_LENGTH] = (length, 1)
+    return row
+
+
+def step_parts(steps: Sequence[StepReport], *, eligibility: Eligibility = "own-fault") -> Row:
+    """What steps of a parsed output add to the scores of steps."""
+    entailed = sum(step.schema and step.semantic for step in steps)
+    instances = sum(map(is_rule_verified, steps))
+    return {
+        Measure.FVR: (entailed, sum(_is_eligible(step, _CASCADE, eligibility) for step in steps)),
+        Measure.STRICT_FVR: (entailed, len(steps)),
+        Measure.RVR: (instances, sum(_is_eligible(step, _RULE_CASCADE, eligibility) for step in steps)),
+        Measure.STRICT_RVR: (instances, len(steps)),
+        Measure.COMPOUND: (sum(is_rule_verified(step) and _is_compound(step) for step in steps), instances),
+    }
+
+
+def _answer_parts(report: TraceReport) -> Row:
+    right = bool(report.answer_correct)
+    return {
+        Measure.AVG: (right, 1),
+        Measure.VERIFIED: (right and report.verified, 1),
+        Measure.RULE_VERIFIED: (right and report.rule_verified, 1),
+    }
+
+
+def _length_parts(report: TraceReport, reference: int) -> Row:
+    generated = sum(step.in_closure and not step.terminal for step in report.actions) if report.parsed else 0
+    return {
+        Measure.RGD: (abs(math.log(max(1, generated) / max(1, reference))), 1),
+        Measure.LENGTH_RATIO: (generated, reference),
+    }
+
+
+def reference_length(problem: Problem) -> int | None:
+    """The length of the shortest reference proof, terminal step not counted: that of an output is not either."""
+    return min((_non_terminal_steps(problem, proof) for proof in problem.proofs), default=None)
+
+
+def _non_terminal_steps(problem: Problem, proof: Sequence[ReferenceStep]) -> int:
+    if not proof:
+        return 0
+    last = proof[-1]
+    return len(proof) - (last.rule == GOAL_BINDING or problem.option(last.id) is not None)
+
+
+def rule_name(step: StepReport, rules: Catalogue) -> str:
+    """The rule that the step declares, or ``INVALID_RULE`` if there is none of that name."""
+    rule = None if step.declared_rule is None else rules.find(step.declared_rule)
+    return INVALID_RULE if rule is None else rule.name

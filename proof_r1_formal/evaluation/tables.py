@@ -1,0 +1,344 @@
+"""Tables as text: for a terminal, in Markdown, LaTeX, CSV and JSON.
+
+In: a :class:`Table`, a header and rows of plain values. Out: renderings of it. All of them read the same cells, so the
+formats agree. Text cells may contain any text (names come from files and models), which each format escapes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from enum import Enum, auto
+from typing import Literal, TypeAlias, TypeVar, assert_never
+
+import rich.box
+import rich.table
+from rich.text import Text
+
+from proof_r1_formal.evaluation.measures import Estimate
+
+Cell: TypeAlias = str | int | Estimate | tuple[str, ...] | None
+"""Text, a count, a score, examples, of which tables show the first, or nothing."""
+
+
+class Style(Enum):
+    """How the cells of a column are shown: text to the left, all others, numbers, to the right."""
+
+    TEXT = auto()
+    COUNT = auto()
+    PERCENT = auto()  # one decimal
+    RATIO = auto()  # three decimals
+    LENGTH = auto()  # one decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading, unique in its table, and the style of the cells below.
+
+    Attributes:
+        better: of scores, which are better.
+        detail: whether terminals show the column in wide tables only.
+    """
+
+    name: str
+    style: Style
+    better: Literal["more", "less"] | None = None
+    detail: bool = False
+
+
+class Mark(Enum):
+    """What is said of a cell: the best of those it is compared with is bold, the second best underlined."""
+
+    BEST = auto()
+    SECOND = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, independent of its format; every row has one cell per column.
+
+    Attributes:
+        marks: of cells, by the numbers of their row and column; see :func:`ranked`.
+    """
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
+
+
+def ranked(table: Table, groups: Sequence[Hashable], *, apart: Mapping[str, Sequence[Hashable]] | None = None) -> Table:
+    """The table with the best and the second best scores marked.
+
+    Scores with equal digits rank equally. A row without a row to compare has no marks. Undefined scores are ignored.
+
+    Args:
+        table: its columns say which scores are better.
+        groups: for each row what it is compared with: the other rows of the same group.
+        apart: by the name of a column, for each row what its cell has to have in common with others besides.
+    """
+    marks: dict[tuple[int, int], Mark] = {}
+    for index, column in enumerate(table.columns):
+        if column.better is None:
+            continue
+        compared = list(zip(groups, (apart or {}).get(column.name, [None] * len(groups)), strict=True))
+        for group, size in Counter(compared).items():
+            if size < 2:
+                continue
+            members = [row for row, of in enumerate(compared) if of == group]
+            scores = [(row, cell) for row in members if isinstance(cell := table.rows[row][index], Estimate)]
+            shown = {row: _rounded(cell.value, column.style) for row, cell in scores if cell.is_defined}
+            best_first = sorted(set(shown.values()), reverse=column.better == "more")
+            places = dict(zip(best_first, Mark, strict=False))
+            marks |= {(row, index): places[value] for row, value in shown.items() if value in places}
+    return replace(table, marks=marks)
+
+
+# -- tables to text ---------------------------------------------------------------------------------------------------
+
+
+def to_rich(table: Table, *, wide: bool = False) -> rich.table.Table:
+    """The table for a terminal.
+
+    Args:
+        table: as the other formats have it.
+        wide: whether to show spreads, details, rows of zeros, and in tables of many columns also columns of zeros.
+    """
+    table = table if wide else _narrow(table)
+    shown = rich.table.Table(
+        title=Text(_printable(table.title)), title_justify="left", box=rich.box.SIMPLE_HEAD, collapse_padding=True
+    )
+    for column in table.columns:
+        name = _broken(_printable(column.name).replace(" (%)", " %"))
+        shown.add_column(Text(name), justify="left" if column.style is Style.TEXT else "right", overflow="fold")
+    styles = {None: "", Mark.BEST: "bold", Mark.SECOND: "underline"}
+    for row in _rows(table, lambda text, mark: Text(_broken(text), styles[mark]), spreads=wide):
+        shown.add_row(*row)
+    return shown
+
+
+_WORD = 21
+"""Characters of a name, such as that of a rule, that are shown on one line."""
+
+
+def _broken(text: str) -> str:
+    """The text with a line break after an underscore in long names, such as those of rules."""
+    pieces = re.findall(rf"\S{{1,{_WORD - 1}}}_(?=\S)|\S+|\s+", text) if len(text) > _WORD else [text]
+    return "".join([f"{piece}\n" if piece.endswith("_") else piece for piece in pieces])
+
+
+_MANY = 8
+"""A table of more columns is shown without columns of zeros."""
+
+
+def _narrow(table: Table) -> Table:
+    """The table without details, and if it has only counts without rows of zeros."""
+    counts = [index for index, column in enumerate(table.columns) if column.style is Style.COUNT]
+    only_counts = all(column.style in (Style.TEXT, Style.COUNT) for column in table.columns)
+    rows = [number for number, row in enumerate(table.rows) if not only_counts or any(row[index] for index in counts)]
+    columns = [
+        index
+        for index, column in enumerate(table.columns)
+        if not column.detail
+        and (column.style is not Style.COUNT or len(table.columns) <= _MANY or any(row[index] for row in table.rows))
+    ]
+    return Table(
+        table.title,
+        tuple([table.columns[index] for index in columns]),
+        tuple([tuple([table.rows[number][index] for index in columns]) for number in rows]),
+        {
+            (rows.index(row), columns.index(column)): mark
+            for (row, column), mark in table.marks.items()
+            if row in rows and column in columns
+        },
+    )
+
+
+def to_markdown(table: Table) -> str:
+    """The table in GitHub's Markdown, its title above in bold."""
+    marked = {None: "{}", Mark.BEST: "**{}**", Mark.SECOND: "<u>{}</u>"}
+    header = [_markdown(_printable(column.name)) for column in table.columns]
+    lines = [header, *_rows(table, lambda text, mark: marked[mark].format(_markdown(text)))]
+    first, *rest = [f"| {' | '.join(cells)} |" for cells in lines]
+    rule = "".join("| :-- " if column.style is Style.TEXT else "| --: " for column in table.columns) + "|"
+    return "\n".join([f"**{_markdown(_printable(table.title))}**", "", first, rule, *rest, ""])
+
+
+def to_latex(table: Table) -> str:
+    """The table as a LaTeX ``table`` environment; needs the package ``booktabs``."""
+    alignment = "".join("l" if column.style is Style.TEXT else "r" for column in table.columns)
+    commands = {None: "{}", Mark.BEST: r"\textbf{{{}}}", Mark.SECOND: r"\underline{{{}}}"}
+    header = [_latex(_printable(column.name)) for column in table.columns]
+    lines = [header, *_rows(table, lambda text, mark: commands[mark].format(_latex(text)))]
+    first, *rest = [" & ".join(cells) + r" \\" for cells in lines]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_latex(_printable(table.title))}}}",
+            rf"\begin{{tabular}}{{{alignment}}}",
+            r"\toprule",
+            first,
+            r"\midrule",
+            *rest,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def to_csv(table: Table) -> str:
+    """The table as comma-separated values; a score has its number, unrounded, and columns for what stands beside it.
+
+    Percentages are of 100, as their headings say; spread and interval are empty where there is none.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    scored = [any(isinstance(row[index], Estimate) for row in table.rows) for index in range(len(table.columns))]
+    parts = ("", ", spread", ", low", ", high", ", numerator", ", denominator")
+    header = [
+        _printable(column.name) + part
+        for column, is_score in zip(table.columns, scored, strict=True)
+        for part in (parts if is_score else parts[:1])
+    ]
+    writer.writerow(header)
+    for row in table.rows:
+        values: list[str | float | None] = []
+        for cell, column, is_score in zip(row, table.columns, scored, strict=True):
+            match cell:
+                case str():
+                    values.append(_printable(cell, longest=None))
+                case int():
+                    values.append(cell)
+                case Estimate():
+                    values += _numbers(cell, column.style)
+                case tuple():
+                    values.append(_printable(next(iter(cell), ""), longest=None))
+                case None:
+                    values += [None] * (len(parts) if is_score else 1)
+        writer.writerow(values)
+    return out.getvalue()
+
+
+def _numbers(estimate: Estimate, style: Style) -> list[float | None]:
+    scale = _scale(style)
+    low, high = estimate.interval or (None, None)
+    value = estimate.value if estimate.is_defined else None
+    numbers = [None if x is None else scale * x for x in (value, estimate.spread, low, high)]
+    return [*numbers, estimate.numerator, estimate.denominator]
+
+
+def to_json(tables: Iterable[Table]) -> bytes:
+    """The tables as one JSON array of ``{title, rows}``; a row is an object by column name, a score keeps its parts.
+
+    The value of a score for which nothing was counted is null.
+    """
+    found = [
+        {
+            "title": table.title,
+            "rows": [dict(zip((c.name for c in table.columns), map(_data, row), strict=True)) for row in table.rows],
+        }
+        for table in tables
+    ]
+    return json.dumps(found, separators=(",", ":")).encode("ascii")  # names may hold unpaired surrogates
+
+
+def _data(cell: Cell) -> object:
+    if not isinstance(cell, Estimate):
+        return cell
+    return {**asdict(cell), "value": cell.value if cell.is_defined else None}
+
+
+_LONGEST = 60  # characters of a text cell that are shown
+
+_Shown = TypeVar("_Shown", str, Text)
+
+
+def _rows(table: Table, show: Callable[[str, Mark | None], _Shown], *, spreads: bool = True) -> list[list[_Shown]]:
+    """The rows, each cell shown from its text, still to be escaped, and its mark."""
+    return [
+        [
+            show(_text(cell, column.style, spreads), table.marks.get((number, index)))
+            for index, (cell, column) in enumerate(zip(row, table.columns, strict=True))
+        ]
+        for number, row in enumerate(table.rows)
+    ]
+
+
+def _text(cell: Cell, style: Style, spreads: bool) -> str:
+    match cell:
+        case str():
+            return _printable(cell)
+        case int():
+            return str(cell)
+        case Estimate():
+            return _estimate(cell, style, spreads) if cell.is_defined else "–"
+        case tuple():
+            return _printable(next(iter(cell), ""))
+        case None:
+            return "–"
+    assert_never(cell)
+
+
+def _estimate(estimate: Estimate, style: Style, spreads: bool) -> str:
+    def number(value: float) -> str:
+        return f"{_rounded(value, style):.{_digits(style)}f}"
+
+    text = number(estimate.value)
+    if spreads and estimate.spread is not None:
+        text += f" ± {number(estimate.spread)}"
+    if estimate.interval is not None:
+        low, high = estimate.interval
+        text += f" [{number(low)}, {number(high)}]"
+    return text
+
+
+def _scale(style: Style) -> int:
+    return 100 if style is Style.PERCENT else 1
+
+
+def _digits(style: Style) -> int:
+    return 3 if style is Style.RATIO else 1
+
+
+def _rounded(value: float, style: Style) -> float:
+    """The number that is shown of a value."""
+    return round(_scale(style) * value, _digits(style))
+
+
+def _printable(text: str, *, longest: int | None = _LONGEST) -> str:
+    """On one line, nothing that steers a terminal, and not too long."""
+    shown = text if longest is None or len(text) <= longest else f"{text[: longest - 1]}…"
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in shown)
+
+
+def _markdown(text: str) -> str:
+    return text.translate(_MARKDOWN)
+
+
+def _latex(text: str) -> str:
+    return text.translate(_LATEX)
+
+
+_MARKDOWN = str.maketrans({char: f"\\{char}" for char in r"\`*_[]<>|~&$"})
+_LATEX = str.maketrans(
+    {
+        **{char: f"\\{char}" for char in "{}$&#_%"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "[": "{[}",  # an opening bracket after the end of a row would be its optional argument
+        "±": r"$\pm$",
+        "…": r"\ldots{}",
+        "\N{REPLACEMENT CHARACTER}": "?",  # pdflatex knows no such character
+    }
+)

@@ -1,1 +1,0 @@
-"""Metrics of models from verdicts on completions: scores, estimates, tables and pictures."""

@@ -1,0 +1,268 @@
+"""A search for undeserved rewards: edits of honest rollouts, with the real verifier, tokens and credit.
+
+In: presets of credit. Out: for each kind of honest rollout the best edit, and its gain over the honest rollout. The
+search covers all single edits, then pairs drawn from a seed. ``python -m proof_r1_formal.testing.reward_search`` prints
+the table of ``docs/training.md``. ``--pairs N`` sets the number of pairs. The exit status is 1 if an edit pays under
+``hardened``.
+
+An edit is an improvement, not an attack, if its rollout newly proves the right answer, proves it by the rules, or keeps
+the contract. Every other edit that earns more than the honest rollout is an attack.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from math import fsum
+from random import Random
+from types import MappingProxyType
+
+from proof_r1_formal import (
+    FOLIO,
+    Premise,
+    Problem,
+    ReferenceStep,
+    TraceReport,
+    Verifier,
+    parse_formula,
+    three_way_options,
+)
+from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
+from proof_r1_formal.credit.pieces import TokenText
+from proof_r1_formal.credit.presets import PRESETS
+from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible
+from proof_r1_formal.testing.reward_edits import WORD, Draft, edits
+
+PREMISES = (
+    "∀x (student(x) → reads(x))",
+    "student(ann)",
+    "reads(ann) → (clever(ann) ⊕ tired(ann))",
+    "¬tired(ann)",
+    "student(bob)",
+    "¬∀x tired(x)",
+)
+PROBLEM = Problem(
+    "clever/1",
+    tuple([Premise(f"h{number}", parse_formula(text)) for number, text in enumerate(PREMISES, 1)]),
+    three_way_options(parse_formula("clever(ann)")),
+    "h_goal_true",
+)
+"""The problem of all rollouts of this module."""
+
+
+# -- honest rollouts --------------------------------------------------------------------------------------------------
+
+
+def step(name: str, dependencies: str, conclusion: str, rule: str) -> ReferenceStep:
+    """An action; the dependencies are separated by blanks."""
+    return ReferenceStep(name, tuple(dependencies.split()), conclusion, rule)
+
+
+READS = step("s1", "h1 h2", "reads(ann)", "IMPLICATION_ELIMINATION")
+EITHER = step("s2", "s1 h3", "clever(ann) ⊕ tired(ann)", "IMPLICATION_ELIMINATION")
+CLEVER = step("s3", "s2 h4", "clever(ann)", "EXCLUSIVE_DISJUNCTION_ELIMINATION")
+ANSWER = step("h_goal_true", "s3", "clever(ann)", "GOAL_BINDING")
+MISNAMED = step("s2", "s1 h3", "clever(ann) ⊕ tired(ann)", "MODUS_TOLLENS")
+LEAP = step("s3", "s2", "¬clever(ann)", "EXCLUSIVE_DISJUNCTION_ELIMINATION")
+WRONG_ANSWER = step("h_goal_false", "s3", "¬clever(ann)", "GOAL_BINDING")
+GUESS = step("s3", "s2", "clever(ann)", "EXCLUSIVE_DISJUNCTION_ELIMINATION")
+
+
+class Kind(StrEnum):
+    """Honest rollouts that differ in what they achieve."""
+
+    RIGHT = "right: a proof"
+    MISNAMED = "right: a proof with a step under the wrong rule"
+    LUCKY = "right: two true steps and a leap to the right option"
+    WRONG = "wrong: two true steps and a leap to the wrong option"
+    SILENT = "no answer: two true steps"
+    CUT = "no summary: cut off"
+
+
+HONEST: Mapping[Kind, Draft] = MappingProxyType(
+    {
+        Kind.RIGHT: Draft((READS, EITHER, CLEVER, ANSWER)),
+        Kind.MISNAMED: Draft((READS, MISNAMED, CLEVER, ANSWER)),
+        Kind.LUCKY: Draft((READS, EITHER, GUESS, ANSWER)),
+        Kind.WRONG: Draft((READS, EITHER, LEAP, WRONG_ANSWER)),
+        Kind.SILENT: Draft((READS, EITHER)),
+        Kind.CUT: Draft((READS, EITHER), "open summary"),
+    }
+)
+"""The honest rollout of each kind."""
+
+GROUP = (*[Kind.RIGHT] * 3, *[Kind.WRONG] * 4, Kind.CUT)
+"""The kinds of the eight rollouts of a group."""
+
+
+def place_of(kind: Kind) -> int:
+    """The place of a rollout of a kind in the group: that of a right or of a wrong rollout."""
+    return GROUP.index(Kind.RIGHT if kind in (Kind.RIGHT, Kind.MISNAMED) else Kind.WRONG)
+
+
+# -- what a rollout earns ---------------------------------------------------------------------------------------------
+
+_VERIFIER = Verifier(rules=FOLIO, evaluation=False)
+
+
+@cache
+def verified(completion: str) -> TraceReport:
+    """The report on a completion for the problem."""
+    return _VERIFIER.verify(PROBLEM, completion)
+
+
+def first_batch(settings: CreditSettings) -> Baselines:
+    """The baselines before the first batch: all rules alike."""
+    return Baselines.start(FOLIO, settings)
+
+
+def uneven(settings: CreditSettings) -> Baselines:
+    """Baselines of a later batch: the rules of the proof at the upper bound, all others at the lower one."""
+    used = {one.rule for one in HONEST[Kind.RIGHT].steps}
+    names = first_batch(settings).averages
+    return Baselines({name: settings.baseline_max if name in used else settings.baseline_min for name in names})
+
+
+def earned(completion: str, kind: Kind, settings: CreditSettings, baselines: Baselines) -> float:
+    """The credit of all tokens of a completion in the group, in place of an honest rollout of the kind."""
+    completions = [HONEST[one].completion for one in GROUP]
+    place = place_of(kind)
+    completions[place] = completion
+    rollouts = [rollout_of(verified(one), tokens(one), settings) for one in completions]
+    ((*credited,),) = credit_batch(METHODS["proof_r1"], [rollouts], baselines, settings).groups
+    return fsum(credited[place].advantages)
+
+
+@cache
+def tokens(completion: str) -> TokenText:
+    """The completion in tokens, words and signs, and the token that ends it."""
+    return TokenText((*[word.encode() for word in WORD.findall(completion)], b""))
+
+
+def gain(completion: str, kind: Kind, settings: CreditSettings, baselines: Baselines) -> float:
+    """How much more a completion earns than the honest rollout of its kind."""
+    honest = earned(HONEST[kind].completion, kind, settings, baselines)
+    return earned(completion, kind, settings, baselines) - honest
+
+
+def improves(report: TraceReport, honest: TraceReport) -> bool:
+    """Whether a rollout is an improvement: a new proof, a new proof by the rules, or newly within the contract."""
+    return any(new and not old for new, old in zip(_achieved(report), _achieved(honest), strict=True))
+
+
+def _achieved(report: TraceReport) -> tuple[bool, bool, bool]:
+    contract = bool(report.actions) and is_eligible(report)
+    proved = contract and report.answer_correct is True and report.verified
+    closure = [one for one in report.actions if one.in_closure]
+    return contract, proved, proved and all(one.rule and one.progress for one in closure)
+
+
+# -- the search -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best attack that was found.
+
+    Attributes:
+        kind: of the honest rollout.
+        preset: of the credit.
+        edits: of the honest rollout; empty if no attack earns more.
+        gain: advantage over the honest rollout, summed over the tokens.
+        attacks: number of different completions, without improvements.
+        improvements: number of improvements, which are left out.
+    """
+
+    kind: Kind
+    preset: PresetName
+    edits: tuple[str, ...]
+    gain: float
+    attacks: int
+    improvements: int
+
+
+def search(kind: Kind, presets: Sequence[PresetName], *, pairs: int = 0, seed: int = 0) -> tuple[Found, ...]:
+    """The best attack on each preset, over the baselines of the first batch and uneven ones.
+
+    Args:
+        kind: of the honest rollout that is edited.
+        presets: of the credit.
+        pairs: number of pairs of edits, in addition to all single edits.
+        seed: of the draw.
+    """
+    honest = verified(HONEST[kind].completion)
+    settings = {name: CreditSettings(preset=name) for name in presets}
+    baselines = {name: (first_batch(one), uneven(one)) for name, one in settings.items()}
+    standards = {
+        name: [earned(HONEST[kind].completion, kind, settings[name], one) for one in baselines[name]]
+        for name in presets
+    }
+    best: dict[PresetName, tuple[float, tuple[str, ...]]] = dict.fromkeys(presets, (0.0, ()))
+    attacks = improvements = 0
+    for draft in _drafts(HONEST[kind], pairs, Random(f"{seed}/{kind}")):
+        if improves(verified(draft.completion), honest):
+            improvements += 1
+            continue
+        attacks += 1
+        for name in presets:
+            for one, standard in zip(baselines[name], standards[name], strict=True):
+                more = earned(draft.completion, kind, settings[name], one) - standard
+                if more > best[name][0] + TOLERANCE:
+                    best[name] = more, draft.edits
+    return tuple([Found(kind, name, found, more, attacks, improvements) for name, (more, found) in best.items()])
+
+
+TOLERANCE = 1e-9
+"""Tolerance of sums of floats."""
+
+
+def _drafts(honest: Draft, pairs: int, random: Random) -> Iterator[Draft]:
+    """Every single edit, and pairs of edits, each completion once."""
+    seen = {honest.completion}
+    single = list(edits(honest, PROBLEM, FOLIO))
+    for draft in single:
+        if draft.completion not in seen:
+            seen.add(draft.completion)
+            yield draft
+    for _ in range(pairs):
+        second = list(edits(random.choice(single), PROBLEM, FOLIO))
+        draft = random.choice(second)
+        if draft.completion not in seen:
+            seen.add(draft.completion)
+            yield draft
+
+
+# -- the table --------------------------------------------------------------------------------------------------------
+
+
+def table(results: Sequence[Sequence[Found]]) -> str:
+    """The best attacks as a table in Markdown: a row for each kind, a column for each preset."""
+    presets = [one.preset for one in results[0]]
+    lines = [
+        f"| honest rollout | tried | {' | '.join([f'`{name}`' for name in presets])} |",
+        f"| --- | ---: | {' | '.join(['---'] * len(presets))} |",
+    ]
+    for found in results:
+        cells = [f"{one.gain:+.2f}: {'; '.join(one.edits)}" if one.edits else "0" for one in found]
+        lines.append(f"| {found[0].kind} | {found[0].attacks:,} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Print the table and the number of attacks. Returns 1 if an attack pays under ``hardened``."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--pairs", type=int, default=0, help="pairs of edits to draw for each kind of rollout")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw")
+    options = parser.parse_args()
+    results = [search(kind, tuple(PRESETS), pairs=options.pairs, seed=options.seed) for kind in Kind]
+    attacks, improvements = (sum(getattr(found[0], name) for found in results) for name in ("attacks", "improvements"))
+    sys.stdout.write(f"{table(results)}\n\n{attacks:,} attacks, {improvements:,} improvements left out\n")
+    return int(any(one.preset == "hardened" and one.edits for found in results for one in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

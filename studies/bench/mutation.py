@@ -1,0 +1,325 @@
+"""Mutation testing: which small faults in the trusted modules do the tests notice?
+
+In: the modules of ``TESTS``, each with the quick tests that guard it. Every mutant is one edit of one module, applied
+to a copy of the project in a temporary folder, where those tests run until the first failure. Out: the page
+``docs/mutants.md``, and status 1 unless every mutant that survives is in ``docs/mutants.toml``, with the reason, and
+every mutant there survives.
+
+``python -m studies.bench.mutation`` writes the page; with names of modules (``checker.py``), it prints their survivors
+only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import compileall
+import hashlib
+import json
+import multiprocessing
+import os
+import platform
+import shutil
+import signal
+import sys
+import tempfile
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from pathlib import Path
+from queue import SimpleQueue
+from typing import NamedTuple
+
+from studies.bench.mutants import Mutant, mutants
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "mutants.md"
+LISTED = "[mutants.toml](mutants.toml) lists each of these faults, as the old and the new line."
+JUSTIFIED = ROOT / "docs" / "mutants.toml"
+COPIED = ("proof_r1_formal", "tests", "grammars", "theories", "examples", "pyproject.toml", "check_bundle.py")
+
+PROOF_CHECKER = (
+    "kernel/test_checker.py",
+    "kernel/test_checker_blocks.py",
+    "kernel/test_checker_theorems.py",
+)
+RULE_CHECK = ("rules/test_check.py", "rules/test_check_budget.py", "rules/test_check_premises.py")
+VERIFICATION = ("proof/test_verify.py", "proof/test_verify_answer.py", "proof/test_verify_budget.py")
+VERIFIER = (
+    "proof/test_case_studies.py",
+    "proof/test_certify.py",
+    "proof/test_evidence.py",
+    *VERIFICATION,
+    "proof/test_sorts.py",
+    "proof/test_session.py",
+)
+TESTS: Mapping[str, tuple[str, ...]] = {
+    "proof_r1_formal/kernel/model.py": ("kernel/test_model.py",),
+    "proof_r1_formal/engine/truth_table.py": ("engine/test_truth_table.py",),
+    "proof_r1_formal/kernel/signed.py": ("kernel/test_term.py", *PROOF_CHECKER),
+    "proof_r1_formal/kernel/term.py": ("kernel/test_term.py", *PROOF_CHECKER),
+    "proof_r1_formal/kernel/checker.py": (*PROOF_CHECKER, "rules/test_theorems.py"),
+    "proof_r1_formal/kernel/confirm.py": ("engine/test_oracle.py", "engine/test_smt.py", "proof/test_evidence.py"),
+    "proof_r1_formal/engine/oracle.py": ("engine/test_oracle.py", "proof/test_evidence.py", *VERIFICATION),
+    "proof_r1_formal/rules/check.py": ("proof/test_case_studies.py", *RULE_CHECK),
+    "proof_r1_formal/rules/spine.py": RULE_CHECK,
+    "proof_r1_formal/rules/matching.py": ("kernel/test_pattern.py", *RULE_CHECK),
+    "proof_r1_formal/rules/forms.py": ("rules/test_forms.py", *RULE_CHECK),
+    "proof_r1_formal/proof/answer.py": (
+        "proof/test_answer_findings.py",
+        "proof/test_answer.py",
+        *VERIFICATION,
+    ),
+    "proof_r1_formal/proof/judge.py": (*VERIFIER, "test_python_api.py"),
+    "proof_r1_formal/proof/context.py": (*VERIFIER, "test_python_api.py"),
+    "proof_r1_formal/proof/step.py": VERIFIER,
+    "proof_r1_formal/proof/session.py": ("proof/test_session.py", "proof/test_answer.py", *VERIFIER[:-1]),
+    "proof_r1_formal/proof/closure.py": ("proof/test_closure.py",),
+}
+"""Mutated module -> test files under ``tests``, in the order in which they run: those that are quick to fail first."""
+
+SECONDS = 120.0
+"""The time limit of one run of tests; a mutant that exceeds it is killed (as far as we know, it does not end)."""
+PASSED, FAILED = 100, 101
+"""The status of a run: 100 and pytest's own; 1, too, may be Python's, of a process that broke before."""
+
+
+# -- a copy of the project --------------------------------------------------------------------------------------------
+
+
+class Sandbox:
+    """A copy of the project in a folder, whose modules can be replaced and whose tests can be run."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._output = folder / "output.txt"
+        for name in COPIED:
+            source = ROOT / name
+            if source.is_dir():
+                shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, folder / name)
+        with (folder / "tests" / "conftest.py").open("a", encoding="utf-8") as conftest:
+            # a failure is all that is wanted, not the smallest example of it
+            conftest.write(
+                "\nfrom hypothesis import Phase\n"
+                "settings.register_profile('mutants', settings.get_profile('deterministic'),"
+                " phases=[Phase.explicit, Phase.generate])\n"
+                "settings.load_profile('mutants')\n"
+            )
+        compileall.compile_dir(folder / "proof_r1_formal", quiet=1)
+
+    def run(self, module: str, text: str, tests: Sequence[str], *, seconds: float = SECONDS) -> int | None:
+        """The status of the tests with the module's text replaced; None if they do not end in that time."""
+        path = self._folder / module
+        original = path.read_text(encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
+        self._output.write_text("")
+        process = _PROCESSES.Process(target=_run_tests, args=(self._folder, self._output, tests))
+        process.start()
+        try:
+            process.join(seconds)
+            return process.exitcode
+        finally:
+            if process.exitcode is None and process.pid is not None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.join()
+            process.close()
+            path.write_text(original, encoding="utf-8")
+
+    def output(self) -> str:
+        """What the last run wrote."""
+        return self._output.read_text(encoding="utf-8", errors="replace")
+
+
+_PROCESSES = multiprocessing.get_context("forkserver")  # what never changes is imported once, and not with each mutant
+_PROCESSES.set_forkserver_preload(["pytest", "hypothesis.strategies", "lark", "msgspec", "networkx", "typer", "z3"])
+
+
+def _run_tests(folder: Path, output: Path, tests: Sequence[str]) -> None:
+    """End this process with the status of the tests; what they write goes to a file."""
+    os.setsid()
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    written = os.open(output, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(written, stream)
+    os.chdir(folder)
+    sys.path.insert(0, str(folder))
+    sys.dont_write_bytecode = True  # else a mutant of the same size and second might be taken for another
+    import pytest
+
+    options = [
+        "-x",
+        "-q",
+        "-m",
+        "not slow",
+        "--assert=plain",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:doctest",
+        "-p",
+        "no:logging",
+    ]
+    status = pytest.main([*options, "-o", "addopts=--import-mode=importlib", *[f"tests/{t}" for t in tests]])
+    sys.stdout.flush()
+    os._exit(PASSED + status)  # at once: some thread of a mutant may never end
+
+
+# -- the campaign -----------------------------------------------------------------------------------------------------
+
+
+class Outcome(NamedTuple):
+    """What became of a mutant: ``failed`` (a test failed), ``timeout``, ``broken`` (no test ran) or ``survived``."""
+
+    module: str
+    mutant: Mutant
+    fate: str
+
+
+def campaign(modules: Sequence[str], processes: int, known: Path | None) -> list[Outcome]:
+    """Run every mutant of the modules, and write those that no test notices to the standard error.
+
+    Args:
+        modules: keys of ``TESTS``.
+        processes: how many runs of tests go on at a time.
+        known: a file of mutants that were killed, which are not run again; new ones are added.
+
+    Raises:
+        SystemExit: the tests do not pass without any mutant.
+    """
+    killed = {} if known is None or not known.exists() else dict(map(json.loads, known.read_text().splitlines()))
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        free: SimpleQueue[Sandbox] = SimpleQueue()
+        for number in range(processes):
+            free.put(Sandbox(Path(folder) / str(number)))
+
+        def outcome(module: str, mutant: Mutant) -> Outcome:
+            key = _key(module, mutant.text)
+            if key in killed:
+                return Outcome(module, mutant, killed[key])
+            sandbox = free.get()
+            status = sandbox.run(module, mutant.text, TESTS[module])
+            free.put(sandbox)
+            fate = {None: "timeout", FAILED: "failed", PASSED: "survived"}.get(status, "broken")
+            if fate == "survived":
+                sys.stderr.write(f"{module}:{mutant.line} {mutant.operator}\n- {mutant.old}\n+ {mutant.new}\n")
+            elif known is not None:
+                with known.open("a") as file:
+                    file.write(f"{json.dumps([key, fate])}\n")
+            return Outcome(module, mutant, fate)
+
+        sources = {module: (ROOT / module).read_text(encoding="utf-8") for module in modules}
+        for module, source in sources.items():
+            sandbox = free.get()
+            if sandbox.run(module, source, TESTS[module]) != PASSED:
+                raise SystemExit(f"the tests of {module} do not pass as it is:\n{sandbox.output()}")
+            free.put(sandbox)
+        with ThreadPoolExecutor(processes) as pool:
+            work = [(module, mutant) for module, source in sources.items() for mutant in mutants(source)]
+            return list(pool.map(lambda one: outcome(*one), work))
+
+
+def _key(module: str, text: str) -> str:
+    """What a killed mutant is remembered by: its code without docstrings and messages, which decide nothing."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            node.value = ""
+    return hashlib.sha256(f"{module}\0{ast.dump(tree)}".encode()).hexdigest()
+
+
+class Group(NamedTuple):
+    """Mutants of a module that survive for one reason, as their old and new lines."""
+
+    module: str
+    why: str
+    mutants: frozenset[tuple[str, str]]
+
+
+def justified() -> list[Group]:
+    """The mutants that are known to survive, and why that is not a gap."""
+    groups = tomllib.loads(JUSTIFIED.read_text(encoding="utf-8"))["group"]
+    return [Group(g["module"], g["why"], frozenset((old, new) for old, new in g["mutants"])) for g in groups]
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+_HEAD = """# Mutants
+
+`make mutants` (here: `python -m studies.bench.mutation --processes {processes}`) plants one small fault at a time in
+the modules of the table below, in a copy of the project, and runs the quick tests of that module until the first
+failure. It writes this page, and fails unless every fault is noticed or listed below with the reason
+([mutants.toml](mutants.toml)). `tests/test_mutants.py` plants the worst faults in every run of the tests.
+
+Faults of expressions: a condition is negated, an operator is replaced, an operand or keyword is dropped, or arguments
+or sides are swapped. A call becomes its first argument, and a constant changes. Faults of statements: an alternative,
+a `case` or a statement is dropped, a loop never runs, or a function returns a constant truth value. Not changed:
+messages, annotations, decorators, assertions, the numbers of budgets and limits at the top of a module, and what
+constructors are given by keyword.
+
+Python {python}, pytest {pytest}, Hypothesis {hypothesis}. *No end*: the tests exceeded 120 seconds. *No test ran*: the
+module, or the tests that use it, could not be imported. Both count as noticed.
+
+| module | faults | noticed by a test | no end | no test ran | not noticed | noticed |
+|---|---|---|---|---|---|---|
+"""
+
+
+def page(outcomes: Sequence[Outcome], processes: int) -> str:
+    """The page that tells of a campaign."""
+    versions = {name: version(name) for name in ("pytest", "hypothesis")}
+    lines = [_HEAD.format(processes=processes, python=platform.python_version(), **versions).rstrip("\n")]
+    for module in [*TESTS, "all"]:
+        counts = Counter(outcome.fate for outcome in outcomes if module in (outcome.module, "all"))
+        total, left = counts.total(), counts["survived"]
+        row = [total, counts["failed"], counts["timeout"], counts["broken"], left]
+        name = f"`{module.removeprefix('proof_r1_formal/')}`" if module != "all" else "all"
+        lines.append(f"| {name} | {' | '.join(f'{n:,}' for n in row)} | {(total - left) / total:.1%} |")
+    lines += ["", "## Not noticed, and why", "", LISTED, "", "| module | faults | why |", "|---|---|---|"]
+    survivors = {
+        (outcome.module, outcome.mutant.old, outcome.mutant.new) for outcome in outcomes if outcome.fate == "survived"
+    }
+    for group in justified():
+        count = sum((group.module, *mutant) in survivors for mutant in group.mutants)
+        lines.append(
+            f"| `{group.module.removeprefix('proof_r1_formal/')}` | {count} | {group.why.replace('|', chr(92) + '|')} |"
+        )
+    lines.append("")
+    return "\n".join(lines)
+
+
+def gaps(outcomes: Sequence[Outcome]) -> list[str]:
+    """Survivors that are not justified, and justified mutants that do not survive."""
+    survivors = {(module, mutant.old, mutant.new) for module, mutant, fate in outcomes if fate == "survived"}
+    listed = {(group.module, old, new) for group in justified() for old, new in group.mutants}
+    return [
+        *[f"not noticed: {module}\n- {old}\n+ {new}" for module, old, new in sorted(survivors - listed)],
+        *[
+            f"listed, but noticed or gone: {module}\n- {old}\n+ {new}"
+            for module, old, new in sorted(listed - survivors)
+        ],
+    ]
+
+
+def main() -> int:
+    """Run the campaign that the command line asks for; 1 if there are gaps."""
+    parser = argparse.ArgumentParser(prog="python -m studies.bench.mutation")
+    parser.add_argument("modules", nargs="*", help="ends of module paths; all modules, and the page, if none is given")
+    parser.add_argument("--processes", type=int, default=2, help="how many runs of tests go on at a time")
+    parser.add_argument("--known", type=Path, help="a file that remembers which mutants were killed")
+    asked = parser.parse_args()
+    modules = [module for module in TESTS if not asked.modules or module.endswith(tuple(asked.modules))]
+    outcomes = campaign(modules, asked.processes, asked.known)
+    if asked.modules:
+        return 0
+    PAGE.write_text(page(outcomes, asked.processes), encoding="utf-8")
+    found = gaps(outcomes)
+    sys.stderr.write("".join(f"{gap}\n" for gap in found))
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

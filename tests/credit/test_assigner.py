@@ -1,0 +1,163 @@
+"""The credit that a trainer gets: that of the methods, at the tokens that earned it, and a state that can be stored."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from proof_r1_formal import TRAIN, Problem, ProofR1Error, Verifier
+from proof_r1_formal.credit.align import align
+from proof_r1_formal.credit.assigner import BatchCredit, CreditAssigner
+from proof_r1_formal.credit.methods import METHODS, PerAction, credit_batch, divisor, rollout_of
+from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces
+from proof_r1_formal.credit.terms import Baselines, CreditSettings
+
+Answers = list[tuple[Problem, str]]
+END = 256
+
+
+def batch(answers: Answers) -> tuple[list[Problem], list[list[int]]]:
+    """Problems and token ids."""
+    return [problem for problem, _ in answers], [[*text.encode(), END] for _, text in answers]
+
+
+def test_the_examples_have_groups_of_two(answers: Answers) -> None:
+    assert len(answers) >= 6
+    assert [a.id for a, _ in answers[::2]] == [b.id for b, _ in answers[1::2]]
+
+
+@pytest.mark.parametrize("preset", ["paper", "shared", "hardened"])
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "sft"])
+def test_credit_is_that_of_the_method(answers: Answers, byte_tokenizer: str, method: str, preset: str) -> None:
+    settings = CreditSettings(preset=preset)  # type: ignore[arg-type]
+    verifier, pieces = Verifier(evaluation=False), TokenPieces(byte_tokenizer)
+    problems, ids = batch(answers)
+    texts = [pieces.read(one) for one in ids]
+    rollouts = [
+        rollout_of(verifier.verify(problem, text.text), text, settings)
+        for problem, text in zip(problems, texts, strict=True)
+    ]
+    groups = [rollouts[start : start + 2] for start in range(0, len(rollouts), 2)]
+    first = credit_batch(METHODS[method], groups, Baselines.start(TRAIN, settings), settings)
+    expected = [one for group in first.groups for one in group]
+
+    assigner = CreditAssigner(byte_tokenizer, method=method, settings=settings, workers=0)
+    found = assigner.credit(problems, ids, 2)
+    assert found.advantages == tuple([one.advantages for one in expected])
+    assert [len(one) for one in found.advantages] == [len(one) for one in ids]
+    assert found.divisor == divisor(expected)
+    assert found.reports == tuple([one.report for one in rollouts])
+    assert assigner.state_dict() == dict(first.baselines.averages)
+    if isinstance(METHODS[method], PerAction):
+        second = credit_batch(METHODS[method], groups, first.baselines, settings)
+        again = assigner.credit(problems, ids, 2)
+        assert again.advantages == tuple([one.advantages for group in second.groups for one in group])
+        assert again.advantages != found.advantages or method == "no_verification"
+
+
+def test_an_action_earns_at_its_own_bytes(answers: Answers, byte_tokenizer: str) -> None:
+    problems, ids = batch(answers)
+    found = CreditAssigner(byte_tokenizer, workers=0).credit(problems, ids, 2)
+    pieces = TokenPieces(byte_tokenizer)
+    for earned, report, one in zip(found.advantages, found.reports, ids, strict=True):
+        owners = align(pieces.read(one), [step.span for step in report.actions]).owners
+        assert all(a == 0.0 for a, owner in zip(earned, owners, strict=True) if owner < 0)
+        for action in range(len(report.actions)):
+            assert len({a for a, owner in zip(earned, owners, strict=True) if owner == action}) <= 1
+
+
+def test_grpo_compares_with_the_group(answers: Answers, byte_tokenizer: str) -> None:
+    problems, ids = batch(answers)
+    found = CreditAssigner(byte_tokenizer, method="grpo", workers=0).credit(problems, ids, 2)
+    assert found.rewards[:2] == (1.0, 0.0)
+    deviation = 0.5
+    assert set(found.advantages[0]) == {0.5 / (deviation + 1e-6)}
+    assert set(found.advantages[1]) == {-0.5 / (deviation + 1e-6)}
+    assert found.divisor == len(ids)
+
+
+def test_workers_give_the_same_credit(answers: Answers, byte_tokenizer: str, closed: None) -> None:
+    problems, ids = batch(answers)
+    with CreditAssigner(byte_tokenizer, workers=2) as assigner:
+        assert assigner.credit(problems, ids, 2) == CreditAssigner(byte_tokenizer, workers=0).credit(problems, ids, 2)
+
+
+def test_parts_of_a_batch_may_be_verified_apart(answers: Answers, byte_tokenizer: str) -> None:
+    problems, ids = batch(answers)
+    whole = CreditAssigner(byte_tokenizer, workers=0)
+    expected = whole.credit(problems, ids, 2)
+    ranks = [CreditAssigner(byte_tokenizer, workers=0) for _ in range(2)]
+    rollouts = [*ranks[0].verify(problems[:3], ids[:3]), *ranks[1].verify(problems[3:], ids[3:])]
+    assert [rank.assign(rollouts, 2) for rank in ranks] == [expected, expected]
+    assert [rank.state_dict() for rank in ranks] == [whole.state_dict()] * 2
+
+
+def test_a_broken_completion_takes_no_part(answers: Answers, byte_tokenizer: str) -> None:
+    problems, ids = batch(answers)
+    assigner = CreditAssigner(byte_tokenizer, workers=0)
+    rollouts = assigner.verify(problems, ids)
+    found = assigner.assign([replace(rollouts[0], verified=False), *rollouts[1:]], 2)
+    assert found.broken == 1
+    assert set(found.advantages[0]) == {0.0}
+    assert len(found.advantages[0]) == len(ids[0])
+
+
+def test_a_checkpoint_goes_on(answers: Answers, byte_tokenizer: str) -> None:
+    problems, ids = batch(answers)
+    one = CreditAssigner(byte_tokenizer, workers=0)
+    one.credit(problems, ids, 2)
+    other = CreditAssigner(byte_tokenizer, workers=0)
+    other.load_state_dict(json.loads(json.dumps(one.state_dict())))
+    assert other.credit(problems, ids, 2) == one.credit(problems, ids, 2)
+    with pytest.raises(ProofR1Error, match="made with other rules"):
+        CreditAssigner(byte_tokenizer, rules="folio", workers=0).load_state_dict(one.state_dict())
+
+
+def test_the_log_counts_what_reports_say(answers: Answers, byte_tokenizer: str) -> None:
+    problems, ids = batch(answers)
+    found = CreditAssigner(byte_tokenizer, workers=0).credit(problems, ids, 2)
+    assert_metrics(found)
+    empty = CreditAssigner(byte_tokenizer, workers=0).credit([], [], 2)
+    assert (empty.advantages, empty.divisor, empty.metrics["FVR"]) == ((), 1, 0.0)
+
+
+def assert_metrics(found: BatchCredit) -> None:
+    count = len(found.reports)
+    steps = [step for report in found.reports for step in report.actions]
+    assert found.metrics["actions"] == len(steps) / count
+    assert found.metrics["signal"] == pytest.approx(sum([step.signal for step in steps]) / len(steps))
+    assert found.metrics["right"] == sum([report.answer_correct is True for report in found.reports]) / count
+    assert 0.0 < found.metrics["rule_verified"] <= found.metrics["verified"] <= found.metrics["right"] < 1.0
+    assert 0.0 < found.metrics["RVR"] <= found.metrics["FVR"] <= 1.0
+
+
+def test_wrong_use_is_said(answers: Answers, byte_tokenizer: str) -> None:
+    problems, ids = batch(answers)
+    assigner = CreditAssigner(byte_tokenizer, workers=0)
+    with pytest.raises(ValueError, match="do not make groups of 4"):
+        assigner.credit(problems[:6], ids[:6], 4)
+    with pytest.raises(ValueError, match="group 0 has completions of several problems"):
+        assigner.credit(problems[1:3], ids[1:3], 2)
+    with pytest.raises(ValueError, match="completion_ids"):
+        assigner.credit(problems[:1], ids, 2)
+    with pytest.raises(TokenizerError, match="no token of id 999"):
+        assigner.credit(problems[:2], [[999], [0]], 2)
+    with pytest.raises(ProofR1Error, match="named 'ppo'; there are grpo, prosfi, expert_iteration, proof_r1"):
+        CreditAssigner(byte_tokenizer, method="ppo")
+    with pytest.raises(ProofR1Error, match="learns from rollouts is named 'sft'"):
+        CreditAssigner(byte_tokenizer, method="sft")
+    with pytest.raises(ProofR1Error, match="a preset or settings, not both"):
+        CreditAssigner(byte_tokenizer, preset="hardened", settings=CreditSettings())
+
+
+def test_an_adapter_needs_no_torch() -> None:
+    code = (
+        "import sys; import proof_r1_formal.credit.assigner;"
+        "print(sorted({'torch', 'numpy', 'transformers'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("[]\n", "")

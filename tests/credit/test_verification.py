@@ -1,0 +1,92 @@
+"""Verification in other processes: the same reports, and nothing that one completion does stops the others."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal import Completion, Problem, ProofR1Error, Settings, Verifier, read_completions
+from proof_r1_formal.credit.verification import Workers, nothing
+from proof_r1_formal.errors import SolverError
+
+pytestmark = pytest.mark.usefixtures("closed")
+
+ROOT = Path(__file__).resolve().parents[2]
+TRAINING = Settings(evaluation=False)
+
+
+def children() -> set[int]:
+    """Processes of ours."""
+    return {int(word) for file in Path("/proc/self/task").glob("*/children") for word in file.read_text().split()}
+
+
+def test_reports_are_those_of_a_verifier(problems: list[Problem]) -> None:
+    known = {problem.id: problem for problem in problems}
+    completions = [
+        one for one in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(one, Completion)
+    ]
+    verifier = Verifier(evaluation=False)
+    with Workers(TRAINING, count=2) as workers:
+        asked = [workers.verify(known[c.problem_id], c.completion, c.sample) for c in completions]
+        for completion, future in zip(completions, asked, strict=True):
+            checked = future.result()
+            assert checked.failure is None
+            assert checked.seconds > 0.0
+            expected = verifier.verify(known[completion.problem_id], completion.completion, sample=completion.sample)
+            assert checked.report == expected
+
+
+def test_processes_end_with_the_workers(problems: list[Problem]) -> None:
+    before = children()
+    with Workers(TRAINING) as workers:
+        workers.verify(problems[0], "").result()
+        assert children() > before
+    assert children() == before
+
+
+def test_a_process_that_is_killed_costs_nothing(problems: list[Problem]) -> None:
+    before = children()
+    with Workers(TRAINING) as workers:
+        first = workers.verify(problems[0], "one").result()
+        (pid,) = children() - before
+        os.kill(pid, signal.SIGKILL)
+        again = workers.verify(problems[0], "one").result()
+        assert again.failure is None
+        assert again.report == first.report
+
+
+def test_a_completion_that_takes_too_long_is_given_up(problems: list[Problem]) -> None:
+    actions = ",".join([f'{{"id":"s{n}","dependencies":["h1"],"conclusion":"⊤","rule":"X"}}' for n in range(20_000)])
+    with Workers(TRAINING, timeout=1e-3) as workers:
+        checked = workers.verify(problems[0], f"<summary>[{actions}]</summary>", 5).result()
+    assert checked.failure == "not done within 0.001 s"
+    assert checked.report == nothing(problems[0], 5, TRAINING)
+    assert not checked.report.actions
+
+
+def test_an_error_of_the_verifier_is_that_of_one_completion(problems: list[Problem]) -> None:
+    with Workers(TRAINING) as workers:
+        broken = workers.verify(problems[0], None)  # type: ignore[arg-type]  # no text at all
+        whole = workers.verify(problems[0], "<summary>[]</summary>")
+        assert "TypeError" in (broken.result().failure or "")
+        assert whole.result().failure is None
+
+
+def test_a_broken_solver_is_no_fault_of_a_completion(problems: list[Problem], tmp_path: Path) -> None:
+    solver = tmp_path / "solver"
+    solver.write_bytes(b"\x7fELF, or so it says")
+    solver.chmod(0o755)
+    step = {"id": "s1", "dependencies": ["h1"], "conclusion": "P(a)", "rule": "MODUS_TOLLENS"}
+    with Workers(Settings(evaluation=False, solver=f"process:{solver}")) as workers:
+        asked = workers.verify(problems[0], f"<summary>{json.dumps([step])}</summary>")
+        with pytest.raises(SolverError, match="cannot be started"):
+            asked.result()
+
+
+def test_wrong_settings_are_told_at_once() -> None:
+    with pytest.raises(ProofR1Error, match="nonsense"):
+        Workers(Settings(rules="nonsense"))

@@ -1,0 +1,267 @@
+"""Diagnosis: other rules and fewer dependencies that would have passed, and where traces first go wrong."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.evaluation.diagnosis import (
+    Alternative,
+    Diagnosis,
+    Misnamed,
+    Remedy,
+    first_error,
+    misnamed_record,
+    misnamed_steps,
+)
+from proof_r1_formal.evaluation.measures import INVALID_RULE
+from proof_r1_formal.evaluation.verdicts import examine, examine_many
+from proof_r1_formal.kernel.answer import Answer, Entailed
+from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import Iff
+from proof_r1_formal.proof.inquiry import INQUIRY_STEPS
+from proof_r1_formal.proof.report import Code, TraceReport
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
+from proof_r1_formal.rules.schema import GOAL_BINDING
+from proof_r1_formal.testing.attempts import Attempt, valid_attempts, written
+from proof_r1_formal.text.parse import parse_formula
+from tests.builders import GROUPS, Metering, action
+from tests.builders import problem as built
+
+VERIFIER = Verifier()
+FOLIO_VERIFIER = Verifier(rules=FOLIO)
+PREMISES = ("wet(lawn) → slow(race)", "wet(lawn)", "slow(race) → late(cup)", "cold(lawn)", "glad(tom) ∨ late(cup)")
+PROBLEM = Problem(
+    id="race/1",
+    premises=tuple(Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(PREMISES, 1)),
+    options=three_way_options(parse_formula("late(cup)")),
+    answer="h_goal_true",
+)
+
+
+def text(*actions: dict[str, object]) -> str:
+    return f"<summary>{json.dumps(actions, ensure_ascii=False)}</summary>"
+
+
+def diagnosed(*actions: dict[str, object], problem: Problem = PROBLEM) -> tuple[TraceReport, tuple[Misnamed, ...]]:
+    report = VERIFIER.verify(problem, text(*actions))
+    return report, misnamed_steps(VERIFIER, problem, text(*actions), report)
+
+
+def test_a_step_that_is_named_wrongly_is_told_what_it_is_and_what_it_needs() -> None:
+    _, (one,) = diagnosed(action("s1", "slow(race)", "h1", "h2", "h4", rule="MODUS_TOLLENS"))
+    assert one == Misnamed(
+        action=0,
+        declared="MODUS_TOLLENS",
+        reason=Code.NO_RULE_MATCH,
+        alternatives=(Alternative("IMPLICATION_ELIMINATION", ("h1", "h2")),),
+        actual="IMPLICATION_ELIMINATION",
+        remedy=Remedy.ANOTHER_RULE,
+    )
+
+
+def test_every_remedy() -> None:
+    _, found = diagnosed(
+        action("s1", "slow(race)", "h1", "h2", rule="BECAUSE"),
+        action("s2", "late(cup)", "s1", "h3"),  # its own rule, but s1 does not stand as an instance of one
+        action("s3", "late(cup) ∧ slow(race)", "h1", "h2", "h3"),  # two steps in one
+        action("h_goal_true", "late(cup)", "s2", rule="GOAL_BINDING"),
+    )
+    assert [(one.declared, one.reason, one.actual, one.remedy) for one in found] == [
+        (INVALID_RULE, Code.UNKNOWN_RULE, "IMPLICATION_ELIMINATION", Remedy.ANOTHER_RULE),
+        (
+            "IMPLICATION_ELIMINATION",
+            Code.RULE_UNTRUSTED_DEPENDENCY,
+            "IMPLICATION_ELIMINATION",
+            Remedy.DEPENDENCIES_VERIFIED,
+        ),
+        ("IMPLICATION_ELIMINATION", Code.NO_RULE_MATCH, None, Remedy.SEVERAL_STEPS),
+        ("GOAL_BINDING", Code.RULE_UNTRUSTED_DEPENDENCY, "GOAL_BINDING", Remedy.DEPENDENCIES_VERIFIED),
+    ]
+
+
+@pytest.mark.slow
+def test_a_check_that_another_dependency_makes_too_expensive_would_have_passed_without_it() -> None:
+    parts = [" ∧ ".join(f"(p{n} → q{n})" for n in range(start, start + 25)) for start in range(0, 475, 25)]
+    sprawling = " ∧ ".join(f"({part})" for part in parts)  # more parts than a check can ask about
+    problem = Problem(
+        id="sprawling/1",
+        premises=tuple(
+            Premise(f"h{n}", parse_formula(formula))
+            for n, formula in enumerate((sprawling, "wet(a) → slow(a)", "wet(a)"))
+        ),
+        options=three_way_options(parse_formula("slow(a)")),
+    )
+    report, (one,) = diagnosed(action("s1", "slow(a)", "h0", "h1", "h2"), problem=problem)
+    assert report.actions[0].semantic
+    assert (one.reason, one.remedy) == (Code.RULE_UNDECIDED, Remedy.FEWER_DEPENDENCIES)
+    assert one.alternatives == (Alternative("IMPLICATION_ELIMINATION", ("h1", "h2")),)
+
+
+def test_one_budget_pays_for_the_diagnosis_of_a_trace() -> None:
+    """Each step follows from h2 at once; whether it follows from the axioms of groups is a hard question."""
+    problem = built(GROUPS, "P(e)", "Q(e)", "R(e)", goal="P(e)")
+    law = "∀x ∀y m(x, y) = m(y, x)"
+    hard = [f"{law} ∨ P(e) ∨ S{number}(e)" for number in range(3)]
+    steps = [action("s", "P(e) ∧ Q(e)", "h2", "h3", rule="MODUS_TOLLENS")]
+    steps += [action(f"s{n}", said, "h1", "h2", "h3", "h4", rule="MODUS_TOLLENS") for n, said in enumerate(hard)]
+    solver = Metering()
+    verifier = Verifier(solver)
+    report = verifier.verify(problem, text(*steps))
+    assert all(step.semantic and not step.rule for step in report.actions)
+    verified = solver.steps
+    found = misnamed_steps(verifier, problem, text(*steps), report)
+    assert solver.steps - verified < 2 * INQUIRY_STEPS
+    assert len(found) == len(steps)
+    assert (found[0].remedy, found[0].actual) == (Remedy.ANOTHER_RULE, "CONJUNCTION_INTRODUCTION")
+    assert (found[-1].remedy, found[-1].actual, found[-1].alternatives) == (Remedy.UNDECIDED, None, ())
+
+
+def test_of_several_rules_the_one_that_needs_most_of_the_dependencies_is_meant() -> None:
+    premises = ("p(a) ∧ q(a)", "r(a) → p(a)", "r(a)")
+    problem = Problem(
+        id="several/1",
+        premises=tuple(Premise(f"h{n}", parse_formula(formula)) for n, formula in enumerate(premises, 1)),
+        options=three_way_options(parse_formula("p(a)")),
+    )
+    _, (one,) = diagnosed(action("s1", "p(a)", "h1", "h2", "h3", rule="DISJUNCTIVE_SYLLOGISM"), problem=problem)
+    assert set(one.alternatives) == {
+        Alternative("CONJUNCTION_ELIMINATION", ("h1",)),
+        Alternative("IMPLICATION_ELIMINATION", ("h2", "h3")),
+    }
+    assert one.actual == "IMPLICATION_ELIMINATION"
+
+
+@pytest.mark.slow
+@settings(max_examples=25)
+@given(valid_attempts(FOLIO), st.data())
+def test_a_renamed_step_is_an_instance_of_the_rule_that_it_was(attempt: Attempt, data: st.DataObject) -> None:
+    """Take a valid step's name away: the diagnosis finds its rule again, with dependencies that it had."""
+    index = data.draw(st.integers(0, len(attempt.steps) - 1))
+    records = [step.record() for step in attempt.steps]
+    completion = written(
+        [{**record, **({"rule": "BECAUSE"} if n == index else {})} for n, record in enumerate(records)]
+    )
+    report = FOLIO_VERIFIER.verify(attempt.problem, completion)
+    found = {one.action: one for one in misnamed_steps(FOLIO_VERIFIER, attempt.problem, completion, report)}
+    step = attempt.steps[index]
+    assert step.rule in {one.rule for one in found[index].alternatives}
+    for one in found.values():
+        for alternative in one.alternatives:
+            assert set(alternative.dependencies) <= set(attempt.steps[one.action].dependencies)
+        if one.action != index:  # all others failed only because what they rest on did
+            assert one.remedy is Remedy.DEPENDENCIES_VERIFIED
+
+
+def test_the_first_error_is_the_first_step_that_does_not_pass_and_why() -> None:
+    cases = {
+        text(action("s1", "slow(race)", "h1", "h2"), action("s2", "wet(lawn", "h2")): (1, Code.UNPARSABLE_CONCLUSION),
+        text(action("s1", "glad(tom)", "h5"), action("s2", "late(cup)", "s1", "h3")): (0, Code.NOT_ENTAILED),
+        text(action("s1", "slow(race)", "h1", "h2", "h4", rule="BECAUSE")): (0, Code.UNKNOWN_RULE),
+        text(action("s1", "slow(race)", "h1", "h2"), action("s2", "slow(race)", "h1", "h2")): (
+            1,
+            Code.REPEATS_CONCLUSION,
+        ),
+        text(action("s1", "slow(race)", "h1", "h2")): None,
+        "I do not know.": (0, Code.MALFORMED),
+    }
+    assert {of: first_error(VERIFIER.verify(PROBLEM, of)) for of in cases} == cases
+
+
+def test_diagnoses_add_up_and_keep_a_few_examples() -> None:
+    whole, halves = Diagnosis(), [Diagnosis(), Diagnosis()]
+    wrong = text(action("s1", "slow(race)", "h1", "h2", rule="MODUS_TOLLENS"), action("s2", "glad(tom)", "h5"))
+    right = text(action("s1", "slow(race)", "h1", "h2"))
+    completions = [
+        Completion(problem_id=PROBLEM.id, sample=n, completion=of) for n, of in enumerate([wrong, right, wrong] * 3)
+    ]
+    for number, one in enumerate(examine_many({PROBLEM.id: PROBLEM}, completions)):
+        whole.add(one.report, one.misnamed, TRAIN)
+        halves[number >= 4].add(one.report, one.misnamed, TRAIN)
+    assert (whole.outputs, whole.flawless) == (9, 3)
+    assert whole.confusion == {("MODUS_TOLLENS", "IMPLICATION_ELIMINATION"): 6}
+    assert whole.first_errors == {(Code.NO_RULE_MATCH, "MODUS_TOLLENS"): 6}
+    examples = whole.examples[Code.NO_RULE_MATCH, "MODUS_TOLLENS"]
+    assert [one.place for one in examples] == [f"race/1, sample {n}, step 1" for n in (0, 2, 3)]
+    assert examples[0].step == "slow(race) from h1, h2"
+    halves[0].merge(halves[1])
+    assert halves[0] == whole
+
+
+def test_names_of_rules_that_steps_without_a_form_make_up_are_one_kind_of_error() -> None:
+    diagnosis = Diagnosis()
+    for rule in ("BECAUSE_I_SAY_SO", "ANOTHER", "MODUS_TOLLENS"):
+        report, misnamed = diagnosed(action("s1", "wet(lawn", "h1", rule=rule))
+        diagnosis.add(report, misnamed, TRAIN)
+    assert diagnosis.first_errors == {
+        (Code.UNPARSABLE_CONCLUSION, INVALID_RULE): 2,
+        (Code.UNPARSABLE_CONCLUSION, "MODUS_TOLLENS"): 1,
+    }
+
+
+def test_a_misnamed_step_is_written_with_all_that_would_have_passed() -> None:
+    report, (one,) = diagnosed(action("s1", "slow(race)", "h1", "h2", "h4", rule="BECAUSE"))
+    assert misnamed_record(report, one) == {
+        "problem_id": "race/1",
+        "sample": 0,
+        "action": 0,
+        "id": "s1",
+        "declared_rule": "BECAUSE",
+        "dependencies": ("h1", "h2", "h4"),
+        "conclusion": "slow(race)",
+        "reason": "UNKNOWN_RULE",
+        "alternatives": [{"rule": "IMPLICATION_ELIMINATION", "dependencies": ("h1", "h2")}],
+        "actual_rule": "IMPLICATION_ELIMINATION",
+        "remedy": "another rule",
+    }
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_examining_many_is_examining_each(workers: int) -> None:
+    actions = [action("s1", "slow(race)", "h1", "h2"), action("s2", "late(cup)", "s1", "h3", rule="MODUS_TOLLENS")]
+    binding = action("h_goal_true", "late(cup)", "s2", rule="GOAL_BINDING")
+    texts = [text(*actions, binding), text(*actions), text(binding), "nothing"] * 6
+    completions = [Completion(problem_id=PROBLEM.id, sample=n, completion=of) for n, of in enumerate(texts)]
+    found = list(examine_many({PROBLEM.id: PROBLEM}, completions, workers=workers))
+    assert found == [examine(Verifier(rules=TRAIN), PROBLEM, completion) for completion in completions]
+    assert [one.certified for one in found] == [True, False, False, False] * 6
+
+
+class Proofless(EmbeddedSolver):
+    """An engine that proves nothing: its every "yes" is without evidence."""
+
+    def decide(self, query: Query) -> Answer:
+        answer = super().decide(query)
+        return replace(answer, proof=None) if isinstance(answer, Entailed) else answer
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "reason"), [("glad(tom) ∨ late(cup)", Code.RULE_UNDECIDED), ("late(cup)", Code.RULE_UNDECIDED)]
+)
+def test_no_rule_is_the_remedy_for_a_step_without_evidence(conclusion: str, reason: Code) -> None:
+    verifier = Verifier(Proofless())
+    names = [premise.id for premise in PROBLEM.premises]
+    content = text(action("s1", conclusion, *names[:3], *names[4:], rule="MODUS_TOLLENS"))
+    (one,) = misnamed_steps(verifier, PROBLEM, content, verifier.verify(PROBLEM, content))
+    assert (one.reason, one.remedy, one.alternatives) == (reason, Remedy.UNDECIDED, ())
+
+
+def test_a_binding_that_is_undecided_has_a_reason() -> None:
+    class Hesitant(EmbeddedSolver):
+        def decide(self, query: Query) -> Answer:
+            answer = super().decide(query)
+            asked = isinstance(query.conclusion, Iff) and isinstance(answer, Entailed)
+            return Entailed() if asked else answer
+
+    verifier, case = Verifier(Hesitant()), built("G(b) → G(a)", "G(b)", goal="G(a) ∧ ∀x (G(x) → G(x))")
+    content = text(action("s1", "G(a)", "h1", "h2"), action("h_goal_true", "G(a)", "s1", rule=GOAL_BINDING))
+    (one,) = misnamed_steps(verifier, case, content, verifier.verify(case, content))
+    assert one.reason is Code.BINDING_UNDECIDED

@@ -1,0 +1,508 @@
+"""Metrics: a worked example with numbers computed by hand, properties, and the tables in four formats."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import random
+from dataclasses import replace
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from proof_r1_formal import verify
+from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, three_way_options
+from proof_r1_formal.evaluation.measures import INVALID_RULE, Exclusion, Measure, Metrics, RuleCounts, StepOutcome
+from proof_r1_formal.evaluation.metrics import evaluate_metrics
+from proof_r1_formal.evaluation.metrics_tables import metrics_tables
+from proof_r1_formal.evaluation.outcomes import isolate_array
+from proof_r1_formal.evaluation.summary import Summary
+from proof_r1_formal.evaluation.tables import to_csv, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.kernel.answer import Refuted
+from proof_r1_formal.proof.action import read_completion
+from proof_r1_formal.proof.answer import answer_findings, is_verified
+from proof_r1_formal.proof.report import Code, Finding, StepReport, TraceReport
+from proof_r1_formal.text.parse import parse_formula
+
+RULE = "IMPLICATION_ELIMINATION"
+TRUE = three_way_options(parse_formula("A"))[0]
+
+
+def problem(name: str, difficulty: str = "easy", answer: str | None = "h_goal_true", steps: int | None = 2) -> Problem:
+    proof = [ReferenceStep(f"s{n}", (), "A", RULE) for n in range(steps or 0)]
+    binding = ReferenceStep("h_goal_true", (), "A", "GOAL_BINDING")
+    proofs = () if steps is None else ((*proof, binding),)
+    return Problem(name, (), three_way_options(parse_formula("A")), answer, "", difficulty, proofs)
+
+
+def step(kind: str, *, name: str = "s", terminal: bool = False, inside: bool = True) -> StepReport:
+    """``v`` verified, ``r`` entailed but no instance, ``n`` not entailed, ``u`` untrusted, ``R`` untrusted as a rule,
+    ``m`` missing dependency, ``p`` unparsable, ``d`` duplicate id, ``?`` undecided."""
+    codes = {
+        "v": (),
+        "r": (Code.NO_RULE_MATCH,),
+        "n": (Code.NOT_ENTAILED, Code.NO_RULE_MATCH),
+        "u": (Code.UNTRUSTED_DEPENDENCY,),
+        "R": (Code.RULE_UNTRUSTED_DEPENDENCY,),
+        "m": (Code.MISSING_DEPENDENCY,),
+        "p": (Code.UNPARSABLE_CONCLUSION,),
+        "d": (Code.DUPLICATE_ID,),
+        "?": (Code.UNDECIDED,),
+    }[kind]
+    schema, semantic, rule = kind not in "pd", kind in "vrR", kind == "v"
+    return StepReport(
+        id=name,
+        span=(0, 1),
+        declared_rule="GOAL_BINDING" if terminal else RULE,
+        dependencies=(),
+        conclusion="A",
+        schema=schema,
+        semantic=semantic,
+        rule=rule,
+        progress=rule,
+        in_closure=inside,
+        terminal=terminal,
+        signal=0.0,
+        findings=tuple(Finding(code, "") for code in codes),
+    )
+
+
+def test_difficulties_are_in_their_usual_order() -> None:
+    known = {name: problem(name, name) for name in ("odd", "hard", "easy", "even", "medium")}
+    assert list(evaluate_metrics(known, []).difficulties) == ["easy", "medium", "hard", "odd", "even"]
+
+
+def report(name: str, sample: int, kinds: str, *, right: bool = True, parsed: bool = True) -> TraceReport:
+    """One step per letter, the last one terminal; an upper-case X before a letter puts it outside the closure."""
+    steps = []
+    letters = list(kinds)
+    while letters:
+        letter = letters.pop(0)
+        inside = letter != "X"
+        letter = letter if inside else letters.pop(0)
+        name_of_step = "s" if letters or not right else TRUE.id
+        steps.append(step(letter, name=name_of_step, terminal=not letters and inside, inside=inside))
+    option = TRUE if right else None
+    findings = tuple(answer_findings(option, steps, Refuted(), None))
+    return TraceReport(
+        problem_id=name,
+        sample=sample,
+        parsed=parsed,
+        answer=None if option is None else option.id,
+        answer_correct=right,
+        actions=tuple(steps),
+        closure=(),
+        used_closure=(),
+        consistency="consistent",
+        uncertain=None,
+        verified=is_verified(findings),
+        rule_verified=not findings,
+        findings=findings,
+        rules="train",
+        solver="none",
+        evidence="checked",
+    )
+
+
+PROBLEMS = {p.id: p for p in (problem("a"), problem("b"), problem("c", "hard", steps=3))}
+
+# K = 2 samples:       right  steps              closure without the terminal step / reference
+REPORTS = [
+    report("a", 0, "vvv"),  # yes   3 of 3 verified    2 / 2
+    report("a", 1, "vnu", right=False),  # no    1 of 2, cascade 1  2 / 2
+    report("b", 0, "vXrrR"),  # yes   4 of 4 entailed    2 / 2; as rules 1 of 3, cascade 1
+    report("b", 1, "p", right=False, parsed=False),  # not parsed: generated 0 / 2
+    report("c", 0, "vmv"),  # yes   2 of 3             2 / 3
+    report("c", 1, "?dv"),  # yes   1 of 3             2 / 3
+]
+
+
+def test_worked_example() -> None:
+    metrics = evaluate_metrics(PROBLEMS, REPORTS)
+    scores = metrics.overall.scores
+    assert metrics.samples == 2
+    # right: a0, b0, c0, c1 of six outputs; every problem has a right answer
+    assert (scores[Measure.AVG].numerator, scores[Measure.AVG].denominator) == (4, 6)
+    assert scores[Measure.PASS].value == 1
+    # entailed: 3 + 1 + 4 + 2 + 1 = 11 of 3 + 2 + 4 + 3 + 3 = 15 steps that are no cascade, of 16 in all
+    assert (scores[Measure.FVR].numerator, scores[Measure.FVR].denominator) == (11, 15)
+    assert (scores[Measure.STRICT_FVR].numerator, scores[Measure.STRICT_FVR].denominator) == (11, 16)
+    # instances: 3 + 1 + 1 + 2 + 1 = 8 of 3 + 2 + 3 + 3 + 3 = 14, of 16 in all
+    assert (scores[Measure.RVR].numerator, scores[Measure.RVR].denominator) == (8, 14)
+    assert (scores[Measure.STRICT_RVR].numerator, scores[Measure.STRICT_RVR].denominator) == (8, 16)
+    # |ln(2/2)| twice, |ln(2/2)| for b0, |ln(1/2)| for b1, |ln(2/3)| twice, over six outputs
+    assert scores[Measure.RGD].value == pytest.approx((math.log(2) + 2 * math.log(1.5)) / 6)
+    # the closures of a0 and b0 are entailed, that of a0 also by rules; c0 and c1 rest on steps that are not
+    assert (scores[Measure.VERIFIED].numerator, scores[Measure.RULE_VERIFIED].numerator) == (2, 1)
+    assert scores[Measure.PARSED].value == pytest.approx(5 / 6)
+    # Avg over samples: 3/3 and 1/3, so the standard deviation (n - 1) is sqrt(2)/3
+    assert scores[Measure.AVG].spread == pytest.approx(math.sqrt(2) / 3)
+    assert metrics.overall.steps == {
+        StepOutcome.VERIFIED: 11,
+        StepOutcome.NOT_ENTAILED: 1,
+        StepOutcome.UNTRUSTED_DEPENDENCY: 1,
+        StepOutcome.MALFORMED_SUMMARY: 1,
+        StepOutcome.MALFORMED_STEP: 0,
+        StepOutcome.UNPARSABLE_FORMULA: 0,
+        StepOutcome.DUPLICATE_ID: 1,
+        StepOutcome.MISSING_DEPENDENCY: 1,
+        StepOutcome.UNDECIDED: 1,
+    }
+    assert {name: group.problems for name, group in metrics.difficulties.items()} == {"easy": 2, "hard": 1}
+
+
+def test_the_reference_leaves_out_every_dependency_that_does_not_resolve() -> None:
+    metrics = evaluate_metrics(PROBLEMS, REPORTS, eligibility="reference")
+    scores = metrics.overall.scores
+    assert metrics.eligibility == "reference"
+    # c0's second step cites a name that does not exist: in no denominator there, in both by default
+    assert (scores[Measure.FVR].numerator, scores[Measure.FVR].denominator) == (11, 14)
+    assert (scores[Measure.RVR].numerator, scores[Measure.RVR].denominator) == (8, 13)
+    assert (scores[Measure.STRICT_FVR].denominator, scores[Measure.STRICT_RVR].denominator) == (16, 16)
+
+
+FAULTY_PREMISES = ("P(a)", "P(a) → Q(a)")
+
+
+@pytest.mark.parametrize("name", ["nothing", "s2", "h_goal_true", "h_goal_false"])
+def test_a_leap_cannot_leave_the_denominators_by_what_it_cites(name: str) -> None:
+    """A wrong step counts in FVR and RVR whether it cites what is there or nothing, itself or a later action."""
+    premises = tuple([Premise(f"h{n}", parse_formula(text)) for n, text in enumerate(FAULTY_PREMISES, 1)])
+    case = Problem("p", premises, three_way_options(parse_formula("R(a)")), "h_goal_true")
+    scored = {}
+    for cites in (["s1"], ["s1", name]):
+        steps = [("s1", ["h1", "h2"], "Q(a)", RULE), ("s2", cites, "R(a)", RULE)]
+        steps.append(("h_goal_true", ["s2"], "R(a)", "GOAL_BINDING"))
+        keys = ("id", "dependencies", "conclusion", "rule")
+        array = json.dumps([dict(zip(keys, of, strict=True)) for of in steps], ensure_ascii=False)
+        scores = evaluate_metrics({"p": case}, [verify(case, f"<summary>{array}</summary>")]).overall.scores
+        measures = (Measure.FVR, Measure.RVR, Measure.STRICT_FVR, Measure.STRICT_RVR)
+        scored[tuple(cites)] = [(scores[of].numerator, scores[of].denominator) for of in measures]
+    assert scored["s1",] == scored["s1", name] == [(1, 2), (1, 2), (1, 3), (1, 3)]
+
+
+def test_an_answer_without_closure_is_right_but_not_verified() -> None:
+    scores = evaluate_metrics(PROBLEMS, [report("a", 0, "XvXv")]).overall.scores
+    assert (scores[Measure.AVG].numerator, scores[Measure.VERIFIED].numerator) == (1, 0)
+
+
+def test_lengths_are_those_of_the_shortest_reference_proof_and_of_parsed_outputs() -> None:
+    long, short = problem("a", steps=4).proofs[0], problem("a", steps=2).proofs[0]
+    problems = {"a": replace(problem("a"), proofs=(long, short, long))}
+    # 1 step of 2, then 0 (although the stand-in reports three steps inside the closure) of 2
+    reports = [report("a", 0, "vv"), report("a", 1, "vvvv", parsed=False)]
+    scores = evaluate_metrics(problems, reports).overall.scores
+    assert (scores[Measure.LENGTH_RATIO].numerator, scores[Measure.LENGTH_RATIO].denominator) == (1, 4)
+    assert scores[Measure.RGD].value == pytest.approx(math.log(2))
+
+
+def test_spread_of_pass_is_the_binomial_standard_error() -> None:
+    right = {"a": True, "b": False, "c": True}
+    metrics = evaluate_metrics(PROBLEMS, [report(name, 0, "v", right=answer) for name, answer in right.items()])
+    # 2 of 3 problems: sqrt(2/3 * 1/3 / 3)
+    assert metrics.overall.scores[Measure.PASS].spread == pytest.approx(math.sqrt(2 / 27))
+    assert metrics.overall.scores[Measure.AVG].spread is None  # one sample
+
+
+def test_the_share_of_compound_steps_is_one_of_rule_instances() -> None:
+    compound = (Finding(Code.COMPOUND_STEP, "two inferences"),)
+    steps = (step("v"), *[msgspec.structs.replace(step(kind), findings=compound) for kind in "vvr"])
+    share = evaluate_metrics(PROBLEMS, [msgspec.structs.replace(report("a", 0, ""), actions=steps)]).overall.scores
+    assert (share[Measure.COMPOUND].numerator, share[Measure.COMPOUND].denominator) == (2, 3)
+
+
+def test_rule_names_that_are_made_up_share_one_row() -> None:
+    known, malformed = step("v"), [step("p"), step("p")]
+    made_up = [msgspec.structs.replace(malformed[0], declared_rule=f"MADE_UP_{n}") for n in range(9)]
+    unknown = msgspec.structs.replace(
+        step("r"), declared_rule="UNHEARD_OF", findings=(Finding(Code.UNKNOWN_RULE, "no such rule"),)
+    )
+    trace = msgspec.structs.replace(report("a", 0, ""), actions=(known, *malformed, *made_up, unknown))
+    rules = evaluate_metrics(PROBLEMS, [trace]).overall.rules
+    assert rules == {RULE: RuleCounts(3, 1, 1, 1, 1), INVALID_RULE: RuleCounts(10, 1, 1, 0, 0)}
+
+
+def test_where_nothing_is_counted_there_is_no_score() -> None:
+    metrics = evaluate_metrics(PROBLEMS, [], resamples=40)
+    assert not any(score.is_defined or score.interval for score in metrics.overall.scores.values())
+    assert metrics.overall.absent == 3
+    scores = metrics_tables(metrics)[0]
+    assert "| overall | – | – | – | – | – | – | – |" in to_markdown(scores)
+    assert r"overall & – & – & – & – & – & – & – \\" in to_latex(scores)
+    row = json.loads(to_json([scores]))[0]["rows"][-1]
+    assert row["RGD"] == {"value": None, "numerator": 0, "denominator": 0, "spread": None, "interval": None}
+    assert list(csv.reader(io.StringIO(to_csv(scores))))[-1][1] == ""
+
+
+STEP_RATES = (Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR)
+
+
+def test_a_rate_of_outputs_without_eligible_steps_is_zero() -> None:
+    reports = [report("a", n, "vvv", parsed=False) for n in range(2)]
+    metrics = evaluate_metrics(PROBLEMS, reports, resamples=40)
+    for group in (metrics.overall, metrics.difficulties["easy"]):
+        for measure in STEP_RATES:
+            score = group.scores[measure]
+            assert score.is_defined
+            assert (score.value, score.numerator, score.denominator) == (0.0, 0, 0)
+            assert (score.spread, score.interval) == (0.0, (0.0, 0.0))
+        assert not group.scores[Measure.COMPOUND].is_defined
+    assert not metrics.difficulties["hard"].scores[Measure.FVR].is_defined  # without outputs there is no rate
+    scores = metrics_tables(metrics)[0]
+    assert r"| 0.0 ± 0.0 \[0.0, 0.0\] |" in to_markdown(scores)
+    row = json.loads(to_json([scores]))[0]["rows"][-1]
+    assert row["FVR (%)"] == {"value": 0.0, "numerator": 0, "denominator": 0, "spread": 0.0, "interval": [0.0, 0.0]}
+
+
+def test_the_summary_of_a_run_shows_a_rate_of_no_steps_as_zero() -> None:
+    found = Summary(PROBLEMS)
+    assert dict(found.rows())["FVR of steps"] == "–"
+    found.add(report("a", 0, "vvv", parsed=False))
+    assert dict(found.rows())["FVR of steps"] == "0 of 0 (0.0%)"
+
+
+def test_a_sample_number_without_eligible_steps_has_rate_zero() -> None:
+    reports = [report("a", 0, "vvv"), report("a", 1, "vvv", parsed=False)]
+    scores = evaluate_metrics(PROBLEMS, reports).overall.scores
+    for measure in STEP_RATES:
+        assert scores[measure].value == 1.0
+        assert scores[measure].spread == pytest.approx(math.sqrt(1 / 2))  # of 1 and 0
+
+
+def test_what_is_left_out_is_counted_by_reason() -> None:
+    problems = {**PROBLEMS, "u": problem("u", answer="h_goal_uncertain"), "n": problem("n", answer=None, steps=None)}
+    reports = [
+        *REPORTS,
+        report("a", 0, "n"),
+        report("elsewhere", 0, "v"),
+        msgspec.structs.replace(report("c", 5, "v"), consistency="inconsistent"),
+        msgspec.structs.replace(report("u", 0, "v"), uncertain="verified"),
+        msgspec.structs.replace(report("n", 0, "v"), answer_correct=None),
+    ]
+    metrics = evaluate_metrics(problems, reports)
+    assert metrics.excluded == {
+        Exclusion.UNKNOWN_PROBLEM: 1,
+        Exclusion.DUPLICATE_SAMPLE: 1,
+        Exclusion.INCONSISTENT_PREMISES: 1,
+        Exclusion.UNCERTAIN: 1,
+        Exclusion.NO_REFERENCE_ANSWER: 1,
+        Exclusion.NO_REFERENCE_PROOF: 1,
+        Exclusion.NO_LENGTH: 0,
+    }
+    assert (metrics.overall.uncertain.outputs, metrics.overall.uncertain.verified) == (1, 1)
+    assert metrics.overall.scores[Measure.AVG].denominator == 6
+
+
+KINDS = st.text("vrnuRmpd?", max_size=5)
+MANY = st.lists(
+    st.builds(report, st.sampled_from("abc"), st.integers(0, 2), KINDS, right=st.booleans(), parsed=st.booleans()),
+    unique_by=lambda r: (r.problem_id, r.sample),
+)
+
+
+@given(MANY, st.randoms(use_true_random=False))
+def test_the_order_of_the_reports_does_not_matter(reports: list[TraceReport], rng: random.Random) -> None:
+    shuffled = rng.sample(reports, len(reports))
+    assert evaluate_metrics(PROBLEMS, reports, resamples=40) == evaluate_metrics(PROBLEMS, shuffled, resamples=40)
+
+
+@given(MANY)
+def test_numerators_and_denominators(reports: list[TraceReport]) -> None:
+    metrics = evaluate_metrics(PROBLEMS, reports)
+    scores = metrics.overall.scores
+    for measure in (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.VERIFIED, Measure.PARSED):
+        assert 0 <= scores[measure].numerator <= scores[measure].denominator
+    assert scores[Measure.FVR].numerator >= scores[Measure.RVR].numerator
+    assert scores[Measure.STRICT_FVR].denominator == scores[Measure.STRICT_RVR].denominator
+    for eligible, strict in ((Measure.FVR, Measure.STRICT_FVR), (Measure.RVR, Measure.STRICT_RVR)):
+        assert scores[eligible].numerator == scores[strict].numerator
+        assert scores[eligible].denominator <= scores[strict].denominator
+    assert scores[Measure.VERIFIED].numerator >= scores[Measure.RULE_VERIFIED].numerator
+    for measure in (Measure.AVG, Measure.FVR, Measure.RVR):
+        groups = metrics.difficulties.values()
+        assert scores[measure].numerator == sum(group.scores[measure].numerator for group in groups)
+        assert scores[measure].denominator == sum(group.scores[measure].denominator for group in groups)
+
+
+def test_copying_every_sample_changes_no_average() -> None:
+    copies = [msgspec.structs.replace(r, sample=r.sample + 10) for r in REPORTS]
+    once, twice = evaluate_metrics(PROBLEMS, REPORTS), evaluate_metrics(PROBLEMS, [*REPORTS, *copies])
+    for measure, score in once.overall.scores.items():
+        assert twice.overall.scores[measure].value == pytest.approx(score.value)
+
+
+def test_bootstrap_intervals_hold_the_value_and_are_reproducible() -> None:
+    metrics = evaluate_metrics(PROBLEMS, REPORTS, resamples=200, seed=3)
+    assert metrics == evaluate_metrics(PROBLEMS, REPORTS, resamples=200, seed=3)
+    low, high = metrics.overall.scores[Measure.FVR].interval or (1.0, 0.0)
+    assert low <= metrics.overall.scores[Measure.FVR].value <= high
+
+
+def test_bootstrap_intervals_leave_out_the_tails() -> None:
+    # One of 20 problems is right: the number of right ones in a draw is binomial(20, 1/20), whose 2.5 % and 97.5 %
+    # quantiles are 0 and 3 (P(0) = 0.358; P(at most 2) = 0.925, P(at most 3) = 0.984); its extremes lie beyond.
+    problems = {f"p{n}": problem(f"p{n}") for n in range(20)}
+    reports = [report(name, 0, "v", right=name == "p0") for name in problems]
+    assert evaluate_metrics(problems, reports, resamples=2000).overall.scores[Measure.AVG].interval == (0, 3 / 20)
+
+
+def test_a_resample_without_anything_to_count_is_zero_for_rates_only() -> None:
+    """Three of 20 problems have a step to count, all compound instances: the share is 100 % wherever there is one."""
+    problems = {f"p{n}": problem(f"p{n}") for n in range(20)}
+    compound = msgspec.structs.replace(step("v"), findings=(Finding(Code.COMPOUND_STEP, "two inferences"),))
+    reports = [report(name, 0, "u") for name in problems]
+    reports[:3] = [msgspec.structs.replace(one, actions=(compound,)) for one in reports[:3]]
+    scores = evaluate_metrics(problems, reports, resamples=500).overall.scores
+    share, fvr = scores[Measure.COMPOUND], scores[Measure.FVR]
+    assert (share.numerator, share.denominator, share.interval) == (3, 3, (1.0, 1.0))
+    assert (fvr.numerator, fvr.denominator, fvr.interval) == (3, 3, (0.0, 1.0))
+    few = evaluate_metrics(problems, reports, resamples=39).overall.scores[Measure.COMPOUND]
+    assert few.interval is None
+
+
+def test_any_name_of_a_difficulty_can_be_drawn_for_and_written() -> None:
+    name = "\ud800"
+    metrics = evaluate_metrics({"a": replace(problem("a"), difficulty=name)}, [report("a", 0, "v")], resamples=40)
+    assert metrics.difficulties[name].scores[Measure.FVR].interval == (1.0, 1.0)
+    assert [row["difficulty"] for row in json.loads(to_json(metrics_tables(metrics)))[0]["rows"]] == [name, "overall"]
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def _hostile() -> Metrics:
+    names = ("a_b & 50% $x$ {y} #1 ~ ^ \\ |", "\x1b[31mred", "[bold]")
+    problems = {name: replace(problem(name), difficulty=name) for name in names}
+    return evaluate_metrics(problems, [report(name, 0, "vv") for name in names])
+
+
+def test_names_are_escaped_in_every_format() -> None:
+    for table in metrics_tables(_hostile()):
+        latex, markdown = to_latex(table), to_markdown(table)
+        assert "\x1b" not in latex + markdown
+        assert "\N{REPLACEMENT CHARACTER}" not in latex
+        assert "\n[" not in latex  # it would be the optional argument of the end of the row before
+        if "50" in latex:
+            assert r"a\_b \& 50\% \$x\$ \{y\} \#1" in latex
+            assert r"\|" in markdown
+        console = Console(width=200, record=True, file=io.StringIO())
+        console.print(to_rich(table))
+        terminal = console.export_text()
+        assert "\x1b" not in terminal
+        assert ("[bold]" in terminal) == (r"\[bold\]" in markdown)
+
+
+def test_no_name_of_a_difficulty_hides_a_row_or_column() -> None:
+    names = ("", "(none)", "overall", "'overall'", "outcome", "difficulty", "easy")
+    problems = {name: replace(problem(name), difficulty=name) for name in names}
+    metrics = evaluate_metrics(problems, [report(name, 0, "vv") for name in names])
+    tables = {table["title"]: table["rows"] for table in json.loads(to_json(metrics_tables(metrics)))}
+    shown = [row["difficulty"] for row in tables["Scores"]]
+    assert len(set(shown)) == len(names) + 1
+    assert all(list(row) == ["outcome", *shown] for row in tables["Steps"])
+
+
+def test_json_keeps_the_parts_of_a_score() -> None:
+    tables = json.loads(to_json(metrics_tables(evaluate_metrics(PROBLEMS, REPORTS))))
+    overall = tables[0]["rows"][-1]
+    assert overall["difficulty"] == "overall"
+    assert (overall["FVR (%)"]["numerator"], overall["FVR (%)"]["denominator"]) == (11, 15)
+
+
+def test_all_formats_show_the_same_numbers() -> None:
+    table = metrics_tables(evaluate_metrics(PROBLEMS, REPORTS))[0]
+    for text in (to_markdown(table), to_latex(table)):
+        assert "73.3" in text  # FVR, 11 of 15
+        assert "68.8" in text  # strict FVR, 11 of 16
+        assert "57.1" in text  # RVR, 8 of 14
+        assert "100.0" in text  # Pass@2
+
+
+# -- the strict contract ----------------------------------------------------------------------------------------------
+
+
+def broken(kinds: str, code: Code) -> TraceReport:
+    """The first sample of problem a, right and verified but for one action with a finding."""
+    given = report("a", 0, kinds)
+    first = msgspec.structs.replace(given.actions[0], findings=(Finding(code, ""),))
+    return msgspec.structs.replace(given, actions=(first, *given.actions[1:]))
+
+
+@pytest.mark.parametrize("code", [Code.NOT_AN_OBJECT, Code.MISSING_FIELD, Code.NOT_A_LIST, Code.TOO_MANY_DEPENDENCIES])
+def test_the_strict_contract_discards_the_output_of_a_malformed_action(code: Code) -> None:
+    reports = [broken("mvv", code), report("b", 0, "vvv")]
+    metrics = evaluate_metrics(PROBLEMS, reports, contract="strict")
+    scores = metrics.overall.scores
+    assert (metrics.contract, metrics.discarded) == ("strict", 1)
+    assert (scores[Measure.AVG].numerator, scores[Measure.AVG].denominator) == (1, 2)
+    assert (scores[Measure.PASS].numerator, scores[Measure.PASS].denominator) == (1, 2)
+    assert (scores[Measure.FVR].numerator, scores[Measure.FVR].denominator) == (3, 3)
+    assert (scores[Measure.RULE_VERIFIED].numerator, scores[Measure.PARSED].numerator) == (1, 1)
+    assert scores[Measure.RGD].numerator == pytest.approx(math.log(2))  # of length 0, counted as 1, against 2
+    assert metrics.overall.steps[StepOutcome.MALFORMED_SUMMARY] == 1
+    titles = [table.title for table in metrics_tables(metrics)]
+    assert titles[0] == "Scores (contract strict)"
+    assert ("outputs that the strict contract discards (wrong, no steps)", 1) in metrics_tables(metrics)[-1].rows
+
+
+@pytest.mark.parametrize("code", [Code.EXTRA_FIELD, Code.DUPLICATE_ID, Code.UNPARSABLE_CONCLUSION])
+def test_the_strict_contract_keeps_outputs_with_other_faults(code: Code) -> None:
+    metrics = evaluate_metrics(PROBLEMS, [broken("mvv", code)], contract="strict")
+    assert metrics.discarded == 0
+    assert metrics.overall.scores[Measure.AVG].value == 1.0
+
+
+ARRAY = '[{"id": "s1", "dependencies": "h1", "conclusion": "P[a]", "rule": "R"}, 3]'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", ""),
+        ("Here are the steps:\n", " as wanted."),
+        ("See [1", ""),  # the first bracket counts
+        ("```json\n", "\n```"),
+        ("Steps [1]: ```json ", "``` and ``` [2] ```"),
+        ("```", ""),  # not a fence
+    ],
+)
+def test_the_strict_contract_reads_the_array_alone(before: str, after: str) -> None:
+    text = f"[x]</think> [y] <summary>{before}{ARRAY}{after}</summary> [z]"
+    alone = isolate_array(text)
+    kept = "[1" if before.startswith("See") else ""
+    blanks = " " * (len(before) - len(kept))
+    assert alone == f"[x]</think> [y] <summary>{blanks}{kept}{ARRAY}{' ' * len(after)}</summary> [z]"
+    trace = read_completion(alone)
+    assert trace.parsed is not bool(kept)
+    if trace.parsed:
+        assert [text[slice(*action.span)] for action in trace.actions] == [ARRAY[1:-4], "3"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "<summary>[]", "<summary>][</summary>", "<summary>[1] ```x```</summary>", "<summary>[]</summary>"],
+)
+def test_texts_without_an_array_to_isolate_stay_as_they_are(text: str) -> None:
+    assert isolate_array(text) == text
+
+
+@given(st.text(alphabet=st.sampled_from("[]`json\n1, <>summary/"), max_size=40))
+def test_isolating_an_array_only_blanks_characters(inside: str) -> None:
+    text = f"<summary>{inside}</summary>"
+    alone = isolate_array(text)
+    assert len(alone) == len(text)
+    assert all(new in (old, " ") for old, new in zip(text, alone, strict=True))
+    assert isolate_array(alone) == alone
+
+
+def test_by_default_a_malformed_action_costs_itself() -> None:
+    metrics = evaluate_metrics(PROBLEMS, [broken("mvv", Code.MISSING_FIELD)])
+    assert (metrics.contract, metrics.discarded) == ("per-action", 0)
+    assert metrics.overall.scores[Measure.AVG].value == 1.0
+    assert metrics.overall.scores[Measure.FVR].denominator == 3
+    assert metrics_tables(metrics)[0].title == "Scores"

@@ -1,0 +1,319 @@
+"""Studies: reading them, systems side by side with what is best marked, pictures, and what is said of one system."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.completions import Completion, Cost, read_completions
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import DataError
+from proof_r1_formal.evaluation.assessment import Assessment, RuleGroup, assess
+from proof_r1_formal.evaluation.definition import Key, read_study
+from proof_r1_formal.evaluation.figures import answer_shares, draw, length_ratios, points, step_shares
+from proof_r1_formal.evaluation.measures import Estimate, Measure
+from proof_r1_formal.evaluation.metrics_tables import SCORES
+from proof_r1_formal.evaluation.study_tables import detail_tables, diagnosis_tables, study_tables
+from proof_r1_formal.evaluation.tables import Column, Mark, Style, Table, ranked, to_csv, to_json, to_latex, to_markdown
+from proof_r1_formal.evaluation.verdicts import examine_many
+from proof_r1_formal.proof.batch import Settings
+from proof_r1_formal.rules.catalogue import TRAIN, catalogue
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
+COMPLETIONS = [one for one in read_completions(EXAMPLES / "completions.jsonl") if isinstance(one, Completion)]
+
+
+def assessed(
+    completions: list[Completion],
+    *,
+    rules: str = "train",
+    problems: Mapping[str, Problem] = PROBLEMS,
+    resamples: int = 0,
+) -> Assessment:
+    costs = {(one.problem_id, one.sample): one.cost for one in completions if one.cost is not None}
+    examined = examine_many(problems, completions, settings=Settings(rules=rules))
+    return assess(problems, examined, costs=costs, rules=catalogue(rules), seen=TRAIN, resamples=resamples)
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[Key, Assessment]:
+    """All examples; the first sample of each problem, with costs; and all of them on another data set."""
+    first = [
+        Completion(
+            problem_id=one.problem_id,
+            completion=one.completion,
+            cost=Cost(tokens=10 + 10 * (n % 2), seconds=1.5, calls=1),
+        )
+        for n, one in enumerate(COMPLETIONS)
+        if one.sample == 0
+    ]
+    whole = assessed(COMPLETIONS)
+    return {
+        Key("garden", "small", "all"): whole,
+        Key("garden", "small", "first"): assessed(first),
+        Key("elsewhere", "small", "all"): whole,
+    }
+
+
+def table(results: Mapping[Key, Assessment], title: str) -> Table:
+    return next(one for one in study_tables(results) if one.title == title)
+
+
+# -- ranking ----------------------------------------------------------------------------------------------------------
+
+
+def scores(*values: float | None) -> tuple[Estimate, ...]:
+    return tuple([Estimate(value or 0.0, 1, 0 if value is None else 1) for value in values])
+
+
+def test_the_best_and_the_second_best_of_each_group_are_marked() -> None:
+    columns = (Column("name", Style.TEXT), Column("up", Style.PERCENT, "more"), Column("down", Style.RATIO, "less"))
+    rows = [("a", 0.5, 3.0), ("b", 0.5004, 1.0), ("c", 0.3, 2.0), ("d", None, 2.0), ("alone", 0.9, 0.0)]
+    plain = Table("t", columns, tuple((name, *scores(up, down)) for name, up, down in rows))
+    marked = ranked(plain, ["x", "x", "x", "x", "y"])
+    assert marked.marks == {
+        (0, 1): Mark.BEST,  # 50.0 and 50.0 look the same
+        (1, 1): Mark.BEST,
+        (2, 1): Mark.SECOND,  # nothing was counted for d
+        (1, 2): Mark.BEST,
+        (2, 2): Mark.SECOND,
+        (3, 2): Mark.SECOND,
+    }
+    assert replace(marked, marks={}) == plain
+    assert "| b | **50.0** | **1.000** |" in to_markdown(marked)
+    assert "| c | <u>30.0</u> | <u>2.000</u> |" in to_markdown(marked)
+    assert r"b & \textbf{50.0} & \textbf{1.000} \\" in to_latex(marked)
+    assert r"c & \underline{30.0} & \underline{2.000} \\" in to_latex(marked)
+
+
+def test_csv_holds_every_number_and_survives_any_name() -> None:
+    name = 'a, "b"\nc'
+    columns = (Column("name", Style.TEXT), Column("score (%)", Style.PERCENT), Column("count", Style.COUNT))
+    rows = ((name, Estimate(1 / 3, 1, 3, 0.1, (0.0, 0.5)), 3), ("x" * 99, None, 0))
+    header, first, second = csv.reader(io.StringIO(to_csv(Table("t", columns, rows))))
+    assert header[:3] == ["name", "score (%)", "score (%), spread"]
+    assert first == ['a, "b"\N{REPLACEMENT CHARACTER}c', f"{100 * (1 / 3)}", "10.0", "0.0", "50.0", "1", "3", "3"]
+    assert second == ["x" * 99, *[""] * 6, "0"]
+
+
+# -- systems side by side ---------------------------------------------------------------------------------------------
+
+
+def test_the_main_table_has_the_scores_of_each_system_with_the_best_marked(results: dict[Key, Assessment]) -> None:
+    main = table(results, "Main results: garden")
+    assert [column.name for column in main.columns] == [
+        "backbone", "method", "K", "Avg@K (%)", "Pass@K (%)",
+        "FVR (%)", "Strict FVR (%)", "RVR (%)", "Strict RVR (%)", "RGD",
+    ]  # fmt: skip
+    for row, key in zip(main.rows, [Key("garden", "small", "all"), Key("garden", "small", "first")], strict=True):
+        expected = results[key].metrics.overall.scores
+        assert row[2] == f"{results[key].metrics.samples}"
+        assert row[3:] == tuple(expected[measure] for measure in SCORES)
+    # Every first sample is right and verified; of all samples some are not.
+    assert [main.marks[1, column] for column in (3, 5, 6, 7, 8)] == [Mark.BEST] * 5
+    assert main.marks[0, 3] is Mark.SECOND
+    assert not {(0, 4), (1, 4)} & set(main.marks)  # Pass@3 and Pass@1 are not the same score
+
+
+def test_pass_is_compared_among_those_with_as_many_samples(results: dict[Key, Assessment]) -> None:
+    results = {**results, Key("garden", "small", "all again"): results[Key("garden", "small", "all")]}
+    main = table(results, "Main results: garden")
+    assert [main.marks.get((row, 4)) for row in range(3)] == [Mark.BEST, None, Mark.BEST]
+    same = table({key: one for key, one in results.items() if key.method != "first"}, "Main results: garden")
+    assert [column.name for column in same.columns][2:4] == ["Avg@3 (%)", "Pass@3 (%)"]
+
+
+def test_across_data_sets_a_system_without_completions_has_a_gap(results: dict[Key, Assessment]) -> None:
+    across = table(results, "Across data sets")
+    assert across.rows[1][:2] == ("small", "first")
+    assert across.rows[1][7:] == (None,) * 5
+    assert json.loads(to_json([across]))[0]["rows"][1]["elsewhere: Avg (%)"] is None
+
+
+def test_costs_are_averages_over_the_responses_that_state_them(results: dict[Key, Assessment]) -> None:
+    costs = table(results, "Cost of a response: garden")
+    assert not any(isinstance(cell, Estimate) and cell.is_defined for cell in costs.rows[0])
+    assert "| small | all | – | – | – |" in to_markdown(costs)
+    tokens, seconds, calls = costs.rows[1][2:]
+    count = sum(one.sample == 0 for one in COMPLETIONS)
+    total = sum(10 + 10 * (n % 2) for n, one in enumerate(COMPLETIONS) if one.sample == 0)
+    assert isinstance(tokens, Estimate)
+    assert (tokens.numerator, tokens.denominator) == (total, count)
+    assert isinstance(seconds, Estimate)
+    assert isinstance(calls, Estimate)
+    assert (seconds.value, calls.value) == (1.5, 1)
+
+
+def test_rule_groups_are_by_the_rule_that_the_step_itself_declares() -> None:
+    """Seen and unseen steps and those without a rule are all the steps, and their scores are those of the whole."""
+    folio = assessed(COMPLETIONS, rules="folio")
+    groups, overall = folio.rule_groups, folio.metrics.overall
+    assert groups[RuleGroup.UNSEEN].steps == 0
+    renamed = [
+        Completion(
+            problem_id=one.problem_id,
+            sample=one.sample,
+            completion=one.completion.replace('"IMPLICATION_ELIMINATION"', '"EXISTENTIAL_INTRODUCTION"', 1),
+        )
+        for one in COMPLETIONS
+    ]
+    changed = assessed(renamed, rules="folio")
+    groups, overall = changed.rule_groups, changed.metrics.overall
+    assert groups[RuleGroup.UNSEEN].steps == sum(
+        '"IMPLICATION_ELIMINATION"' in one.completion
+        for one in COMPLETIONS
+        if PROBLEMS[one.problem_id].answer != "h_goal_uncertain"
+    )
+    assert sum(group.steps for group in groups.values()) == sum(counts.steps for counts in overall.rules.values())
+    for measure in (Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR):
+        parts = [getattr(group, measure.name.lower()) for group in groups.values()]
+        assert sum(part.numerator for part in parts) == overall.scores[measure].numerator
+        assert sum(part.denominator for part in parts) == overall.scores[measure].denominator
+    assert groups[RuleGroup.UNSEEN].rvr.value == 0  # none is an instance of the new name
+    assert groups[RuleGroup.UNSEEN].fvr.value > 0
+    (shown,) = [one for one in detail_tables({Key("d", "", "m"): changed}) if one.title.startswith("Rules seen")]
+    assert shown.rows[0][6] == groups[RuleGroup.UNSEEN].steps
+
+
+def test_names_of_rules_that_steps_without_a_form_make_up_are_no_unseen_rules() -> None:
+    (known,) = [one for one in PROBLEMS.values() if one.id == "garden/1"]
+    steps = [
+        {"id": f"s{n}", "dependencies": ["h1"], "conclusion": "waters(", "rule": rule}
+        for n, rule in enumerate(("BECAUSE_I_SAY_SO", "ANOTHER", "IMPLICATION_ELIMINATION"))
+    ]
+    text = f"<summary>{json.dumps(steps)}</summary>"
+    groups = assessed([Completion(problem_id=known.id, completion=text)]).rule_groups
+    assert {group: scores.steps for group, scores in groups.items()} == {
+        RuleGroup.SEEN: 1,
+        RuleGroup.UNSEEN: 0,
+        RuleGroup.INVALID: 2,
+    }
+    assert not groups[RuleGroup.UNSEEN].fvr.is_defined
+
+
+def test_recorded_failures_are_counted_where_there_is_no_completion() -> None:
+    first = [one for one in COMPLETIONS if one.problem_id == "garden/1" and one.sample == 0]
+    failures = [("garden/1", 0), ("garden/1", 1), ("garden/2", 0), ("elsewhere", 0)]
+    found = assess(PROBLEMS, examine_many(PROBLEMS, first), failures=failures)
+    assert found.failures == 2
+    (left_out,) = [one for one in study_tables({Key("garden", "", "m"): found}) if one.title == "Left out: garden"]
+    assert left_out.rows[-1] == ("samples for which the model gave no completion", 2)
+
+
+def test_names_of_systems_that_read_alike_are_told_apart(results: dict[Key, Assessment]) -> None:
+    one = results[Key("garden", "small", "all")]
+    keys = [Key("garden", "a / b", "c"), Key("garden", "a", "b / c")]
+    steps = table(dict.fromkeys(keys, one), "Steps: garden")
+    assert [column.name for column in steps.columns[1:]] == ["'a / b' / c", "a / 'b / c'"]
+
+
+def test_examples_of_first_errors_are_all_in_json_and_the_first_in_other_formats() -> None:
+    wrong = next(one for one in COMPLETIONS if one.problem_id == "garden/1")
+    text = wrong.completion.replace('"conclusion": "', '"conclusion": "¬', 1)
+    several = [Completion(problem_id="garden/1", sample=n, completion=text) for n in range(4)]
+    (errors,) = [one for one in diagnosis_tables(assessed(several).diagnosis) if one.title == "First errors"]
+    row = json.loads(to_json([errors]))[0]["rows"][0]
+    assert row["for example"] == [f"garden/1, sample {n}, step 1" for n in range(3)]
+    assert len(row["its step"]) == 3
+    assert "garden/1, sample 0, step 1" in to_markdown(errors)
+    assert "sample 1" not in to_markdown(errors)
+    assert "sample 0" in to_csv(errors)
+
+
+def test_bootstrap_intervals_reach_the_tables() -> None:
+    results = {Key("garden", "", "all"): assessed(COMPLETIONS, resamples=50)}
+    cell = table(results, "Main results: garden").rows[0][2]
+    assert isinstance(cell, Estimate)
+    assert cell.interval is not None
+    assert "[" in to_latex(table(results, "Main results: garden"))
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+STUDY = """
+[datasets.A]
+problems = "a.jsonl"
+[datasets.B]
+problems = "sub/b.jsonl"
+rules = "folio"
+[[systems]]
+backbone = "small"
+method = "one"
+completions = { B = "one-b.jsonl", A = "one-a.jsonl" }
+[[systems]]
+backbone = "small"
+method = "two"
+completions = { A = "two-a.jsonl" }
+"""
+
+
+def test_a_study_names_its_files_relative_to_itself(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY, encoding="utf-8")
+    study = read_study(path)
+    assert study.files() == {
+        Key("A", "small", "one"): str(tmp_path / "one-a.jsonl"),
+        Key("A", "small", "two"): str(tmp_path / "two-a.jsonl"),
+        Key("B", "small", "one"): str(tmp_path / "one-b.jsonl"),
+    }
+    assert (study.datasets["B"].problems, study.datasets["B"].rules) == (str(tmp_path / "sub/b.jsonl"), "folio")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("B = ", "C = "), "'C'"),
+        (('"two"\n', '"one"\n'), "small / one is there 2 times"),
+        (("method", "methud"), "methud"),
+        (("[datasets.A]", "[datasets.A"), "line 2"),
+        (('problems = "a.jsonl"', "problems = 1"), "$.datasets"),
+    ],
+)
+def test_a_study_that_cannot_be_meant_is_refused(tmp_path: Path, change: tuple[str, str], told: str) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY.replace(*change, 1), encoding="utf-8")
+    with pytest.raises(DataError) as error:
+        read_study(path)
+    assert told in str(error.value)
+
+
+# -- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_numbers_behind_the_pictures(results: dict[Key, Assessment]) -> None:
+    group = results[Key("garden", "small", "all")].metrics.overall
+    answers, steps = answer_shares(group), step_shares(group)
+    assert sum(answers.values()) == pytest.approx(100)
+    assert sum(steps.values()) == pytest.approx(100)
+    assert answers["wrong or none"] == pytest.approx(100 * (1 - group.scores[Measure.AVG].value))
+    by_rules = group.scores[Measure.RULE_VERIFIED].value
+    assert answers["right, every step an instance of its rule"] == pytest.approx(100 * by_rules)
+    point = points(results)[1]
+    assert (point.accuracy, point.rvr) == (100, 100)
+    ratios = length_ratios(results)
+    assert ratios[Key("garden", "small", "all")] == group.scores[Measure.LENGTH_RATIO].value
+
+
+def test_a_system_without_outputs_has_no_point(results: dict[Key, Assessment], tmp_path: Path) -> None:
+    silent = assessed([Completion(problem_id=name, completion="I do not know.") for name in PROBLEMS])
+    (point, *_), key = points(results), Key("garden", "small", "silent")
+    assert [one.rvr for one in points({key: silent})] == [0.0]  # as the paper defines
+    assert [one.key for one in points({point.key: results[point.key], key: assessed([])})] == [point.key]
+    assert "accuracy-rvr" not in {path.stem for path in draw({key: assessed([])}, tmp_path)}
+
+
+def test_pictures_are_drawn_whatever_the_names(results: dict[Key, Assessment], tmp_path: Path) -> None:
+    hostile = {Key(f"{key.dataset} $x_{{$", "<b>\n$", f"{key.method} $\\frac{{$"): one for key, one in results.items()}
+    paths = draw(hostile, tmp_path / "pictures")
+    assert {path.stem for path in paths if path.suffix == ".png"} >= {"accuracy-rvr", "shares", "length-ratios"}
+    assert any(path.stem.startswith("confusion-1-") for path in paths)
+    for path in paths:
+        assert path.read_bytes().startswith(b"\x89PNG" if path.suffix == ".png" else b"%PDF")

@@ -1,0 +1,303 @@
+"""Credit per action inside TRL's own trainer: its loss and gradient, its groups, its checkpoints, its evaluation."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proof_r1_formal import Problem, ProofR1Error, evaluate_metrics, write_problems
+from proof_r1_formal.credit.assigner import CreditAssigner
+from proof_r1_formal.data.native import to_json
+from proof_r1_formal.models.prompts import question
+
+pytest.importorskip("trl", reason="TRL is not installed: make test-integrations")
+pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("default")]
+
+LENGTH = 200
+
+
+@pytest.fixture
+def problems(known: list[Any]) -> dict[str, Problem]:
+    """Two problems; the model knows the answer of the first by heart."""
+    return {one.problem.id: one.problem for one in known[:2]}
+
+
+@pytest.fixture
+def trainer(taught: Path, tokenizer: Any, problems: dict[str, Problem], tmp_path: Path) -> Callable[..., Any]:
+    """Makes a trainer of that model; options are those of the configuration."""
+    import torch
+    from datasets import Dataset
+
+    from proof_r1_formal.integrations.trl import ProofConfig, ProofTrainer
+
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    rows = Dataset.from_list([{"id": p.id, "prompt": question(p), "problem": to_json(p)} for p in problems.values()])
+
+    def made(rows: Any = rows, peft_config: Any = None, **options: Any) -> Any:
+        plain: dict[str, Any] = {
+            "output_dir": str(tmp_path / "run"),
+            "max_steps": 2,
+            "per_device_train_batch_size": 4,
+            "gradient_accumulation_steps": 2,
+            "num_generations": 4,
+            "max_completion_length": LENGTH,
+            "temperature": 0.3,
+            "logging_steps": 1,
+            "save_strategy": "no",
+            "report_to": "none",
+            "use_cpu": True,
+            "bf16": False,
+            "learning_rate": 1e-3,
+            "lr_scheduler_type": "constant",
+            "verification_workers": 0,
+        }
+        return ProofTrainer(
+            str(taught),
+            args=ProofConfig(**plain | options),
+            train_dataset=rows,
+            eval_dataset=rows,
+            processing_class=tokenizer,
+            peft_config=peft_config,
+        )
+
+    return made
+
+
+def first_batch(trainer: Any) -> dict[str, Any]:
+    """What the trainer makes of its first generation batch, before TRL shuffles it."""
+    trainer.model.train()
+    rows = next(iter(trainer.get_train_dataloader()))
+    output: dict[str, Any] = trainer._generate_and_score_completions(rows)
+    output["rows"] = rows
+    return output
+
+
+def sampled(output: dict[str, Any]) -> list[list[int]]:
+    masks = output["completion_mask"].bool()
+    return [ids[mask].tolist() for ids, mask in zip(output["completion_ids"], masks, strict=True)]
+
+
+# -- loss -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kl_weight", [0.0, 0.001])
+def test_loss_and_gradient_are_those_of_the_method(trainer: Callable[..., Any], kl_weight: float) -> None:
+    import torch
+
+    from training.config import LossSettings
+    from training.loss import policy_loss
+
+    made = trainer(kl_weight=kl_weight, temperature=1.0)
+    output = first_batch(made)
+    made.current_gradient_accumulation_steps = 1  # all in one micro-batch
+    whole = torch.cat([output["prompt_ids"], output["completion_ids"]], 1)
+    seen = torch.cat([output["prompt_mask"], output["completion_mask"]], 1)
+    length = output["completion_ids"].size(1)
+    scored = made._get_per_token_logps_and_entropies
+    with torch.no_grad():
+        old = scored(made.model, whole, seen, length)[0]
+        old = old + 0.3 * torch.randn(old.shape)  # ratios on both sides of each clip
+    theirs = made._compute_loss(made.model, output | {"old_per_token_logps": old})
+    theirs.backward()
+    gradient = torch.cat([one.grad.flatten() for one in made.model.parameters()])
+    made.model.zero_grad()
+
+    problems = [json_problem(row) for row in output["rows"]]
+    credit = CreditAssigner(made.processing_class, workers=0).credit(problems, sampled(output), 4)
+    advantages = torch.zeros(old.shape)
+    for row, one in enumerate(credit.advantages):
+        advantages[row, : len(one)] = torch.tensor(one)
+    assert advantages.unique().numel() > 3
+    now = scored(made.model, whole, seen, length)[0]
+    reference = now.detach() if output.get("ref_per_token_logps") is None else output["ref_per_token_logps"]
+    ours = policy_loss(
+        now,
+        old,
+        reference,
+        advantages,
+        output["completion_mask"].bool(),
+        divisor=credit.divisor,
+        rollouts=len(problems),
+        settings=LossSettings(kl_weight=kl_weight),
+    )
+    ours.value.backward()
+    expected = torch.cat([one.grad.flatten() for one in made.model.parameters()])
+    assert theirs.item() == pytest.approx(ours.value.item(), abs=1e-6)
+    assert expected.abs().max() > 1e-3
+    assert (gradient - expected).abs().max() < 1e-6
+
+
+def json_problem(row: dict[str, Any]) -> Problem:
+    from proof_r1_formal.data.native import from_json
+
+    return from_json(row["problem"])
+
+
+@pytest.mark.parametrize("method", ["grpo", "prosfi", "expert_iteration", "no_closure", "no_verification"])
+def test_every_method_is_this_class(trainer: Callable[..., Any], method: str) -> None:
+    made = trainer(method=method, preset="hardened", max_steps=2)
+    output = first_batch(made)
+    problems = [json_problem(row) for row in output["rows"]]
+    credit = CreditAssigner(made.processing_class, method=method, preset="hardened", workers=0).credit(
+        problems, sampled(output), 4
+    )
+    scale = len(problems) * LENGTH / credit.divisor
+    for row, earned in zip(output["advantages"].tolist(), credit.advantages, strict=True):
+        assert row[: len(earned)] == pytest.approx([a * scale for a in earned], rel=1e-5, abs=1e-6)
+        assert not any(row[len(earned) :])
+
+
+@pytest.mark.slow
+def test_two_processes_credit_whole_groups(
+    taught: Path, tokenizer: Any, problems: dict[str, Problem], tmp_path: Path
+) -> None:
+    import torch
+
+    write_problems(tmp_path / "problems.jsonl", problems.values())
+    program = Path(__file__).with_name("trl_rank.py")
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    done = subprocess.run(
+        [*launch, str(program), str(taught), str(tmp_path / "problems.jsonl"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    ranks = [torch.load(tmp_path / f"rank-{rank}.pt") for rank in range(2)]
+    names, ids = ([item for rank in ranks for item in rank[key]] for key in ("names", "ids"))
+    assert len(ids) == 8
+    assert names[0] == names[3] != names[4] == names[7]  # a group spans no process here, but the batch does
+    assigner = CreditAssigner(tokenizer, workers=0)
+    credit = assigner.credit([problems[name] for name in names], ids, 4)
+    scale = 8 * LENGTH / credit.divisor
+    rows = [row for rank in ranks for row in rank["advantages"]]
+    for row, earned in zip(rows, credit.advantages, strict=True):
+        assert row[: len(earned)] == pytest.approx([a * scale for a in earned], rel=1e-5, abs=1e-6)
+    assert ranks[0]["state"] == ranks[1]["state"] == assigner.state_dict()
+    assert torch.equal(ranks[0]["weights"], ranks[1]["weights"])
+
+
+# -- a run ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_logs_saves_and_goes_on(trainer: Callable[..., Any], tmp_path: Path) -> None:
+    made = trainer(save_strategy="steps", save_steps=2)
+    made.train()
+    logged = made.state.log_history[0]
+    names = ("signal", "FVR", "RVR", "rule_verified", "useless", "broken", "silent_groups")
+    assert {f"proof/{name}" for name in names} <= logged.keys()
+    assert 0.0 < logged["proof/right"] < 1.0
+    assert logged["rewards/right/mean"] == logged["proof/right"]
+    state = json.loads((tmp_path / "run" / "checkpoint-2" / "proof_r1.json").read_text())
+    assert state == made.assigner.state_dict()
+    assert set(state.values()) != {0.5}
+
+    again = trainer(max_steps=4)
+    again.train(resume_from_checkpoint=True)
+    assert again.state.global_step == 4
+    again.assigner.load_state_dict(state)
+
+    (tmp_path / "run" / "checkpoint-2" / "proof_r1.json").write_text("{")
+    with pytest.raises(ProofR1Error, match=r"proof_r1\.json: the averages of the rules cannot be read"):
+        trainer(max_steps=4).train(resume_from_checkpoint=True)
+
+
+def test_adapters_are_trained(trainer: Callable[..., Any]) -> None:
+    from peft import LoraConfig
+
+    made = trainer(peft_config=LoraConfig(r=4, target_modules=["q_proj", "v_proj"]))
+    before = {name: one.detach().clone() for name, one in made.model.named_parameters() if "lora_B" in name}
+    made.train()
+    changed = [name for name, one in made.model.named_parameters() if name in before and (one != before[name]).any()]
+    assert changed
+
+
+def test_evaluation_counts_all_completions(trainer: Callable[..., Any], problems: dict[str, Problem]) -> None:
+    made = trainer(per_device_eval_batch_size=4, num_generations_eval=2)
+    found = made.evaluate()
+    scores = evaluate_metrics(problems, numbered(made._reports)).overall.scores
+    assert len(made._reports) == 4
+    for name, score in scores.items():
+        if f"eval_{name.name.lower()}" in found:
+            assert found[f"eval_{name.name.lower()}"] == score.value
+    assert found["eval_pass"] == 0.5
+    assert {"eval_avg", "eval_fvr", "eval_rvr", "eval_rule_verified"} <= found.keys()
+    assert made.state.log_history[-1]["eval_pass"] == 0.5
+    assert set(made.assigner.state_dict().values()) == {0.5}  # evaluation moves no average
+
+
+def numbered(reports: list[Any]) -> list[Any]:
+    import msgspec
+
+    return [msgspec.structs.replace(report, sample=number) for number, report in enumerate(reports)]
+
+
+# -- wrong use, and what of TRL this rests on -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        ("loss_type", "dapo", "divides by a constant"),
+        ("beta", 0.04, "set kl_weight"),
+        ("use_bias_correction_kl", True, "another gradient"),
+        ("importance_sampling_level", "sequence", "credit belongs to tokens"),
+        ("steps_per_generation", 4, "N_B is that of the whole generation batch"),
+        ("mask_truncated_completions", True, "truncated"),
+        ("top_entropy_quantile", 0.2, "every token"),
+        ("use_liger_kernel", True, "one advantage"),
+        ("generation_kwargs", {"stop_strings": ["</summary>"]}, "end of text"),
+    ],
+)
+def test_settings_with_another_loss_are_refused(option: str, value: object, reason: str, tmp_path: Path) -> None:
+    from proof_r1_formal.integrations.trl import ProofConfig
+
+    common: dict[str, Any] = {"output_dir": str(tmp_path), "use_cpu": True, "bf16": False, "report_to": "none"}
+    with pytest.raises(ValueError, match=reason) as refused:
+        ProofConfig(**common | {option: value})
+    assert option in str(refused.value)
+
+
+def test_the_defaults_are_the_papers(tmp_path: Path) -> None:
+    from proof_r1_formal.integrations.trl import ProofConfig
+
+    made = ProofConfig(output_dir=str(tmp_path), use_cpu=True, bf16=False, report_to="none", max_completion_length=100)
+    assert (made.epsilon, made.epsilon_high, made.delta, made.num_iterations) == (0.2, 0.28, 3.0, 2)
+    assert made.beta == pytest.approx(0.1)
+    assert made.steps_per_generation == made.gradient_accumulation_steps
+
+
+def test_rows_without_a_problem_are_refused(trainer: Callable[..., Any]) -> None:
+    from datasets import Dataset
+
+    other = Dataset.from_list([{"prompt": "2 + 2 =", "problem": None}] * 2)
+    with pytest.raises(ProofR1Error, match="no problem in its column"):
+        trainer(rows=other).train()
+    with pytest.raises(ProofR1Error, match="learns from rollouts is named 'sft'"):
+        trainer(method="sft")
+
+
+def test_the_seams_of_trl_are_there() -> None:
+    from trl import GRPOTrainer
+
+    for name, arguments in {
+        "_generate_and_score_completions": ["self", "inputs"],
+        "_save_checkpoint": ["self", "model", "trial"],
+        "_load_optimizer_and_scheduler": ["self", "checkpoint"],
+    }.items():
+        found = list(inspect.signature(getattr(GRPOTrainer, name)).parameters)
+        assert found == arguments, f"TRL has changed {name}: see the docstring of proof_r1_formal.integrations.trl"
+    source = inspect.getsource(GRPOTrainer._prepare_inputs)
+    assert source.index("_generate_and_score_completions") < source.index("shuffle_sequence_dict"), (
+        "TRL shuffles before it scores: rows and credit would not match"
+    )
