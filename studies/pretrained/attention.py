@@ -1,0 +1,63 @@
+"""Attention for sampling on CPUs: one query at a time, several heads to a key.
+
+With padding, PyTorch's ``sdpa`` copies keys and values for every head and takes a slow path. For a query of one token,
+this function multiplies grouped heads with the keys as they are; longer queries go to ``sdpa``. The result is the same
+but for rounding.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, sdpa_mask
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+GROUPED = "grouped"
+"""The name for ``attn_implementation``, after :func:`register`."""
+
+
+def grouped_attention(
+    module: torch.nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    **options: Any,
+) -> tuple[Tensor, None]:
+    """Attention in the form that ``transformers`` asks for.
+
+    Args:
+        module: the layer.
+        query: shape (rows, heads, tokens, size).
+        key, value: shape (rows, heads of keys, all tokens, size).
+        attention_mask: shape (rows, 1, tokens, all tokens); true, or 0, where a token is seen.
+        dropout, scaling, options: see ``transformers``.
+
+    Returns:
+        Shape (rows, tokens, heads, size), and no weights.
+    """
+    rows, heads, tokens, size = query.shape
+    if tokens > 1 or dropout:
+        out, _ = sdpa_attention_forward(
+            module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, **options
+        )
+        return out, None
+    grouped = query.reshape(rows, key.shape[1], heads // key.shape[1], size)
+    scores = grouped @ key.transpose(-1, -2) * (size**-0.5 if scaling is None else scaling)
+    if attention_mask is not None:
+        seen = attention_mask[..., : key.shape[2]]
+        scores = scores.masked_fill(~seen, -torch.inf) if seen.dtype == torch.bool else scores + seen
+    weights = scores.float().softmax(-1).to(value.dtype)
+    return (weights @ value).reshape(rows, 1, heads, size), None
+
+
+def register() -> str:
+    """Make the function known to ``transformers``. Returns its name there."""
+    ALL_ATTENTION_FUNCTIONS.register(GROUPED, grouped_attention)
+    ALL_MASK_ATTENTION_FUNCTIONS.register(GROUPED, sdpa_mask)
+    return GROUPED
