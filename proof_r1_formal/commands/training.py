@@ -1,4 +1,4 @@
-"""``train``: trains a model with the verdicts; requires a checkout of the project and its extra ``train``."""
+"""``train``: trains a model with the verdicts, in TRL (extra ``train``), or by the engines of a checkout."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ INTERRUPTED = 130
 
 def train(
     config: Annotated[
-        Path | None, typer.Option("--config", help="Configuration file, see training/configs.", show_default=False)
+        Path | None, typer.Option("--config", help="Configuration file of the engine.", show_default=False)
     ] = None,
     changes: Annotated[
         list[str] | None,
         typer.Argument(metavar="[KEY=VALUE]...", help="Changes to the configuration: key=value or key.sub=value."),
     ] = None,
     engine: Annotated[
-        Literal["local", "openrlhf"],
-        typer.Option("--engine", help="Training engine: this process, or OpenRLHF on Ray."),
+        Literal["trl", "local", "openrlhf"],
+        typer.Option("--engine", help="TRL, this project's own for CPUs (checkout), or OpenRLHF on Ray (checkout)."),
     ] = "local",
     strict: Annotated[
         bool, typer.Option("--strict", help="End with an error, before any work, if a problem cannot be used.")
@@ -63,11 +63,11 @@ def train(
         typer.Option("--stop", metavar="JOB", help="Stop a job on the cluster (openrlhf).", show_default=False),
     ] = None,
 ) -> None:
-    """Train a model by a method on problems; requires a checkout.
+    """Train a model by a method on problems.
 
     A stopped or killed run resumes from its latest checkpoint.
     """
-    if engine == "local" and (address is not None or stop is not None):
+    if engine != "openrlhf" and (address is not None or stop is not None):
         fail("--address and --stop are for jobs on a cluster: they require --engine openrlhf")
     _check_installation("local" if dry_run else engine)  # what is shown needs no OpenRLHF
     if stop is not None:
@@ -77,6 +77,9 @@ def train(
         raise typer.BadParameter(
             "a run needs a configuration, such as training/configs/tiny.yaml", param_hint="--config"
         )
+    if engine == "trl":
+        _train_in_trl(config, changes or [], strict=strict, dry_run=dry_run)
+        return
     from training.config import read_config, write_config
 
     changes = [
@@ -116,6 +119,24 @@ def train(
         log(f"stopped after step {finished.step}; repeat the command to resume")
         raise typer.Exit(INTERRUPTED)
     log(f"{counted(finished.step, 'step')}; the model is in {finished.model}")
+
+
+def _train_in_trl(file: Path, changes: Iterable[str], *, strict: bool, dry_run: bool) -> None:
+    from proof_r1_formal.integrations.trl_run import describe, read_run, train
+
+    flags = []
+    for change in changes:
+        name, equals, value = change.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{change!r} is not of the form key=value", param_hint="[KEY=VALUE]...")
+        flags += [f"--{name}", value]
+    run = read_run(file, [*flags, *(["--strict", "true"] if strict else [])])
+    if dry_run:
+        _write_all(describe(run))
+        return
+    for line in run.lines:
+        log(line)
+    log(f"the model is in {train(run)}")
 
 
 def _show_for_ray(config: Config) -> None:
@@ -164,6 +185,7 @@ def _stop(job: str, address: str | None) -> None:
 
 
 NEEDED: Mapping[str, tuple[str, ...]] = {
+    "trl": ("torch", "transformers", "trl", "peft", "yaml"),
     "local": ("torch", "transformers", "peft", "yaml", "tensorboard"),
     "openrlhf": ("torch", "transformers", "peft", "yaml", "tensorboard", "ray", "openrlhf"),
 }
@@ -171,16 +193,16 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
 
 def _check_installation(engine: str) -> None:
     """Report missing packages; the package itself does not install them."""
-    if find_spec("training") is None or find_spec("training.local") is None:
+    if engine != "trl" and (find_spec("training") is None or find_spec("training.local") is None):
         fail(
-            "training is not part of the installed package: get a checkout of the project and install it there with "
-            "pip install -e '.[train]'"
+            f"the engine {engine} is not part of the installed package: use --engine trl, or get a checkout of the "
+            "project and install it there with pip install -e '.[train]'"
         )
     missing = [name for name in NEEDED[engine] if find_spec(name) is None]
     if missing and engine == "openrlhf":
         fail(f"this engine requires {', '.join(missing)}: make setup-openrlhf, or see docs/cluster.md")
     if missing:
-        fail(f"training requires {', '.join(missing)}: pip install -e '.[train]' in the checkout of the project")
+        fail(f"training requires {', '.join(missing)}: pip install 'proof-r1-formal[train]'")
 
 
 @contextmanager

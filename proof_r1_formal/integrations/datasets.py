@@ -1,32 +1,41 @@
-"""Problems, completions and verdicts as data sets of Hugging Face's ``datasets``."""
+"""Problems, demonstrations, completions and verdicts as data sets of Hugging Face's ``datasets``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias, assert_never
 
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.native import from_json, to_json
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.integrations.scoring import Row
-from proof_r1_formal.models.prompts import messages
+from proof_r1_formal.models.chat import Message
+from proof_r1_formal.models.prompts import messages, question, short_question
 from proof_r1_formal.proof.report import TraceReport, encode
+from proof_r1_formal.proof.trajectory import completion, summary
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 
-def problems_dataset(problems: Iterable[Problem], *, rules: RuleSystem = "train") -> Dataset:
-    """A row per problem: ``id``, ``difficulty``, ``answer``, ``problem`` (its record in JSON) and ``prompt`` (a chat).
+PromptName: TypeAlias = Literal["full", "question", "short"]
+"""What asks for an answer: a chat with the contract; English and formulas; or formulas only. The last two are texts."""
+
+
+def problems_dataset(
+    problems: Iterable[Problem], *, rules: RuleSystem = "train", prompt: PromptName = "full"
+) -> Dataset:
+    """A row per problem: ``id``, ``difficulty``, ``answer``, ``problem`` (its record in JSON) and ``prompt``.
 
     Args:
         problems: at least one.
         rules: name of the rule catalogue in the prompt.
+        prompt: which prompt.
     """
     from datasets import Dataset
 
-    known = catalogue(rules)
     return Dataset.from_list(
         [
             {
@@ -34,11 +43,48 @@ def problems_dataset(problems: Iterable[Problem], *, rules: RuleSystem = "train"
                 "difficulty": problem.difficulty,
                 "answer": problem.answer,
                 "problem": to_json(problem),
-                "prompt": messages(problem, rules=known),
+                "prompt": _prompt(problem, prompt, rules),
             }
             for problem in problems
         ]
     )
+
+
+def demonstrations_dataset(
+    problems: Iterable[Problem], *, rules: RuleSystem = "train", prompt: PromptName = "full"
+) -> Dataset:
+    """A row per reference proof: ``prompt``, and ``completion``, the answer with that proof; for a supervised warm-up.
+
+    Args:
+        problems: with proofs; those without have no row.
+        rules, prompt: see :func:`problems_dataset`.
+
+    Raises:
+        ProofR1Error: no problem has a proof.
+    """
+    from datasets import Dataset
+
+    rows: list[Row] = []
+    for problem in problems:
+        asked = _prompt(problem, prompt, rules)
+        for proof in problem.proofs:
+            answer = completion(problem, proof) if prompt == "full" else summary(proof)
+            as_asked = answer if isinstance(asked, str) else [{"role": "assistant", "content": answer}]
+            rows.append({"prompt": asked, "completion": as_asked})
+    if not rows:
+        raise ProofR1Error("no problem has a reference proof: there is nothing to imitate")
+    return Dataset.from_list(rows)
+
+
+def _prompt(problem: Problem, name: PromptName, rules: RuleSystem) -> str | list[Message]:
+    match name:
+        case "full":
+            return messages(problem, rules=catalogue(rules))
+        case "question":
+            return f"{question(problem)}\n\n"
+        case "short":
+            return short_question(problem)
+    assert_never(name)
 
 
 def dataset_problems(dataset: Dataset) -> dict[str, Problem]:

@@ -1,0 +1,131 @@
+"""A run from one file: ``proof-r1 train --engine trl``, first a warm-up, then reinforcement learning from its model."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proof_r1_formal import ProofR1Error, write_problems
+
+pytest.importorskip("trl", reason="TRL is not installed: make test-integrations")
+pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("default")]
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+WARM_UP = """
+method: sft
+prompt: question
+max_steps: 2
+per_device_train_batch_size: 2
+use_cpu: true
+bf16: false
+report_to: none
+"""
+LEARN = """
+method: proof_r1
+preset: hardened
+prompt: question
+max_steps: 2
+per_device_train_batch_size: 4
+num_generations: 2
+max_completion_length: 24
+use_cpu: true
+bf16: false
+report_to: none
+logging_steps: 1
+save_steps: 2
+"""
+
+
+@pytest.fixture
+def files(known: list[Any], taught: Path, tmp_path: Path) -> Path:
+    """A folder with both configurations and their problems, one of which cannot be read."""
+    write_problems(tmp_path / "problems.jsonl", [one.problem for one in known])
+    with (tmp_path / "problems.jsonl").open("a") as file:
+        file.write('{"id": "broken"}\n')
+    for name, text, model in (("warm-up", WARM_UP, taught), ("learn", LEARN, tmp_path / "warm-up" / "model")):
+        more = {"model_name_or_path": str(model), "output_dir": str(tmp_path / name)}
+        more |= {"problems": [str(tmp_path / "problems.jsonl")]}  # type: ignore[dict-item]
+        lines = [f"{key}: {json.dumps(value)}" for key, value in more.items()]
+        (tmp_path / f"{name}.yaml").write_text("\n".join([text, *lines]))
+    return tmp_path
+
+
+@pytest.fixture
+def train(files: Path) -> Command:
+    """Runs ``proof-r1 train --engine trl``."""
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "proof_r1_formal", "train", "--engine", "trl", *arguments]
+        return subprocess.run(command, cwd=files, capture_output=True, text=True, check=False)
+
+    return run
+
+
+@pytest.mark.slow
+def test_two_files_train_a_model(train: Command, files: Path) -> None:
+    done = train("--config", "warm-up.yaml")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "3 demonstrations; prompts of" in done.stderr
+    assert "1 left out: cannot be read (" in done.stderr
+    assert (files / "warm-up" / "model" / "tokenizer.json").exists()
+
+    planned = train("--config", "learn.yaml", "--dry-run")
+    assert planned.returncode == 0, planned.stderr[-2000:]
+    assert planned.stdout.startswith("3 problems; prompts of")
+    assert "a generation batch has 2 problems × 2 completions\n2 updates; the data allow" in planned.stdout
+    assert "GiB with gradients and Adam" in planned.stdout
+    assert not (files / "learn").exists()
+
+    done = train("--config", "learn.yaml")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "proof/signal" in done.stdout
+    assert (files / "learn" / "model" / "model.safetensors").exists()
+    again = train("--config", "learn.yaml", "max_steps=4")
+    assert again.returncode == 0, again.stderr[-2000:]
+    state = json.loads((files / "learn" / "checkpoint-4" / "trainer_state.json").read_text())
+    assert [entry["step"] for entry in state["log_history"]] == [1, 2, 3, 4]  # it resumed
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "message"),
+    [
+        ("warm-up", ["--prompt", "long"], "prompt must be full, question or short, and is 'long'"),
+        ("warm-up", ["--strict", "true"], "a problem cannot be used, and strict is set"),
+        ("warm-up", ["--max_prompt_tokens", "3"], "3 left out: the prompt is longer than 3 tokens"),
+        ("learn", ["--loss_type", "dapo"], "loss_type must be 'dr_grpo' and is 'dapo'"),
+        ("learn", [], "no tokenizer can be loaded"),
+        ("none", [], "No such file"),
+    ],
+)
+def test_wrong_files_are_said(files: Path, file: str, change: list[str], message: str) -> None:
+    from proof_r1_formal.integrations.trl_run import read_run
+
+    with pytest.raises(ProofR1Error) as refused:
+        read_run(files / f"{file}.yaml", change)
+    assert message in str(refused.value)
+
+
+def test_an_unknown_field_is_an_error(files: Path) -> None:
+    from proof_r1_formal.integrations.trl_run import read_run
+
+    file = files / "learn.yaml"
+    file.write_text(file.read_text() + "\nlearning_rat: 1\n")
+    with pytest.raises(ProofR1Error, match="learning_rat"):
+        read_run(file, [])
+
+
+def test_two_runs_in_one_folder_are_refused(train: Command, files: Path) -> None:
+    (files / "warm-up").mkdir()
+    with (files / "warm-up" / "run.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = train("--config", "warm-up.yaml")
+    assert done.returncode == 2
+    assert "another run uses this folder; choose another output_dir" in done.stderr
