@@ -17,6 +17,7 @@ from proof_r1_formal import ProofR1Error, write_problems
 pytest.importorskip("trl", reason="TRL is not installed: make test-integrations")
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("default")]
 
+ROOT = Path(__file__).resolve().parents[2]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 WARM_UP = """
@@ -129,3 +130,15 @@ def test_two_runs_in_one_folder_are_refused(train: Command, files: Path) -> None
         done = train("--config", "warm-up.yaml")
     assert done.returncode == 2
     assert "another run uses this folder; choose another output_dir" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["warm-up", "learn"])
+def test_the_example_files_can_be_used(
+    name: str, taught: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from proof_r1_formal.integrations.trl_run import describe, read_run
+
+    monkeypatch.chdir(ROOT)
+    here = ["--model_name_or_path", str(taught), "--use_cpu", "true", "--bf16", "false", "--output_dir", str(tmp_path)]
+    lines = list(describe(read_run(ROOT / "examples" / "trl" / f"{name}.yaml", [*here, "--max_prompt_tokens", "2000"])))
+    assert lines[0].startswith("6 demonstrations; " if name == "warm-up" else "6 problems; ")
