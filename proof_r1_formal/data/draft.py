@@ -158,13 +158,36 @@ class Draft:
         return tuple(premises)
 
     def asked(self, record: JsonObject, question: str) -> Formula | None:
-        """The formula of the sentence that stands behind ``question`` under that key."""
+        """The formula of the sentence that follows ``question`` under that key."""
         value = record.get("question")
         _, found, sentence = value.partition(question) if isinstance(value, str) else ("", "", "")
         if not found:
             self.reject(f"'question' must be '{question}' and a sentence; it is {describe_member(record, 'question')}")
             return None
         return self.sentence("the goal (question)", sentence.strip())
+
+    def statement(self, record: JsonObject, key: str) -> Formula | None:
+        """The formula of the sentence under ``key``."""
+        value = record.get(key)
+        if isinstance(value, str):
+            return self.sentence(f"the goal ({key})", value.strip())
+        self.reject(f"{key!r} must be a sentence; it is {describe_member(record, key)}")
+        return None
+
+    def labelled_answer(self, record: JsonObject, key: str, options: Iterable[Option]) -> str | None:
+        """The id of the option that a label names, as a text or a truth value; None, with a note, if it names none."""
+        label = record.get(key)
+        option_id = THREE_WAY.get(str(label).strip().casefold()) if isinstance(label, str | bool) else None
+        known = {option.id: option.label for option in options}
+        if option_id in known:
+            return option_id
+        shown = repr(label) if isinstance(label, str) else describe_member(record, key)
+        self.note(f"{key!r} is {shown}, which names no option ({', '.join(known.values())}); the answer is unknown")
+        return None
+
+    def closed_world(self, what: str) -> None:
+        """Note that the label ``what`` is left out, because it is that of a closed world."""
+        self.note(f"{what} is left out: in a closed world, what cannot be shown is false; the answer is unknown")
 
     def lettered_answer(self, record: JsonObject, options: Iterable[Option]) -> str | None:
         """The id of the option that the letter under ``answer`` stands for; None, with a note, if there is none."""
@@ -230,6 +253,26 @@ def asks(record: JsonObject, question: str) -> bool:
     """Whether the record tells a story and asks that about it: datasets with the same keys ask different things."""
     value = record.get("question")
     return "context" in record and isinstance(value, str) and question in value
+
+
+def questions(record: JsonObject, shared: tuple[str, ...]) -> Iterable[JsonObject]:
+    """The questions of a record, each as a record with what they share; the record itself if it has none.
+
+    Args:
+        record: with questions in an array, or in an object: then the id of each is ``<id of the record>_<key>``.
+        shared: the keys of what they share.
+    """
+    value, whole = record.get("questions"), record.get("id")
+    items = value if isinstance(value, list) else []
+    if isinstance(value, JsonObject) and isinstance(whole, int | str):
+        items = [_with((("id", f"{whole}_{key}"),), item) for key, item in value.members]
+    common = tuple([member for member in record.members if member[0] in shared])
+    return [_with(common, item) for item in items] or (record,)
+
+
+def _with(members: tuple[tuple[str, Json], ...], value: Json) -> JsonObject:
+    """The object with more members; of them alone if the value is none."""
+    return JsonObject((*members, *(value.members if isinstance(value, JsonObject) else ())))
 
 
 def describe_member(record: JsonObject, key: str) -> str:

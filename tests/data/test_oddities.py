@@ -84,7 +84,7 @@ def test_line_separators_inside_a_text_do_not_end_the_line(tmp_path: Path) -> No
         (b'{"id": "\xe9"}', 1, "not UTF-8 (at byte 8 of the line); convert the file to UTF-8"),
         (f"[{line(PROVERQA)},\n".encode() + b'{"id": "\xe9"}]', 2, "not UTF-8 (at byte 8 of the line)"),
         ("", None, "the file is empty"),
-        ("[]", None, "the file holds no record"),
+        ("[]", None, "no record found"),
         ('{"a": 1}', None, "native (keys premises, options)"),
         ("{}", None, "unknown format, without keys; known formats: "),
         ('{}\n{"a": 1, "b": 2, "a": 3}', None, "unknown format, with the keys a, b; known formats: "),
