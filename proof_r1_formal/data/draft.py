@@ -22,12 +22,12 @@ from proof_r1_formal.data.problem import (
     ReferenceStep,
     Rejected,
 )
+from proof_r1_formal.data.quality import Code, oddities, said
 from proof_r1_formal.data.records import Json, JsonObject, describe
 from proof_r1_formal.errors import ParseError, SignatureError
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.text.conventions import NotationName
-from proof_r1_formal.text.names import latin
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.repair import Repaired
 from proof_r1_formal.text.show import show
@@ -243,10 +243,9 @@ class Draft:
         except SignatureError as error:
             self.reject(f"{_place_of_clash(problem)}: {error}")
             return
-        names = signature.predicates.keys() | signature.functions.keys()
-        for name in sorted(names):
-            if (other := latin(name)) != name and other in names:
-                self.note(f"the symbols {name!r} and {other!r} look the same in other letters")
+        for oddity in oddities(problem, signature):
+            if oddity.code is not Code.ONCE:
+                self.note(said(oddity))
 
 
 def asks(record: JsonObject, question: str) -> bool:

@@ -13,8 +13,6 @@ import ast
 from proof_r1_formal.data.draft import Draft, Origin, describe_member
 from proof_r1_formal.data.problem import Premise, Problem, Rejected, three_way_options
 from proof_r1_formal.data.records import BadJsonError, Json, JsonObject, decode
-from proof_r1_formal.kernel.syntax import Binder, Formula
-from proof_r1_formal.kernel.transform import constants, subformulas
 
 
 def recognises(record: JsonObject) -> bool:
@@ -29,8 +27,6 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
     premises = _premises(draft, record)
     question = draft.text(record, "conclusion")
     goal = draft.formula("the goal (conclusion-FOL)", record.get("conclusion-FOL"))
-    if goal is not None:
-        _note_stray_variables(draft, premises, goal)
     options = () if goal is None else three_way_options(goal)
     return draft.finish(
         Problem(
@@ -83,13 +79,3 @@ def _list(text: str) -> list[Json] | None:
         # Python reads the texts of NumPy, which have no comma between them, as one text.
         return found if isinstance(found, list) and repr(found) == text.strip() else None
     return found if isinstance(found, list) else None
-
-
-def _note_stray_variables(draft: Draft, premises: tuple[Premise, ...], goal: Formula) -> None:
-    """Note names that are constants in one formula and bound in another: mostly lost quantifiers."""
-    places = [(f"premise {premise.id}", premise.formula) for premise in premises] + [("the goal", goal)]
-    bound = {part.variable.name for _, formula in places for part in subformulas(formula) if isinstance(part, Binder)}
-    for place, formula in places:
-        for constant in constants(formula):
-            if constant.function in bound:
-                draft.note(f"{place}: {constant.function!r} is a constant here but a variable in another formula")

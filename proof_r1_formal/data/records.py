@@ -250,13 +250,31 @@ def _read_table(data: bytes) -> list[Record | Broken] | None:
     return records
 
 
+SUPPORTED = "supported are JSON, JSON Lines and CSV tables of records, and problems of TPTP (fof, cnf) and Prover9"
+_OTHERS = {
+    "a Parquet or Arrow file: load it with datasets and pass the rows": rb"PAR1|ARROW1",
+    "an archive: unpack it": rb"PK\x03\x04|ustar|7z\xbc\xaf|BZh",
+    "a Python pickle": rb"\x80[\x02-\x05]",
+    "SMT-LIB": rb"(?:\s|;[^\n]*\n)*+\((?:set-|declare-|define-|assert)",
+    "DIMACS": rb"(?:c[ \n][^\n]*\n?)*+p cnf ",
+    "Lean": rb"\s*(?:/-|--|import |theorem |namespace |variable )",
+    "Isabelle": rb"\s*(?:\(\*|theory )",
+    "XML or HTML": rb"\s*<[!?a-zA-Z]",
+}
+"""What files that people have by mistake are, by how they begin."""
+
+
 def _read_lines(name: str, data: bytes, error: BadJsonError) -> list[Record | Broken]:
     """The records of data that are not one JSON value; ``error`` says why they are not."""
     lines = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
     records = [_read_line(number, line) for number, line in lines]
     cut_array = lines[0][1].lstrip().startswith(b"[") and isinstance(records[0], Broken)
     if cut_array or not any(isinstance(r, Record) and isinstance(r.value, JsonObject) for r in records):
-        raise DataError(name, error.problem, line=error.line)
+        kind = next((kind for kind, start in _OTHERS.items() if re.match(start, data)), None)
+        if kind is None and re.match(rb"\s*[\[{\"]", data):
+            raise DataError(name, error.problem, line=error.line)
+        problem = error.problem if kind is None else f"this file is {kind}"
+        raise DataError(name, f"{problem}; {SUPPORTED}", line=error.line if kind is None else None)
     return records
 
 
