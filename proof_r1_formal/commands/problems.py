@@ -240,13 +240,17 @@ def _checked(problems: list[Problem], solver_name: str) -> tuple[Table, Table]:
         among = odd[kind]
         differ = sum(problem.id in wrong for problem in among)
         same = sum(problem.answer is not None for problem in among) - differ
-        cells = (f"{len(among)}", f"{same}, {_share(same, right)}", f"{differ}, {_share(differ, len(wrong))}")
-        slips.add_row(Text(kind), *map(_right, cells), Text(among[0].id if among else ""))
+        cells = (f"{len(among)}", _among(same, right), _among(differ, len(wrong)))
+        slips.add_row(Text(kind), *map(_right, cells), Text(among[0].id.rpartition("/")[2] if among else ""))
     return labels, slips
 
 
 def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+def _among(part: int, whole: int) -> str:
+    return f"{part} ({100 * part / whole:.0f} %)" if whole else "–"
 
 
 def _right(text: str) -> Text:

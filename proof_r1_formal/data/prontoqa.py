@@ -26,6 +26,7 @@ from proof_r1_formal.data.problem import (
     three_way_options,
 )
 from proof_r1_formal.data.records import Json, JsonObject
+from proof_r1_formal.errors import ParseError
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.rules.schema import GOAL_BINDING
 from proof_r1_formal.text.show import show
@@ -110,12 +111,20 @@ def _proofs(
 ) -> tuple[tuple[ReferenceStep, ...], ...]:
     if key not in record or answer is None:
         return ()
+    from proof_r1_formal.data.english import parse_english  # it loads a grammar
+
     explanation = record.get(key)
     if not isinstance(explanation, list) or not all(isinstance(sentence, str) for sentence in explanation):
         draft.note(f"{key!r} is left out: it must be an array of texts; it is {describe_member(record, key)}")
         return ()
-    thoughts = [draft.sentence(f"sentence {n} of {key!r}", str(text)) for n, text in enumerate(explanation, 1)]
-    steps = _steps([thought for thought in thoughts if thought is not None], premises)
+    thoughts = []
+    for number, sentence in enumerate(explanation, 1):
+        try:
+            thoughts.append(parse_english(str(sentence)))
+        except ParseError as error:
+            draft.note(f"{key!r} is left out: sentence {number}: {error.summary}")
+            return ()
+    steps = _steps(thoughts, premises)
     if steps is None:
         draft.note(f"{key!r} is left out: it does not derive each sentence from two before it")
         return ()

@@ -23,7 +23,7 @@ from proof_r1_formal.kernel.transform import constants, subformulas
 from proof_r1_formal.text.names import latin
 
 SHORTEST = 5
-"""The shortest names that are compared letter by letter: short ones differ in one letter for good reasons."""
+"""The shortest names that are compared letter by letter, from the second on: ``Ryatt`` and ``Wyatt`` are two people."""
 _VARIABLE = re.compile(r"[u-z]\d?")
 
 
@@ -35,7 +35,7 @@ class Code(StrEnum):
     DIACRITICS = "names that differ in diacritics"
     LETTER = "names that differ in one letter"
     STRAY = "constant, elsewhere a variable"
-    UNBOUND = "constant that looks like one"
+    UNBOUND = "constant named like a variable"
     ONCE = "predicate used once"
 
 
@@ -128,4 +128,4 @@ def _one_letter_apart(one: str, other: str) -> bool:
     place = next((n for n, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short))
     same_length = len(short) == len(long)
     letters = long[place] + (short[place] if same_length else "")
-    return letters.isalpha() and short[place + same_length :] == long[place + 1 :]
+    return place > 0 and letters.isalpha() and short[place + same_length :] == long[place + 1 :]

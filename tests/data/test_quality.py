@@ -1,0 +1,112 @@
+"""Slips in names: each kind is found, nothing else is, and the documented counts are those of the data."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from proof_r1_formal.cli import app
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.data.quality import Code, Oddity, oddities, said
+from proof_r1_formal.text.parse import parse_formula
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "data-quality.md"
+
+
+def found(*texts: str) -> list[tuple[Code, tuple[str, ...]]]:
+    """The oddities of premises and, last, a goal, without names used once."""
+    *premises, goal = map(parse_formula, texts)
+    read = tuple(Premise(f"h{number}", formula) for number, formula in enumerate(premises, 1))
+    problem = Problem("any/1", read, three_way_options(goal))
+    return [(o.code, o.names) for o in oddities(problem, problem.signature()) if o.code is not Code.ONCE]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "code"),
+    [
+        ("Team", "team", Code.CASE),
+        ("PhDGraduate", "PhdGraduate", Code.CASE),
+        ("Élise", "Elise", Code.DIACRITICS),
+        ("naïve", "Naive", Code.DIACRITICS),
+        ("scope", "sсope", Code.SCRIPT),
+        ("Meeting", "Meetings", Code.LETTER),
+        ("Biodegradable", "Bioegradable", Code.LETTER),
+        ("Rounded", "Roundel", Code.LETTER),
+        ("stephenCurry", "StephenCury", Code.LETTER),
+        ("plan1", "plan2", None),
+        ("Ryatt", "Wyatt", None),
+        ("cats", "cat", None),
+        ("runner", "running", None),
+        ("abcde", "abced", None),
+    ],
+)
+def test_two_names_that_may_be_one(one: str, other: str, code: Code | None) -> None:
+    pair = tuple(sorted((one, other)))
+    expected = [] if code is None else [(code, pair)]
+    assert found(f"{one}(a)", f"{other}(a)", "P(a)") == expected
+    assert found(f"P({one})", f"P({other})") == expected
+    assert found(f"{one}({other})") == []
+
+
+def test_a_lost_quantifier() -> None:
+    assert found("∀n Cat(n)", "Dog(n)") == [(Code.STRAY, ("n",))]
+    assert found("Cat(x) → Dog(x)", "Cat(tom)") == [(Code.UNBOUND, ("x",))]
+    assert found("∀x Cat(x)", "Cat(a)") == []
+
+
+def test_a_predicate_used_once() -> None:
+    (premise, goal) = map(parse_formula, ("P(a) ∧ Q(a) ∧ P(b)", "R(a)"))
+    problem = Problem("any/1", (Premise("h1", premise),), three_way_options(goal))
+    once = [oddity.names for oddity in oddities(problem, problem.signature())]
+    assert once == [("Q",), ("R",)]
+
+
+def test_readers_note_all_but_names_used_once(tmp_path: Path) -> None:
+    path = tmp_path / "any.jsonl"
+    record = {"premises-FOL": ["Team(bo)", "Won(x)"], "premises": ["", ""], "conclusion-FOL": "team(bo)"}
+    path.write_text(json.dumps({**record, "conclusion": "", "label": "True"}), encoding="utf-8")
+    (problem,) = read_problems(path).values()
+    assert problem.notes == (
+        "the symbols 'Team' and 'team' differ only in case",
+        "premise h2: no quantifier binds 'x', which looks like a variable",
+    )
+    assert said(Oddity(Code.ONCE, ("Won",))) == "the predicate 'Won' occurs once"
+
+
+def test_translate_counts_them(tmp_path: Path) -> None:
+    record = {"premises": ["", ""], "conclusion": "", "label": "True", "conclusion-FOL": "team(bo)"}
+    rows = [
+        {**record, "premises-FOL": ["Team(bo)", "Won(bo)"]},
+        {**record, "premises-FOL": ["team(bo)", "Won(bo)"]},
+        {**record, "premises-FOL": ["Won(bo)", "¬Won(bo)"]},
+        {**record, "premises-FOL": ["Team(bo)", "Won(bo)"], "label": "?"},
+    ]
+    path = tmp_path / "any.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    result = CliRunner().invoke(app, ["translate", str(path), "-o", str(tmp_path / "out"), "--check"])
+    assert result.exit_code == 0
+    assert "1 agree" in result.stdout
+    assert "2 differ" in result.stdout
+    row = {cells[0]: cells[1:] for cells in [re.split(r"\s{2,}", line.strip()) for line in result.stdout.splitlines()]}
+    assert row["names that differ in case"] == ["2", "0 (0 %)", "1 (50 %)", "1"]
+    assert row["any of these pairs"] == row["names that differ in case"]
+    assert row["premises contradictory"] == ["1", "0 (0 %)", "1 (50 %)", "3"]
+    assert row["predicate used once"] == ["4", "1 (100 %)", "2 (100 %)", "1"]
+
+
+# -- real data --------------------------------------------------------------------------------------------------------
+
+SHOWN = re.compile(r"```bash\nproof-r1 translate \.\./shared/data/(\S+) .*?\n```\n\n```text\n(.*?)```", re.DOTALL)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("name", "shown"), SHOWN.findall(DOCUMENT.read_text(encoding="utf-8")))
+def test_the_document_shows_what_the_command_finds(shared_data: Path, tmp_path: Path, name: str, shown: str) -> None:
+    result = CliRunner().invoke(app, ["translate", str(shared_data / name), "-o", str(tmp_path / "out"), "--check"])
+    printed = result.stdout[result.stdout.index("What looks like a slip") :]
+    assert [line.strip() for line in printed.splitlines()] == [line.strip() for line in shown.splitlines()]
