@@ -105,7 +105,7 @@ def read_text(text: str, origin: Origin) -> Iterator[Problem | Rejected]:
         theory.notes.append(f"free names that begin with u to z are variables in Prover9: {', '.join(long)}")
     if left_out:
         theory.notes.append(f"{len(left_out)} commands that guide the search are left out: {', '.join(left_out)[:200]}")
-    return theory.problems(None, "the file has no formulas(goals), so nothing is asked")
+    return theory.problems(None, "the file has no formulas(goals): it has no question")
 
 
 class _Reader:

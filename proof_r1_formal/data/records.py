@@ -134,7 +134,7 @@ def _from_python(value: object, depth: int = 0) -> Json:
         case list() | tuple():
             return [_from_python(item, depth + 1) for item in value]
         case _:
-            raise BadJsonError(f"not read: a {type(value).__name__} is no value of JSON")
+            raise BadJsonError(f"not read: a {type(value).__name__} is not a value of JSON")
 
 
 def decode(text: str) -> Json:
@@ -230,7 +230,7 @@ _HEADER = re.compile(rb'"?[\w -]*"?(?:,"?[\w -]+"?)+\r?\n')
 
 
 def _read_table(data: bytes) -> list[Record | Broken] | None:
-    """The rows of a CSV table as objects of texts; None if the first line is no header of several columns."""
+    """The rows of a CSV table as objects of texts; None if the first line is not a header of several columns."""
     if not _HEADER.match(data):
         return None
     try:

@@ -85,7 +85,7 @@ def read_text(text: str, origin: Origin) -> Iterator[Problem | Rejected]:
     if status and status[1] not in _GIVES_TRUE:
         theory.notes.append(f"the status {status[1]!r} leaves open whether the answer is False or Uncertain")
     answer = GOAL_TRUE if status and status[1] in _GIVES_TRUE else None
-    return theory.problems(answer, "the file has no conjecture and no negated_conjecture, so nothing is asked")
+    return theory.problems(answer, "the file has no conjecture and no negated_conjecture: it has no question")
 
 
 def _annotated(text: str) -> tuple[Formula, tuple[str, str]]:

@@ -139,7 +139,7 @@ def test_a_dataset_is_read_under_the_name_of_its_split() -> None:
         (["text"], "no record found"),
         (3, "not a int"),
         ({"train": [FOLIO]}, "not a dict of 'train'; name one of these"),
-        ([{**FOLIO, "label": object()}], "a object is no value of JSON"),
+        ([{**FOLIO, "label": object()}], "a object is not a value of JSON"),
     ],
 )
 def test_what_holds_no_records_is_refused(records: object, told: str) -> None:
