@@ -6,7 +6,7 @@ In: the values of a record. Out: a :class:`Problem` with notes, or a :class:`Rej
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -22,7 +22,7 @@ from proof_r1_formal.data.problem import (
     ReferenceStep,
     Rejected,
 )
-from proof_r1_formal.data.quality import Code, oddities, said
+from proof_r1_formal.data.quality import NOTED, Code, oddities, said
 from proof_r1_formal.data.records import Json, JsonObject, describe
 from proof_r1_formal.errors import ParseError, SignatureError
 from proof_r1_formal.kernel.signature import Signature
@@ -216,11 +216,16 @@ class Draft:
             self.reject("the record has no premise")
         return tuple(premises)
 
-    def finish(self, problem: Problem) -> Problem | Rejected:
-        """The problem with the notes, or why it is none: the reasons collected, and a symbol used in two ways."""
+    def finish(self, problem: Problem, *, noted: Collection[Code] = NOTED) -> Problem | Rejected:
+        """The problem with the notes, or why it is none: the reasons collected, and a symbol used in two ways.
+
+        Args:
+            problem: as read.
+            noted: which slips in names become notes.
+        """
         if not problem.id.isprintable():
             self.reject(f"the id {problem.id!r} contains a control character")
-        self._check_symbols(problem)
+        self._check_symbols(problem, noted)
         if self._reasons:
             return Rejected(problem.id, self._origin.line, tuple(self._reasons))
         self._note_labels(problem.options)
@@ -237,14 +242,14 @@ class Draft:
                     "formula makes it the answer"
                 )
 
-    def _check_symbols(self, problem: Problem) -> None:
+    def _check_symbols(self, problem: Problem, noted: Collection[Code]) -> None:
         try:
             signature = problem.signature()
         except SignatureError as error:
             self.reject(f"{_place_of_clash(problem)}: {error}")
             return
         for oddity in oddities(problem, signature):
-            if oddity.code is not Code.ONCE:
+            if oddity.code in noted:
                 self.note(said(oddity))
 
 

@@ -226,17 +226,18 @@ def read_bytes(path: Path) -> bytes:
             raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
 
 
-_HEADER = re.compile(rb'"?[\w -]*"?(?:,"?[\w -]+"?)+\r?\n')
+_HEADER = re.compile(r'"?[\w -]*"?(?:,"?[\w -]+"?)+\r?\n')
 
 
 def _read_table(data: bytes) -> list[Record | Broken] | None:
     """The rows of a CSV table as objects of texts; None if the first line is not a header of several columns."""
-    if not _HEADER.match(data):
-        return None
     try:
-        rows = csv.reader(io.StringIO(data.decode(), newline=""), strict=True)
+        text = data.decode()
     except UnicodeDecodeError:
         return None
+    if not _HEADER.match(text):
+        return None
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     header, records, line = next(rows), list[Record | Broken](), 2
     try:
         for row in rows:
@@ -252,16 +253,17 @@ def _read_table(data: bytes) -> list[Record | Broken] | None:
 
 SUPPORTED = "supported are JSON, JSON Lines and CSV tables of records, and problems of TPTP (fof, cnf) and Prover9"
 _OTHERS = {
-    "a Parquet or Arrow file: load it with datasets and pass the rows": rb"PAR1|ARROW1",
-    "an archive: unpack it": rb"PK\x03\x04|ustar|7z\xbc\xaf|BZh",
-    "a Python pickle": rb"\x80[\x02-\x05]",
-    "SMT-LIB": rb"(?:\s|;[^\n]*\n)*+\((?:set-|declare-|define-|assert)",
-    "DIMACS": rb"(?:c[ \n][^\n]*\n?)*+p cnf ",
-    "Lean": rb"\s*(?:/-|--|import |theorem |namespace |variable )",
-    "Isabelle": rb"\s*(?:\(\*|theory )",
-    "XML or HTML": rb"\s*<[!?a-zA-Z]",
+    "a Parquet or Arrow file: load it with datasets and pass the rows": r"PAR1|ARROW1",
+    "an archive: unpack it": r"PK\x03\x04|ustar|7z\xbc\xaf|BZh",
+    "a Python pickle": r"\x80[\x02-\x05]",
+    "SMT-LIB": r"(?:\s|;[^\n]*\n)*+\((?:set-|declare-|define-|assert)",
+    "DIMACS": r"(?:c[ \n][^\n]*\n?)*+p cnf ",
+    "Lean": r"\s*(?:/-|--|import |theorem |namespace |variable )",
+    "Isabelle": r"\s*(?:\(\*|theory )",
+    "XML or HTML": r"\s*<[!?a-zA-Z]",
 }
 """What files that people have by mistake are, by how they begin."""
+_SEEN = 1 << 16  # how many bytes may be comments before that
 
 
 def _read_lines(name: str, data: bytes, error: BadJsonError) -> list[Record | Broken]:
@@ -270,8 +272,9 @@ def _read_lines(name: str, data: bytes, error: BadJsonError) -> list[Record | Br
     records = [_read_line(number, line) for number, line in lines]
     cut_array = lines[0][1].lstrip().startswith(b"[") and isinstance(records[0], Broken)
     if cut_array or not any(isinstance(r, Record) and isinstance(r.value, JsonObject) for r in records):
-        kind = next((kind for kind, start in _OTHERS.items() if re.match(start, data)), None)
-        if kind is None and re.match(rb"\s*[\[{\"]", data):
+        begins = data[:_SEEN].decode("latin-1")
+        kind = next((kind for kind, start in _OTHERS.items() if re.match(start, begins)), None)
+        if kind is None and begins.lstrip().startswith(("[", "{", '"')):
             raise DataError(name, error.problem, line=error.line)
         problem = error.problem if kind is None else f"this file is {kind}"
         raise DataError(name, f"{problem}; {SUPPORTED}", line=error.line if kind is None else None)

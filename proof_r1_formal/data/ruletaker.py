@@ -5,7 +5,7 @@
 * That of the Hub, one question each: ``context``, ``question`` and ``label`` (``entailment`` or ``not entailment``).
 
 Sentences become h1, h2, …; the id of the problem is ``<stem>/<id of the question>``, or ``<stem>/<line>`` without one.
-The answers are unknown: RuleTaker calls false what cannot be shown, which says nothing about the other models of a theory.
+The answers are unknown: RuleTaker calls false what cannot be shown, even if it is true in other models of the theory.
 """
 
 from __future__ import annotations

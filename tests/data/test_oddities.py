@@ -397,7 +397,7 @@ def test_a_name_is_no_predicate_and_function_of_a_problem(tmp_path: Path, goal: 
 
 def test_symbols_that_only_look_the_same_have_a_note(tmp_path: Path) -> None:
     problem = only_problem(write(tmp_path, line(FOLIO, **{"conclusion-FOL": "Smiles(bо)"})))  # a Cyrillic о
-    assert problem.notes == ("the symbols 'bо' and 'bo' look the same in other letters",)
+    assert problem.notes == ("the symbols 'bo' and 'bо' look the same in other letters",)
 
 
 def test_a_reader_may_name_the_notation_of_a_file(tmp_path: Path) -> None:
