@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
-
-from lark import Token
+from typing import TYPE_CHECKING, Any
 
 from proof_r1_formal.data.draft import Origin
 from proof_r1_formal.data.problem import Problem, Rejected
@@ -40,6 +38,9 @@ from proof_r1_formal.kernel.syntax import (
     Var,
     var,
 )
+
+if TYPE_CHECKING:
+    from lark import Token
 
 _PREMISES = frozenset({"assumptions", "sos", "usable", "demodulators"})
 _LEFT_OUT = frozenset({"hints", "weights", "actions", "given_selection", "keep", "delete"})

@@ -42,7 +42,7 @@ class Code(StrEnum):
 SPELLINGS = (Code.SCRIPT, Code.CASE, Code.DIACRITICS, Code.LETTER)
 """Kinds of two spellings of what may be one name."""
 NOTED = tuple([code for code in Code if code is not Code.ONCE])
-"""Kinds that readers of datasets note. Of the package's own files only the first is noted: what is written reads back."""
+"""Kinds that readers of datasets note. The package's own files read back as written, so only the first is noted."""
 
 
 @dataclass(frozen=True, slots=True)

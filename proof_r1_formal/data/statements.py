@@ -10,10 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, NamedTuple, TypeVar
-
-from lark import Lark, Token, Tree
-from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from proof_r1_formal.data.draft import Draft, Origin
 from proof_r1_formal.data.problem import Premise, Problem, Rejected, three_way_options
@@ -21,8 +18,10 @@ from proof_r1_formal.errors import ParseError
 from proof_r1_formal.kernel.syntax import ForAll, Formula
 from proof_r1_formal.resources import resource
 from proof_r1_formal.text.parse import MAX_LENGTH
-from proof_r1_formal.text.scopes import MAX_DEPTH
 from proof_r1_formal.text.show import show
+
+if TYPE_CHECKING:  # Lark takes time to load: only a file of statements needs it
+    from lark import Lark, Token, Tree
 
 _T = TypeVar("_T")
 
@@ -68,6 +67,8 @@ def _statement(text: str, line: int, *, ends: bool) -> Statement:
 
 @cache
 def _parser(grammar: Literal["tptp", "prover9"]) -> Lark:
+    from lark import Lark
+
     text = (resource("grammars") / f"{grammar}.lark").read_text(encoding="utf-8")
     return Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=False)
 
@@ -78,6 +79,8 @@ def tree_of(grammar: Literal["tptp", "prover9"], text: str) -> Tree[Token]:
     Raises:
         ParseError: the grammar does not accept the text, or it is too long.
     """
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
     if len(text) > MAX_LENGTH:
         raise ParseError(text, MAX_LENGTH, f"a statement of {len(text)} characters; at most {MAX_LENGTH} are read")
     try:
@@ -99,10 +102,10 @@ def refuse(text: str, token: Token, problem: str) -> ParseError:
 
 def first_token(tree: Any) -> Token:
     """The first token of a tree."""
-    while isinstance(tree, Tree):
+    while not isinstance(tree, str):  # a token is a text
         tree = tree.children[0]
-    assert isinstance(tree, Token)
-    return tree
+    token: Token = tree  # type: ignore[assignment]
+    return token
 
 
 def closed(formula: Formula) -> Formula:
@@ -136,6 +139,8 @@ class Theory:
 
     def read(self, statement: Statement, reader: Callable[[str], tuple[Formula, _T]]) -> tuple[Formula, _T] | None:
         """What a reader makes of a statement; None, with a reason, if that is nothing."""
+        from proof_r1_formal.text.scopes import MAX_DEPTH
+
         try:
             if not statement.ends:
                 raise ParseError(statement.text, len(statement.text), "no dot ends the statement")

@@ -14,9 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import reduce
-from typing import Any
-
-from lark import Token
+from typing import TYPE_CHECKING, Any
 
 from proof_r1_formal.data.draft import Origin
 from proof_r1_formal.data.problem import GOAL_TRUE, Problem, Rejected
@@ -41,6 +39,9 @@ from proof_r1_formal.kernel.syntax import (
     conjunction,
     var,
 )
+
+if TYPE_CHECKING:
+    from lark import Token
 
 PREMISES = frozenset({"axiom", "hypothesis", "definition", "assumption", "lemma", "theorem", "corollary"})
 """The roles of formulas that are assumed."""
