@@ -263,13 +263,13 @@ def questions(record: JsonObject, shared: tuple[str, ...]) -> Iterable[JsonObjec
     """The questions of a record, each as a record with what they share; the record itself if it has none.
 
     Args:
-        record: with questions in an array, or in an object: then the id of each is ``<id of the record>_<key>``.
+        record: with questions in an array, or in an object: then each has ``<id of the record>_<key>`` as ``part``.
         shared: the keys of what they share.
     """
     value, whole = record.get("questions"), record.get("id")
     items = value if isinstance(value, list) else []
     if isinstance(value, JsonObject) and isinstance(whole, int | str):
-        items = [_with((("id", f"{whole}_{key}"),), item) for key, item in value.members]
+        items = [_with((("part", f"{whole}_{key}"),), item) for key, item in value.members]
     common = tuple([member for member in record.members if member[0] in shared])
     return [_with(common, item) for item in items] or (record,)
 

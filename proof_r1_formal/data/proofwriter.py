@@ -6,9 +6,10 @@
 * With options: ``id``, ``context`` (the theory), ``question`` ("… true, false, or unknown?" and the statement),
   ``options`` (``"A) True"`` …) and ``answer`` (a letter).
 
-Sentences become h1, h2, …; the id of the problem is ``<stem>/<id>``, and ``<stem>/<id>_<question>`` in the original.
-A label counts only in an open world (OWA, in the id): in a closed one, what cannot be shown is called false. Records
-of NatLang, which people paraphrased, are rejected unless all of their sentences are templated English.
+Sentences become h1, h2, …; the id of the problem is ``<stem>/<id>``, followed by ``_<question>`` in the original and by
+``_<line>`` on the Hub, where the questions about a theory share its id. A label counts only in an open world (OWA, in
+the id): in a closed one, what cannot be shown is called false. Records of NatLang, which people paraphrased, are
+rejected unless all of their sentences are templated English.
 """
 
 from __future__ import annotations
@@ -30,23 +31,27 @@ def recognises(record: JsonObject) -> bool:
 
 def parts(record: JsonObject) -> Iterable[JsonObject]:
     """The record of each question."""
-    return questions(record, ("theory",)) if "questions" in record else (record,)
+    return questions(record, ("id", "theory")) if "questions" in record else (record,)
 
 
 def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
     """The problem of a record."""
     draft = Draft(origin)
-    number = draft.identifier(record, "id")
-    theory = "theory" if "theory" in record else "context"
-    goal = draft.asked(record, QUESTION) if theory == "context" else draft.statement(record, "question")
-    options = () if goal is None else three_way_options(goal)
+    number = draft.identifier(record, "part" if "part" in record else "id")
     answer = None
-    if theory == "context":
+    if "theory" not in record:
+        theory, goal = "context", draft.asked(record, QUESTION)
+        options = () if goal is None else three_way_options(goal)
         answer = draft.lettered_answer(record, options)
-    elif "OWA" in number:
-        answer = draft.labelled_answer(record, "answer", options)
     else:
-        draft.closed_world("'answer'")
+        theory, goal = "theory", draft.statement(record, "question")
+        options = () if goal is None else three_way_options(goal)
+        if "OWA" in number:
+            answer = draft.labelled_answer(record, "answer", options)
+        else:
+            draft.closed_world("'answer'")
+        if "part" not in record:
+            number += f"_{origin.line}"
     return draft.finish(
         Problem(
             id=f"{origin.stem}/{number}",

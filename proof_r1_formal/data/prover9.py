@@ -49,7 +49,7 @@ _PROLOG = re.compile(r"set\s*\(\s*prolog_style_variables\s*\)")
 _SKIPPED = r"\"[^\"]*(?:\"|\Z)|%BEGIN.*?(?:END%|\Z)|%[^\n]*"
 _START = re.compile(r"(?:\s|%[^\n]*\n)*+(?:formulas|clauses|list|set|clear|assign|op|redeclare|lex|if)\s*\(")
 _LIST = re.compile(r"(formulas|clauses|list)\s*\(\s*(\w+)\s*\)")
-_INTEGER = re.compile(r"\d+")
+_BARE = re.compile(r"[\w$]+|[-+*@/\\^'<>=!]+")
 
 
 def recognises(text: str) -> bool:
@@ -190,4 +190,6 @@ class _Reader:
 
 
 def _name(token: Token) -> str:
-    return str(token).strip('"')
+    """The name of a token; quotes are part of it where it could also be written without them, as another name."""
+    inside = str(token).strip('"')
+    return str(token) if _BARE.fullmatch(inside) else inside

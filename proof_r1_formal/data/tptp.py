@@ -2,8 +2,8 @@
 
 In: the text of a file of annotated formulas (``fof(name, role, formula).``). Premises become h1, h2, …; the id of a
 problem is ``<stem>/<name of the conjecture>``. The clauses of a ``negated_conjecture`` make one goal, the negation of
-their conjunction: the premises entail it exactly if they and the clauses have no model. The status ``Theorem`` or
-``Unsatisfiable`` in the file's comments is the answer True.
+their conjunction: the premises entail it exactly if they and the clauses have no model. The status ``Theorem`` of
+a conjecture, or ``Unsatisfiable`` of these clauses, in the file's comments is the answer True.
 
 Refused, with the line: ``include``, the typed and higher-order languages, other roles, free variables in FOF, numbers
 and names in double quotes (TPTP calls any two different), and defined words other than ``$true`` and ``$false``.
@@ -48,7 +48,6 @@ PREMISES = frozenset({"axiom", "hypothesis", "definition", "assumption", "lemma"
 _SKIPPED = r"'(?:[^'\\]|\\.)*(?:'|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)|%[^\n]*|/\*.*?(?:\*/|\Z)|\d+\.\d+"
 _START = re.compile(r"(?:\s|%[^\n]*\n|/\*.*?\*/)*+(?:fof|cnf|tff|thf|tcf|tpi|include)\s*\(", re.DOTALL)
 _STATUS = re.compile(r"^%\s*Status\s*:\s*(\w+)", re.MULTILINE)
-_GIVES_TRUE = ("Theorem", "Unsatisfiable")
 
 
 def recognises(text: str) -> bool:
@@ -82,10 +81,11 @@ def read_text(text: str, origin: Origin) -> Iterator[Problem | Rejected]:
     if negated:
         goal = Not(conjunction(tuple([each.formula for each in negated])))
         theory.goals.append(negated[0]._replace(formula=goal))
-    status = _STATUS.search(text)
-    if status and status[1] not in _GIVES_TRUE:
-        theory.notes.append(f"the status {status[1]!r} leaves open whether the answer is False or Uncertain")
-    answer = GOAL_TRUE if status and status[1] in _GIVES_TRUE else None
+    status, answer = _STATUS.search(text), None
+    if status and status[1] == ("Unsatisfiable" if negated else "Theorem"):
+        answer = GOAL_TRUE
+    elif status:
+        theory.notes.append(f"the status {status[1]!r} does not tell the answer, which may be False or Uncertain")
     return theory.problems(answer, "the file has no conjecture and no negated_conjecture: it has no question")
 
 

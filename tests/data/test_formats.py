@@ -172,8 +172,9 @@ def test_proofwriter_as_published(tmp_path: Path) -> None:
 
 def test_proofwriter_of_the_hub_and_its_paraphrases(tmp_path: Path) -> None:
     row = {"id": "AttNegNatLang-OWA-7", "theory": "Bob is red.", "question": "Bob is red.", "answer": "True"}
-    found = read(tmp_path, [row, {**row, "id": "b", "theory": "Bob, who is red, has been kind for some time."}])
-    assert found["dev/AttNegNatLang-OWA-7"].answer == GOAL_TRUE
+    found = read(tmp_path, [row, {**row, "theory": "Bob, who is red, has been kind for some time."}, row])
+    assert list(found) == ["dev/AttNegNatLang-OWA-7_1", "dev/AttNegNatLang-OWA-7_3"]
+    assert found["dev/AttNegNatLang-OWA-7_1"].answer == GOAL_TRUE
     assert "premise h1: unexpected" in found.rejected[0].reasons[0]
 
 

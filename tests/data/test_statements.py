@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -47,6 +50,8 @@ def notation(quote: str, signs: tuple[str, str, str, str], connectives: dict[typ
     """A notation with all names in quotes; ``signs`` are ⊤, ⊥ and how quantifiers begin, with a place for a name."""
 
     def name(text: str) -> str:
+        if quote == '"' and text.isalnum():
+            return text
         return quote + text.replace("\\", "\\\\").replace(quote, f"\\{quote}") + quote
 
     return Notation(
@@ -74,7 +79,7 @@ PROVER9 = notation(
     ("$T", "$F", "(all {} ", "(exists {} "),
     {**infix({And: "&", Or: "|", Implies: "->", Iff: "<->"}), Xor: ("-((", " <-> ", "))")},
 )
-SYMBOLS = {"p", "q", "Likes", "the dog", "x", "is a . b", "%"}
+SYMBOLS = {"p", "q", "Likes", "the dog", "e", "is a . b", "%"}
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=60)
@@ -115,32 +120,32 @@ def test_any_text_is_read_or_refused(tmp_path: Path, text: str, format_: str) ->
 # -- formulas ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "formula"),
-    [
-        ("! [X,Y] : p(X,Y) & q", "(∀x ∀y p(x, y)) ∧ q"),
-        ("![X]:~p(X)=>q", "(∀x ¬p(x)) → q"),
-        ("(! [X] : ~ p(X)) => q", "(∀x ¬p(x)) → q"),
-        ("p <= q", "q → p"),
-        ("p <~> q", "p ⊕ q"),
-        ("p ~| q", "¬(p ∨ q)"),
-        ("p ~& q", "¬(p ∧ q)"),
-        ("~ a = b", "¬(a = b)"),
-        ("f(a) != b | $false", "¬(f(a) = b) ∨ ⊥"),
-        ("'p'(a) & p('a') & p('it''s')", None),
-        (r"p('it\'s a.b')", '"p"("it\'s a.b")'),
-        ("p & q & r", "p ∧ q ∧ r"),
-        ("p & q | r", None),
-        ("p => q => r", None),
-        ("p(X)", None),
-        ("? [X] : X", None),
-        ("p(1)", None),
-        ('p("one")', None),
-        ("$less(a, b)", None),
-        ("! [X] : (p(X) & ! [X] : q(X))", "∀x (p(x) ∧ ∀y q(y))"),
-        ("p(f(X)) @ q", None),
-    ],
+FORMULAS_OF_TPTP: tuple[tuple[str, str | None], ...] = (
+    ("! [X,Y] : p(X,Y) & q", "(∀x ∀y p(x, y)) ∧ q"),
+    ("![X]:~p(X)=>q", "(∀x ¬p(x)) → q"),
+    ("(! [X] : ~ p(X)) => q", "(∀x ¬p(x)) → q"),
+    ("p <= q", "q → p"),
+    ("p <~> q", "p ⊕ q"),
+    ("p ~| q", "¬(p ∨ q)"),
+    ("p ~& q", "¬(p ∧ q)"),
+    ("~ a = b", "¬(a = b)"),
+    ("f(a) != b | $false", "¬(f(a) = b) ∨ ⊥"),
+    ("'p'(a) & p('a') & p('it''s')", None),
+    (r"p('it\'s a.b')", '"p"("it\'s a.b")'),
+    ("p & q & r", "p ∧ q ∧ r"),
+    ("p & q | r", None),
+    ("p => q => r", None),
+    ("p(X)", None),
+    ("? [X] : X", None),
+    ("p(1)", None),
+    ('p("one")', None),
+    ("$less(a, b)", None),
+    ("! [X] : (p(X) & ! [X] : q(X))", "∀x (p(x) ∧ ∀y q(y))"),
+    ("p(f(X)) @ q", None),
 )
+
+
+@pytest.mark.parametrize(("text", "formula"), FORMULAS_OF_TPTP)
 def test_formulas_of_tptp(tmp_path: Path, text: str, formula: str | None) -> None:
     found = read(tmp_path, f"fof(g, conjecture, {text}, file('x.p', g), [status(thm), 1.5]).")
     if formula is None:
@@ -180,6 +185,7 @@ def test_formulas_of_tptp(tmp_path: Path, text: str, formula: str | None) -> Non
         ("p($a)", None),
         ("p(0) & p(1)", None),
         ("p(0)", 'p("0")'),
+        ('p("a b") & q("a")', 'p("a b") ∧ q("\\"a\\"")'),
     ],
 )
 def test_formulas_of_prover9(tmp_path: Path, text: str, formula: str | None) -> None:
@@ -188,6 +194,18 @@ def test_formulas_of_prover9(tmp_path: Path, text: str, formula: str | None) -> 
         assert reason(found).startswith("line 2: ")
     else:
         assert alpha_equivalent(goal_of(found), parse_formula(formula))
+
+
+def test_e_reads_formulas_of_tptp_as_we_do(tmp_path: Path) -> None:
+    program = shutil.which("eprover")
+    if program is None:
+        pytest.skip("E is not installed (apt install eprover)")
+    for text, formula in FORMULAS_OF_TPTP:
+        if formula is not None:
+            shown = re.sub(r"'([a-z]+)'", r"\1", text_of(parse_formula(formula), TPTP))
+            problem = f"fof(g, conjecture, ({text}) <=> ({shown}))."
+            run = subprocess.run([program, "--auto", "-s"], input=problem, capture_output=True, text=True, check=False)
+            assert "# SZS status Theorem" in run.stdout, text
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
@@ -287,7 +305,9 @@ def test_notes_of_what_a_reader_might_miss(tmp_path: Path) -> None:
         "free names that begin with u to z are variables in Prover9: zoe",
     )
     (problem,) = read(tmp_path, "% Status : CounterSatisfiable\nfof(g, conjecture, p).").values()
-    assert problem.notes == ("the status 'CounterSatisfiable' leaves open whether the answer is False or Uncertain",)
+    assert problem.notes == (
+        "the status 'CounterSatisfiable' does not tell the answer, which may be False or Uncertain",
+    )
 
 
 def test_a_text_that_is_not_utf_8_is_an_error(tmp_path: Path) -> None:
