@@ -99,6 +99,16 @@ def test_folio_as_a_table(tmp_path: Path) -> None:
             )
 
 
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+@pytest.mark.parametrize("indent", [None, 2, "\t"])
+def test_an_array_may_have_any_line_breaks(tmp_path: Path, start: str, indent: int | str | None) -> None:
+    found = read(tmp_path, start + json.dumps([FOLIO, PROOFWRITER], indent=indent).replace("\n", "\r\n"))
+    assert list(found) == ["dev/1"]
+    assert read(tmp_path, start + json.dumps(PROOFWRITER, indent=indent)).keys() == {
+        f"dev/AttNeg-OWA-D1-7_Q{number}" for number in (1, 2, 3)
+    }
+
+
 @pytest.mark.parametrize("cell", ["['P(a)' 'Q(a)']", "['P(a)', 'Q(a)'", "[P(a), Q(a)]", "[1] * 3"])
 def test_a_list_that_is_not_written_as_one_is_refused(tmp_path: Path, cell: str) -> None:
     found = read(tmp_path, table({**FOLIO, "premises-FOL": cell}))

@@ -250,6 +250,22 @@ def test_a_problem_of_tptp(tmp_path: Path) -> None:
     assert show(problem.options[0].formula) == "∃X tame(X)"
 
 
+@pytest.mark.parametrize(
+    ("status", "text", "answer"),
+    [
+        ("Theorem", PUZZLE, GOAL_TRUE),
+        ("Unsatisfiable", PUZZLE, None),
+        ("Unsatisfiable", CLAUSES, GOAL_TRUE),
+        ("Satisfiable", CLAUSES, None),
+    ],
+)
+def test_a_status_is_the_answer_only_to_what_it_is_about(
+    tmp_path: Path, status: str, text: str, answer: str | None
+) -> None:
+    (problem,) = read(tmp_path, f"% Status   : {status}\n{text}").values()
+    assert problem.answer == answer
+
+
 def test_clauses_ask_for_what_refutes_them(tmp_path: Path) -> None:
     (problem,) = read(tmp_path, CLAUSES).values()
     assert show(problem.premises[0].formula) == "∀X (¬cat(X) ∨ tame(X))"
