@@ -103,7 +103,7 @@ def read_problems(
     if text is not None:
         found = [(1, text[0].read_text(text[1], Origin(group, 1, repair=False)))]
     else:
-        records = records_of(source, name) if data is None else read_records(data, name)  # type: ignore[arg-type]
+        records = records_of(source, name) if data is None else read_records(data, name)
         reader = _recognised(name, records) if format == "auto" else _RECORDS[format]
         noisy, notation = reader.repair if repair is None else repair, notation or reader.notation
         found = [(each.line, _read(each, reader, Origin(group, each.line, noisy, notation))) for each in records]

@@ -93,7 +93,7 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
     else:
         answer = draft.labelled_answer(record, "answer", options)
     if others := record.get(_OTHERS):
-        draft.note(f"{others} examples in context are left out")
+        draft.note(f"examples in context are left out ({others})")
     return draft.finish(
         Problem(
             id=f"{origin.stem}/{draft.identifier(record, 'id')}",

@@ -69,11 +69,10 @@ def read_text(text: str, origin: Origin) -> Iterator[Problem | Rejected]:
             named = _LIST.fullmatch(statement.text)
             if named is not None:
                 within = named[2]
-                if named[1] == "list" or within not in _PREMISES | _LEFT_OUT | {"goals"}:
+                if within not in (_LEFT_OUT if named[1] == "list" else _PREMISES | _LEFT_OUT | {"goals"}):
                     theory.reject(
                         statement,
-                        f"the list {named[0]!r} is not read; known lists: assumptions, sos, "
-                        "usable, demodulators, goals",
+                        f"{named[0]!r} is not read; known are formulas of {', '.join(sorted(_PREMISES))} and goals",
                     )
                     within = "unread"
             elif _PROLOG.fullmatch(statement.text) and not theory.premises and not theory.goals:
@@ -103,9 +102,12 @@ def read_text(text: str, origin: Origin) -> Iterator[Problem | Rejected]:
     if within:
         theory.notes.append("no end_of_list ends the last list")
     if long:
-        theory.notes.append(f"free names that begin with u to z are variables in Prover9: {', '.join(long)}")
+        begin = "a capital" if prolog else "u to z"
+        theory.notes.append(f"free names that begin with {begin} are variables in Prover9: {', '.join(long)}")
     if left_out:
-        theory.notes.append(f"{len(left_out)} commands that guide the search are left out: {', '.join(left_out)[:200]}")
+        theory.notes.append(
+            f"commands that guide the search are left out ({len(left_out)}): {', '.join(left_out)[:200]}"
+        )
     return theory.problems(None, "the file has no formulas(goals): it has no question")
 
 

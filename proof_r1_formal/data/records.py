@@ -94,7 +94,7 @@ def read_records(data: bytes, name: str) -> list[Record | Broken]:
     return _with_objects(name, records)
 
 
-def records_of(items: Iterable[object], name: str) -> list[Record | Broken]:
+def records_of(items: object, name: str) -> list[Record | Broken]:
     """The records of mappings, such as the rows of a ``datasets.Dataset``.
 
     Raises:

@@ -217,7 +217,7 @@ def test_prontoqa_as_published(tmp_path: Path) -> None:
     assert (first.id, first.answer, first.notes) == (
         "dev/example1",
         GOAL_FALSE,
-        ("2 examples in context are left out",),
+        ("examples in context are left out (2)",),
     )
     assert (second.id, second.answer, second.notes) == ("dev/example2", GOAL_TRUE, ())
     assert [step.conclusion for step in first.proofs[0]] == ["dumpus(Max)", "¬shy(Max)", "¬shy(Max)"]
