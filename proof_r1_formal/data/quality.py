@@ -9,8 +9,8 @@ all but :data:`Code.ONCE` to the notes of a problem, and ``proof-r1 translate --
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
@@ -24,6 +24,8 @@ from proof_r1_formal.text.names import latin
 
 SHORTEST = 5
 """The shortest names that are compared letter by letter, from the second on: ``Ryatt`` and ``Wyatt`` are two people."""
+_LONGEST = 64
+"""How many letters of a name are compared one by one."""
 _VARIABLE = re.compile(r"[u-z]\d?")
 
 
@@ -73,7 +75,7 @@ def said(oddity: Oddity) -> str:
 def oddities(problem: Problem, signature: Signature) -> Iterator[Oddity]:
     """The oddities of a problem whose symbols are ``signature``."""
     for names in (signature.predicates, signature.functions):
-        for pair in combinations(sorted(names), 2):
+        for pair in _near(names):
             if (code := _likeness(*pair)) is not None:
                 yield Oddity(code, pair)
     yield from _free_variables(problem)
@@ -105,10 +107,19 @@ def _used_once(problem: Problem) -> Iterator[Oddity]:
             yield Oddity(Code.ONCE, (name,))
 
 
+def _near(names: Iterable[str]) -> list[tuple[str, str]]:
+    """The pairs of names that may be alike, found without a look at all pairs: they share a text without one letter."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(names):
+        plain = _plain(latin(name))
+        letters = [place for place in range(1, min(len(plain), _LONGEST)) if plain[place].isalpha()]
+        for key in {plain, *[plain[:place] + plain[place + 1 :] for place in letters]}:
+            groups[key].append(name)
+    return sorted({pair for group in groups.values() for pair in combinations(group, 2)})
+
+
 def _likeness(one: str, other: str) -> Code | None:
     """How two names are alike; None if they are not."""
-    if abs(len(one) - len(other)) > 1 and one.isascii() and other.isascii():
-        return None
     if latin(one) == latin(other):
         return Code.SCRIPT
     if one.casefold() == other.casefold():
@@ -130,4 +141,4 @@ def _one_letter_apart(one: str, other: str) -> bool:
     place = next((n for n, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short))
     same_length = len(short) == len(long)
     letters = long[place] + (short[place] if same_length else "")
-    return place > 0 and letters.isalpha() and short[place + same_length :] == long[place + 1 :]
+    return 0 < place < _LONGEST and letters.isalpha() and short[place + same_length :] == long[place + 1 :]

@@ -6,17 +6,20 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from proof_r1_formal.audit.labels import CONTRADICTORY, answer_by
 from proof_r1_formal.cli import app
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
-from proof_r1_formal.data.quality import SPELLINGS, Code, Oddity, oddities, said
+from proof_r1_formal.data.quality import SPELLINGS, Code, Oddity, _likeness, _near, oddities, said
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.kernel.transform import rename
 from proof_r1_formal.text.parse import parse_formula
@@ -58,6 +61,17 @@ def test_two_names_that_may_be_one(one: str, other: str, code: Code | None) -> N
     assert found(f"{one}(a)", f"{other}(a)", "P(a)") == expected
     assert found(f"P({one})", f"P({other})") == expected
     assert found(f"{one}(a)", f"P({other})") == []
+
+
+@given(st.lists(st.text("aAbéс1", min_size=4, max_size=7), max_size=6, unique=True))
+def test_all_pairs_that_are_alike_are_found(names: list[str]) -> None:
+    pairs = [pair for pair in combinations(sorted(names), 2) if _likeness(*pair) is not None]
+    assert [pair for pair in _near(names) if _likeness(*pair) is not None] == pairs
+
+
+def test_the_work_grows_with_the_names() -> None:
+    counts = [len(_near(f"{kind}{number}" for number in range(2_000))) for kind in ("pred", "P")]
+    assert max(counts) == 0
 
 
 def test_a_lost_quantifier() -> None:
