@@ -14,7 +14,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from proof_r1_formal.audit.labels import answer_by
+from proof_r1_formal.audit.labels import CONTRADICTORY, answer_by
 from proof_r1_formal.commands.common import (
     OUT,
     LeftOut,
@@ -28,6 +28,7 @@ from proof_r1_formal.commands.common import (
     engine,
     fail,
     log,
+    new_table,
     progress_bar,
     resumable,
     with_progress,
@@ -35,6 +36,7 @@ from proof_r1_formal.commands.common import (
 from proof_r1_formal.data import Format, read_problems
 from proof_r1_formal.data.native import decoded, encoded, write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem, ProblemSet
+from proof_r1_formal.data.quality import SPELLINGS, Code, oddities
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.evaluation.tables import to_rich
 from proof_r1_formal.generate.comparison import comparison
@@ -50,13 +52,19 @@ from proof_r1_formal.generate.problems import (
 from proof_r1_formal.generate.vocabulary import VOCABULARIES, VocabularyName
 from proof_r1_formal.outputs import LineFile
 
+_SPELLINGS = "any of these pairs"
+
 
 def translate(
     file: Annotated[Path, typer.Argument(help="File of problems.", show_default=False)],
     out: Annotated[Path, typer.Option("-o", "--out", help="File of problems to write.", show_default=False)],
     from_: Annotated[Format, typer.Option("--from", help="Format of the problems.")] = "auto",
     check: Annotated[
-        bool, typer.Option("--check", help="Also decide every problem, and compare the result with its label.")
+        bool,
+        typer.Option(
+            "--check",
+            help="Also decide every problem, compare the result with its label, and count what looks like a slip.",
+        ),
     ] = False,
     solver: SolverOption = "embedded",
     strict: StrictOption = False,
@@ -78,7 +86,8 @@ def translate(
     write_problems(out, with_progress(problems, "writing", len(problems)))
     OUT.print(_summary(found))
     if check:
-        OUT.print(_agreement(problems, solver))
+        for table in _checked(problems, solver):
+            OUT.print(table)
     _say_rejected(file, found)
     log(f"{counted(len(problems), 'problem')} written to {out}")
     if found.rejected:
@@ -200,24 +209,52 @@ def _summary(found: ProblemSet) -> Table:
     return table
 
 
-def _agreement(problems: list[Problem], solver_name: str) -> Table:
-    """How often the premises entail the label; prints a message for every miss."""
+def _checked(problems: list[Problem], solver_name: str) -> tuple[Table, Table]:
+    """How often the premises entail the label, and what looks like a slip; prints a message for every wrong label."""
     solver = get_solver(solver_name)
     agree: Counter[str] = Counter()
     total: Counter[str] = Counter()
-    labelled = [problem for problem in problems if problem.answer]
-    for problem in with_progress(labelled, "checking", len(labelled)):
-        label, answer = _label(problem, problem.answer), answer_by(solver, problem)
+    odd: dict[str, list[Problem]] = defaultdict(list)
+    wrong: set[str] = set()
+    for problem in with_progress(problems, "checking", len(problems)):
+        answer = answer_by(solver, problem)
+        codes = {oddity.code for oddity in oddities(problem, problem.signature())}
+        kinds = [code.value for code in codes] + [_SPELLINGS] * (not codes.isdisjoint(SPELLINGS))
+        for kind in [*kinds, *[answer] * (answer == CONTRADICTORY)]:
+            odd[kind].append(problem)
+        if problem.answer is None:
+            continue
+        label = _label(problem, problem.answer)
         total[label] += 1
         agree[label] += answer == problem.answer
         if answer != problem.answer:
+            wrong.add(problem.id)
             log(f"wrong label: {problem.id} is labelled {label}; {solver.name} finds {_label(problem, answer)}")
-    table = Table("label", "problems", "agree", "share", title=f"Labels and {solver.name}", title_justify="left")
+    right = agree.total()
+    labels = Table("label", "problems", "agree", "share", title=f"Labels and {solver.name}", title_justify="left")
     for label in (*sorted(total), "all"):
-        count, right = (total.total(), agree.total()) if label == "all" else (total[label], agree[label])
-        share = f"{100 * right / count:.1f} %" if count else "–"
-        table.add_row(Text(label), *(Text(cell, justify="right") for cell in (f"{count}", f"{right}", share)))
-    return table
+        count, part = (total.total(), right) if label == "all" else (total[label], agree[label])
+        labels.add_row(Text(label), *map(_right, (f"{count}", f"{part}", _share(part, count))))
+    slips = new_table("What looks like a slip", "", "problems", f"{right} agree", f"{len(wrong)} differ", "first")
+    for kind in (*SPELLINGS, _SPELLINGS, *[code for code in Code if code not in SPELLINGS], CONTRADICTORY):
+        among = odd[kind]
+        differ = sum(problem.id in wrong for problem in among)
+        same = sum(problem.answer is not None for problem in among) - differ
+        cells = (f"{len(among)}", _among(same, right), _among(differ, len(wrong)))
+        slips.add_row(Text(kind), *map(_right, cells), Text(among[0].id.rpartition("/")[2] if among else ""))
+    return labels, slips
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+def _among(part: int, whole: int) -> str:
+    return f"{part} ({100 * part / whole:.0f} %)" if whole else "–"
+
+
+def _right(text: str) -> Text:
+    return Text(text, justify="right")
 
 
 def _label(problem: Problem, answer: str | None) -> str:

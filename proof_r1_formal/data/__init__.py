@@ -2,59 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from proof_r1_formal.data import folio, native, prontoqa, proofwriter, proverqa
+from proof_r1_formal.data import folio, native, prontoqa, proofwriter, prover9, proverqa, ruletaker, tptp
 from proof_r1_formal.data.draft import Origin
 from proof_r1_formal.data.problem import Problem, ProblemSet, Rejected
-from proof_r1_formal.data.records import Broken, JsonObject, Record, describe, read_records
+from proof_r1_formal.data.records import Broken, JsonObject, Record, describe, read_bytes, read_records, records_of
 from proof_r1_formal.data.sources import stem
 from proof_r1_formal.errors import DataError
 from proof_r1_formal.text.conventions import NotationName
 
-Format: TypeAlias = Literal["auto", "native", "proverqa", "folio", "proofwriter", "prontoqa"]
+Format: TypeAlias = Literal[
+    "auto", "native", "proverqa", "folio", "proofwriter", "ruletaker", "prontoqa", "tptp", "prover9"
+]
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
-    """A format: how its records are recognised and read, whether its formulas are repaired, and their notation."""
+class _Records:
+    """A format of records: how they are recognised and read, and what their formulas are like.
+
+    Attributes:
+        recognises: whether a record is one of this format.
+        read_record: the problem of a record.
+        keys: of its records, for errors.
+        parts: the records that a record of several questions consists of.
+        repair: whether formulas are repaired.
+        notation: of formulas.
+    """
 
     recognises: Callable[[JsonObject], bool]
     read_record: Callable[[JsonObject, Origin], Problem | Rejected]
     keys: str
-    repair: bool
+    parts: Callable[[JsonObject], Iterable[JsonObject]] = lambda record: (record,)
+    repair: bool = False
     notation: NotationName = "strict"
 
 
-_READERS: dict[str, _Reader] = {
-    "proverqa": _Reader(proverqa.recognises, proverqa.read_record, "nl2fol, conclusion_fol", repair=False),
-    "folio": _Reader(folio.recognises, folio.read_record, "premises-FOL, conclusion-FOL", repair=True),
-    "native": _Reader(native.recognises, native.read_record, "premises, options", repair=False),
-    "proofwriter": _Reader(
-        proofwriter.recognises, proofwriter.read_record, f"context, question '… {proofwriter.QUESTION}'", repair=False
-    ),
-    "prontoqa": _Reader(
-        prontoqa.recognises, prontoqa.read_record, f"context, question '{prontoqa.QUESTION}'", repair=False
-    ),
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A format of text: how it is recognised and read, and what it looks like, for errors."""
+
+    recognises: Callable[[str], bool]
+    read_text: Callable[[str, Origin], Iterable[Problem | Rejected]]
+    looks: str
+
+
+_RECORDS: Mapping[str, _Records] = {
+    "proverqa": _Records(proverqa.recognises, proverqa.read_record, "nl2fol, conclusion_fol"),
+    "folio": _Records(folio.recognises, folio.read_record, "premises-FOL, conclusion-FOL", repair=True),
+    "native": _Records(native.recognises, native.read_record, "premises, options"),
+    "proofwriter": _Records(proofwriter.recognises, proofwriter.read_record, proofwriter.KEYS, parts=proofwriter.parts),
+    "ruletaker": _Records(ruletaker.recognises, ruletaker.read_record, ruletaker.KEYS, parts=ruletaker.parts),
+    "prontoqa": _Records(prontoqa.recognises, prontoqa.read_record, prontoqa.KEYS, parts=prontoqa.parts),
+}
+_TEXTS: Mapping[str, _Text] = {
+    "tptp": _Text(tptp.recognises, tptp.read_text, "fof(…) or cnf(…)"),
+    "prover9": _Text(prover9.recognises, prover9.read_text, "formulas(…). … end_of_list."),
 }
 
 
 def read_problems(
-    path: Path | str,
+    source: Path | str | Iterable[Mapping[str, object]],
     *,
     format: Format = "auto",  # noqa: A002 (the word that users of a reader look for)
     repair: bool | None = None,
     notation: NotationName | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ProblemSet:
-    """Read the problems of a file.
+    """Read the problems of a file, or of records in memory.
 
     Args:
-        path: a JSON array of records, or one record per line; ``-`` is standard input. The file may be compressed
-            with gzip or Zstandard.
+        source: the path of a JSON array of records, of one record per line, of a CSV table, or of a TPTP or Prover9
+            problem; ``-`` is standard input. The file may be compressed with gzip or Zstandard. Or the records
+            themselves: a ``datasets.Dataset``, or any iterable of mappings.
         format: the format of the records; ``auto`` recognises it by the keys of the first record with known keys.
         repair: whether to repair formulas that do not parse, with notes; None is the format's default: yes for
             noisy data (folio), no for all others.
@@ -68,54 +91,82 @@ def read_problems(
     Raises:
         DataError: the file cannot be read or contains no record, or the format is unknown.
     """
-    path = Path(path)
-    if format != "auto" and format not in _READERS:
-        raise DataError(str(path), f"Unknown format {format!r}. Known: auto, {', '.join(_READERS)}")
-    records = read_records(path)
-    reader = _recognised(path, records) if format == "auto" else _READERS[format]
-    repair = reader.repair if repair is None else repair
+    path = Path(source) if isinstance(source, Path | str) else None
+    name = group = str(getattr(source, "split", None) or "records")
+    if path is not None:
+        name, group = str(path), stem(path)
+    if format != "auto" and format not in (*_RECORDS, *_TEXTS):
+        raise DataError(name, f"Unknown format {format!r}. Known: auto, {', '.join((*_RECORDS, *_TEXTS))}")
+    data = None if path is None else read_bytes(path)
+    text = None if data is None else _text(data, name, format)
+    found: list[tuple[int, Iterable[Problem | Rejected]]]
+    if text is not None:
+        found = [(1, text[0].read_text(text[1], Origin(group, 1, repair=False)))]
+    else:
+        records = records_of(source, name) if data is None else read_records(data, name)
+        reader = _recognised(name, records) if format == "auto" else _RECORDS[format]
+        noisy, notation = reader.repair if repair is None else repair, notation or reader.notation
+        found = [(each.line, _read(each, reader, Origin(group, each.line, noisy, notation))) for each in records]
     problems: dict[str, Problem] = {}
     lines: dict[str, int] = {}
     rejected: list[Rejected] = []
-    for done, record in enumerate(records, 1):
-        result = _read(record, reader, Origin(stem(path), record.line, repair, notation or reader.notation))
-        if isinstance(result, Problem) and result.id in problems:
-            reason = f"line {lines[result.id]} already has the id {result.id!r}"
-            result = Rejected(result.id, record.line, (reason,))
-        if isinstance(result, Rejected):
-            rejected.append(result)
-        else:
-            problems[result.id] = result
-            lines[result.id] = record.line
+    for done, (line, results) in enumerate(found, 1):
+        for result in results:
+            if isinstance(result, Rejected):
+                rejected.append(result)
+            elif result.id in problems:
+                reason = f"line {lines[result.id]} already has the id {result.id!r}"
+                rejected.append(Rejected(result.id, line, (reason,)))
+            else:
+                problems[result.id] = result
+                lines[result.id] = line
         if progress is not None:
-            progress(done, len(records))
+            progress(done, len(found))
     return ProblemSet(problems, tuple(rejected))
 
 
-def _read(record: Record | Broken, reader: _Reader, origin: Origin) -> Problem | Rejected:
+def _text(data: bytes, name: str, format_: Format) -> tuple[_Text, str] | None:
+    """The format of a text that holds no records, and the text; None for records."""
+    if format_ in _RECORDS:
+        return None
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        if format_ in _TEXTS:
+            raise DataError(name, f"not UTF-8 (at byte {error.start}); convert the file to UTF-8") from None
+        return None
+    if format_ in _TEXTS:
+        return _TEXTS[format_], text
+    return next(((reader, text) for reader in _TEXTS.values() if reader.recognises(text)), None)
+
+
+def _read(record: Record | Broken, reader: _Records, origin: Origin) -> Iterable[Problem | Rejected]:
     match record:
         case Broken(_, problem):
-            return Rejected(origin.fallback_id, origin.line, (problem,))
+            yield Rejected(origin.fallback_id, origin.line, (problem,))
         case Record(_, JsonObject() as members):
             if repeated := members.repeated():
-                return Rejected(origin.fallback_id, origin.line, (f"the key {repeated[0]!r} occurs twice",))
-            return reader.read_record(members, origin)
+                yield Rejected(origin.fallback_id, origin.line, (f"the key {repeated[0]!r} occurs twice",))
+                return
+            for part in reader.parts(members):
+                yield reader.read_record(part, origin)
         case Record(_, value):
-            return Rejected(origin.fallback_id, origin.line, (f"a record must be an object, not {describe(value)}",))
+            yield Rejected(origin.fallback_id, origin.line, (f"a record must be an object, not {describe(value)}",))
 
 
-def _recognised(path: Path, records: list[Record | Broken]) -> _Reader:
+def _recognised(name: str, records: list[Record | Broken]) -> _Records:
     objects = [r.value for r in records if isinstance(r, Record) and isinstance(r.value, JsonObject)]
     if not objects:
         broken = next(record for record in records if isinstance(record, Broken))
-        raise DataError(str(path), f"no record can be read; the first, record {broken.line}: {broken.problem}")
+        raise DataError(name, f"no record can be read; the first, record {broken.line}: {broken.problem}")
     for members in objects:
-        for reader in _READERS.values():
+        for reader in _RECORDS.values():
             if reader.recognises(members):
                 return reader
-    known = "; ".join(f"{name} (keys {reader.keys})" for name, reader in _READERS.items())
+    known = "; ".join(
+        [f"{name} (keys {reader.keys})" for name, reader in _RECORDS.items()]
+        + [f"{name} (a text of {text.looks})" for name, text in _TEXTS.items()]
+    )
     keys = dict.fromkeys([key for key, _ in next((each.members for each in objects if each.members), ())])
     found = f"with the keys {', '.join(keys)}" if keys else "without keys"
-    raise DataError(
-        str(path), f"unknown format, {found}; known formats: {known}; name a format to read the records as such"
-    )
+    raise DataError(name, f"unknown format, {found}; known formats: {known}; name a format to read the records as such")

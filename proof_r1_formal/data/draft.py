@@ -6,7 +6,7 @@ In: the values of a record. Out: a :class:`Problem` with notes, or a :class:`Rej
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -22,12 +22,12 @@ from proof_r1_formal.data.problem import (
     ReferenceStep,
     Rejected,
 )
+from proof_r1_formal.data.quality import NOTED, Code, oddities, said
 from proof_r1_formal.data.records import Json, JsonObject, describe
 from proof_r1_formal.errors import ParseError, SignatureError
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.text.conventions import NotationName
-from proof_r1_formal.text.names import latin
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.repair import Repaired
 from proof_r1_formal.text.show import show
@@ -158,13 +158,36 @@ class Draft:
         return tuple(premises)
 
     def asked(self, record: JsonObject, question: str) -> Formula | None:
-        """The formula of the sentence that stands behind ``question`` under that key."""
+        """The formula of the sentence that follows ``question`` under that key."""
         value = record.get("question")
         _, found, sentence = value.partition(question) if isinstance(value, str) else ("", "", "")
         if not found:
             self.reject(f"'question' must be '{question}' and a sentence; it is {describe_member(record, 'question')}")
             return None
         return self.sentence("the goal (question)", sentence.strip())
+
+    def statement(self, record: JsonObject, key: str) -> Formula | None:
+        """The formula of the sentence under ``key``."""
+        value = record.get(key)
+        if isinstance(value, str):
+            return self.sentence(f"the goal ({key})", value.strip())
+        self.reject(f"{key!r} must be a sentence; it is {describe_member(record, key)}")
+        return None
+
+    def labelled_answer(self, record: JsonObject, key: str, options: Iterable[Option]) -> str | None:
+        """The id of the option that a label names, as a text or a truth value; None, with a note, if it names none."""
+        label = record.get(key)
+        option_id = THREE_WAY.get(str(label).strip().casefold()) if isinstance(label, str | bool) else None
+        known = {option.id: option.label for option in options}
+        if option_id in known:
+            return option_id
+        shown = repr(label) if isinstance(label, str) else describe_member(record, key)
+        self.note(f"{key!r} is {shown}, which names no option ({', '.join(known.values())}); the answer is unknown")
+        return None
+
+    def closed_world(self, what: str) -> None:
+        """Note that the label ``what`` is left out, because it is that of a closed world."""
+        self.note(f"{what} is left out: in a closed world, what cannot be shown is false; the answer is unknown")
 
     def lettered_answer(self, record: JsonObject, options: Iterable[Option]) -> str | None:
         """The id of the option that the letter under ``answer`` stands for; None, with a note, if there is none."""
@@ -193,11 +216,16 @@ class Draft:
             self.reject("the record has no premise")
         return tuple(premises)
 
-    def finish(self, problem: Problem) -> Problem | Rejected:
-        """The problem with the notes, or why it is none: the reasons collected, and a symbol used in two ways."""
+    def finish(self, problem: Problem, *, noted: Collection[Code] = NOTED) -> Problem | Rejected:
+        """The problem with the notes, or why it is none: the reasons collected, and a symbol used in two ways.
+
+        Args:
+            problem: as read.
+            noted: which slips in names become notes.
+        """
         if not problem.id.isprintable():
             self.reject(f"the id {problem.id!r} contains a control character")
-        self._check_symbols(problem)
+        self._check_symbols(problem, noted)
         if self._reasons:
             return Rejected(problem.id, self._origin.line, tuple(self._reasons))
         self._note_labels(problem.options)
@@ -214,22 +242,41 @@ class Draft:
                     "formula makes it the answer"
                 )
 
-    def _check_symbols(self, problem: Problem) -> None:
+    def _check_symbols(self, problem: Problem, noted: Collection[Code]) -> None:
         try:
             signature = problem.signature()
         except SignatureError as error:
             self.reject(f"{_place_of_clash(problem)}: {error}")
             return
-        names = signature.predicates.keys() | signature.functions.keys()
-        for name in sorted(names):
-            if (other := latin(name)) != name and other in names:
-                self.note(f"the symbols {name!r} and {other!r} look the same in other letters")
+        for oddity in oddities(problem, signature):
+            if oddity.code in noted:
+                self.note(said(oddity))
 
 
 def asks(record: JsonObject, question: str) -> bool:
     """Whether the record tells a story and asks that about it: datasets with the same keys ask different things."""
     value = record.get("question")
     return "context" in record and isinstance(value, str) and question in value
+
+
+def questions(record: JsonObject, shared: tuple[str, ...]) -> Iterable[JsonObject]:
+    """The questions of a record, each as a record with what they share; the record itself if it has none.
+
+    Args:
+        record: with questions in an array, or in an object: then each has ``<id of the record>_<key>`` as ``part``.
+        shared: the keys of what they share.
+    """
+    value, whole = record.get("questions"), record.get("id")
+    items = value if isinstance(value, list) else []
+    if isinstance(value, JsonObject) and isinstance(whole, int | str):
+        items = [_with((("part", f"{whole}_{key}"),), item) for key, item in value.members]
+    common = tuple([member for member in record.members if member[0] in shared])
+    return [_with(common, item) for item in items] or (record,)
+
+
+def _with(members: tuple[tuple[str, Json], ...], value: Json) -> JsonObject:
+    """The object with more members; of them alone if the value is none."""
+    return JsonObject((*members, *(value.members if isinstance(value, JsonObject) else ())))
 
 
 def describe_member(record: JsonObject, key: str) -> str:

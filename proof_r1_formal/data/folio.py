@@ -1,17 +1,18 @@
 """FOLIO records to problems, of version 0 (lists of premises) and version 2 (premises joined by newlines).
 
 A record has ``premises`` and ``premises-FOL``, ``conclusion`` and ``conclusion-FOL``, and ``label``; version 2 also
-has ``example_id``. The id of the problem is ``<stem>/<example_id>``, or ``<stem>/<line>`` where the file has no ids.
-The data is noisy: formulas are repaired unless that is turned off, and the notes say what was repaired.
+has ``example_id``. In a table, a list is a text as JSON or Python writes it. The id of the problem is
+``<stem>/<example_id>``, or ``<stem>/<line>`` where the file has no ids. The data is noisy: formulas are repaired unless
+that is turned off, and the notes say what was repaired.
 """
 
 from __future__ import annotations
 
+import ast
+
 from proof_r1_formal.data.draft import Draft, Origin, describe_member
-from proof_r1_formal.data.problem import THREE_WAY, Premise, Problem, Rejected, three_way_options
-from proof_r1_formal.data.records import Json, JsonObject
-from proof_r1_formal.kernel.syntax import Binder, Formula
-from proof_r1_formal.kernel.transform import constants, subformulas
+from proof_r1_formal.data.problem import Premise, Problem, Rejected, three_way_options
+from proof_r1_formal.data.records import BadJsonError, Json, JsonObject, decode
 
 
 def recognises(record: JsonObject) -> bool:
@@ -26,14 +27,13 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
     premises = _premises(draft, record)
     question = draft.text(record, "conclusion")
     goal = draft.formula("the goal (conclusion-FOL)", record.get("conclusion-FOL"))
-    if goal is not None:
-        _note_stray_variables(draft, premises, goal)
+    options = () if goal is None else three_way_options(goal)
     return draft.finish(
         Problem(
             id=f"{origin.stem}/{number}",
             premises=premises,
-            options=() if goal is None else three_way_options(goal),
-            answer=_answer(draft, record),
+            options=options,
+            answer=draft.labelled_answer(record, "label", options),
             question=question,
         )
     )
@@ -55,6 +55,8 @@ def _premises(draft: Draft, record: JsonObject) -> tuple[Premise, ...]:
 def _items(draft: Draft, record: JsonObject, key: str) -> list[Json] | None:
     """The items of an array, or the lines of a text without blank ones at its ends; None for anything else."""
     value = record.get(key)
+    if isinstance(value, str) and value.startswith("["):
+        return _list(value)
     if isinstance(value, str):
         lines = value.split("\n")
         filled = [number for number, line in enumerate(lines) if line.strip()]
@@ -65,20 +67,15 @@ def _items(draft: Draft, record: JsonObject, key: str) -> list[Json] | None:
     return value if isinstance(value, list) else None
 
 
-def _answer(draft: Draft, record: JsonObject) -> str | None:
-    label = record.get("label")
-    option_id = THREE_WAY.get(label.strip().casefold()) if isinstance(label, str) else None
-    if option_id is None:
-        shown = repr(label) if isinstance(label, str) else describe_member(record, "label")
-        draft.note(f"'label' is {shown}, none of True, False, Uncertain and Unknown; the answer is unknown")
-    return option_id
-
-
-def _note_stray_variables(draft: Draft, premises: tuple[Premise, ...], goal: Formula) -> None:
-    """Note names that are constants in one formula and bound in another: mostly lost quantifiers."""
-    places = [(f"premise {premise.id}", premise.formula) for premise in premises] + [("the goal", goal)]
-    bound = {part.variable.name for _, formula in places for part in subformulas(formula) if isinstance(part, Binder)}
-    for place, formula in places:
-        for constant in constants(formula):
-            if constant.function in bound:
-                draft.note(f"{place}: {constant.function!r} is a constant here but a variable in another formula")
+def _list(text: str) -> list[Json] | None:
+    """The texts of a list that stands in a cell of a table; None unless it is written as JSON or as Python does."""
+    try:
+        found: Json = decode(text)
+    except BadJsonError:
+        try:
+            found = ast.literal_eval(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return None
+        # Python reads the texts of NumPy, which have no comma between them, as one text.
+        return found if isinstance(found, list) and repr(found) == text.strip() else None
+    return found if isinstance(found, list) else None

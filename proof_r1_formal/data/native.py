@@ -15,6 +15,7 @@ import msgspec
 
 from proof_r1_formal.data.draft import Draft, Origin, StepRecord, reference_proofs
 from proof_r1_formal.data.problem import Option, Premise, Problem, Rejected
+from proof_r1_formal.data.quality import Code
 from proof_r1_formal.data.records import BadJsonError, Broken, JsonObject, Record, checked, decode, describe, plain
 from proof_r1_formal.errors import DataError, require_type
 from proof_r1_formal.outputs import output
@@ -78,7 +79,8 @@ def read_record(record: JsonObject, origin: Origin) -> Problem | Rejected:
             difficulty=data.difficulty,
             proofs=reference_proofs(data.proofs),
             notes=data.notes,
-        )
+        ),
+        noted=(Code.SCRIPT,),
     )
 
 

@@ -1,14 +1,18 @@
-"""Files to JSON records: JSON arrays and JSON Lines, with every key of every object, repeated ones included.
+"""Data to records: JSON arrays, JSON Lines, CSV and mappings, with every key of every object, repeated ones included.
 
-In: a path. Out: the records of the file in order, each with its place; a line that is not JSON in UTF-8 is a
-:class:`Broken`. A file without readable records raises :class:`~proof_r1_formal.errors.DataError`.
+In: the bytes of a file, or mappings. Out: the records in order, each with its place; one that cannot be read is a
+:class:`Broken`. Data without readable records raise :class:`~proof_r1_formal.errors.DataError`.
 """
 
 from __future__ import annotations
 
 import codecs
+import csv
+import io
 import json
+import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, TypeAlias
@@ -68,25 +72,69 @@ class BadJsonError(Exception):
         super().__init__(problem)
 
 
-def read_records(path: Path) -> list[Record | Broken]:
-    """The records of a file that holds a JSON array, one JSON object, or one JSON value per line.
+def read_records(data: bytes, name: str) -> list[Record | Broken]:
+    """The records of a JSON array, of one JSON object, of one JSON value per line, or of a CSV table with a header.
+
+    Args:
+        data: the content of a file.
+        name: of the file, for errors.
 
     Raises:
-        DataError: the file is missing or empty, neither JSON in UTF-8 nor lines of it, or holds no object.
+        DataError: the data are empty, in none of these forms or not in UTF-8, or hold no object.
     """
-    data = _read_bytes(path)
     if not data.strip():
-        raise DataError(str(path), "the file is empty; expected a JSON array or one JSON object per line")
+        raise DataError(name, "the file is empty; expected a JSON array or one JSON object per line")
     try:
         whole = decode_bytes(data)
     except BadJsonError as error:
-        records = _read_lines(path, data, error)
+        records = _read_table(data) or _read_lines(name, data, error)
     else:
         values = whole if isinstance(whole, list) else [whole]
         records = [checked(position, value) for position, value in enumerate(values, 1)]
+    return _with_objects(name, records)
+
+
+def records_of(items: object, name: str) -> list[Record | Broken]:
+    """The records of mappings, such as the rows of a ``datasets.Dataset``.
+
+    Raises:
+        DataError: they are not iterable, or there is no mapping among them.
+    """
+    if isinstance(items, Mapping) or not isinstance(items, Iterable):
+        kind = f"a {type(items).__name__}"
+        given = (
+            f"{kind} of {', '.join(map(repr, list(items)[:5]))}; name one of these"
+            if isinstance(items, Mapping)
+            else kind
+        )
+        raise DataError(name, f"expected the path of a file or an iterable of mappings, not {given}")
+    records: list[Record | Broken] = []
+    for number, item in enumerate(items, 1):
+        try:
+            records.append(checked(number, _from_python(item)))
+        except BadJsonError as error:
+            records.append(Broken(number, error.problem))
+    return _with_objects(name, records)
+
+
+def _with_objects(name: str, records: list[Record | Broken]) -> list[Record | Broken]:
     if not any(isinstance(record, Broken) or isinstance(record.value, JsonObject) for record in records):
-        raise DataError(str(path), "the file holds no record; expected JSON objects, in an array or one per line")
+        raise DataError(name, "no record found; expected JSON objects, in an array or one per line, or mappings")
     return records
+
+
+def _from_python(value: object, depth: int = 0) -> Json:
+    if depth > MAX_NESTING:
+        raise BadJsonError(f"not read: arrays or objects are nested deeper than {MAX_NESTING}")
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case Mapping():
+            return JsonObject(tuple([(str(key), _from_python(item, depth + 1)) for key, item in value.items()]))
+        case list() | tuple():
+            return [_from_python(item, depth + 1) for item in value]
+        case _:
+            raise BadJsonError(f"not read: a {type(value).__name__} is not a value of JSON")
 
 
 def decode(text: str) -> Json:
@@ -165,8 +213,12 @@ def _no_constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
 
 
-def _read_bytes(path: Path) -> bytes:
-    """The content of a file without a byte-order mark."""
+def read_bytes(path: Path) -> bytes:
+    """The content of a file without a byte-order mark.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
     with open_to_read(path) as file:
         try:
             return file.read().removeprefix(codecs.BOM_UTF8)
@@ -174,13 +226,58 @@ def _read_bytes(path: Path) -> bytes:
             raise DataError(str(path), f"the file cannot be read: {error.strerror}") from error
 
 
-def _read_lines(path: Path, data: bytes, error: BadJsonError) -> list[Record | Broken]:
-    """The records of a file that is not one JSON value; ``error`` says why it is not."""
+_HEADER = re.compile(r'"?[\w -]*"?(?:,"?[\w -]+"?)+\r?\n')
+
+
+def _read_table(data: bytes) -> list[Record | Broken] | None:
+    """The rows of a CSV table as objects of texts; None if the first line is not a header of several columns."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    if not _HEADER.match(text):
+        return None
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header, records, line = next(rows), list[Record | Broken](), 2
+    try:
+        for row in rows:
+            if len(row) == len(header):
+                records.append(checked(line, JsonObject(tuple(zip(header, row, strict=True)))))
+            elif row:
+                records.append(Broken(line, f"the row has {len(row)} cells and the header {len(header)}"))
+            line = rows.line_num + 1
+    except csv.Error as error:
+        records.append(Broken(line, f"not CSV: {error}; the rows from here on are not read"))
+    return records
+
+
+SUPPORTED = "supported are JSON, JSON Lines and CSV tables of records, and problems of TPTP (fof, cnf) and Prover9"
+_OTHERS = {
+    "a Parquet or Arrow file: load it with datasets and pass the rows": r"PAR1|ARROW1",
+    "an archive: unpack it": r"PK\x03\x04|ustar|7z\xbc\xaf|BZh",
+    "a Python pickle": r"\x80[\x02-\x05]",
+    "SMT-LIB": r"(?:\s|;[^\n]*\n)*+\((?:set-|declare-|define-|assert)",
+    "DIMACS": r"(?:c[ \n][^\n]*\n?)*+p cnf ",
+    "Lean": r"\s*(?:/-|--|import |theorem |namespace |variable )",
+    "Isabelle": r"\s*(?:\(\*|theory )",
+    "XML or HTML": r"\s*<[!?a-zA-Z]",
+}
+"""What files that people have by mistake are, by how they begin."""
+_SEEN = 1 << 16  # how many bytes may be comments before that
+
+
+def _read_lines(name: str, data: bytes, error: BadJsonError) -> list[Record | Broken]:
+    """The records of data that are not one JSON value; ``error`` says why they are not."""
     lines = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
     records = [_read_line(number, line) for number, line in lines]
     cut_array = lines[0][1].lstrip().startswith(b"[") and isinstance(records[0], Broken)
     if cut_array or not any(isinstance(r, Record) and isinstance(r.value, JsonObject) for r in records):
-        raise DataError(str(path), error.problem, line=error.line)
+        begins = data[:_SEEN].decode("latin-1")
+        kind = next((kind for kind, start in _OTHERS.items() if re.match(start, begins)), None)
+        if kind is None and begins.lstrip().startswith(("[", "{", '"')):
+            raise DataError(name, error.problem, line=error.line)
+        problem = error.problem if kind is None else f"this file is {kind}"
+        raise DataError(name, f"{problem}; {SUPPORTED}", line=error.line if kind is None else None)
     return records
 
 

@@ -84,7 +84,7 @@ def test_line_separators_inside_a_text_do_not_end_the_line(tmp_path: Path) -> No
         (b'{"id": "\xe9"}', 1, "not UTF-8 (at byte 8 of the line); convert the file to UTF-8"),
         (f"[{line(PROVERQA)},\n".encode() + b'{"id": "\xe9"}]', 2, "not UTF-8 (at byte 8 of the line)"),
         ("", None, "the file is empty"),
-        ("[]", None, "the file holds no record"),
+        ("[]", None, "no record found"),
         ('{"a": 1}', None, "native (keys premises, options)"),
         ("{}", None, "unknown format, without keys; known formats: "),
         ('{}\n{"a": 1, "b": 2, "a": 3}', None, "unknown format, with the keys a, b; known formats: "),
@@ -397,7 +397,7 @@ def test_a_name_is_no_predicate_and_function_of_a_problem(tmp_path: Path, goal: 
 
 def test_symbols_that_only_look_the_same_have_a_note(tmp_path: Path) -> None:
     problem = only_problem(write(tmp_path, line(FOLIO, **{"conclusion-FOL": "Smiles(bо)"})))  # a Cyrillic о
-    assert problem.notes == ("the symbols 'bо' and 'bo' look the same in other letters",)
+    assert problem.notes == ("the symbols 'bo' and 'bо' look the same in other letters",)
 
 
 def test_a_reader_may_name_the_notation_of_a_file(tmp_path: Path) -> None:

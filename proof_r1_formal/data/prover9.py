@@ -1,0 +1,197 @@
+"""Inputs of Prover9 and Mace4 to problems: the assumptions are the premises, and each goal is one of a problem.
+
+In: the text of a file with ``formulas(assumptions).`` (or ``sos``, ``usable``, ``demodulators``) and
+``formulas(goals).``, each up to ``end_of_list.`` Premises become h1, h2, …; the ids of the problems are ``<stem>/1``,
+…: Prover9 stops at the first goal that it proves, and here each is a question of its own.
+
+Free names that begin with u to z are variables, bound by ∀ around the whole formula; with
+``set(prolog_style_variables)`` those that begin with a capital. The operators are those of the manual's table
+(``grammars/prover9.lark``); functions written as operators have their signs as names. Commands that guide the search
+are left out with a note. Refused, with the line: commands that change what formulas mean, other lists, and two or more
+numbers, which are constants for Prover9 and different things for Mace4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from proof_r1_formal.data.draft import Origin
+from proof_r1_formal.data.problem import Problem, Rejected
+from proof_r1_formal.data.statements import Goal, Statement, Theory, closed, first_token, refuse, statements, tree_of
+from proof_r1_formal.kernel.syntax import (
+    BOTTOM,
+    TOP,
+    And,
+    App,
+    Atom,
+    Eq,
+    Exists,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Var,
+    var,
+)
+
+if TYPE_CHECKING:
+    from lark import Token
+
+_PREMISES = frozenset({"assumptions", "sos", "usable", "demodulators"})
+_LEFT_OUT = frozenset({"hints", "weights", "actions", "given_selection", "keep", "delete"})
+_CHANGES_MEANING = re.compile(r"op|redeclare|(?:set|clear)\s*\(\s*(?:arithmetic|integer_ring|prolog_style_variables)")
+_PROLOG = re.compile(r"set\s*\(\s*prolog_style_variables\s*\)")
+_SKIPPED = r"\"[^\"]*(?:\"|\Z)|%BEGIN.*?(?:END%|\Z)|%[^\n]*"
+_START = re.compile(r"(?:\s|%[^\n]*\n)*+(?:formulas|clauses|list|set|clear|assign|op|redeclare|lex|if)\s*\(")
+_LIST = re.compile(r"(formulas|clauses|list)\s*\(\s*(\w+)\s*\)")
+_BARE = re.compile(r"[\w$]+|[-+*@/\\^'<>=!]+")
+
+
+def recognises(text: str) -> bool:
+    """Whether the text begins like an input of Prover9."""
+    return _START.match(text) is not None and _LIST.search(text) is not None
+
+
+def read_text(text: str, origin: Origin) -> Iterator[Problem | Rejected]:
+    """The problems of a file."""
+    theory, prolog, within, left_out = Theory(origin), False, "", list[str]()
+    long: dict[str, None] = {}
+    numbers: dict[str, Statement] = {}
+    for statement in statements(text, _SKIPPED):
+        if statement.text == "end_of_list":
+            within = ""
+        elif not within:
+            named = _LIST.fullmatch(statement.text)
+            if named is not None:
+                within = named[2]
+                if within not in (_LEFT_OUT if named[1] == "list" else _PREMISES | _LEFT_OUT | {"goals"}):
+                    theory.reject(
+                        statement,
+                        f"{named[0]!r} is not read; known are formulas of {', '.join(sorted(_PREMISES))} and goals",
+                    )
+                    within = "unread"
+            elif _PROLOG.fullmatch(statement.text) and not theory.premises and not theory.goals:
+                prolog = True
+            elif _CHANGES_MEANING.match(statement.text):
+                theory.reject(statement, f"{statement.text!r} changes how formulas are read; it is not supported")
+            else:
+                left_out.append(statement.text)
+        elif within in _LEFT_OUT:
+            left_out.append(f"an entry of {within}")
+        elif within != "unread":
+            reader = _Reader(prolog=prolog)
+            if (read := theory.read(statement, reader.read)) is None:
+                continue
+            long |= dict.fromkeys(sorted({name for name in read[1] if len(name.strip("_0123456789")) > 1}))
+            numbers |= dict.fromkeys(reader.numbers, statement)
+            if within == "goals":
+                theory.goals.append(Goal(f"{len(theory.goals) + 1}", read[0], statement))
+            else:
+                theory.assume(read[0], statement.text)
+    if len(numbers) > 1:
+        theory.reject(
+            list(numbers.values())[-1],
+            f"the numbers {', '.join(sorted(numbers))} are constants for Prover9 "
+            "and different things for Mace4; write names instead",
+        )
+    if within:
+        theory.notes.append("no end_of_list ends the last list")
+    if long:
+        begin = "a capital" if prolog else "u to z"
+        theory.notes.append(f"free names that begin with {begin} are variables in Prover9: {', '.join(long)}")
+    if left_out:
+        theory.notes.append(
+            f"commands that guide the search are left out ({len(left_out)}): {', '.join(left_out)[:200]}"
+        )
+    return theory.problems(None, "the file has no formulas(goals): it has no question")
+
+
+class _Reader:
+    """Builds the formula of one statement, and gathers the numbers in it."""
+
+    def __init__(self, *, prolog: bool) -> None:
+        self._variable = re.compile("[A-Z]" if prolog else "[u-z]")
+        self._text = ""
+        self.numbers: set[str] = set()
+
+    def read(self, text: str) -> tuple[Formula, frozenset[str]]:
+        """The universal closure of a formula, and the names of the variables free in it."""
+        self._text = text
+        formula = self._formula(tree_of("prover9", text).children[0], {})
+        return closed(formula), frozenset([variable.name for variable in formula.free])
+
+    def _formula(self, tree: Any, scope: dict[str, Var]) -> Formula:
+        parts: list[Any] = tree.children
+        match tree.data:
+            case "arrow":
+                left, right = self._formula(parts[0], scope), self._formula(parts[2], scope)
+                if parts[1] == "<->":
+                    return Iff(left, right)
+                return Implies(left, right) if parts[1] == "->" else Implies(right, left)
+            case "or_":
+                return Or(self._formula(parts[0], scope), self._formula(parts[2], scope))
+            case "and_":
+                return And(self._formula(parts[0], scope), self._formula(parts[2], scope))
+            case "quantified" | "minus" if len(parts) == 2:
+                return Not(self._formula(parts[1], scope))
+            case "quantified":
+                name = _name(parts[1].children[0])
+                variable = var(name)
+                quantifier = ForAll if parts[0] == "all" else Exists
+                return quantifier(variable, self._formula(parts[2], {**scope, name: variable}))
+            case "relation":
+                left_term, right_term = self._term(parts[0], scope), self._term(parts[2], scope)
+                match str(parts[1]):
+                    case "=":
+                        return Eq(left_term, right_term)
+                    case "!=":
+                        return Not(Eq(left_term, right_term))
+                return Atom(str(parts[1]), (left_term, right_term))
+            case "name" | "call":
+                return self._atom(tree, scope)
+        raise refuse(self._text, first_token(tree), "a term stands where a formula is expected")
+
+    def _atom(self, tree: Any, scope: dict[str, Var]) -> Formula:
+        head = tree.children[0]
+        if head in ("$T", "$F") and tree.data == "name":
+            return TOP if head == "$T" else BOTTOM
+        term = self._term(tree, scope)
+        if isinstance(term, Var):
+            raise refuse(self._text, head, f"the variable {term.name!r} stands where a formula is expected")
+        return Atom(term.function, term.arguments)
+
+    def _term(self, tree: Any, scope: dict[str, Var]) -> Term:
+        parts: list[Any] = tree.children
+        match tree.data:
+            case "sum":
+                return App(str(parts[1]), (self._term(parts[0], scope), self._term(parts[2], scope)))
+            case "minus":
+                return App("-", (self._term(parts[1], scope),))
+            case "prime":
+                return App("'", (self._term(parts[0], scope),))
+            case "name" | "call":
+                head, arguments = parts[0], parts[1:]
+                name = _name(head)
+                if head.type == "NAME" and "$" in name:
+                    raise refuse(self._text, head, f"{name!r} is not read; known are $T and $F")
+                if arguments and name in scope:
+                    raise refuse(self._text, head, f"the variable {name!r} is used as a function or predicate")
+                if arguments:
+                    return App(name, tuple([self._term(part, scope) for part in arguments]))
+                if name in scope:
+                    return scope[name]
+                if name.isdecimal():
+                    self.numbers.add(name)
+                return var(name) if head.type == "NAME" and self._variable.match(name) else App(name, ())
+        raise refuse(self._text, first_token(tree), "a formula stands where a term is expected")
+
+
+def _name(token: Token) -> str:
+    """The name of a token; quotes are part of it where it could also be written without them, as another name."""
+    inside = str(token).strip('"')
+    return str(token) if _BARE.fullmatch(inside) else inside

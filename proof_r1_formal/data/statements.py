@@ -1,0 +1,187 @@
+"""Shared parts of the readers of problems that are texts of statements: TPTP and Prover9.
+
+In: a text whose statements end with dots. Out: the statements with their lines, the trees of a grammar, and one problem
+for each goal; or every reason why there is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+
+from proof_r1_formal.data.draft import Draft, Origin
+from proof_r1_formal.data.problem import Premise, Problem, Rejected, three_way_options
+from proof_r1_formal.errors import ParseError
+from proof_r1_formal.kernel.syntax import ForAll, Formula
+from proof_r1_formal.resources import resource
+from proof_r1_formal.text.parse import MAX_LENGTH
+from proof_r1_formal.text.show import show
+
+if TYPE_CHECKING:  # Lark takes time to load: only a file of statements needs it
+    from lark import Lark, Token, Tree
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement without its dot and without comments: its text, the line where it begins, and whether it ends."""
+
+    text: str
+    line: int
+    ends: bool
+
+
+def statements(text: str, skipped: str) -> Iterator[Statement]:
+    """The statements of a text.
+
+    Args:
+        text: of a file.
+        skipped: the pattern of what holds no dot that ends a statement: quoted names, numbers, and comments, which
+            begin with ``%`` or ``/`` and become blanks.
+    """
+    parts: list[str] = []
+    position, line = 0, 1
+    for found in re.finditer(rf"{skipped}|(?P<end>\.)", text, re.DOTALL):
+        parts.append(text[position : found.start()])
+        position = found.end()
+        if not found["end"]:
+            comment = found[0][0] in "%/"
+            parts.append("\n" * found[0].count("\n") + " " if comment else found[0])
+            continue
+        whole = "".join(parts)
+        yield _statement(whole, line, ends=True)
+        parts, line = [], line + whole.count("\n")
+    rest = "".join((*parts, text[position:]))
+    if rest.strip():
+        yield _statement(rest, line, ends=False)
+
+
+def _statement(text: str, line: int, *, ends: bool) -> Statement:
+    stripped = text.lstrip()
+    return Statement(stripped.rstrip(), line + text.count("\n", 0, len(text) - len(stripped)), ends)
+
+
+@cache
+def _parser(grammar: Literal["tptp", "prover9"]) -> Lark:
+    from lark import Lark
+
+    text = (resource("grammars") / f"{grammar}.lark").read_text(encoding="utf-8")
+    return Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=False)
+
+
+def tree_of(grammar: Literal["tptp", "prover9"], text: str) -> Tree[Token]:
+    """The tree of a statement.
+
+    Raises:
+        ParseError: the grammar does not accept the text, or it is too long.
+    """
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+    if len(text) > MAX_LENGTH:
+        raise ParseError(text, MAX_LENGTH, f"a statement of {len(text)} characters; at most {MAX_LENGTH} are read")
+    try:
+        return _parser(grammar).parse(text)
+    except UnexpectedCharacters as error:
+        offset = error.pos_in_stream or 0
+        raise ParseError(text, offset, f"unexpected {text[offset : offset + 1]!r}") from None
+    except UnexpectedToken as error:
+        token: Token = error.token
+        if token.type == "$END":
+            raise ParseError(text, len(text), "the statement ends too early") from None
+        raise ParseError(text, token.start_pos or 0, f"unexpected {str(token)[:40]!r}") from None
+
+
+def refuse(text: str, token: Token, problem: str) -> ParseError:
+    """The error at a token."""
+    return ParseError(text, token.start_pos or 0, problem)
+
+
+def first_token(tree: Any) -> Token:
+    """The first token of a tree."""
+    while not isinstance(tree, str):  # a token is a text
+        tree = tree.children[0]
+    token: Token = tree  # type: ignore[assignment]
+    return token
+
+
+def closed(formula: Formula) -> Formula:
+    """The universal closure."""
+    for variable in sorted(formula.free, key=lambda each: each.name, reverse=True):
+        formula = ForAll(variable, formula)
+    return formula
+
+
+class Goal(NamedTuple):
+    """A goal: its name, formula, and the text and line of its statement."""
+
+    name: str
+    formula: Formula
+    statement: Statement
+
+
+class Theory:
+    """Premises and goals while they are read: a statement that cannot be read makes every goal unusable."""
+
+    def __init__(self, origin: Origin) -> None:
+        self._origin = origin
+        self._reasons: list[str] = []
+        self.notes: list[str] = []
+        self.premises: list[Premise] = []
+        self.goals: list[Goal] = []
+
+    def reject(self, statement: Statement, problem: str) -> None:
+        """Reject the file because of a statement."""
+        self._reasons.append(f"line {statement.line}: {problem}")
+
+    def read(self, statement: Statement, reader: Callable[[str], tuple[Formula, _T]]) -> tuple[Formula, _T] | None:
+        """What a reader makes of a statement; None, with a reason, if that is nothing."""
+        from proof_r1_formal.text.scopes import MAX_DEPTH
+
+        try:
+            if not statement.ends:
+                raise ParseError(statement.text, len(statement.text), "no dot ends the statement")
+            formula, rest = reader(statement.text)
+            if formula.height > MAX_DEPTH:
+                raise ParseError(statement.text, 0, f"a formula nested deeper than {MAX_DEPTH} levels")
+        except ParseError as error:
+            place = error.location
+            quoted = statement.text.splitlines()[place.line - 1 :][:1] or [""]
+            self._reasons.append(f"line {statement.line + place.line - 1}: {error.problem} in {quoted[0][:80]!r}")
+        except RecursionError:
+            self.reject(statement, f"a formula nested deeper than {MAX_DEPTH} levels")
+        else:
+            return formula, rest
+        return None
+
+    def assume(self, formula: Formula, source: str) -> None:
+        """Add a premise."""
+        self.premises.append(Premise(f"h{len(self.premises) + 1}", formula, source))
+
+    def problems(self, answer: str | None, without: str) -> Iterator[Problem | Rejected]:
+        """The problem of each goal.
+
+        Args:
+            answer: of each, if it is known.
+            without: why there is no goal, if there is none.
+        """
+        reasons = self._reasons if self._reasons or self.goals else [without]
+        if reasons:
+            yield Rejected(self._origin.stem, self._origin.line, tuple(reasons))
+            return
+        for goal in self.goals:
+            draft = Draft(replace(self._origin, line=goal.statement.line))
+            for note in self.notes:
+                draft.note(note)
+            yield draft.finish(
+                Problem(
+                    id=f"{self._origin.stem}/{goal.name}",
+                    premises=tuple(self.premises),
+                    options=three_way_options(goal.formula),
+                    answer=answer,
+                    question=f"Do the premises entail {show(goal.formula)}?",
+                )
+            )

@@ -1,0 +1,178 @@
+"""Slips in names: each kind is found, nothing else is, and the documented counts are those of the data."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from proof_r1_formal.audit.labels import CONTRADICTORY, answer_by
+from proof_r1_formal.cli import app
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.problem import Option, Premise, Problem, three_way_options
+from proof_r1_formal.data.quality import SPELLINGS, Code, Oddity, _likeness, _near, oddities, said
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.kernel.transform import rename
+from proof_r1_formal.text.parse import parse_formula
+
+Part = TypeVar("Part", Premise, Option)
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "data-quality.md"
+
+
+def found(*texts: str) -> list[tuple[Code, tuple[str, ...]]]:
+    """The oddities of premises and, last, a goal, without names used once."""
+    *premises, goal = map(parse_formula, texts)
+    read = tuple(Premise(f"h{number}", formula) for number, formula in enumerate(premises, 1))
+    problem = Problem("any/1", read, three_way_options(goal))
+    return [(o.code, o.names) for o in oddities(problem, problem.signature()) if o.code is not Code.ONCE]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "code"),
+    [
+        ("Team", "team", Code.CASE),
+        ("PhDGraduate", "PhdGraduate", Code.CASE),
+        ("Élise", "Elise", Code.DIACRITICS),
+        ("naïve", "Naive", Code.DIACRITICS),
+        ("scope", "sсope", Code.SCRIPT),
+        ("Meeting", "Meetings", Code.LETTER),
+        ("Biodegradable", "Bioegradable", Code.LETTER),
+        ("Rounded", "Roundel", Code.LETTER),
+        ("stephenCurry", "StephenCury", Code.LETTER),
+        ("plan1", "plan2", None),
+        ("Ryatt", "Wyatt", None),
+        ("cats", "cat", None),
+        ("runner", "running", None),
+        ("abcde", "abced", None),
+    ],
+)
+def test_two_names_that_may_be_one(one: str, other: str, code: Code | None) -> None:
+    pair = tuple(sorted((one, other)))
+    expected = [] if code is None else [(code, pair)]
+    assert found(f"{one}(a)", f"{other}(a)", "P(a)") == expected
+    assert found(f"P({one})", f"P({other})") == expected
+    assert found(f"{one}(a)", f"P({other})") == []
+
+
+@given(st.lists(st.text("aAbéс1", min_size=4, max_size=7), max_size=6, unique=True))
+def test_all_pairs_that_are_alike_are_found(names: list[str]) -> None:
+    pairs = [pair for pair in combinations(sorted(names), 2) if _likeness(*pair) is not None]
+    assert [pair for pair in _near(names) if _likeness(*pair) is not None] == pairs
+
+
+def test_the_work_grows_with_the_names() -> None:
+    counts = [len(_near(f"{kind}{number}" for number in range(2_000))) for kind in ("pred", "P")]
+    assert max(counts) == 0
+
+
+def test_a_lost_quantifier() -> None:
+    assert found("∀n Cat(n)", "Dog(n)") == [(Code.STRAY, ("n",))]
+    assert found("Cat(x) → Dog(x)", "Cat(tom)") == [(Code.UNBOUND, ("x",))]
+    assert found("∀x Cat(x)", "Cat(a)") == []
+
+
+def test_a_predicate_used_once() -> None:
+    (premise, goal) = map(parse_formula, ("P(a) ∧ Q(a) ∧ P(b)", "R(a)"))
+    problem = Problem("any/1", (Premise("h1", premise),), three_way_options(goal))
+    once = [oddity.names for oddity in oddities(problem, problem.signature())]
+    assert once == [("Q",), ("R",)]
+
+
+def test_readers_note_all_but_names_used_once(tmp_path: Path) -> None:
+    path = tmp_path / "any.jsonl"
+    record = {"premises-FOL": ["Team(bo)", "Won(x)"], "premises": ["", ""], "conclusion-FOL": "team(bo)"}
+    path.write_text(json.dumps({**record, "conclusion": "", "label": "True"}), encoding="utf-8")
+    (problem,) = read_problems(path).values()
+    assert problem.notes == (
+        "the symbols 'Team' and 'team' differ only in case",
+        "premise h2: no quantifier binds 'x', which looks like a variable",
+    )
+    assert said(Oddity(Code.ONCE, ("Won",))) == "the predicate 'Won' occurs once"
+
+
+def test_translate_counts_them(tmp_path: Path) -> None:
+    record = {"premises": ["", ""], "conclusion": "", "label": "True", "conclusion-FOL": "team(bo)"}
+    rows = [
+        {**record, "premises-FOL": ["Team(bo)", "Won(bo)"]},
+        {**record, "premises-FOL": ["team(bo)", "Won(bo)"]},
+        {**record, "premises-FOL": ["Won(bo)", "¬Won(bo)"]},
+        {**record, "premises-FOL": ["Team(bo)", "Won(bo)"], "label": "?"},
+    ]
+    path = tmp_path / "any.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    result = CliRunner().invoke(app, ["translate", str(path), "-o", str(tmp_path / "out"), "--check"])
+    assert result.exit_code == 0
+    assert "1 agree" in result.stdout
+    assert "2 differ" in result.stdout
+    row = {cells[0]: cells[1:] for cells in [re.split(r"\s{2,}", line.strip()) for line in result.stdout.splitlines()]}
+    assert row["names that differ in case"] == ["2", "0 (0 %)", "1 (50 %)", "1"]
+    assert row["any of these pairs"] == row["names that differ in case"]
+    assert row["premises contradictory"] == ["1", "0 (0 %)", "1 (50 %)", "3"]
+    assert row["predicate used once"] == ["4", "1 (100 %)", "2 (100 %)", "1"]
+
+
+# -- real data --------------------------------------------------------------------------------------------------------
+
+FILES = {
+    "FOLIO v0 validation": "folio/folio_v0_validation.jsonl",
+    "FOLIO v2 train, first 400": "folio/folio_v2_train_first400.jsonl",
+    "ProverQA easy": "proverqa/easy.json",
+    "ProverQA medium": "proverqa/medium.json",
+    "ProverQA hard": "proverqa/hard.json",
+    "ProofWriter": "proofwriter/logiclm_dev.json",
+}
+
+
+def one_name(problem: Problem) -> Problem:
+    """The problem with one name in place of each pair."""
+    found = (oddity for oddity in oddities(problem, problem.signature()) if oddity.code in SPELLINGS)
+    pairs = {oddity.names[0]: oddity.names[1] for oddity in found}
+
+    def renamed(part: Part) -> Part:
+        return replace(part, formula=rename(part.formula, pairs, pairs))
+
+    return replace(
+        problem, premises=tuple(map(renamed, problem.premises)), options=tuple(map(renamed, problem.options))
+    )
+
+
+def row(name: str, path: Path) -> str:
+    """The line of the document about a file."""
+    found, solver = read_problems(path), EmbeddedSolver()
+    count: Counter[str | tuple[str, bool]] = Counter()
+    for problem in found.values():
+        answer = answer_by(solver, problem)
+        agrees = answer == problem.answer
+        codes = {oddity.code for oddity in oddities(problem, problem.signature())}
+        count["agrees", agrees] += 1
+        count["lost", agrees] += not codes.isdisjoint({Code.STRAY, Code.UNBOUND})
+        count["contradictory"] += answer == CONTRADICTORY
+        if not codes.isdisjoint(SPELLINGS):
+            count["pair", agrees] += 1
+            count["changed", agrees] += (answer_by(solver, one_name(problem)) == problem.answer) != agrees
+
+    def part(kind: str, *, agrees: bool) -> str:
+        whole = count["agrees", agrees]
+        return f"{count[kind, agrees]} ({100 * count[kind, agrees] / whole:.0f} %)" if whole else "–"
+
+    cells = (
+        *(name, len(found), len(found.rejected), count["agrees", True], count["agrees", False]),
+        *(part(kind, agrees=agrees) for kind in ("pair", "lost") for agrees in (True, False)),
+        *(count["contradictory"], f"{count['changed', False]}, {count['changed', True]}"),
+    )
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("name", "path"), FILES.items())
+def test_the_document_has_the_numbers_of_the_data(shared_data: Path, name: str, path: str) -> None:
+    assert row(name, shared_data / path) in DOCUMENT.read_text(encoding="utf-8").splitlines()
