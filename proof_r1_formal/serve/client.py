@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import re
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -47,6 +49,8 @@ from proof_r1_formal.serve.messages import (
 
 _T = TypeVar("_T")
 
+TOKEN = "PROOF_R1_TOKEN"
+"""The environment variable with the token, for trainers that are given a URL only."""
 _BUSY = (429, 503)
 _PAUSE = 1.0  # seconds until a busy service is asked again
 _OK = 200
@@ -57,15 +61,18 @@ class Client:
     """A client of a running service. Several threads may share it. Close it, or use it in a ``with`` statement.
 
     Attributes:
-        url: of the service.
-        token: bearer token, if the service requires one.
+        url: of the service; it may hold the token, ``http://token:TOKEN@HOST:8765``.
+        token: bearer token, if the service requires one. If None, that of the URL, or else the environment variable
+            ``PROOF_R1_TOKEN``.
         timeout: seconds to wait for a reply, and to retry while the service is busy. The service answers when the last
             completion of a request is done; each may take ``--timeout`` seconds.
+        patience: seconds to retry while no service accepts a connection: it may be starting, or be started again.
     """
 
-    url: str
+    url: str = field(repr=False)
     token: str | None = field(default=None, repr=False)
-    timeout: float = 3600.0
+    timeout: float = 600.0
+    patience: float = 60.0
     _idle: deque[http.client.HTTPConnection] = field(default_factory=deque, repr=False, compare=False)
 
     def __enter__(self) -> Self:
@@ -221,23 +228,33 @@ class Client:
         except ValueError:  # of the port, or of brackets
             host = None
         if not host or parts.scheme not in ("http", "https"):
-            raise ServiceError(self.url, 0, "no URL of a service; one looks like http://127.0.0.1:8765")
+            raise ServiceError(self._shown, 0, "no URL of a service; one looks like http://127.0.0.1:8765")
         return host, port or (443 if parts.scheme == "https" else 80)
+
+    @property
+    def _shown(self) -> str:
+        """The URL without the token, for messages."""
+        return re.sub(r"//[^/@]*@", "//", self.url)
 
     def _ask(self, path: str, request: msgspec.Struct | None, kind: type[_T]) -> _T:
         content = self._answer(path, request)
         try:
             return msgspec.json.decode(content, type=kind)
         except msgspec.DecodeError:
-            raise ServiceError(self.url, _OK, _strange(content)) from None
+            raise ServiceError(self._shown, _OK, _strange(content)) from None
 
     def _answer(self, path: str, request: msgspec.Struct | None) -> bytes:
         body = None if request is None else _encoded(request)
-        deadline = time.monotonic() + self.timeout
+        start = time.monotonic()
         while True:
-            response, content = self._exchange(path, body)
-            if response.status not in _BUSY or time.monotonic() > deadline:
-                break
+            try:
+                response, content = self._exchange(path, body)
+            except ConnectionRefusedError as error:
+                if time.monotonic() > start + self.patience:
+                    raise ServiceError(self._shown, 0, f"it does not answer: {error}") from error
+            else:
+                if response.status not in _BUSY or time.monotonic() > start + self.timeout:
+                    break
             time.sleep(_PAUSE)
         if response.status == _OK:
             return content
@@ -245,7 +262,7 @@ class Client:
             message = msgspec.json.decode(content, type=ErrorReply).error.message
         except msgspec.DecodeError:
             message = _strange(content)
-        raise ServiceError(self.url, response.status, message)
+        raise ServiceError(self._shown, response.status, message)
 
     def _exchange(self, path: str, body: bytes | None) -> tuple[http.client.HTTPResponse, bytes]:
         """A reply, over a connection that was kept; over a new one if the service has closed that meanwhile."""
@@ -258,8 +275,10 @@ class Client:
         fresh = make(host, port, timeout=self.timeout)
         try:
             return self._talk(fresh, path, body)
+        except ConnectionRefusedError:
+            raise
         except (ConnectionError, http.client.HTTPException) as error:
-            raise ServiceError(self.url, 0, f"it does not answer: {error}") from error
+            raise ServiceError(self._shown, 0, f"it does not answer: {error}") from error
 
     def _kept(self) -> http.client.HTTPConnection | None:
         try:
@@ -274,11 +293,12 @@ class Client:
 
         Raises:
             ServiceError: it does not come in time, or there is no way to the service.
+            ConnectionRefusedError: nothing listens there.
             ConnectionError, HTTPException: the connection is not, or no longer, one to a service.
         """
         headers = {"Content-Type": "application/json"}
-        if self.token is not None:
-            headers["Authorization"] = f"Bearer {self.token}"
+        if token := self.token or urlsplit(self.url).password or os.environ.get(TOKEN):
+            headers["Authorization"] = f"Bearer {token}"
         method = "GET" if body is None else "POST"
         try:
             connection.request(method, f"{urlsplit(self.url).path.rstrip('/')}{path}", body, headers)
@@ -289,7 +309,7 @@ class Client:
             raise
         except OSError as error:
             connection.close()
-            raise ServiceError(self.url, 0, f"it does not answer: {error}") from error
+            raise ServiceError(self._shown, 0, f"it does not answer: {error}") from error
         self._idle.append(connection)
         return response, content
 

@@ -6,9 +6,11 @@ A request beyond a limit raises a :class:`~proof_r1_formal.serve.messages.Refusa
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import hmac
 from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
@@ -107,7 +109,9 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
 
 
 def check_token(request: Request, token: str | None) -> None:
-    """Whether the request holds the token.
+    """Whether the request holds the token: as a bearer token, or as the password of a URL (basic authentication).
+
+    A trainer that is given a URL only, such as OpenRLHF, sends the latter.
 
     Raises:
         RefusalError: 401 if it does not.
@@ -115,7 +119,11 @@ def check_token(request: Request, token: str | None) -> None:
     if token is None:
         return
     kind, _, given = request.headers.get("authorization", "").partition(" ")
-    if kind.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), token.encode()):
+    held = given.strip().encode()
+    if kind.lower() == "basic":
+        with suppress(binascii.Error):
+            held = base64.b64decode(held, validate=True).partition(b":")[2]
+    if kind.lower() not in ("bearer", "basic") or not hmac.compare_digest(held, token.encode()):
         raise refusal(
             401,
             "unauthorized",

@@ -68,6 +68,37 @@ def test_a_service_that_is_full_is_asked_again(server_of: ServerOf) -> None:
         assert client.health().status == "ok"
 
 
+def test_a_service_that_starts_late_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(ServiceError, match=r"does not answer: .*refused"):
+            Client(url, patience=-1).health()
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(reply("200 OK", HEALTH))
+
+        served = Thread(target=serve)
+
+        def start(_: float) -> None:
+            listener.listen()
+            served.start()
+
+        monkeypatch.setattr("proof_r1_formal.serve.client.time.sleep", start)
+        with Client(url) as client:
+            assert client.health().status == "ok"
+        served.join()
+
+
+def test_a_token_in_the_url_is_not_shown() -> None:
+    with pytest.raises(ServiceError, match=r"^service http://127\.0\.0\.1:1: ") as refused:
+        Client("http://me:secret@127.0.0.1:1", patience=-1).health()
+    assert "secret" not in str(refused.value)
+
+
 @pytest.mark.parametrize(
     "url",
     ["http://127.0.0.1:many", "http://127.0.0.1:99999", "http://[::1", "127.0.0.1", "file:///a", "ftp://127.0.0.1"],

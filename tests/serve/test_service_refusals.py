@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -144,7 +145,9 @@ def test_no_bytes_in_place_of_http_end_it(service: Any, content: bytes) -> None:
     assert service.client.health().status == "ok"
 
 
-def test_only_who_knows_the_token_may_ask(start: Callable[..., Any], tmp_path: Path) -> None:
+def test_only_who_knows_the_token_may_ask(
+    start: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     token = tmp_path / "token"
     token.write_text("0123456789abcdef\n")
     service = start("--host", "0.0.0.0", "--token-file", str(token))
@@ -152,10 +155,23 @@ def test_only_who_knows_the_token_may_ask(start: Callable[..., Any], tmp_path: P
     for wrong in (None, "0123456789abcdeg"):
         with Client(service.url, wrong) as client, pytest.raises(ServiceError, match="bearer token"):
             client.parse("cat(tom)")
-    for headers in ({}, {"Authorization": "Basic 0123456789abcdef"}):
+    for headers in (
+        {},
+        {"Authorization": "Digest 0123456789abcdef"},
+        {"Authorization": f"Basic {b64encode(b'0123456789abcdef:').decode()}"},
+        {"Authorization": "Basic ?"},
+    ):
         assert asked(service.port, "GET", "/metrics", None, headers)[0] == 401
     assert asked(service.port, "GET", "/openapi.json", None, {})[0] == 401
     with Client(service.url, "0123456789abcdef") as client:
+        assert client.parse("cat(tom)").formula == "cat(tom)"
+    password = {"Authorization": f"Basic {b64encode(b'token:0123456789abcdef').decode()}"}
+    assert asked(service.port, "GET", "/openapi.json", None, password)[0] == 200
+    with Client(service.url.replace("//", "//token:0123456789abcdef@")) as client:
+        assert client.parse("cat(tom)").formula == "cat(tom)"
+        assert "0123456789abcdef" not in repr(client)
+    monkeypatch.setenv("PROOF_R1_TOKEN", "0123456789abcdef")
+    with Client(service.url) as client:
         assert client.parse("cat(tom)").formula == "cat(tom)"
 
 
