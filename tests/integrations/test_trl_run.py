@@ -140,5 +140,6 @@ def test_the_example_files_can_be_used(
 
     monkeypatch.chdir(ROOT)
     here = ["--model_name_or_path", str(taught), "--use_cpu", "true", "--bf16", "false", "--output_dir", str(tmp_path)]
+    here += [word for field in ("problems", "evaluation") for word in (f"--{field}", "examples/problems.jsonl")]
     lines = list(describe(read_run(ROOT / "examples" / "trl" / f"{name}.yaml", [*here, "--max_prompt_tokens", "2000"])))
     assert lines[0].startswith("6 demonstrations; " if name == "warm-up" else "6 problems; ")
