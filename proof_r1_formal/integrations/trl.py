@@ -197,10 +197,14 @@ class ProofTrainer(GRPOTrainer):
 
     # -- evaluation ---------------------------------------------------------------------------------------------------
 
-    def evaluate(self, *args: Any, metric_key_prefix: str = "eval", **options: Any) -> dict[str, float]:
+    def evaluate(
+        self, eval_dataset: Any = None, ignore_keys: list[str] | None = None, metric_key_prefix: str = "eval"
+    ) -> dict[str, float]:
         """TRL's evaluation, with Avg@K, Pass@K, FVR, RVR and verified answers of all completions together."""
         self._evaluated, self._reports = {}, []
-        found: dict[str, float] = super().evaluate(*args, metric_key_prefix=metric_key_prefix, **options)
+        found: dict[str, float] = super().evaluate(eval_dataset, ignore_keys, metric_key_prefix)
+        if isinstance(eval_dataset or self.eval_dataset, dict):  # TRL has called this method for each of them
+            return found
         problems = {name: one for part in gather_object([self._evaluated]) for name, one in part.items()}
         scores = evaluate_metrics(problems, _with_samples(self._reports)).overall.scores
         own = {

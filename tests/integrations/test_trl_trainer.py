@@ -234,6 +234,11 @@ def test_evaluation_counts_all_completions(trainer: Callable[..., Any], problems
     assert {"eval_avg", "eval_fvr", "eval_rvr", "eval_rule_verified"} <= found.keys()
     assert made.state.log_history[-1]["eval_pass"] == 0.5
     assert set(made.assigner.state_dict().values()) == {0.5}  # evaluation moves no average
+    several = made.evaluate({"first": made.eval_dataset.select([0]), "second": made.eval_dataset.select([1])})
+    assert {name: several[name] for name in several if name.endswith("pass")} == {
+        "eval_first_pass": 1.0,
+        "eval_second_pass": 0.0,
+    }
 
 
 def numbered(reports: list[Any]) -> list[Any]:
