@@ -26,7 +26,7 @@ class _Reader:
     read_record: Callable[[JsonObject, Origin], Problem | Rejected]
     keys: str
     repair: bool
-    notation: NotationName = "strict"
+    notation: NotationName = "auto"
 
 
 _READERS: dict[str, _Reader] = {
@@ -59,7 +59,7 @@ def read_problems(
         repair: whether to repair formulas that do not parse, with notes; None is the format's default: yes for
             noisy data (folio), no for all others.
         notation: the notation of formulas, for what notations read differently; None is the format's default:
-            ``strict``, which rejects such a formula. The files of the known formats have none.
+            ``auto``, which rejects such a formula. The files of the known formats have none.
         progress: called with the number of records read and their total.
 
     Returns:

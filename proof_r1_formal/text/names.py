@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from unicodedata import normalize
+from unicodedata import category, normalize
 
 TURNED_LETTERS = "ƎǝⱻᴲⱯɐᗄꓯ"
 """Letters that people type for a quantifier."""
@@ -16,6 +16,21 @@ _SAME_LOOK = str.maketrans(
     "асеорхуіјѕһԁԛԝАВЕКМНОРСТХУІЈЅονικχαργιΑΒΕΖΗΙΚΜΝΟΡΤΥΧıɑ", "aceopxyijshdqwABEKMHOPCTXYIJSovikxapyiABEZHIKMNOPTYXia"
 )
 """Cyrillic, Greek and other letters that look like Latin ones."""
+
+
+_INVISIBLE = frozenset({0x34F, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)})
+"""Marks that nobody sees."""
+
+
+def unmarked(text: str) -> str:
+    """The text, as long, with ``_`` for the combining marks of letters, which are no letters for ``re``."""
+    if text.isascii():
+        return text
+    chars: list[str] = []
+    for char in text:
+        is_mark = category(char) in ("Mn", "Mc") and ord(char) not in _INVISIBLE
+        chars.append("_" if is_mark and chars and (chars[-1].isalnum() or chars[-1] == "_") else char)
+    return "".join(chars)
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -97,7 +112,7 @@ def latin(name: str) -> str:
     return normalize("NFKC", name).translate(_SAME_LOOK)
 
 
-_STEM_END = re.compile(r"(?<=\w)[-.'’]")
+_STEM_END = re.compile(r"(?<=\w)[-+.'’]")
 
 
 def same_letters(name: str, other: str) -> str:

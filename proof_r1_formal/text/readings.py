@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from proof_r1_formal.text.names import DECIMAL, INFIX_WORDS, dotted, words_of
 
@@ -73,7 +74,7 @@ class Scope:
     @property
     def dotted(self) -> bool:
         """Whether a dot ends the list of its variables."""
-        return self.written.endswith(".")
+        return self.written[-1] in ".。"
 
 
 def require_no_list_marker(text: str) -> None:
@@ -97,7 +98,7 @@ def require_no_list_marker(text: str) -> None:
 _UNCLEAR = re.compile(
     r"(?P<control>[\t\v\f\x1c-\x1f\x85\u2028\u2029]|\r(?!\n)|\n(?=(?:eg|eq|e|ot)(?!\w)))"
     r"|(?P<number>(?<![\w.])\d{1,3}(?:,\d{3})+(?!\w))"
-    r"|(?P<joined>(?<![\w&])(?:\w+&\w+(?=\()|(?:[A-Z]{2,}&[A-Z]+|[A-Z]+&[A-Z]{2,})(?![\w&])))"
+    r"|(?P<joined>(?<![\w&])(?:\w+&\w+(?=\()|(?:[A-Z]{2,}&[A-Z]+|[A-Z]+&[A-Z]{2,})(?![\w&]))|\w+[·•⋅∙]\w+)"
 )
 
 
@@ -117,7 +118,7 @@ def require_clear_characters(text: str) -> None:
     if found.lastgroup == "number":
         problem = f"{part!r} may be one number, written '\"{part}\"', or two arguments, written with a blank"
     elif found.lastgroup == "joined":
-        left, _, right = part.partition("&")
+        left, right = re.split(r"[&·•⋅∙]", part, maxsplit=1)
         problem = f"{part!r} may be one name, written '\"{part}\"', or '{left} ∧ {right}', written with blanks"
     else:
         problem = (
@@ -292,7 +293,7 @@ def _require_bindings(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> N
         elif index in scopes:
             scope = scopes[index]
             for name in map(unquoted, scope.variables):
-                if scope.far and scope.written[-1] not in ".," and bound_until.get(name, 0) > index:
+                if scope.far and scope.written[-1] not in ".,。，" and bound_until.get(name, 0) > index:
                     raise _ambiguous(token, _inner_or_outer(scope, name))
             for name in map(unquoted, scope.variables):
                 places.setdefault(name, []).append(index)
@@ -351,12 +352,19 @@ def _quantifier_or_name(word: str) -> str:
 
 def is_universal(word: str) -> bool:
     """Whether a quantifier, as written, is ∀."""
-    return word.lower() in ("∀", "\\forall", "forall", "all")
+    return word.lower() in ("∀", "\\forall", "forall", "all", "!")
 
 
 def unquoted(name: str) -> str:
-    """The name of a NAME token, which may be written in quotes."""
-    return str(json.loads(name)) if name[0] == '"' else str(name)
+    """The name of a NAME token, which may be written in quotes, or with LaTeX's ``\\_`` and ``_{1}``; in NFC if not."""
+    if name[0] == '"':
+        return str(json.loads(name))
+    if name.isascii() and "\\" not in name and "{" not in name:
+        return str(name)
+    return normalize("NFC", _LATEX.sub(r"_\1", name).replace("′", "'"))
+
+
+_LATEX = re.compile(r"\\_|_\{(\w+)\}")
 
 
 def _lists(tokens: Sequence[Token]) -> list[bool]:

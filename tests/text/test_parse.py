@@ -17,7 +17,7 @@ from proof_r1_formal.kernel.syntax import Atom, Eq, ForAll, Formula, Not, atom, 
 from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import MAX_LENGTH, _parse_cached, parse_formula
-from proof_r1_formal.text.scopes import MAX_DEPTH
+from proof_r1_formal.text.spellings import MAX_DEPTH
 from proof_r1_formal.text.show import Notation, show
 
 NOTATIONS: tuple[Notation, ...] = get_args(Notation)
