@@ -4,7 +4,8 @@ In: text in any notation of the design (Unicode, ASCII, LaTeX, juxtaposition, S-
 a :class:`~proof_r1_formal.errors.ParseError` that says where, what was expected, and shows a caret.
 
 Six stages: the lexer splits the text into tokens; ``text.spellings`` brings calls and other spellings to infix;
-``text.readings`` refuses tokens with two plausible readings; ``text.scopes`` makes the reach of every quantifier explicit with parentheses; the LALR parser builds a tree, which
+``text.readings`` refuses tokens with two plausible readings; ``text.scopes`` makes the reach of every quantifier
+explicit with parentheses; the LALR parser builds a tree, which
 ``text.resolver`` turns into a formula. The last three are done for each convention (``text.conventions``), and the
 text is refused if they lead to different meanings. The number of tokens and their nesting are bounded.
 """
@@ -184,6 +185,8 @@ def _unexpected_character(text: str, offset: int) -> str:
         return "a name in quotes that is empty, does not end, or holds a control character or half of a surrogate pair"
     if quantifier := re.compile(r"[∀∃]|\\forall|\\exists").match(text, offset):
         return f"{quantifier[0]!r} is not followed by the name of a variable"
+    if char and char in "<>≤≥∈∉⊂⊆":
+        return f"unexpected character {char!r}: comparison and membership are predicates, as in 'greater(x, 9)'"
     shown = repr(char) if char.isprintable() else f"U+{ord(char):04X}"
     return f"unexpected character {shown}"
 
@@ -197,4 +200,6 @@ def _unexpected_token(text: str, error: UnexpectedToken, accepts: set[str]) -> P
         names -= {"TOP", "BOTTOM"}
     expected = tuple(sorted({_DESCRIPTIONS.get(name, name) for name in names}))
     found = "the formula ends too early" if ends else f"unexpected {str(token.value)[:40]!r}"
+    if token.type == "_LPAR" and token.value in ("[", "{"):
+        found += " (a list or a set is not a term)"
     return ParseError(text, offset, found, expected=expected)

@@ -18,7 +18,9 @@ _SAME_LOOK = str.maketrans(
 """Cyrillic, Greek and other letters that look like Latin ones."""
 
 
-_INVISIBLE = frozenset({0x34F, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)})
+_INVISIBLE = frozenset(
+    {0x34F, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
+)
 """Marks that nobody sees."""
 
 

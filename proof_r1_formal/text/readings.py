@@ -40,10 +40,26 @@ PROSE_INSIDE = words_of(
 )
 """Words that are not an argument of a juxtaposition unless they are its last one."""
 
-_START = r"(?=\s+(?!(?ai:and|or|xor|implies|iff|v)(?!\w))(?:[\w(¬~!∀∃⊤⊥\"]|-(?!>)))"
+_START = r"(?=\s+(?!(?ai:and|or|xor|implies|iff|v)(?!\w))(?:[\w(¬~!∀∃⊤⊥\"\[\\$]|-(?!>)))"
 _LIST_MARKER = re.compile(
     rf"\s*(?:([-−*•–—])(?=\s)|((?:\d{{1,3}}|[^\W\d_]|[ivxIVX]{{1,4}})[.)]|\(\w{{1,3}}\)){_START})"
 )
+
+
+_NEGATIONS = ("-", "−")
+
+
+def list_markers(text: str) -> str:
+    """The numbers and bullets of an item of a list, or of a list in a list; nothing where a letter may be a name.
+
+    Nor where a dash may be a negation, which is where no other marker follows.
+    """
+    end, last = 0, None
+    while marker := _LIST_MARKER.match(text, end):
+        end, last = marker.end(), marker[1]
+        if any(char.isalpha() for char in marker[0]):
+            return ""
+    return "" if last in _NEGATIONS else text[:end]
 
 
 class AmbiguousError(Exception):
@@ -88,7 +104,7 @@ def require_no_list_marker(text: str) -> None:
         return
     dash = marker[1]
     offset = marker.start(1) if dash else marker.start(2)
-    if dash in ("-", "−"):
+    if dash in _NEGATIONS:
         problem = f"{dash!r} may be a list marker or a negation; leave it out, or write '¬' or put no blank behind it"
     else:
         problem = f"{dash or marker[2]!r} looks like a list marker, which is not part of a formula; leave it out"

@@ -36,6 +36,7 @@ from proof_r1_formal.kernel.syntax import (
     Xor,
 )
 from proof_r1_formal.kernel.transform import functions_within
+from proof_r1_formal.text.binders import Binder, read_binder
 from proof_r1_formal.text.conventions import Convention, Grouping
 from proof_r1_formal.text.names import (
     SIMPLE_VARIABLE,
@@ -51,7 +52,6 @@ from proof_r1_formal.text.names import (
 )
 from proof_r1_formal.text.readings import is_universal, unquoted
 from proof_r1_formal.text.repair import TwoReadingsError, UnusedVariableError
-from proof_r1_formal.text.scopes import Binder, read_binder
 from proof_r1_formal.text.spellings import MAX_DEPTH
 
 _TEXTBOOK_ATOM = re.compile(r"[A-Z](?:[a-z]\d*){1,3}")
@@ -88,11 +88,12 @@ class Resolver:
                     "give the constant another name"
                 )
                 raise ParseError(self._text, token.start_pos or 0, problem)
+            if token[0] == '"':
+                continue
             variables = self._convention.variables
-            if variables is not None and token[0] != '"':
-                if re.fullmatch(variables, name):
-                    raise ParseError(self._text, token.start_pos or 0, f"{name!r} is a variable that nothing binds")
-            elif looks and token[0] != '"' and look(name) in looks:
+            if variables is not None and re.fullmatch(variables, name):
+                raise ParseError(self._text, token.start_pos or 0, f"no quantifier binds the variable {name!r}")
+            if variables is None and look(name) in looks:
                 self._refuse(token, same_look(name, looks[look(name)]))
         if self._foreign:
             names = {*self._bound, *[name for name, _ in symbols(formula).uses]}
@@ -177,7 +178,9 @@ class Resolver:
             self._refuse(head, problem)
         if binder.shares:
             first, *_, last = binder.written
-            problem = f"the sort in {str(head)!r} may be that of {last!r} or also of {first!r}; write one for each, '∀x:S'"
+            problem = (
+                f"the sort in {str(head)!r} may be that of {last!r} or also of {first!r}; write one for each, '∀x:S'"
+            )
             self._refuse(head, problem)
 
     def _refuse_unused(self, head: Token, name: str, body: Formula) -> None:

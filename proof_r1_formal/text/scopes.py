@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import count
+from collections.abc import Iterator, Mapping, Sequence
 
 from lark import Token
 
-from proof_r1_formal.kernel.syntax import ENTITY, Eq, Exists, ForAll, Formula, Iff, Not, Var
+from proof_r1_formal.text.binders import read_binder
 from proof_r1_formal.text.conventions import Reach
-from proof_r1_formal.text.readings import Scope, is_universal, unquoted
+from proof_r1_formal.text.readings import Scope, unquoted
 from proof_r1_formal.text.spellings import EQUALITY
 
+_SORT = re.compile(r"[:：](?:\s|\\[,;:! ])*([^:：.。,，()]+)\Z")
 INSERTED = ""
 """The text of a ``)`` that stands at the end of the formula although nobody wrote it."""
 
@@ -90,10 +88,11 @@ def _reaches(tokens: Sequence[Token], reach: Reach) -> tuple[dict[int, int], dic
         binder = read_binder(tokens[index].value)
         end = _complete(tokens, index + 1, closing, ends)
         names = [variable.name for variable in binder.variables]
+        further = reach == "long" and not _encloses(tokens, index, closing)
         extends = (
             (binder.far and reach in ("usual", "long"))
             or (reach != "tight" and _among(names, free, end, group_end[index]))
-            or (reach == "long" and not _encloses(tokens, index, closing) and not _among(names, bound, end, group_end[index]))
+            or (further and not _among(names, bound, end, group_end[index]))
         )
         if extends:
             end = far[index] = group_end[index]
@@ -109,8 +108,10 @@ def _encloses(tokens: Sequence[Token], index: int, closing: Mapping[int, int]) -
     """Whether parentheses show the scope of a quantifier: directly after negations and other quantifiers."""
     while index < len(tokens) and tokens[index].type in ("_NOT", "BINDER"):
         index += 1
+    if index == len(tokens) or tokens[index].type != "_LPAR":
+        return False
     end = closing.get(index, len(tokens)) + 1
-    return index < len(tokens) and tokens[index].type == "_LPAR" and (tokens[end : end + 1] or [tokens[index]])[0].type not in EQUALITY
+    return end >= len(tokens) or tokens[end].type not in EQUALITY
 
 
 def _groups(tokens: Sequence[Token]) -> tuple[dict[int, int], list[int]]:
@@ -148,7 +149,9 @@ def _complete(tokens: Sequence[Token], start: int, closing: dict[int, int], ends
             return ends[index]
         case "_LPAR" | "NAME" | "CALL":
             in_parentheses = tokens[index].type == "_LPAR"
-            end = closing.get(index, len(tokens) - 1) + 1 if in_parentheses else _application_end(tokens, index, closing)
+            end = (
+                closing.get(index, len(tokens) - 1) + 1 if in_parentheses else _application_end(tokens, index, closing)
+            )
             is_side = end < len(tokens) and tokens[end].type in EQUALITY
             return _application_end(tokens, end + 1, closing) if is_side else end
         case "TOP" | "BOTTOM":
@@ -171,75 +174,3 @@ def _among(names: Sequence[str], places: Mapping[str, list[int]], start: int, en
         if after > 0 and found[after - 1] < end:
             return True
     return False
-
-
-@dataclass(frozen=True, slots=True)
-class Binder:
-    """A quantifier with its variables.
-
-    Attributes:
-        quantify: the formula of a variable and what the quantifier says about it.
-        variables: with their sorts.
-        written: their names as written.
-        far: whether a dot, comma or colon ends them.
-        shares: whether the sort of a variable may be that of those before it, too.
-        single: whether it can have one variable only.
-    """
-
-    quantify: Callable[[Var, Formula], Formula]
-    variables: tuple[Var, ...]
-    written: tuple[str, ...]
-    far: bool
-    shares: bool
-    single: bool
-
-
-_BINDER_PART = re.compile(r'"(?:[^"\\]|\\.)+"|\\(?:[,;:! ]|q?quad)|(?:[^\s:：,，.。()\[\]"\\]|\\_)+|[:：,，()]')
-_SORT = re.compile(r"[:：](?:\s|\\[,;:! ])*([^:：.。,，()]+)\Z")
-_QUANTIFIER = re.compile(r"∀|∃!?|∄|\\n?exists!?|\\forall|[A-Za-z]+!?|[!?]")
-
-
-def exactly_one(variable: Var, body: Formula) -> Formula:
-    """``∃!x P(x)``, which is ``∃x1 ∀x (P(x) ↔ x = x1)``."""
-    taken = {each.name for each in body.free}
-    number = next(n for n in count(1) if f"{variable.name}{n}" not in taken)
-    other = Var(f"{variable.name}{number}", variable.sort)
-    return Exists(other, ForAll(variable, Iff(body, Eq(variable, other))))
-
-
-def no(variable: Var, body: Formula) -> Formula:
-    """``∄x P(x)``."""
-    return Not(Exists(variable, body))
-
-
-@lru_cache(maxsize=4096)
-def read_binder(text: str) -> Binder:
-    """The quantifier and variables of a BINDER token. A sort is that of all names since the last comma."""
-    word = _QUANTIFIER.match(text)
-    assert word is not None, text
-    sign = word[0]
-    found: list[tuple[str, str | None]] = []
-    group: list[str] = []
-    typed = False
-    for part in _BINDER_PART.findall(text, word.end()):
-        if part in ":：":
-            typed = True
-        elif typed and part not in ",，()":
-            found += [(name, part) for name in group]
-            group, typed = [], False
-        elif part in ",，()":
-            found += [(name, None) for name in group]
-            group = []
-        elif part[0] != "\\":
-            group.append(part)
-    found += [(name, None) for name in group]
-    single = sign.startswith(("∄", "\\n")) or (sign.endswith("!") and sign != "!")
-    plain: type[ForAll] | type[Exists] = ForAll if is_universal(sign) else Exists
-    return Binder(
-        (exactly_one if sign.endswith("!") else no) if single else plain,
-        tuple([Var(unquoted(name), unquoted(sort) if sort else ENTITY) for name, sort in found]),
-        tuple([name for name, _ in found]),
-        text[-1] in ".,:。，：",
-        sign not in "!?" and found[0][1] is None and any(sort is not None for _, sort in found),
-        single,
-    )

@@ -42,7 +42,15 @@ from proof_r1_formal.kernel.syntax import (
     Xor,
 )
 from proof_r1_formal.kernel.transform import functions_within, instantiate, subformulas, subterms, terms
-from proof_r1_formal.text.names import CONNECTIVE_WORDS, INFIX_WORDS, TURNED_LETTERS, is_textbook_atom, latin, look, unmarked
+from proof_r1_formal.text.names import (
+    CONNECTIVE_WORDS,
+    INFIX_WORDS,
+    TURNED_LETTERS,
+    is_textbook_atom,
+    latin,
+    look,
+    unmarked,
+)
 from proof_r1_formal.text.readings import (
     CONTRACTION,
     LOOK_ALIKES,

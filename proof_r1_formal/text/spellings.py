@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from lark import Token
 from lark.lark import PostLex
 
+from proof_r1_formal.text.binders import read_binder
 from proof_r1_formal.text.conventions import Convention
 from proof_r1_formal.text.names import unmarked
 from proof_r1_formal.text.readings import QUANTIFIER_WORDS, AmbiguousError
@@ -24,12 +25,17 @@ MAX_DEPTH = 256
 """The deepest nesting of connectives, quantifiers, terms and parentheses."""
 EQUALITY = ("_EQ", "_NEQ")
 _BINARY = ("_IFF", "_NOT_IFF", "_IMPLIES", "_IMPLIED", "_OR", "_XOR", "_AND")
-_MANY = ("_OR", "_AND")
+_TWO = {
+    "_IFF": "be a chain or say that all of them are equivalent",
+    "_IMPLIES": "group them to the right or to the left",
+    "_XOR": "say that an odd number of them holds, or one alone",
+}
+"""Calls of two formulas: what they may mean with more."""
 _OPENS_OPERAND = frozenset((*_BINARY, "_NOT", "BINDER", "_LPAR", "_COMMA"))
 """What a formula may follow."""
 _NUMBER = re.compile(r"\d[\d.]*")
 _MATH = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
-_CLOSING = {"(": ")", "（": "）", "[": "]", "{": "}"}
+_CLOSING = {"(": ")）", "（": ")）", "[": "]", "{": "}"}
 
 
 class InvalidTokenError(Exception):
@@ -79,8 +85,8 @@ def _bounded(stream: Iterator[Token]) -> list[Token]:
                 raise InvalidTokenError(token, f"{str(token)!r} groups formulas; arguments stand in '(' and ')'")
         elif token.type == "_RPAR" and opened:
             kind = opened.pop()
-            if token.value[-1] != _CLOSING[kind]:
-                raise InvalidTokenError(token, f"{str(token)!r} where {_CLOSING[kind]!r} has to close {kind!r}")
+            if token.value[-1] not in _CLOSING[kind]:
+                raise InvalidTokenError(token, f"{str(token)!r} where {_CLOSING[kind][0]!r} has to close {kind!r}")
         tokens.append(token)
     return tokens
 
@@ -129,13 +135,14 @@ def usual(tokens: Sequence[Token], convention: Convention) -> list[Token]:
             calls[-1] = (call[0], call[1] + 1)
             result += [_as("_RPAR", ")", token), _as(call[0].type, call[0].value, token), _as("_LPAR", "(", token)]
             continue
+        elif token.type == "BINDER" and token.value[-1] in ",，" and " " in token.value.strip() and calls and calls[-1]:
+            _require_one_variable(token)
         elif token.value == "<=" and "<=" not in convention.own:
             problem = "'<=' may be '←' (notation \"tptp\") or compare numbers; write '←', or a predicate of two names"
             raise AmbiguousError(token.start_pos or 0, problem)
-        elif token.value in ("-", "−") and following == "NAME" and _NUMBER.fullmatch(named[index]):
-            if token.end_pos == named[index].start_pos and (number := _negative(result, token, named[index])):
-                token = number
-                index += 1
+        elif token.value in ("-", "−") and following == "NAME" and (number := _negative(result, token, named[index])):
+            token = number
+            index += 1
         result.append(token)
     return result
 
@@ -146,13 +153,17 @@ def _as(kind: str, value: str, token: Token) -> Token:
 
 def _require_operands(call: Token, commas: int) -> None:
     if commas == 0:
-        raise InvalidTokenError(call, f"'{call}(' stands before two or more formulas, with commas between them")
-    if commas > 1 and call.type not in _MANY:
-        raise AmbiguousError(
-            call.start_pos or 0,
-            f"'{call}(' of {commas + 1} formulas may group to the left or to the right or, for ⊕, say that one of them "
-            "holds; write the connective between them",
-        )
+        raise InvalidTokenError(call, f"'{call}(' takes two formulas, with a comma between them")
+    if commas > 1 and call.type in _TWO:
+        problem = f"'{call}(' of {commas + 1} formulas may {_TWO[call.type]}; write the connective between them"
+        raise AmbiguousError(call.start_pos or 0, problem)
+
+
+def _require_one_variable(binder: Token) -> None:
+    """Refuse ``∀x p,`` in a call, where a comma also ends a formula."""
+    if len(names := read_binder(binder).written) > 1:
+        problem = f"{str(binder)!r} may bind {names[-1]!r}, or {names[-1]!r} is a formula; write '∀x ∀y …' or '∀x (p)'"
+        raise AmbiguousError(binder.start_pos or 0, problem)
 
 
 def _bound_by_call(tokens: Sequence[Token], start: int) -> tuple[list[str], int]:
@@ -204,6 +215,8 @@ def _negative(before: Sequence[Token], sign: Token, number: Token) -> Token | No
     Raises:
         AmbiguousError: it may be either.
     """
+    if sign.end_pos != number.start_pos or not _NUMBER.fullmatch(number):
+        return None
     last = before[-1].type if before else ""
     listed = last == "_LPAR" and len(before) > 1 and before[-2].type in ("NAME", "CALL")
     if last in ("_COMMA", *EQUALITY) or listed:

@@ -17,8 +17,8 @@ from proof_r1_formal.kernel.syntax import Atom, Eq, ForAll, Formula, Not, atom, 
 from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import MAX_LENGTH, _parse_cached, parse_formula
-from proof_r1_formal.text.spellings import MAX_DEPTH
 from proof_r1_formal.text.show import Notation, show
+from proof_r1_formal.text.spellings import MAX_DEPTH
 
 NOTATIONS: tuple[Notation, ...] = get_args(Notation)
 
@@ -168,7 +168,7 @@ _OUTSIDE = (
         ("P(a))", 1, 5, "unexpected ')'", ("a connective", "the end")),
         ("A ∧\n∨ B", 2, 1, "unexpected '∨'", ("'('", "'¬'", "'⊤'", "'⊥'", "a name", "a quantifier")),
         ("P(a) # Q", 1, 6, "unexpected character '#'", ()),
-        ("P ∧ ∃!x P(x)", 1, 5, "'∃' is not followed by the name of a variable", ()),
+        ("P ∧ ∃.x P(x)", 1, 5, "'∃' is not followed by the name of a variable", ()),
         ("∀(x) P(x)", 1, 1, "'∀' is not followed by the name of a variable", ()),
         ("\\forall", 1, 1, "'\\\\forall' is not followed by the name of a variable", ()),
         ("P(a)\0", 1, 5, "unexpected character U+0000", ()),
