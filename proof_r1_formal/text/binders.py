@@ -12,7 +12,8 @@ from functools import lru_cache
 from itertools import count
 
 from proof_r1_formal.kernel.syntax import ENTITY, Eq, Exists, ForAll, Formula, Iff, Not, Var
-from proof_r1_formal.text.readings import is_universal, unquoted
+from proof_r1_formal.text.names import unquoted
+from proof_r1_formal.text.readings import is_universal
 
 
 @dataclass(frozen=True, slots=True)

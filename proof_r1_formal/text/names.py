@@ -6,6 +6,7 @@ nothing. A name in double quotes is never unclear.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection
 from unicodedata import category, normalize
@@ -33,6 +34,18 @@ def unmarked(text: str) -> str:
         is_mark = category(char) in ("Mn", "Mc") and ord(char) not in _INVISIBLE
         chars.append("_" if is_mark and chars and (chars[-1].isalnum() or chars[-1] == "_") else char)
     return "".join(chars)
+
+
+def unquoted(name: str) -> str:
+    """The name of a NAME token, which may be written in quotes, or with LaTeX's ``\\_`` and ``_{1}``; in NFC if not."""
+    if name[0] == '"':
+        return str(json.loads(name))
+    if name.isascii() and "\\" not in name and "{" not in name:
+        return str(name)
+    return normalize("NFC", _LATEX.sub(r"_\1", name).replace("′", "'"))
+
+
+_LATEX = re.compile(r"\\_|_\{(\w+)\}")
 
 
 def words_of(text: str) -> frozenset[str]:

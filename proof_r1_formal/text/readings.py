@@ -7,15 +7,13 @@ double quotes is never ambiguous.
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from unicodedata import normalize
 
-from proof_r1_formal.text.names import DECIMAL, INFIX_WORDS, dotted, words_of
+from proof_r1_formal.text.names import DECIMAL, INFIX_WORDS, dotted, unquoted, words_of
 
 if TYPE_CHECKING:
     from lark import Token
@@ -369,18 +367,6 @@ def _quantifier_or_name(word: str) -> str:
 def is_universal(word: str) -> bool:
     """Whether a quantifier, as written, is ∀."""
     return word.lower() in ("∀", "\\forall", "forall", "all", "!")
-
-
-def unquoted(name: str) -> str:
-    """The name of a NAME token, which may be written in quotes, or with LaTeX's ``\\_`` and ``_{1}``; in NFC if not."""
-    if name[0] == '"':
-        return str(json.loads(name))
-    if name.isascii() and "\\" not in name and "{" not in name:
-        return str(name)
-    return normalize("NFC", _LATEX.sub(r"_\1", name).replace("′", "'"))
-
-
-_LATEX = re.compile(r"\\_|_\{(\w+)\}")
 
 
 def _lists(tokens: Sequence[Token]) -> list[bool]:

@@ -48,9 +48,10 @@ from proof_r1_formal.text.names import (
     same_look,
     textbook_atom,
     unclear_symbol,
+    unquoted,
     unused,
 )
-from proof_r1_formal.text.readings import is_universal, unquoted
+from proof_r1_formal.text.readings import is_universal
 from proof_r1_formal.text.repair import TwoReadingsError, UnusedVariableError
 from proof_r1_formal.text.spellings import MAX_DEPTH
 
@@ -92,7 +93,7 @@ class Resolver:
                 continue
             variables = self._convention.variables
             if variables is not None and re.fullmatch(variables, name):
-                raise ParseError(self._text, token.start_pos or 0, f"no quantifier binds the variable {name!r}")
+                raise ParseError(self._text, token.start_pos or 0, f"no quantifier binds the variable {name!r}; write it")
             if variables is None and look(name) in looks:
                 self._refuse(token, same_look(name, looks[look(name)]))
         if self._foreign:

@@ -15,7 +15,8 @@ from lark import Token
 
 from proof_r1_formal.text.binders import read_binder
 from proof_r1_formal.text.conventions import Reach
-from proof_r1_formal.text.readings import Scope, unquoted
+from proof_r1_formal.text.names import unquoted
+from proof_r1_formal.text.readings import Scope
 from proof_r1_formal.text.spellings import EQUALITY
 
 _SORT = re.compile(r"[:：](?:\s|\\[,;:! ])*([^:：.。,，()]+)\Z")

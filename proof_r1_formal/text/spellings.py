@@ -17,7 +17,7 @@ from lark.lark import PostLex
 from proof_r1_formal.text.binders import read_binder
 from proof_r1_formal.text.conventions import Convention
 from proof_r1_formal.text.names import unmarked
-from proof_r1_formal.text.readings import QUANTIFIER_WORDS, AmbiguousError
+from proof_r1_formal.text.readings import QUANTIFIER_WORDS, AmbiguousError, is_universal
 
 MAX_TOKENS = 5_000
 """The most tokens a formula may have."""
@@ -33,7 +33,6 @@ _TWO = {
 """Calls of two formulas: what they may mean with more."""
 _OPENS_OPERAND = frozenset((*_BINARY, "_NOT", "BINDER", "_LPAR", "_COMMA"))
 """What a formula may follow."""
-_NUMBER = re.compile(r"\d[\d.]*")
 _MATH = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
 _CLOSING = {"(": ")）", "（": ")）", "[": "]", "{": "}"}
 
@@ -96,59 +95,64 @@ def usual(tokens: Sequence[Token], convention: Convention) -> list[Token]:
 
     Raises:
         AmbiguousError: a token has two plausible readings.
-        InvalidTokenError: a call has too few or too many arguments.
+        InvalidTokenError: a call has too few arguments.
     """
-    named = [_named(tokens, index) for index in range(len(tokens))]
+    named = [_named(tokens, index, convention) for index in range(len(tokens))]
+    return _with_clear_signs(_without_calls(_without_parentheses(named, convention)), convention)
+
+
+def _begins(before: Sequence[Token]) -> bool:
+    """Whether a formula can begin behind the tokens."""
+    return not before or before[-1].type in _OPENS_OPERAND
+
+
+def _without_parentheses(tokens: Sequence[Token], convention: Convention) -> list[Token]:
+    """``(∀x)`` without parentheses."""
     result: list[Token] = []
-    calls: list[tuple[Token, int] | None] = []  # for each open parenthesis the call that it belongs to, and the commas
     index = 0
-    while index < len(named):
-        token = named[index]
-        following = named[index + 1].type if index + 1 < len(named) else ""
-        index += 1
-        begins = not result or result[-1].type in _OPENS_OPERAND
-        if begins and token.type in _BINARY and following == "_LPAR":
-            calls.append((token, 0))
-            result += [_as("_LPAR", "(", token), named[index]]
-            index += 1
-            continue
-        if begins and token.type == "CALL" and token.value.lower() in QUANTIFIER_WORDS:
-            names, end = _bound_by_call(named, index + 1)
-            if names:
-                calls.append((token, -1))
-                binder = f"{'∀' if token.value.lower() in ('forall', 'all') else '∃'}{' '.join(names)}"
-                result += [_as("_LPAR", "(", token), _as("BINDER", binder, token), named[index]]
-                index = end
-                continue
-        if token.type == "_LPAR":
-            if begins and (binders := _in_parentheses(named, index, convention)):
-                result += binders
-                index += len(binders) + 1
-                continue
-            calls.append(None)
-        elif token.type == "_RPAR" and calls:
-            call = calls.pop()
-            if call is not None:
-                _require_operands(*call)
-                result.append(token)
-        elif token.type == "_COMMA" and calls and (call := calls[-1]) is not None and call[0].type in _BINARY:
-            calls[-1] = (call[0], call[1] + 1)
-            result += [_as("_RPAR", ")", token), _as(call[0].type, call[0].value, token), _as("_LPAR", "(", token)]
-            continue
-        elif token.type == "BINDER" and token.value[-1] in ",，" and " " in token.value.strip() and calls and calls[-1]:
-            _require_one_variable(token)
-        elif token.value == "<=" and "<=" not in convention.own:
-            problem = "'<=' may be '←' (notation \"tptp\") or compare numbers; write '←', or a predicate of two names"
-            raise AmbiguousError(token.start_pos or 0, problem)
-        elif token.value in ("-", "−") and following == "NAME" and (number := _negative(result, token, named[index])):
-            token = number
-            index += 1
-        result.append(token)
+    while index < len(tokens):
+        enclosed = tokens[index].type == "_LPAR" and _begins(result)
+        binders = _in_parentheses(tokens, index + 1, convention) if enclosed else []
+        result += binders or [tokens[index]]
+        index += len(binders) + 2 if binders else 1
     return result
 
 
-def _as(kind: str, value: str, token: Token) -> Token:
-    return Token.new_borrow_pos(kind, value, token)
+def _without_calls(tokens: Sequence[Token]) -> list[Token]:
+    """``And(A, B)`` as ``((A) ∧ (B))``, and ``ForAll(x, A)`` as ``(∀x (A))``."""
+    result: list[Token] = []
+    opened: list[tuple[Token, int] | None] = []  # for each open parenthesis the call that it belongs to, and the commas
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        index += 1
+        call = opened[-1] if opened else None
+        if token.type == "_LPAR":
+            opened.append(None)
+        elif token.type == "_RPAR" and opened:
+            if opened.pop() and call is not None:
+                _require_operands(*call)
+                result.append(token)
+        elif token.type in _BINARY and _begins(result) and tokens[index : index + 1] and tokens[index].type == "_LPAR":
+            opened.append((token, 0))
+            result.append(_as("_LPAR", "(", token))
+            token = tokens[index]
+            index += 1
+        elif token.type == "CALL" and token.value.lower() in QUANTIFIER_WORDS and _begins(result):
+            names, end = _bound_by_call(tokens, index + 1)
+            if names:
+                opened.append((token, 1))
+                binder = f"{'∀' if is_universal(token) else '∃'}{' '.join(names)}"
+                result += [_as("_LPAR", "(", token), _as("BINDER", binder, token)]
+                token, index = tokens[index], end
+        elif call is not None and token.type == "_COMMA" and call[0].type in _BINARY:
+            opened[-1] = (call[0], call[1] + 1)
+            result += [_as("_RPAR", ")", token), _as(call[0].type, call[0].value, token)]
+            token = _as("_LPAR", "(", token)
+        elif call is not None and token.type == "BINDER" and token.value[-1] in ",，":
+            _require_one_variable(token)
+        result.append(token)
+    return result
 
 
 def _require_operands(call: Token, commas: int) -> None:
@@ -156,91 +160,129 @@ def _require_operands(call: Token, commas: int) -> None:
         raise InvalidTokenError(call, f"'{call}(' takes two formulas, with a comma between them")
     if commas > 1 and call.type in _TWO:
         problem = f"'{call}(' of {commas + 1} formulas may {_TWO[call.type]}; write the connective between them"
-        raise AmbiguousError(call.start_pos or 0, problem)
+        raise _ambiguous(call, problem)
 
 
 def _require_one_variable(binder: Token) -> None:
     """Refuse ``∀x p,`` in a call, where a comma also ends a formula."""
     if len(names := read_binder(binder).written) > 1:
         problem = f"{str(binder)!r} may bind {names[-1]!r}, or {names[-1]!r} is a formula; write '∀x ∀y …' or '∀x (p)'"
-        raise AmbiguousError(binder.start_pos or 0, problem)
+        raise _ambiguous(binder, problem)
 
 
 def _bound_by_call(tokens: Sequence[Token], start: int) -> tuple[list[str], int]:
-    """The names between commas, perhaps in brackets, that begin the arguments of a quantifier, and where they end."""
-    names: list[str] = []
-    index = start
-    bracket = index < len(tokens) and tokens[index].type == "_LPAR" and tokens[index].value == "["
-    index += bracket
-    end = start
-    while index + 1 < len(tokens) and tokens[index].type == "NAME":
-        names.append(str(tokens[index]))
-        index += 1
-        if bracket and tokens[index].type == "_RPAR":
-            closed = index + 1 < len(tokens) and tokens[index + 1].type == "_COMMA"
-            return (names, index + 2) if closed else ([], start)
-        if tokens[index].type != "_COMMA":
-            names.pop()  # it begins the formula
-            break
-        index += 1
-        end = index
-    return ([] if bracket else names), end
+    """The names, perhaps in brackets, that a call of a quantifier binds, and where its formula begins."""
+    first = start + (tokens[start].value == "[")
+    end = first
+    while [token.type for token in tokens[end : end + 2]] == ["NAME", "_COMMA"]:
+        end += 2
+    names = [str(token) for token in tokens[first:end:2]]
+    if first == start:
+        return names, end
+    closed = [token.type for token in tokens[end : end + 3]] == ["NAME", "_RPAR", "_COMMA"]
+    return ([*names, str(tokens[end])], end + 3) if closed else ([], start)
 
 
-def _in_parentheses(tokens: Sequence[Token], index: int, convention: Convention) -> list[Token]:
+def _in_parentheses(tokens: Sequence[Token], start: int, convention: Convention) -> list[Token]:
     """The quantifiers that parentheses enclose: ``(∀x)``, ``(∀x ∃y)`` and, in some notations, ``(x)``; none if none."""
-    end = index
+    end = start
     while end < len(tokens) and tokens[end].type == "BINDER":
         end += 1
-    if end == index and _UNIVERSAL.fullmatch(tokens[end] if end < len(tokens) else ""):
-        behind = [token.type for token in tokens[end + 1 : end + 3]]
-        if behind[:1] == ["_RPAR"] and behind[1:] and behind[1] in ("_LPAR", "NAME", "CALL", "_NOT", "BINDER"):
-            name = tokens[index]
-            if "(x)" in convention.own:
-                return [_as("BINDER", f"∀{name}", name)]
-            raise AmbiguousError(
-                name.start_pos or 0,
-                f"'({name})' may be '∀{name}', as some textbooks write it (notation \"textbook\"), or a formula before "
-                "a missing connective",
-            )
-    return list(tokens[index:end]) if end < len(tokens) and tokens[end].type == "_RPAR" else []
+    if end > start:
+        return list(tokens[start:end]) if end < len(tokens) and tokens[end].type == "_RPAR" else []
+    kinds = [token.type for token in tokens[start : start + 3]]
+    if kinds[:2] != ["NAME", "_RPAR"] or kinds[2:] not in _FORMULA_STARTS or not _UNIVERSAL.fullmatch(tokens[start]):
+        return []
+    name = tokens[start]
+    if "(x)" in convention.own:
+        return [_as("BINDER", f"∀{name}", name)]
+    quantifier = f"'∀{name}', as textbooks write it (notation \"textbook\")"
+    raise _ambiguous(name, f"'({name})' may be {quantifier}, or a formula before a missing connective")
 
 
 _UNIVERSAL = re.compile(r"[u-z](?:_?\d+)?['’′]*")
+_FORMULA_STARTS = (["_LPAR"], ["NAME"], ["CALL"], ["_NOT"], ["BINDER"])
 
 
-def _negative(before: Sequence[Token], sign: Token, number: Token) -> Token | None:
-    """The name of a negative number; None if the sign is a negation.
+def _as(kind: str, value: str, token: Token) -> Token:
+    return Token.new_borrow_pos(kind, value, token)
+
+
+def _ambiguous(token: Token, problem: str) -> AmbiguousError:
+    return AmbiguousError(token.start_pos or 0, problem)
+
+
+# -- signs of arithmetic ----------------------------------------------------------------------------------------------
+
+_DOT = re.compile(r"[·•⋅∙]|\\cdot")
+_NUMBER = re.compile(r"\d[\d.]*")
+
+
+def _with_clear_signs(tokens: Sequence[Token], convention: Convention) -> list[Token]:
+    """The tokens with ``-1`` as a name in a list of arguments and beside ``=``.
+
+    Raises:
+        AmbiguousError: ``<=``, ``<-1``, ``a · b = c`` or ``-1`` may be about numbers.
+    """
+    result: list[Token] = []
+    for index, token in enumerate(tokens):
+        if token.type == "_IMPLIED" and "<=" not in convention.own:
+            following = tokens[index + 1 : index + 2]
+            if token.value == "<=" or (token.value == "<-" and following and _NUMBER.fullmatch(following[0])):
+                raise _ambiguous(token, f"{str(token)!r} may be '←', or compare numbers, as in 'less(a, b)'")
+        elif _DOT.fullmatch(token) and "Fx" not in convention.own and _beside_equality(tokens, index):
+            raise _ambiguous(token, f"{str(token)!r} may be '∧', or multiply numbers, as in 'times(a, b)'")
+        if result and result[-1].value in ("-", "−") and (number := _negative(result, token)):
+            result[-1] = number
+        else:
+            result.append(token)
+    return result
+
+
+def _beside_equality(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a term and an equality stand before or behind a place."""
+    for places in (range(index + 1, len(tokens)), range(index - 1, -1, -1)):
+        depth = 0
+        for place in places:
+            kind = tokens[place].type
+            depth += (kind == "_LPAR") - (kind == "_RPAR")
+            if not depth and kind not in ("NAME", "CALL", "_LPAR", "_RPAR"):
+                if kind in EQUALITY:
+                    return True
+                break
+    return False
+
+
+def _negative(before: Sequence[Token], number: Token) -> Token | None:
+    """The name of a negative number, whose sign is the last token before; None if that is a negation.
 
     Raises:
         AmbiguousError: it may be either.
     """
-    if sign.end_pos != number.start_pos or not _NUMBER.fullmatch(number):
+    *_, sign = before
+    if sign.end_pos != number.start_pos or number.type != "NAME" or not _NUMBER.fullmatch(number):
         return None
-    last = before[-1].type if before else ""
-    listed = last == "_LPAR" and len(before) > 1 and before[-2].type in ("NAME", "CALL")
+    last = before[-2].type if len(before) > 1 else ""
+    listed = last == "_LPAR" and len(before) > 2 and before[-3].type in ("NAME", "CALL")
     if last in ("_COMMA", *EQUALITY) or listed:
         return Token("NAME", f'"-{number}"', sign.start_pos, sign.line, sign.column, end_pos=number.end_pos)
-    if not before or last in _OPENS_OPERAND:
-        raise AmbiguousError(
-            sign.start_pos or 0,
-            f"'-{number}' may be a number, written '\"-{number}\"', or a negation, written '¬{number}'",
-        )
-    return None
+    problem = f"'-{number}' may be a number, written '\"-{number}\"', or a negation, written '¬{number}'"
+    raise _ambiguous(sign, problem)
 
 
 # -- names ------------------------------------------------------------------------------------------------------------
 
 _PLAIN = re.compile(r"\w(?:\w|['’]|[-.](?=\w))*")
+_SIGN = re.compile(r"[()∧∨⊕→↔¬∀∃=&|~<>\\]")  # of a formula that somebody put in quotes
 _WORDS = {"not": "_NOT", "and": "_AND", "or": "_OR", "xor": "_XOR", "implies": "_IMPLIES", "iff": "_IFF"}
 _WORDS |= {"true": "TOP", "false": "BOTTOM"}
 
 
-def _named(tokens: Sequence[Token], index: int) -> Token:
+def _named(tokens: Sequence[Token], index: int, convention: Convention) -> Token:
     """The token, a name in double quotes or plain, or the connective that ``\\text{and}`` is.
 
     Raises:
-        AmbiguousError: a name in single quotes, or of several words, stands beside another one, as in prose.
+        AmbiguousError: a name in single quotes, or of several words, may be a formula or a remark.
     """
     token = tokens[index]
     if token.type not in ("NAME", "CALL") or token.value[0] not in "'\\":
@@ -253,9 +295,8 @@ def _named(tokens: Sequence[Token], index: int) -> Token:
             return token.update(type=_WORDS.get(name.lower(), token.type), value=name)
     before = tokens[index - 1].type if index else ""
     behind = tokens[index + 1].type if index + 1 < len(tokens) else ""
-    if before in ("NAME", "_RPAR") or (token.type == "NAME" and behind in ("NAME", "CALL", "_LPAR")):
-        raise AmbiguousError(
-            token.start_pos or 0,
-            f"{str(token)!r} may be a remark, which is not part of a formula, or a name, written {json.dumps(name)!r}",
-        )
+    in_row = before in ("NAME", "_RPAR") or (token.type == "NAME" and behind in ("NAME", "CALL", "_LPAR"))
+    if in_row or ("<=" not in convention.own and _SIGN.search(name)):
+        quoted = json.dumps(name, ensure_ascii=False)
+        raise _ambiguous(token, f"{str(token)!r} may be a name, written '{quoted}', or not a part of the formula")
     return token.update(value=json.dumps(name, ensure_ascii=False))

@@ -131,8 +131,8 @@ def test_marks_that_nobody_sees_are_not_part_of_a_name(text: str) -> None:
 
 
 def test_names_in_quotes_hold_anything() -> None:
-    assert parse_formula(r"'a\'b (and \\ ∧'(c)") is atom(r"a'b (and \ ∧", const("c"))
-    assert parse_formula("('and (b' ∧ P)") is parse_formula('("and (b" ∧ P)')
+    assert parse_formula(r"'a\'b (and \\ ∧'(c)", notation="tptp") is atom(r"a'b (and \ ∧", const("c"))
+    assert parse_formula("('and [b' ∧ P)") is parse_formula('("and [b" ∧ P)')
     assert parse_formula('"e\u0301"(a)') is atom("e\u0301", const("a"))  # as written
     for formula in (atom("e\u0301"), atom("c++"), atom("-1", const("-1")), atom("P", const("'x'"))):
         assert parse_formula(show(formula)) is formula
