@@ -47,7 +47,7 @@ def read_problems(
     *,
     format: Format = "auto",  # noqa: A002 (the word that users of a reader look for)
     repair: bool | None = None,
-    notation: NotationName | None = None,
+    notation: NotationName = "auto",
     progress: Callable[[int, int], None] | None = None,
 ) -> ProblemSet:
     """Read the problems of a file.
@@ -58,8 +58,8 @@ def read_problems(
         format: the format of the records; ``auto`` recognises it by the keys of the first record with known keys.
         repair: whether to repair formulas that do not parse, with notes; None is the format's default: yes for
             noisy data (folio), no for all others.
-        notation: the notation of formulas, for what notations read differently; None is the format's default:
-            ``auto``, which rejects such a formula. The files of the known formats have none.
+        notation: the notation of formulas, for what notations read differently; ``auto`` is that of the format, which
+            has none for the known formats, so that such a formula is rejected.
         progress: called with the number of records read and their total.
 
     Returns:
@@ -74,11 +74,12 @@ def read_problems(
     records = read_records(path)
     reader = _recognised(path, records) if format == "auto" else _READERS[format]
     repair = reader.repair if repair is None else repair
+    notation = reader.notation if notation == "auto" else notation
     problems: dict[str, Problem] = {}
     lines: dict[str, int] = {}
     rejected: list[Rejected] = []
     for done, record in enumerate(records, 1):
-        result = _read(record, reader, Origin(stem(path), record.line, repair, notation or reader.notation))
+        result = _read(record, reader, Origin(stem(path), record.line, repair, notation))
         if isinstance(result, Problem) and result.id in problems:
             reason = f"line {lines[result.id]} already has the id {result.id!r}"
             result = Rejected(result.id, record.line, (reason,))

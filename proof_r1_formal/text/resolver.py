@@ -93,7 +93,7 @@ class Resolver:
                 continue
             variables = self._convention.variables
             if variables is not None and re.fullmatch(variables, name):
-                raise ParseError(self._text, token.start_pos or 0, f"no quantifier binds the variable {name!r}; write it")
+                raise ParseError(self._text, token.start_pos or 0, f"no quantifier binds the variable {name!r}")
             if variables is None and look(name) in looks:
                 self._refuse(token, same_look(name, looks[look(name)]))
         if self._foreign:
