@@ -26,7 +26,7 @@ _INVISIBLE = frozenset(
 
 
 def unmarked(text: str) -> str:
-    """The text, as long, with ``_`` for the combining marks of letters, which are no letters for ``re``."""
+    """The text, as long, with ``_`` for the combining marks of letters, which ``\\w`` does not match."""
     if text.isascii():
         return text
     chars: list[str] = []

@@ -112,7 +112,7 @@ def require_no_list_marker(text: str) -> None:
 _UNCLEAR = re.compile(
     r"(?P<control>[\t\v\f\x1c-\x1f\x85\u2028\u2029]|\r(?!\n)|\n(?=(?:eg|eq|e|ot)(?!\w)))"
     r"|(?P<number>(?<![\w.])\d{1,3}(?:,\d{3})+(?!\w))"
-    r"|(?P<joined>(?<![\w&])(?:\w+&\w+(?=\()|(?:[A-Z]{2,}&[A-Z]+|[A-Z]+&[A-Z]{2,})(?![\w&]))|\w+[·•⋅∙]\w+)"
+    r"|(?P<joined>(?<![\w&])(?:\w+&\w+(?=\()|(?:[A-Z]{2,}&[A-Z]+|[A-Z]+&[A-Z]{2,})(?![\w&])))|(?P<dot>(?<=\w)[·•⋅∙](?=\w))"
 )
 
 
@@ -132,8 +132,10 @@ def require_clear_characters(text: str) -> None:
     if found.lastgroup == "number":
         problem = f"{part!r} may be one number, written '\"{part}\"', or two arguments, written with a blank"
     elif found.lastgroup == "joined":
-        left, right = re.split(r"[&·•⋅∙]", part, maxsplit=1)
+        left, _, right = part.partition("&")
         problem = f"{part!r} may be one name, written '\"{part}\"', or '{left} ∧ {right}', written with blanks"
+    elif found.lastgroup == "dot":
+        problem = f"{part!r} between letters may be part of a name, in quotes, or '∧', with blanks"
     else:
         problem = (
             f"U+{ord(part[0]):04X} may be a blank or part of a LaTeX command that lost its backslash (JSON reads "
