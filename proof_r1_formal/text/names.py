@@ -27,13 +27,11 @@ _INVISIBLE = frozenset(
 
 def unmarked(text: str) -> str:
     """The text, as long, with ``_`` for the combining marks of letters, which ``\\w`` does not match."""
-    if text.isascii():
-        return text
+    marks = {char for char in set(text) if category(char) in ("Mn", "Mc") and ord(char) not in _INVISIBLE}
     chars: list[str] = []
-    for char in text:
-        is_mark = category(char) in ("Mn", "Mc") and ord(char) not in _INVISIBLE
-        chars.append("_" if is_mark and chars and (chars[-1].isalnum() or chars[-1] == "_") else char)
-    return "".join(chars)
+    for char in text if marks else ():
+        chars.append("_" if char in marks and chars and (chars[-1].isalnum() or chars[-1] == "_") else char)
+    return "".join(chars) or text
 
 
 def unquoted(name: str) -> str:

@@ -53,7 +53,7 @@ def for_lexer(text: str) -> str:
             inside = stripped[len(opens) : -len(closes)]
             text = f"{' ' * (text.index(opens) + len(opens))}{inside}".ljust(len(text))
             break
-    return unmarked(text)
+    return text if text.isascii() else unmarked(text)
 
 
 class Tokens(PostLex):
@@ -97,7 +97,9 @@ def usual(tokens: Sequence[Token], convention: Convention) -> list[Token]:
         AmbiguousError: a token has two plausible readings.
         InvalidTokenError: a call has too few arguments.
     """
-    named = [_named(tokens, index, convention) for index in range(len(tokens))]
+    named = [
+        _named(tokens, index, convention) if token.value[0] in "'\\" else token for index, token in enumerate(tokens)
+    ]
     return _with_clear_signs(_without_calls(_without_parentheses(named, convention)), convention)
 
 
@@ -285,7 +287,7 @@ def _named(tokens: Sequence[Token], index: int, convention: Convention) -> Token
         AmbiguousError: a name in single quotes, or of several words, may be a formula or a remark.
     """
     token = tokens[index]
-    if token.type not in ("NAME", "CALL") or token.value[0] not in "'\\":
+    if token.type not in ("NAME", "CALL"):
         return token
     if token.value[0] == "'":
         name = re.sub(r"\\(.)", r"\1", token.value[1:-1])
