@@ -146,6 +146,7 @@ TWO_READINGS = tuple(
         ("_|_", 0, "⊥", '"_" ∨ "_"'),
         ("Pop(a, 1,000)", 7, 'Pop(a, "1,000")', "Pop(a, 1, 000)"),
         ("AT&T(x)", 0, '"AT&T"(x)', "AT ∧ T(x)"),
+        ("∃x (f(x)) = x → A", 0, "∃x (f(x) = x → A)", "(∃x f(x) = x) → A"),
         # signs of several notations
         ("∃!x y. R(x, y)", 0, "∃!x ∃!y R(x, y)", None),
         ("∀x, y:S. R(x, y)", 0, "∀x ∀y:S R(x, y)", "∀x:S ∀y:S R(x, y)"),
