@@ -45,6 +45,18 @@ def test_parse_writes_every_notation(notation: str, shown: str) -> None:
     assert (result.returncode, result.stdout) == (0, f"{shown}\n")
 
 
+def test_a_named_notation_settles_conventions(tmp_path: Path) -> None:
+    assert run("parse", "(x)(Fx ⊃ Gx)", "--notation", "textbook").stdout == "∀x (F(x) → G(x))\n"
+    assert run("parse", "(x)(Fx ⊃ Gx)").returncode == 2
+    assert "exclude each other" in run("parse", "Bob is red.", "--english", "--notation", "lean").stderr
+    record = {"premises": ["P."], "premises-FOL": ["P"], "conclusion": "R.", "conclusion-FOL": "P -> Q -> R"}
+    problems, out = tmp_path / "p.jsonl", tmp_path / "out.jsonl"
+    problems.write_text(json.dumps({**record, "label": "True"}))
+    for notation, read in (("lean", "P → (Q → R)"), ("nltk", "(P → Q) → R")):
+        assert run("translate", str(problems), "-o", str(out), "--notation", notation).returncode == 0
+        assert json.loads(out.read_text("utf-8"))["options"][0]["formula"] == read
+
+
 @pytest.mark.parametrize("module", ["proof_r1_formal", "proof_r1_formal.cli"])
 def test_the_package_and_the_module_of_commands_run_as_the_command(module: str) -> None:
     command = (sys.executable, "-m", module, "parse", "all x P(x)", "--to", "ascii")

@@ -18,6 +18,7 @@ from proof_r1_formal.commands.common import (
     FormatOption,
     LeanOption,
     LeftOut,
+    NotationOption,
     ProblemsOption,
     RayOption,
     RulesOption,
@@ -160,6 +161,7 @@ def crosscheck(
         typer.Option("-o", "--out", help="Folder for tables, pictures and cached answers.", show_default=False),
     ] = None,
     format: FormatOption = "auto",  # noqa: A002
+    notation: NotationOption = "auto",
     rules: RulesOption = "train",
     strict: StrictOption = False,
     workers: WorkersOption = 1,
@@ -170,7 +172,7 @@ def crosscheck(
         check_folder(out)
         check_outputs(out / "queries.jsonl", out / "steps.jsonl", inputs=(problems, *completions))
     left_out = LeftOut(strict)
-    known = read_problem_file(problems, format, left_out)
+    known = read_problem_file(problems, format, left_out, notation=notation)
     systems = {_name(path, completions): list(usable_completions(path, known, left_out)) for path in completions}
     solvers = [Backend.named(name) for name in backends.split(",")]
     with TemporaryDirectory(prefix="proof-r1-") as scratch, progress_bar() as advance:

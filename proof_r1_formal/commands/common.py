@@ -23,6 +23,7 @@ from proof_r1_formal.evaluation.summary import Doubts
 from proof_r1_formal.kernel.confirm import EvidenceLevel
 from proof_r1_formal.outputs import STANDARD_STREAM, LineFile, check_output, is_standard_output, is_stream
 from proof_r1_formal.rules.catalogue import RuleSystem as RuleSystem
+from proof_r1_formal.text.conventions import NotationName
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -66,6 +67,9 @@ CompletionsOption = Annotated[
     ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Format of the problems.")]
+NotationOption = Annotated[
+    NotationName, typer.Option("--notation", help="Notation of formulas, where notations clash.")
+]
 RulesOption = Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")]
 AtomicOption = Annotated[
     bool, typer.Option("--atomic", help="Accept an instance of a rule only if dependencies state its minor premises.")
@@ -130,14 +134,16 @@ class LeftOut:
             fail(f"{shown} cannot be used, and --strict forbids to leave anything out; nothing was written")
 
 
-def read_problem_file(path: Path, format_: Format, left_out: LeftOut | None = None) -> ProblemSet:
+def read_problem_file(
+    path: Path, format_: Format, left_out: LeftOut | None = None, *, notation: NotationName = "auto"
+) -> ProblemSet:
     """The problems of a file; prints a message about each unusable or odd one.
 
     Args:
-        path, format_: of the file.
+        path, format_, notation: of the file.
         left_out: counts the unusable ones; None if one problem alone is wanted.
     """
-    known = read_problems(path, format=format_)
+    known = read_problems(path, format=format_, notation=notation)
     for line in known.left_out(path):
         log(line)
     if left_out is not None:

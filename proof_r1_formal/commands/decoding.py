@@ -9,6 +9,7 @@ import typer
 
 from proof_r1_formal.commands.common import (
     FormatOption,
+    NotationOption,
     ProblemsOption,
     RulesOption,
     fail,
@@ -35,6 +36,7 @@ def grammar(
         bool, typer.Option("--thoughts", help="Allow free text before <summary> (llguidance).")
     ] = False,
     format: FormatOption = "auto",  # noqa: A002
+    notation: NotationOption = "auto",
 ) -> None:
     """Write the grammar of answers to one problem.
 
@@ -42,7 +44,7 @@ def grammar(
     """
     if thoughts and to != "llguidance":
         fail(f"--thoughts has no effect on {to}: leave it out, or use --to llguidance")
-    problem = problem_of(problems, read_problem_file(problems, format), id)
+    problem = problem_of(problems, read_problem_file(problems, format, notation=notation), id)
     found = completion_grammar(problem, catalogue(rules), steps=steps)
     match to:
         case "llguidance":

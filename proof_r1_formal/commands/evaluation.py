@@ -19,6 +19,7 @@ from proof_r1_formal.commands.common import (
     CompletionsOption,
     FormatOption,
     LeftOut,
+    NotationOption,
     ProblemsOption,
     RayOption,
     RulesOption,
@@ -77,6 +78,7 @@ def evaluate(
         typer.Option("--study", help="TOML file that lists several systems and datasets.", show_default=False),
     ] = None,
     format: FormatOption = "auto",  # noqa: A002
+    notation: NotationOption = "auto",
     rules: RulesOption = "train",
     atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
@@ -134,7 +136,7 @@ def evaluate(
     )
     match problems, completions, study:
         case Path(), Path(), None:
-            known = read_problem_file(problems, format, left_out)
+            known = read_problem_file(problems, format, left_out, notation=notation)
             key = Key(stem(problems), "", stem(completions))
             results = {key: assessor.assess(key, known, completions, rules, TRAIN)}
             (one,) = results.values()
@@ -270,6 +272,7 @@ def best(
     completions: CompletionsOption,
     out: Annotated[Path, typer.Option("-o", "--out", help="File of completions to write, one per problem.")],
     format: FormatOption = "auto",  # noqa: A002
+    notation: NotationOption = "auto",
     rules: RulesOption = "train",
     solver: SolverOption = "embedded",
     cache: CacheOption = None,
@@ -283,7 +286,7 @@ def best(
     """
     check_outputs(out, cache, inputs=(problems, completions))
     left_out = LeftOut(strict)
-    known = read_problem_file(problems, format, left_out)
+    known = read_problem_file(problems, format, left_out, notation=notation)
     read: dict[Sample, Completion] = {}
     candidates: dict[str, list[Candidate]] = {}
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 import typer
 
-from proof_r1_formal.commands.common import fail, log, write
+from proof_r1_formal.commands.common import NotationOption, fail, log, write
 from proof_r1_formal.data.english import parse_english, sentences
 from proof_r1_formal.data.wording import write_english
 from proof_r1_formal.kernel.signature import Signature
@@ -26,15 +26,22 @@ def parse(
     repair: Annotated[
         bool, typer.Option("--repair", help="Repair the formula if possible, and list the repairs.")
     ] = False,
+    notation: NotationOption = "auto",
     english: Annotated[bool, typer.Option("--english", help="Read sentences of templated English.")] = False,
 ) -> None:
     """Print a formula or English sentences in another notation."""
     if english and repair:
         fail("--english and --repair exclude each other: sentences cannot be repaired")
+    if english and notation != "auto":
+        fail("--english and --notation exclude each other: sentences have no notation of formulas")
     if english:  # an empty text is one sentence, which is rejected
         read = [Repaired(parse_english(sentence), ()) for sentence in sentences(formula) or ("",)]
     else:
-        read = [parse_formula(formula, repair=True) if repair else Repaired(parse_formula(formula), ())]
+        read = [
+            parse_formula(formula, repair=True, notation=notation)
+            if repair
+            else Repaired(parse_formula(formula, notation=notation), ())
+        ]
     for repaired in read:
         _write(repaired, to)
 

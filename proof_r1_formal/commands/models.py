@@ -20,6 +20,7 @@ from proof_r1_formal.commands.common import (
     OUT,
     FormatOption,
     LeftOut,
+    NotationOption,
     ProblemsOption,
     RulesOption,
     RuleSystem,
@@ -150,6 +151,7 @@ def sample(
     timeout: TimeoutOption = 600.0,
     extra: ExtraOption = None,
     format: FormatOption = "auto",  # noqa: A002
+    notation: NotationOption = "auto",
     strict: StrictOption = False,
     workers: WorkersOption = 1,
 ) -> None:
@@ -170,7 +172,7 @@ def sample(
     if beam > 1 and (method != "guided" or _is_url(model)):
         fail("--beam requires --method guided and a model in a folder")
     check_outputs(out, *[beside(out, what) for what in ("calls", "failures", "first")], inputs=(problems,))
-    known = read_problem_file(problems, format, left_out := LeftOut(strict))
+    known = read_problem_file(problems, format, left_out := LeftOut(strict), notation=notation)
     sampling = Sampling(temperature, top_p, max_tokens, thinking)
     settings = Settings(solver=solver, rules=rules)
     settings.verifier()  # report a wrong setting before any cost arises

@@ -15,6 +15,7 @@ from proof_r1_formal.commands.common import (
     FormatOption,
     LeanOption,
     LeftOut,
+    NotationOption,
     ProblemsOption,
     RulesOption,
     SolverOption,
@@ -47,6 +48,7 @@ def report(
         Literal["lean", "none"], typer.Option("--kernel", help="Kernel that checks certificates.")
     ] = "none",
     format: FormatOption = "auto",  # noqa: A002 (the name of the option)
+    notation: NotationOption = "auto",
     rules: RulesOption = "train",
     atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
@@ -64,7 +66,7 @@ def report(
     if kernel == "lean" and (checked_by := LeanKernel.find(lean)) is None:
         fail(f"Lean was not found, so certificates cannot be checked; {HINT}")
     left_out = LeftOut(strict)
-    known = read_problem_file(problems, format, left_out)
+    known = read_problem_file(problems, format, left_out, notation=notation)
     usable = list(usable_completions(completions, known, left_out))
     if not usable:
         log_skipped(left_out)

@@ -18,6 +18,7 @@ from proof_r1_formal.audit.labels import CONTRADICTORY, answer_by
 from proof_r1_formal.commands.common import (
     OUT,
     LeftOut,
+    NotationOption,
     RayOption,
     RulesOption,
     SolverOption,
@@ -59,6 +60,7 @@ def translate(
     file: Annotated[Path, typer.Argument(help="File of problems.", show_default=False)],
     out: Annotated[Path, typer.Option("-o", "--out", help="File of problems to write.", show_default=False)],
     from_: Annotated[Format, typer.Option("--from", help="Format of the problems.")] = "auto",
+    notation: NotationOption = "auto",
     check: Annotated[
         bool,
         typer.Option(
@@ -75,7 +77,7 @@ def translate(
     """
     check_outputs(out, inputs=(file,))
     with progress_bar() as advance:
-        found = read_problems(file, format=from_, progress=partial(advance, "reading"))
+        found = read_problems(file, format=from_, notation=notation, progress=partial(advance, "reading"))
     if not found:
         _say_rejected(file, found)
         fail(f"{file} contains no usable problem; nothing was written")

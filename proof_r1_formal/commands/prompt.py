@@ -9,6 +9,7 @@ import typer
 
 from proof_r1_formal.commands.common import (
     FormatOption,
+    NotationOption,
     ProblemsOption,
     RulesOption,
     problem_of,
@@ -33,9 +34,10 @@ def prompt(
     ] = "default",
     to: Annotated[Literal["text", "json"], typer.Option("--to", help="Print text, or one JSON array.")] = "text",
     format: FormatOption = "auto",  # noqa: A002
+    notation: NotationOption = "auto",
 ) -> None:
     """Print the messages that ask a model to solve a problem."""
-    known = read_problem_file(problems, format)
+    known = read_problem_file(problems, format, notation=notation)
     chat = messages(problem_of(problems, known, id), rules=catalogue(rules), thinking=thinking, prompts=prompts)
     if to == "json":
         write(json.dumps(chat, ensure_ascii=False))

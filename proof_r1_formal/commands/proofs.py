@@ -18,6 +18,7 @@ from proof_r1_formal.commands.common import (
     OUT,
     FormatOption,
     LeftOut,
+    NotationOption,
     ProblemsOption,
     RulesOption,
     StrictOption,
@@ -56,6 +57,7 @@ def prove(
         typer.Option("-o", "--out", help="File of completions to write, one per proof.", show_default=False),
     ] = None,
     format: FormatOption = "auto",  # noqa: A002
+    notation: NotationOption = "auto",
     thinking: Annotated[
         Thinking,
         typer.Option("--thinking", help="Whether the prompt asks for <think>, or the model's template contains it."),
@@ -79,7 +81,8 @@ def prove(
     """
     check_outputs(out, json, inputs=(problems,))
     left_out = LeftOut(strict)
-    known = _chosen(problems, read_problem_file(problems, format, left_out if id is None else None), id)
+    found = read_problem_file(problems, format, left_out if id is None else None, notation=notation)
+    known = _chosen(problems, found, id)
     prover = Prover(Verifier(rules=catalogue(rules)), stepwise=not short, budget=budget)
     if out is None:
         results = _results(known, prover, frozenset())

@@ -14,6 +14,7 @@ from proof_r1_formal.commands.common import (
     CompletionsOption,
     FormatOption,
     LeftOut,
+    NotationOption,
     ProblemsOption,
     RulesOption,
     SolverOption,
@@ -81,6 +82,7 @@ def review(
     timeout: TimeoutOption = 600.0,
     extra: ExtraOption = None,
     format: FormatOption = "auto",  # noqa: A002
+    notation: NotationOption = "auto",
     strict: StrictOption = False,
     workers: WorkersOption = 1,
 ) -> None:
@@ -95,7 +97,7 @@ def review(
     files = {name: out / name for name in names}
     check_outputs(*files.values(), inputs=(problems, completions))
     left_out = LeftOut(strict)
-    known = read_problem_file(problems, format, left_out)
+    known = read_problem_file(problems, format, left_out, notation=notation)
     settings = Settings(solver=solver, rules=rules)
     reports = verify_many(known, distinct_completions(completions, known, left_out), settings=settings, workers=workers)
     shown = with_progress(reports, "verifying", count_lines(completions))

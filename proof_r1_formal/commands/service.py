@@ -10,7 +10,15 @@ from typing import Annotated
 
 import typer
 
-from proof_r1_formal.commands.common import FormatOption, LeftOut, StrictOption, fail, log, read_problem_file
+from proof_r1_formal.commands.common import (
+    FormatOption,
+    LeftOut,
+    NotationOption,
+    StrictOption,
+    fail,
+    log,
+    read_problem_file,
+)
 from proof_r1_formal.data.native import encoded
 
 CONNECTIONS = 1024
@@ -33,6 +41,7 @@ def serve(
         typer.Option("-p", "--problems", help="File of problems that requests may refer to by id.", show_default=False),
     ] = None,
     format: FormatOption = "auto",  # noqa: A002
+    notation: NotationOption = "auto",
     strict: StrictOption = False,
     token_file: Annotated[
         Path | None,
@@ -68,7 +77,7 @@ def serve(
 
     token = None if token_file is None else _token(token_file)
     check_address(host, token)
-    known = {} if problems is None else read_problem_file(problems, format, LeftOut(strict))
+    known = {} if problems is None else read_problem_file(problems, format, LeftOut(strict), notation=notation)
     records = {key: encoded(problems or Path(), problem) for key, problem in known.items()}
     settings = PoolSettings(
         workers or len(os.sched_getaffinity(0)),

@@ -28,6 +28,7 @@ from proof_r1_formal.commands.common import (
     FormatOption,
     LeanOption,
     LeftOut,
+    NotationOption,
     ProblemsOption,
     RulesOption,
     SolverOption,
@@ -73,6 +74,7 @@ def certify(
         bool, typer.Option("--isabelle", help="Also write them to --out as a session for `isabelle build -D`.")
     ] = False,
     format: FormatOption = "auto",  # noqa: A002
+    notation: NotationOption = "auto",
     rules: RulesOption = "train",
     atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
@@ -90,7 +92,7 @@ def certify(
     root = out / "ROOT" if out is not None and isabelle_session else None
     check_outputs(bundle, root, inputs=(problems, completions))
     left_out = LeftOut(strict)
-    known = read_problem_file(problems, format, left_out if id is None else None)
+    known = read_problem_file(problems, format, left_out if id is None else None, notation=notation)
     if id is not None:
         problem_of(problems, known, id)
     checked_by = None if kernel == "none" else _lean(lean_program) if kernel == "lean" else _isabelle()

@@ -19,6 +19,7 @@ from proof_r1_formal.commands.common import (
     FormatOption,
     LeanOption,
     LeftOut,
+    NotationOption,
     ProblemsOption,
     RayOption,
     RulesOption,
@@ -52,6 +53,7 @@ def verify(
         Path, typer.Option("-o", "--out", help="File of reports to write, one per line.", show_default=False)
     ],
     format: FormatOption = "auto",  # noqa: A002 (the name of the option)
+    notation: NotationOption = "auto",
     rules: RulesOption = "train",
     atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
@@ -69,7 +71,7 @@ def verify(
     settings = Settings(solver=solver, rules=rules, atomic=atomic, evidence=evidence, answers=cache, lean=lean)
     check_outputs(out, cache, inputs=(problems, completions))
     left_out = LeftOut(strict)
-    known = read_problem_file(problems, format, left_out)
+    known = read_problem_file(problems, format, left_out, notation=notation)
     summary = Summary(known)
 
     with (
@@ -114,6 +116,7 @@ def show(
     id: Annotated[str, typer.Option("--id", help="Id of the problem.", show_default=False)],  # noqa: A002
     sample: Annotated[int | None, typer.Option("--sample", help="Only this sample.", show_default=False)] = None,
     format: FormatOption = "auto",  # noqa: A002
+    notation: NotationOption = "auto",
     rules: RulesOption = "train",
     atomic: AtomicOption = False,
     solver: SolverOption = "embedded",
@@ -124,7 +127,7 @@ def show(
     """
     from proof_r1_formal.proof.display import trace
 
-    known = read_problem_file(problems, format)
+    known = read_problem_file(problems, format, notation=notation)
     problem = problem_of(problems, known, id)
     left_out = LeftOut(False)
     chosen = (

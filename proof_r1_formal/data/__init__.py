@@ -38,7 +38,7 @@ class _Records:
     keys: str
     parts: Callable[[JsonObject], Iterable[JsonObject]] = lambda record: (record,)
     repair: bool = False
-    notation: NotationName = "strict"
+    notation: NotationName = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def read_problems(
     *,
     format: Format = "auto",  # noqa: A002 (the word that users of a reader look for)
     repair: bool | None = None,
-    notation: NotationName | None = None,
+    notation: NotationName = "auto",
     progress: Callable[[int, int], None] | None = None,
 ) -> ProblemSet:
     """Read the problems of a file, or of records in memory.
@@ -81,8 +81,8 @@ def read_problems(
         format: the format of the records; ``auto`` recognises it by the keys of the first record with known keys.
         repair: whether to repair formulas that do not parse, with notes; None is the format's default: yes for
             noisy data (folio), no for all others.
-        notation: the notation of formulas, for what notations read differently; None is the format's default:
-            ``strict``, which rejects such a formula. The files of the known formats have none.
+        notation: the notation of formulas, for what notations read differently; ``auto`` is that of the format, which
+            has none for the known formats, so that such a formula is rejected.
         progress: called with the number of records read and their total.
 
     Returns:
@@ -105,7 +105,8 @@ def read_problems(
     else:
         records = records_of(source, name) if data is None else read_records(data, name)
         reader = _recognised(name, records) if format == "auto" else _RECORDS[format]
-        noisy, notation = reader.repair if repair is None else repair, notation or reader.notation
+        noisy = reader.repair if repair is None else repair
+        notation = reader.notation if notation == "auto" else notation
         found = [(each.line, _read(each, reader, Origin(group, each.line, noisy, notation))) for each in records]
     problems: dict[str, Problem] = {}
     lines: dict[str, int] = {}

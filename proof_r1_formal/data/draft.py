@@ -59,7 +59,7 @@ class Origin:
     stem: str
     line: int
     repair: bool
-    notation: NotationName = "strict"
+    notation: NotationName = "auto"
 
     @property
     def fallback_id(self) -> str:

@@ -139,7 +139,7 @@ class Theory:
 
     def read(self, statement: Statement, reader: Callable[[str], tuple[Formula, _T]]) -> tuple[Formula, _T] | None:
         """What a reader makes of a statement; None, with a reason, if that is nothing."""
-        from proof_r1_formal.text.scopes import MAX_DEPTH
+        from proof_r1_formal.text.spellings import MAX_DEPTH
 
         try:
             if not statement.ends:

@@ -1,7 +1,8 @@
 """Conventions of notations where they differ: how far a quantifier reaches, and how → groups.
 
-In: the name of a notation. Out: its :class:`Convention`. A strict reader has none of its own: it refuses a text that
-conventions read as formulas that are not equivalent. Who knows where a file comes from names its notation.
+In: the name of a notation. Out: its :class:`Convention`. The notation ``auto`` has none of its own: it refuses a text
+that conventions read as formulas that are not equivalent. Who knows where a file comes from names its
+notation.
 """
 
 from __future__ import annotations
@@ -30,20 +31,27 @@ class Convention:
     Attributes:
         reaches: the ways in which quantifiers may reach. Texts to which they give different meanings are refused.
         implies: the ways in which ``A → B → C`` may group.
+        own: what no other notation has: ``(x)`` for ∀x, ``Fx`` for F(x), ``<=`` for ←.
+        variables: a pattern of the names that are variables everywhere, so that a quantifier must bind them.
     """
 
     reaches: tuple[Reach, ...]
     implies: tuple[Grouping, ...]
+    own: frozenset[str] = frozenset()
+    variables: str | None = None
 
 
-NotationName: TypeAlias = Literal["strict", "lean", "nltk"]
-"""``strict``: no convention. ``lean``: the scope of a dot or comma reaches to the end, and → groups to the right.
-``nltk``: quantifiers bind tight, also with a dot, and → groups to the left."""
+NotationName: TypeAlias = Literal["auto", "lean", "nltk", "prover9", "textbook", "tptp"]
+"""Where conventions clash, ``auto`` has none and refuses the text. The others are described in ``docs/parsing.md``."""
 
+_EITHER: tuple[Grouping, ...] = ("right", "left")
 NOTATIONS: Mapping[NotationName, Convention] = MappingProxyType(
     {
-        "strict": Convention(("usual", "short", "long"), ("right", "left")),
+        "auto": Convention(("usual", "short", "long"), _EITHER),
         "lean": Convention(("usual",), ("right",)),
         "nltk": Convention(("tight",), ("left",)),
+        "prover9": Convention(("tight",), _EITHER, variables=r"[u-z]\w*"),
+        "textbook": Convention(("tight",), _EITHER, frozenset({"(x)", "Fx"}), r"[u-z](?:_?\d+)?"),
+        "tptp": Convention(("tight",), _EITHER, frozenset({"<="}), r"[A-Z]\w*"),
     }
 )

@@ -3,8 +3,9 @@
 In: text in any notation of the design (Unicode, ASCII, LaTeX, juxtaposition, S-expressions). Out: a closed formula, or
 a :class:`~proof_r1_formal.errors.ParseError` that says where, what was expected, and shows a caret.
 
-Five stages: the lexer splits the text into tokens; ``text.readings`` refuses those with two plausible readings;
-``text.scopes`` makes the reach of every quantifier explicit with parentheses; the LALR parser builds a tree, which
+Six stages: the lexer splits the text into tokens; ``text.spellings`` brings calls and other spellings to infix;
+``text.readings`` refuses tokens with two plausible readings; ``text.scopes`` makes the reach of every quantifier
+explicit with parentheses; the LALR parser builds a tree, which
 ``text.resolver`` turns into a formula. The last three are done for each convention (``text.conventions``), and the
 text is refused if they lead to different meanings. The number of tokens and their nesting are bounded.
 """
@@ -33,10 +34,11 @@ from proof_r1_formal.text.readings import (
 )
 from proof_r1_formal.text.repair import QUOTED, TwoReadingsError, both
 from proof_r1_formal.text.resolver import Resolver
-from proof_r1_formal.text.scopes import INSERTED, Tokens, TooMuchError, bracketed, scopes, such_that
+from proof_r1_formal.text.scopes import INSERTED, bracketed, scopes, such_that
+from proof_r1_formal.text.spellings import InvalidTokenError, Tokens, for_lexer, usual
 
 
-def parse_by_grammar(text: str, convention: Convention = NOTATIONS["strict"]) -> Formula:
+def parse_by_grammar(text: str, convention: Convention = NOTATIONS["auto"]) -> Formula:
     """Read one formula in any notation, and say what is wrong where there is none.
 
     Raises:
@@ -48,13 +50,15 @@ def parse_by_grammar(text: str, convention: Convention = NOTATIONS["strict"]) ->
     try:
         require_clear_characters(unnamed)
         require_no_list_marker(text)
-        if unnamed.lstrip().startswith("(") and _LOOKS_PREFIX.search(unnamed) is not None:
+        if unnamed.lstrip().startswith("(") and "," not in unnamed and _LOOKS_PREFIX.search(unnamed) is not None:
             tokens = _tokens(text, "prefix")
             require_prefix_notation(tokens)
-            return Resolver(text, "right").formula(_tree(text, "prefix", tokens))
+            return Resolver(text, "right", convention).formula(_tree(text, "prefix", tokens))
         return _only(text, _infix_readings(text, convention))
     except AmbiguousError as error:
         raise TwoReadingsError(text, error.offset, error.problem) from None
+    except InvalidTokenError as error:
+        raise ParseError(text, error.token.start_pos or 0, str(error)) from None
 
 
 def _infix_readings(text: str, convention: Convention) -> Mapping[Formula, int]:
@@ -64,7 +68,7 @@ def _infix_readings(text: str, convention: Convention) -> Mapping[Formula, int]:
         AmbiguousError: the first cannot be read, or its tokens have two plausible readings.
     """
     found: dict[Formula, int] = {}
-    tokens = _tokens(text, "infix")
+    tokens = usual(_tokens(text, "infix"), convention)
     problem: ParseError | AmbiguousError | None = None
     for variant in (tokens, such_that(tokens)):
         if variant is not None:
@@ -94,7 +98,7 @@ def _readings(text: str, tokens: list[Token], convention: Convention) -> dict[Fo
         try:
             tree = _tree(text, "infix", bracketed(tokens, within))
             for grouping in convention.implies:
-                resolver = Resolver(text, grouping)
+                resolver = Resolver(text, grouping, convention)
                 formula = resolver.formula(tree)
                 found.setdefault(formula, resolver.chain or tokens[place].start_pos or 0)
                 if resolver.chain is None:
@@ -130,14 +134,14 @@ def _parser(notation: Literal["infix", "prefix"]) -> Lark:
 
 
 def _tokens(text: str, notation: Literal["infix", "prefix"]) -> list[Token]:
-    parser: Any = _parser(notation).parse_interactive(text)  # Lark's interactive parser has few types
+    plain = for_lexer(text)
+    parser: Any = _parser(notation).parse_interactive(plain)  # Lark's interactive parser has few types
     try:
-        return list(parser.lexer_thread.lex(parser.parser_state))
+        tokens: list[Token] = list(parser.lexer_thread.lex(parser.parser_state))
     except UnexpectedCharacters as error:
         offset = error.pos_in_stream or 0
         raise ParseError(text, offset, _unexpected_character(text, offset)) from None
-    except TooMuchError as error:
-        raise ParseError(text, error.token.start_pos or 0, str(error)) from None
+    return tokens if plain == text else [each.update(value=text[each.start_pos : each.end_pos]) for each in tokens]
 
 
 def _tree(text: str, notation: Literal["infix", "prefix"], tokens: Iterable[Token]) -> Tree[Token]:
@@ -170,17 +174,19 @@ _DESCRIPTIONS = {
     "CHAIN": "a connective",
     "EQUALITY": "'='",
     "$END": "the end",
-    **dict.fromkeys(("_IFF", "_IMPLIES", "_OR", "_XOR", "_AND"), "a connective"),
+    **dict.fromkeys(("_IFF", "_NOT_IFF", "_IMPLIES", "_IMPLIED", "_OR", "_XOR", "_AND"), "a connective"),
     **dict.fromkeys(("_EQ", "_NEQ"), "'='"),
 }
 
 
 def _unexpected_character(text: str, offset: int) -> str:
     char = text[offset : offset + 1]
-    if char == '"':
+    if char and char in "\"'":
         return "a name in quotes that is empty, does not end, or holds a control character or half of a surrogate pair"
     if quantifier := re.compile(r"[∀∃]|\\forall|\\exists").match(text, offset):
         return f"{quantifier[0]!r} is not followed by the name of a variable"
+    if char and char in "<>≤≥∈∉⊂⊆":
+        return f"unexpected character {char!r}: comparison and membership are predicates, as in 'greater(x, 9)'"
     shown = repr(char) if char.isprintable() else f"U+{ord(char):04X}"
     return f"unexpected character {shown}"
 
@@ -194,4 +200,6 @@ def _unexpected_token(text: str, error: UnexpectedToken, accepts: set[str]) -> P
         names -= {"TOP", "BOTTOM"}
     expected = tuple(sorted({_DESCRIPTIONS.get(name, name) for name in names}))
     found = "the formula ends too early" if ends else f"unexpected {str(token.value)[:40]!r}"
+    if token.type == "_LPAR" and token.value in ("[", "{"):
+        found += " (a list or a set is not a term)"
     return ParseError(text, offset, found, expected=expected)

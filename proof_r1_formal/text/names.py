@@ -6,9 +6,10 @@ nothing. A name in double quotes is never unclear.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection
-from unicodedata import normalize
+from unicodedata import category, normalize
 
 TURNED_LETTERS = "ƎǝⱻᴲⱯɐᗄꓯ"
 """Letters that people type for a quantifier."""
@@ -16,6 +17,33 @@ _SAME_LOOK = str.maketrans(
     "асеорхуіјѕһԁԛԝАВЕКМНОРСТХУІЈЅονικχαργιΑΒΕΖΗΙΚΜΝΟΡΤΥΧıɑ", "aceopxyijshdqwABEKMHOPCTXYIJSovikxapyiABEZHIKMNOPTYXia"
 )
 """Cyrillic, Greek and other letters that look like Latin ones."""
+
+
+_INVISIBLE = frozenset(
+    {0x34F, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
+)
+"""Marks that nobody sees."""
+
+
+def unmarked(text: str) -> str:
+    """The text, as long, with ``_`` for the combining marks of letters, which ``\\w`` does not match."""
+    marks = {char for char in set(text) if category(char) in ("Mn", "Mc") and ord(char) not in _INVISIBLE}
+    chars: list[str] = []
+    for char in text if marks else ():
+        chars.append("_" if char in marks and chars and (chars[-1].isalnum() or chars[-1] == "_") else char)
+    return "".join(chars) or text
+
+
+def unquoted(name: str) -> str:
+    """The name of a NAME token, which may be written in quotes, or with LaTeX's ``\\_`` and ``_{1}``; in NFC if not."""
+    if name[0] == '"':
+        return str(json.loads(name))
+    if name.isascii() and "\\" not in name and "{" not in name:
+        return str(name)
+    return normalize("NFC", _LATEX.sub(r"_\1", name).replace("′", "'"))
+
+
+_LATEX = re.compile(r"\\_|_\{(\w+)\}")
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -97,7 +125,7 @@ def latin(name: str) -> str:
     return normalize("NFKC", name).translate(_SAME_LOOK)
 
 
-_STEM_END = re.compile(r"(?<=\w)[-.'’]")
+_STEM_END = re.compile(r"(?<=\w)[-+.'’]")
 
 
 def same_letters(name: str, other: str) -> str:

@@ -24,17 +24,17 @@ _CACHED_TEXTS = 1 << 13
 
 
 @overload
-def parse_formula(text: str, *, repair: Literal[False] = False, notation: NotationName = "strict") -> Formula: ...
+def parse_formula(text: str, *, repair: Literal[False] = False, notation: NotationName = "auto") -> Formula: ...
 @overload
-def parse_formula(text: str, *, repair: Literal[True], notation: NotationName = "strict") -> Repaired: ...
-def parse_formula(text: str, *, repair: bool = False, notation: NotationName = "strict") -> Formula | Repaired:
+def parse_formula(text: str, *, repair: Literal[True], notation: NotationName = "auto") -> Repaired: ...
+def parse_formula(text: str, *, repair: bool = False, notation: NotationName = "auto") -> Formula | Repaired:
     """Read one formula.
 
     Args:
         text: a formula in infix or prefix notation.
         repair: also accept unbalanced parentheses, variables without use, and punctuation or a remark behind the
             formula, and return what was repaired. For noisy datasets; never for scoring a model.
-        notation: whose conventions say what a text means that notations read differently; ``strict`` refuses it.
+        notation: whose conventions say what a text means that notations read differently; ``auto`` refuses it.
 
     Raises:
         ParseError: the text is not a formula, or has two plausible readings or repairs.
@@ -51,11 +51,11 @@ def parse_formula(text: str, *, repair: bool = False, notation: NotationName = "
     require_type(text, str, "text", "show() makes text from a formula")
     if repair and len(text) <= MAX_LENGTH:
         return repaired(text, lambda each, convention: parse_formula(each, notation=convention), notation)
-    return _parse_cached(text) if notation == "strict" and len(text) <= _CACHED_LENGTH else _parse(text, notation)
+    return _parse_cached(text) if notation == "auto" and len(text) <= _CACHED_LENGTH else _parse(text, notation)
 
 
-def _parse(text: str, notation: NotationName = "strict") -> Formula:
-    formula = read_plain(text)
+def _parse(text: str, notation: NotationName = "auto") -> Formula:
+    formula = read_plain(text) if NOTATIONS[notation].variables is None else None
     if formula is not None:
         return formula
     if len(text) > MAX_LENGTH:

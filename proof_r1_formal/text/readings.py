@@ -7,14 +7,13 @@ double quotes is never ambiguous.
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from proof_r1_formal.text.names import DECIMAL, INFIX_WORDS, dotted, words_of
+from proof_r1_formal.text.names import DECIMAL, INFIX_WORDS, dotted, unquoted, words_of
 
 if TYPE_CHECKING:
     from lark import Token
@@ -39,10 +38,26 @@ PROSE_INSIDE = words_of(
 )
 """Words that are not an argument of a juxtaposition unless they are its last one."""
 
-_START = r"(?=\s+(?!(?ai:and|or|xor|implies|iff|v)(?!\w))(?:[\w(¬~!∀∃⊤⊥\"]|-(?!>)))"
+_START = r"(?=\s+(?!(?ai:and|or|xor|implies|iff|v)(?!\w))(?:[\w(¬~!∀∃⊤⊥\"\[\\$]|-(?!>)))"
 _LIST_MARKER = re.compile(
     rf"\s*(?:([-−*•–—])(?=\s)|((?:\d{{1,3}}|[^\W\d_]|[ivxIVX]{{1,4}})[.)]|\(\w{{1,3}}\)){_START})"
 )
+
+
+_NEGATIONS = ("-", "−")
+
+
+def list_markers(text: str) -> str:
+    """The numbers and bullets of an item of a list, or of a list in a list; nothing where a letter may be a name.
+
+    Nor where a dash may be a negation, which is where no other marker follows.
+    """
+    end, last = 0, None
+    while marker := _LIST_MARKER.match(text, end):
+        end, last = marker.end(), marker[1]
+        if any(char.isalpha() for char in marker[0]):
+            return ""
+    return "" if last in _NEGATIONS else text[:end]
 
 
 class AmbiguousError(Exception):
@@ -73,7 +88,7 @@ class Scope:
     @property
     def dotted(self) -> bool:
         """Whether a dot ends the list of its variables."""
-        return self.written.endswith(".")
+        return self.written[-1] in ".。"
 
 
 def require_no_list_marker(text: str) -> None:
@@ -87,7 +102,7 @@ def require_no_list_marker(text: str) -> None:
         return
     dash = marker[1]
     offset = marker.start(1) if dash else marker.start(2)
-    if dash in ("-", "−"):
+    if dash in _NEGATIONS:
         problem = f"{dash!r} may be a list marker or a negation; leave it out, or write '¬' or put no blank behind it"
     else:
         problem = f"{dash or marker[2]!r} looks like a list marker, which is not part of a formula; leave it out"
@@ -97,7 +112,7 @@ def require_no_list_marker(text: str) -> None:
 _UNCLEAR = re.compile(
     r"(?P<control>[\t\v\f\x1c-\x1f\x85\u2028\u2029]|\r(?!\n)|\n(?=(?:eg|eq|e|ot)(?!\w)))"
     r"|(?P<number>(?<![\w.])\d{1,3}(?:,\d{3})+(?!\w))"
-    r"|(?P<joined>(?<![\w&])(?:\w+&\w+(?=\()|(?:[A-Z]{2,}&[A-Z]+|[A-Z]+&[A-Z]{2,})(?![\w&])))"
+    r"|(?P<joined>(?<![\w&])(?:\w+&\w+(?=\()|(?:[A-Z]{2,}&[A-Z]+|[A-Z]+&[A-Z]{2,})(?![\w&])))|(?P<dot>(?<=\w)[·•⋅∙](?=\w))"
 )
 
 
@@ -119,6 +134,8 @@ def require_clear_characters(text: str) -> None:
     elif found.lastgroup == "joined":
         left, _, right = part.partition("&")
         problem = f"{part!r} may be one name, written '\"{part}\"', or '{left} ∧ {right}', written with blanks"
+    elif found.lastgroup == "dot":
+        problem = f"{part!r} between letters may be part of a name, in quotes, or '∧', with blanks"
     else:
         problem = (
             f"U+{ord(part[0]):04X} may be a blank or part of a LaTeX command that lost its backslash (JSON reads "
@@ -292,7 +309,7 @@ def _require_bindings(tokens: Sequence[Token], scopes: Mapping[int, Scope]) -> N
         elif index in scopes:
             scope = scopes[index]
             for name in map(unquoted, scope.variables):
-                if scope.far and scope.written[-1] not in ".," and bound_until.get(name, 0) > index:
+                if scope.far and scope.written[-1] not in ".,。，" and bound_until.get(name, 0) > index:
                     raise _ambiguous(token, _inner_or_outer(scope, name))
             for name in map(unquoted, scope.variables):
                 places.setdefault(name, []).append(index)
@@ -351,12 +368,7 @@ def _quantifier_or_name(word: str) -> str:
 
 def is_universal(word: str) -> bool:
     """Whether a quantifier, as written, is ∀."""
-    return word.lower() in ("∀", "\\forall", "forall", "all")
-
-
-def unquoted(name: str) -> str:
-    """The name of a NAME token, which may be written in quotes."""
-    return str(json.loads(name)) if name[0] == '"' else str(name)
+    return word.lower() in ("∀", "\\forall", "forall", "all", "!")
 
 
 def _lists(tokens: Sequence[Token]) -> list[bool]:

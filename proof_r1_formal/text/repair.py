@@ -17,6 +17,7 @@ from proof_r1_formal.errors import ParseError
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.transform import surely_equivalent
 from proof_r1_formal.text.conventions import NotationName
+from proof_r1_formal.text.readings import list_markers
 from proof_r1_formal.text.show import show
 
 Parser: TypeAlias = Callable[[str, NotationName], Formula]
@@ -43,24 +44,30 @@ class UnusedVariableError(TwoReadingsError):
 
 
 # A name in quotes, or one that does not end: what follows an opening quote always matches, so the work is linear.
-QUOTED = re.compile(r'"(?:[^"\\]|\\.)*\\?(?:"|\Z)', re.DOTALL)
+QUOTED = re.compile(r""""(?:[^"\\]|\\.)*\\?(?:"|\Z)|(?<![\w'’])'(?:[^'\\]|\\.)*\\?(?:'|\Z)""", re.DOTALL)
 _MAX_REPAIRS = 8
 _MAX_LENGTH = 1_000
 """The longest text whose parentheses are repaired."""
 _MAX_TRIES = 500
 """The most ways to repair them that are tried; if there are more, the text is not repaired."""
 _SHOWN = 160  # characters of a formula in a message
-_JUNK = " \t\r\n.,;:"
+_JUNK = " \t\r\n.,;:。，；："
 _SIGN = re.compile(r"[()¬~∧&⊕^∨|→⇒↔⇔≡=≠∀∃\\]|->")  # a text without any is prose rather than a formula with a fault
 _REMARK = re.compile(r"(?<=\))\s*([^\W\d_]+)\s*:[\w\s'’.,;-]*\Z")  # behind a formula: ``… Never: at no time``
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")  # of a name: Never and Exercises in NeverExercises
 _START = re.compile(r"(?<![\w'’.\-])(?=[\w(¬~!∀∃\\\"-])")  # of a formula
-_END = re.compile(r"(?<=[\w)'’\"])(?![\w'’(\"])")
-_GOES_ON = re.compile(r"[\s)]*(?:\Z|[∧&⊕⊻^∨|→⟶⇒⟹⊃↔⟷⇔⟺≡=≠,]|->|<->|!=|(?ai:and|or|xor|implies|iff)(?!\w))")
-"""What follows a ``)`` that may be dropped or added: nothing that would become an argument, or stop being one."""
-_CONNECTIVE = re.compile(
-    r"[∧&⊕⊻∨|→⟶⇒⟹⊃↔⟷⇔⟺≡=≠∀∃\\]|->|(?<!\w)(?ai:and|or|xor|implies|iff|all|exists|forall|some)(?!\w)"
+_END = re.compile(r"(?<=[\w)\]}'’\"])(?![\w'’(\"])")
+_BETWEEN = (
+    r"[∧⋀&⊕⊻^∨⋁|→⟶⇒⟹⊃↔⟷⇔⟺≡≢⇎↮←⟵⇐⟸=≠·•⋅∙]|[-–—]+>|<[-=~]|!=|/\\|\\[/&]|\\(?:land|wedge|lor|vee|oplus|veebar|to|implies"
+    r"|impliedby|supset|iff|equiv|cdot|neq?|n?(?:long|Long)?(?:left|Left)?(?:right|Right)?arrow)(?![A-Za-z])"
+    r"|(?<!\w)(?ai:and|or|xor|implies|iff)(?!\w)"
 )
+"""A connective between formulas, or an equality."""
+_GOES_ON = re.compile(rf"[\s)\]}}]*(?:\Z|,|{_BETWEEN})")
+"""What follows a ``)`` that may be dropped or added: nothing that would become an argument, or stop being one."""
+_CONNECTIVE = re.compile(rf"{_BETWEEN}|[∀∃\\]|(?<!\w)(?ai:all|exists|forall|some)(?!\w)")
+_SIZED = re.compile(r"\\(?:left|right|[bB]igg?[lr]?)\s*[\\()\[\]{}]")
+"""A parenthesis of LaTeX, which is more than one sign."""
 
 
 def both(first: Formula, second: Formula) -> str:
@@ -112,6 +119,8 @@ def _step(text: str, error: ParseError) -> tuple[str, str] | None:
         changed = f"{text[:start]}{json.dumps(name)}{text[start + len(name) :]}"
         return changed, f"read {name!r} as a variable that its quantifier binds in vain"
     unnamed = _unnamed(text)
+    if (markers := list_markers(text)) and _SIGN.search(unnamed, len(markers)):
+        return text[len(markers) :], f"dropped the list marker {markers.strip()!r} at the beginning"
     if isinstance(error, TwoReadingsError) or not _SIGN.search(unnamed):
         return None
     stripped = unnamed.rstrip(_JUNK)
@@ -134,7 +143,7 @@ def _balanced(text: str, parse: Parser, notation: NotationName) -> Repaired | No
         TwoReadingsError: two ways do not agree.
     """
     surplus, missing = _unmatched(_unnamed(text))
-    if len(text) > _MAX_LENGTH or not surplus + missing:
+    if len(text) > _MAX_LENGTH or not surplus + missing or _SIZED.search(text):
         return None
     found: Formula | None = None
     pending, seen = [text], {text}
@@ -172,11 +181,11 @@ def _unmatched(unnamed: str) -> tuple[list[int], list[int]]:
     surplus: list[int] = []
     opened: list[int] = []
     for offset, char in enumerate(unnamed):
-        if char == "(":
+        if char in "(（":
             opened.append(offset)
-        elif char == ")" and opened:
+        elif char in ")）" and opened:
             opened.pop()
-        elif char == ")":
+        elif char in ")）":
             surplus.append(offset)
     return surplus, opened
 
@@ -187,7 +196,7 @@ def _changed(text: str) -> Iterator[str]:
     surplus, missing = _unmatched(unnamed)
     if surplus:
         for offset in reversed(range(surplus[0] + 1)):
-            if unnamed[offset] == ")" and _GOES_ON.match(unnamed, offset + 1):
+            if unnamed[offset] in ")）" and _GOES_ON.match(unnamed, offset + 1):
                 yield text[:offset] + text[offset + 1 :]
         for start in _START.finditer(unnamed, 0, surplus[0]):
             if _deserves_parentheses(unnamed[start.start() : surplus[0]]):

@@ -36,7 +36,8 @@ from proof_r1_formal.kernel.syntax import (
     Xor,
 )
 from proof_r1_formal.kernel.transform import functions_within
-from proof_r1_formal.text.conventions import Grouping
+from proof_r1_formal.text.binders import Binder, read_binder
+from proof_r1_formal.text.conventions import Convention, Grouping
 from proof_r1_formal.text.names import (
     SIMPLE_VARIABLE,
     is_textbook_atom,
@@ -47,13 +48,15 @@ from proof_r1_formal.text.names import (
     same_look,
     textbook_atom,
     unclear_symbol,
+    unquoted,
     unused,
 )
-from proof_r1_formal.text.readings import is_universal, unquoted
+from proof_r1_formal.text.readings import is_universal
 from proof_r1_formal.text.repair import TwoReadingsError, UnusedVariableError
-from proof_r1_formal.text.scopes import MAX_DEPTH, read_binder
+from proof_r1_formal.text.spellings import MAX_DEPTH
 
-_TEXTBOOK_ATOM = 4  # the longest proposition that may be a predicate and its arguments, like Rxya
+_TEXTBOOK_ATOM = re.compile(r"[A-Z](?:[a-z]\d*){1,3}")
+_LETTER = re.compile(r"[a-z]\d*")
 _BINARY: dict[str, type[Connective]] = {
     **dict.fromkeys(("and", "and_", "∧"), And),
     **dict.fromkeys(("or", "or_", "∨"), Or),
@@ -67,9 +70,10 @@ _BINARY: dict[str, type[Connective]] = {
 class Resolver:
     """Builds the formula of a parse tree, deciding which names are variables."""
 
-    def __init__(self, text: str, grouping: Grouping) -> None:
+    def __init__(self, text: str, grouping: Grouping, convention: Convention) -> None:
         self._text = text
         self._grouping = grouping
+        self._convention = convention
         self.chain: int | None = None  # where a chain of → begins whose grouping matters
         self._bound: dict[str, bool] = {}  # each variable, and whether it is ever written without quotes
         self._constants: dict[str, Token] = {}  # first use of each name as a constant
@@ -85,7 +89,12 @@ class Resolver:
                     "give the constant another name"
                 )
                 raise ParseError(self._text, token.start_pos or 0, problem)
-            if looks and token[0] != '"' and look(name) in looks:
+            if token[0] == '"':
+                continue
+            variables = self._convention.variables
+            if variables is not None and re.fullmatch(variables, name):
+                raise ParseError(self._text, token.start_pos or 0, f"no quantifier binds the variable {name!r}")
+            if variables is None and look(name) in looks:
                 self._refuse(token, same_look(name, looks[look(name)]))
         if self._foreign:
             names = {*self._bound, *[name for name, _ in symbols(formula).uses]}
@@ -109,12 +118,17 @@ class Resolver:
                 raise ParseError(self._text, parts[0].start_pos, f"variable {name!r} is used as a predicate")
             arguments = self._arguments(parts, scope, depth)
             self._require_symbol(parts[0], arguments)
+            if len(parts) == 1 and "Fx" in self._convention.own and _TEXTBOOK_ATOM.fullmatch(parts[0]):
+                return Atom(name[0], tuple([self._named(each[0], parts[0], scope) for each in _LETTER.finditer(name)]))
             if len(parts) == 1 and is_textbook_atom(name, scope) and parts[0][0] != '"':
                 self._refuse(parts[0], textbook_atom(name))
             return Atom(name, arguments)
         if rule == "implies" and len(parts) > 2:
             self.chain = _start(parts[2])
             return self._chain(Implies, parts, scope, depth)
+        if rule == "implied":
+            right, left = parts
+            return Implies(self._formula(left, scope, depth + 1), self._formula(right, scope, depth + 1))
         if rule in _BINARY:
             return _BINARY[rule](self._formula(parts[0], scope, depth + 1), self._formula(parts[1], scope, depth + 1))
         if rule == "chain":
@@ -143,9 +157,10 @@ class Resolver:
     def _quantified(self, parts: list[Any], scope: dict[str, Var], depth: int) -> Formula:
         if len(parts) == 2:
             binder = read_binder(parts[0].value)
-            quantifier, variables, written = binder.quantifier, binder.variables, binder.written
+            quantify, variables, written = binder.quantify, binder.variables, binder.written
+            self._require_clear_variables(parts[0], binder)
         else:
-            quantifier = ForAll if is_universal(parts[0].value) else Exists
+            quantify = ForAll if is_universal(parts[0].value) else Exists
             variables, written = _prefix_variables(parts[1])
         for variable, name in zip(variables, written, strict=True):
             self._bound[variable.name] = name[0] != '"' or self._bound.get(variable.name, False)
@@ -154,8 +169,20 @@ class Resolver:
         for variable, name in zip(reversed(variables), reversed(written), strict=True):
             if variable not in body.free and name[0] != '"':
                 self._refuse_unused(parts[0], name, body)
-            body = quantifier(variable, body)
+            body = quantify(variable, body)
         return body
+
+    def _require_clear_variables(self, head: Token, binder: Binder) -> None:
+        """Refuse ``∃!x y``, and ``∀x, y:Person``, whose sort may be that of both."""
+        if binder.single and len(binder.variables) > 1:
+            problem = f"{str(head)!r} may be about each variable or about all at once; write a quantifier for each"
+            self._refuse(head, problem)
+        if binder.shares:
+            first, *_, last = binder.written
+            problem = (
+                f"the sort in {str(head)!r} may be that of {last!r} or also of {first!r}; write one for each, '∀x:S'"
+            )
+            self._refuse(head, problem)
 
     def _refuse_unused(self, head: Token, name: str, body: Formula) -> None:
         """Refuse a variable that does not occur in its scope, with the name there that may be meant."""
@@ -163,7 +190,7 @@ class Resolver:
             other
             for other, (kind, arity) in symbols(body).uses
             if (kind == "constant" and (look(other) == look(name) or SIMPLE_VARIABLE.fullmatch(other)))
-            or (kind == "predicate" and not arity and len(other) <= _TEXTBOOK_ATOM and name in other[1:])
+            or (kind == "predicate" and not arity and _TEXTBOOK_ATOM.fullmatch(other) and name in other[1:])
         ]
         shown = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)").search(self._text, head.start_pos or 0)
         offset = shown.start() if shown else self._text.index(name, head.start_pos or 0)  # glued: ∀x
@@ -174,7 +201,7 @@ class Resolver:
     def _require_symbol(self, head: Token, arguments: tuple[Term, ...]) -> None:
         """Refuse a name of a predicate or function that may be something else."""
         if not head.isascii() and head.value[0] != '"':
-            self._foreign.setdefault(str(head), head)
+            self._foreign.setdefault(unquoted(head.value), head)
         names = [name for argument in arguments for name in functions_within(argument)]
         of_variable = any(isinstance(argument, Var) for argument in arguments)
         self._refuse(head, unclear_symbol(head.value, names, of_variable=of_variable))
@@ -221,11 +248,22 @@ class Resolver:
         found = re.compile(r"\(\s*\)").search(self._text, start)
         return start if found is None else found.start()
 
+    def _named(self, name: str, token: Token, scope: dict[str, Var]) -> Term:
+        """The variable or constant of a name."""
+        if name in scope:
+            return scope[name]
+        self._constants.setdefault(name, token)
+        if not name.isascii() and token.value[0] != '"':
+            self._foreign.setdefault(name, token)
+        return App(name, ())
+
     def _term(self, tree: Tree[Token], scope: dict[str, Var], depth: int) -> Term:
         if depth > MAX_DEPTH:
             raise ParseError(self._text, _start(tree), f"a term nested deeper than {MAX_DEPTH} levels")
         parts: list[Any] = tree.children
         head = parts[0]
+        if tree.data not in ("application", "name", "call", "truth_word", "term"):
+            raise ParseError(self._text, _start(tree), "'=' stands between terms; between formulas, write '↔'")
         if tree.data == "truth_word" and not head.value.isalpha():
             raise ParseError(self._text, head.start_pos, f"{head.value!r} is not a term")
         name = unquoted(head.value)
@@ -233,10 +271,7 @@ class Resolver:
             if name in scope:
                 return scope[name]
             self._refuse(head, placeholder(head.value))
-            self._constants.setdefault(name, head)
-            if not head.isascii() and head.value[0] != '"':
-                self._foreign.setdefault(name, head)
-            return App(name, ())
+            return self._named(name, head, scope)
         if name in scope:
             raise ParseError(self._text, head.start_pos, f"variable {name!r} is used as a function")
         if tree.data == "term":  # prefix notation

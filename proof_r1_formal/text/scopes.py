@@ -1,6 +1,6 @@
-"""The tokens of a formula, bounded in number and depth, with the reach of every quantifier made explicit.
+"""The tokens of a formula, with the reach of every quantifier made explicit.
 
-In: the tokens of the lexer, and how far quantifiers reach (``text.conventions``). Out: the tokens for the parser, in
+In: the tokens of the formula, and how far quantifiers reach (``text.conventions``). Out: the tokens for the parser, in
 which a quantifier that reaches further than the next complete formula has parentheses around its scope, so that
 ``grammars/infix.lark`` can let every quantifier bind tight.
 """
@@ -10,66 +10,21 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 
 from lark import Token
-from lark.lark import PostLex
 
-from proof_r1_formal.kernel.syntax import ENTITY, Exists, ForAll, Var
+from proof_r1_formal.text.binders import read_binder
 from proof_r1_formal.text.conventions import Reach
-from proof_r1_formal.text.readings import Scope, is_universal, unquoted
+from proof_r1_formal.text.names import unquoted
+from proof_r1_formal.text.readings import Scope
+from proof_r1_formal.text.spellings import EQUALITY
 
-MAX_TOKENS = 5_000
-"""The most tokens a formula may have."""
-MAX_DEPTH = 256
-"""The deepest nesting of connectives, quantifiers, terms and parentheses."""
-
-
+_SORT = re.compile(r"[:：](?:\s|\\[,;:! ])*([^:：.。,，()]+)\Z")
 INSERTED = ""
 """The text of a ``)`` that stands at the end of the formula although nobody wrote it."""
 
 
-class Tokens(PostLex):
-    """Lets the tokens of the lexer through, after counting them and the depth of their parentheses."""
-
-    always_accept = ("GLUED", "CALL")  # kept by the lexer although no rule of a grammar has them
-
-    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        yield from _bounded(stream)
-
-
-def _bounded(stream: Iterator[Token]) -> list[Token]:
-    """The tokens, counted, and so is the depth of their parentheses.
-
-    Raises:
-        TooMuchError: there are too many.
-    """
-    tokens: list[Token] = []
-    depth = 0
-    for token in stream:
-        if len(tokens) == MAX_TOKENS:
-            raise TooMuchError(token, f"more than {MAX_TOKENS} tokens")
-        if token.type == "_LPAR":
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise TooMuchError(token, f"parentheses nested deeper than {MAX_DEPTH}")
-        elif token.type == "_RPAR":
-            depth -= 1
-        tokens.append(token)
-    return tokens
-
-
-class TooMuchError(Exception):
-    """A bound on the input was passed at ``token``."""
-
-    def __init__(self, token: Token, problem: str) -> None:
-        super().__init__(problem)
-        self.token = token
-
-
 _APPLICATION = frozenset({"NAME", "CALL", "_LPAR"})
-_EQUALITY = frozenset({"_EQ", "_NEQ"})
 
 
 def scopes(tokens: Sequence[Token], reach: Reach) -> Mapping[int, Scope]:
@@ -134,10 +89,11 @@ def _reaches(tokens: Sequence[Token], reach: Reach) -> tuple[dict[int, int], dic
         binder = read_binder(tokens[index].value)
         end = _complete(tokens, index + 1, closing, ends)
         names = [variable.name for variable in binder.variables]
+        further = reach == "long" and not _encloses(tokens, index, closing)
         extends = (
             (binder.far and reach in ("usual", "long"))
             or (reach != "tight" and _among(names, free, end, group_end[index]))
-            or (reach == "long" and not _encloses(tokens, index) and not _among(names, bound, end, group_end[index]))
+            or (further and not _among(names, bound, end, group_end[index]))
         )
         if extends:
             end = far[index] = group_end[index]
@@ -149,11 +105,14 @@ def _reaches(tokens: Sequence[Token], reach: Reach) -> tuple[dict[int, int], dic
     return ends, far
 
 
-def _encloses(tokens: Sequence[Token], index: int) -> bool:
+def _encloses(tokens: Sequence[Token], index: int, closing: Mapping[int, int]) -> bool:
     """Whether parentheses show the scope of a quantifier: directly after negations and other quantifiers."""
     while index < len(tokens) and tokens[index].type in ("_NOT", "BINDER"):
         index += 1
-    return index < len(tokens) and tokens[index].type == "_LPAR"
+    if index == len(tokens) or tokens[index].type != "_LPAR":
+        return False
+    end = closing.get(index, len(tokens)) + 1
+    return end >= len(tokens) or tokens[end].type not in EQUALITY
 
 
 def _groups(tokens: Sequence[Token]) -> tuple[dict[int, int], list[int]]:
@@ -189,13 +148,13 @@ def _complete(tokens: Sequence[Token], start: int, closing: dict[int, int], ends
     match tokens[index].type:
         case "BINDER":
             return ends[index]
-        case "_LPAR":
-            return closing.get(index, len(tokens) - 1) + 1
-        case "NAME" | "CALL":
-            index = _application_end(tokens, index, closing)
-            if index < len(tokens) and tokens[index].type in _EQUALITY:
-                index = _application_end(tokens, index + 1, closing)
-            return index
+        case "_LPAR" | "NAME" | "CALL":
+            in_parentheses = tokens[index].type == "_LPAR"
+            end = (
+                closing.get(index, len(tokens) - 1) + 1 if in_parentheses else _application_end(tokens, index, closing)
+            )
+            is_side = end < len(tokens) and tokens[end].type in EQUALITY
+            return _application_end(tokens, end + 1, closing) if is_side else end
         case "TOP" | "BOTTOM":
             return index + 1
         case _:
@@ -216,32 +175,3 @@ def _among(names: Sequence[str], places: Mapping[str, list[int]], start: int, en
         if after > 0 and found[after - 1] < end:
             return True
     return False
-
-
-@dataclass(frozen=True, slots=True)
-class Binder:
-    """A quantifier with its variables, also as written; ``far``: with a dot, comma or colon behind them."""
-
-    quantifier: type[ForAll] | type[Exists]
-    variables: tuple[Var, ...]
-    written: tuple[str, ...]
-    far: bool
-
-
-_BINDER_PART = re.compile(
-    r"""("(?:[^"\\]|\\.)+"|\w(?:\w|['’])*)(?:(?:\s|\\[,;:! ])*:(?:\s|\\[,;:! ])*("(?:[^"\\]|\\.)+"|\w(?:\w|['’])*))?"""
-)
-_SORT = re.compile(r":(?:\s|\\[,;:! ])*([^:.,]+)\Z")
-_QUANTIFIER = re.compile(r"∀|∃|\\forall|\\exists|[A-Za-z]+")
-
-
-@lru_cache(maxsize=4096)
-def read_binder(text: str) -> Binder:
-    """The quantifier and variables of a BINDER token."""
-    word = _QUANTIFIER.match(text)
-    assert word is not None, text
-    parts = list(_BINDER_PART.finditer(text, word.end()))
-    variables = tuple([Var(unquoted(part[1]), unquoted(part[2]) if part[2] else ENTITY) for part in parts])
-    quantifier: type[ForAll] | type[Exists] = ForAll if is_universal(word[0]) else Exists
-    written = tuple([part[1] for part in parts])
-    return Binder(quantifier, variables, written, text[-1] in ".,:")

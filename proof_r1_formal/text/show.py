@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias, assert_never, cast
+from unicodedata import is_normalized
 
 from proof_r1_formal.errors import require_type
 from proof_r1_formal.kernel.syntax import (
@@ -41,7 +42,15 @@ from proof_r1_formal.kernel.syntax import (
     Xor,
 )
 from proof_r1_formal.kernel.transform import functions_within, instantiate, subformulas, subterms, terms
-from proof_r1_formal.text.names import CONNECTIVE_WORDS, INFIX_WORDS, TURNED_LETTERS, is_textbook_atom, latin, look
+from proof_r1_formal.text.names import (
+    CONNECTIVE_WORDS,
+    INFIX_WORDS,
+    TURNED_LETTERS,
+    is_textbook_atom,
+    latin,
+    look,
+    unmarked,
+)
 from proof_r1_formal.text.readings import (
     CONTRACTION,
     LOOK_ALIKES,
@@ -208,8 +217,13 @@ def _prefix_term(term: Term) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _name(name: str) -> str:
-    plain = _is_simple(name) or (_PLAIN_NAME.fullmatch(name) and (latin(name) == name or not latin(name).isascii()))
+    plain = _is_simple(name) or (_is_plain(name, _PLAIN_NAME) and (latin(name) == name or not latin(name).isascii()))
     return name if plain else _quoted(name)
+
+
+def _is_plain(name: str, pattern: re.Pattern[str]) -> bool:
+    """Whether the name reads back as itself without quotes."""
+    return pattern.fullmatch(unmarked(name)) is not None and is_normalized("NFC", name)
 
 
 def _is_simple(name: str) -> bool:
@@ -247,7 +261,7 @@ def _bound(formula: Quantified) -> str:
 
 def _binder(name: str) -> str:
     """Like ``_name`` for names of variables and sorts, where a dot ends the binder."""
-    return name if _is_simple(name) or _PLAIN_BINDER.fullmatch(name) else _quoted(name)
+    return name if _is_simple(name) or _is_plain(name, _PLAIN_BINDER) else _quoted(name)
 
 
 def _separated(formula: Formula) -> Formula:

@@ -140,7 +140,7 @@ the benchmark data. If the data are present, `make test` checks two rows of each
 
 Queries are distinct. For each problem they ask whether the premises entail the goal, its negation, and ⊥. For the 1,350
 reference traces they are all questions of the verification, including the rule checks. Unusable records are left out (5
-of FOLIO v0, 35 of FOLIO v2). The solvers are the embedded engine, Z3 5.4.0, and cvc5 1.4.2 with finite model finding,
+of FOLIO v0, 34 of FOLIO v2). The solvers are the embedded engine, Z3 5.4.0, and cvc5 1.4.2 with finite model finding,
 each with its default step budget. Checked evidence is a proof term that the checker accepts, or a countermodel that the
 reference evaluator confirms, in the names of the query.
 """

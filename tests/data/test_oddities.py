@@ -430,7 +430,6 @@ def test_why_records_of_folio_are_rejected(shared_data: Path) -> None:
         "premise: unexpected '∧' at line 1, column 39; expected ')', ','": 5,
         "premise: unexpected ')' at line 1, column 28; expected a name": 3,
         "premise: unexpected '(' at line 1, column 16; expected ')', a name": 4,
-        "the goal (conclusion-FOL): unexpected character '—' at line 1, column 94": 1,
         "premise: may be repaired to two formulas": 8,
         "the goal (conclusion-FOL): may be repaired to two formulas": 2,
         "premise: <symbol> is bound here and does not occur in its scope": 5,

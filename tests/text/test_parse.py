@@ -17,8 +17,8 @@ from proof_r1_formal.kernel.syntax import Atom, Eq, ForAll, Formula, Not, atom, 
 from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.testing import strategies
 from proof_r1_formal.text.parse import MAX_LENGTH, _parse_cached, parse_formula
-from proof_r1_formal.text.scopes import MAX_DEPTH
 from proof_r1_formal.text.show import Notation, show
+from proof_r1_formal.text.spellings import MAX_DEPTH
 
 NOTATIONS: tuple[Notation, ...] = get_args(Notation)
 
@@ -168,7 +168,7 @@ _OUTSIDE = (
         ("P(a))", 1, 5, "unexpected ')'", ("a connective", "the end")),
         ("A ∧\n∨ B", 2, 1, "unexpected '∨'", ("'('", "'¬'", "'⊤'", "'⊥'", "a name", "a quantifier")),
         ("P(a) # Q", 1, 6, "unexpected character '#'", ()),
-        ("P ∧ ∃!x P(x)", 1, 5, "'∃' is not followed by the name of a variable", ()),
+        ("P ∧ ∃.x P(x)", 1, 5, "'∃' is not followed by the name of a variable", ()),
         ("∀(x) P(x)", 1, 1, "'∀' is not followed by the name of a variable", ()),
         ("\\forall", 1, 1, "'\\\\forall' is not followed by the name of a variable", ()),
         ("P(a)\0", 1, 5, "unexpected character U+0000", ()),
@@ -296,6 +296,8 @@ def test_repairs_are_told(text: str, meaning: str, repairs: tuple[str, ...]) -> 
         "(∃x Dog(x)) ∧ Cat(x)",
         "P(a) ⊥",
         "P(a) v Q",
+        r"P(a) \to Q(a)\right) \land R(a)",
+        "A) likes(a, b)",
         "P(a) rains",
         "P(a) ∧ Q) b",
         "P) (a)",
@@ -317,6 +319,8 @@ def test_repair_never_drops_a_part_of_the_formula(text: str) -> None:
         ("P(a) → Q(a)) ∧ R(a)", "P(a) → Q(a) ∧ R(a)", "(P(a) → Q(a)) ∧ R(a)"),
         ("¬(P(a) ∧ Q(a) → R(a)", "¬(P(a) ∧ Q(a) → R(a))", "¬(P(a) ∧ Q(a)) → R(a)"),
         ("¬P(a) ∧ Q(a))", "¬P(a) ∧ Q(a)", "¬(P(a) ∧ Q(a))"),
+        (r"P(a) \to Q(a)) \land R(a)", "P(a) → Q(a) ∧ R(a)", "(P(a) → Q(a)) ∧ R(a)"),
+        ("¬([P(a) ∧ Q(a)] → R(a)", "¬(P(a) ∧ Q(a) → R(a))", "¬(P(a) ∧ Q(a)) → R(a)"),
         ("∀x (P(x) → Q(x)) ∧ R(x))", "∀x (P(x) → Q(x) ∧ R(x))", "∀x ((P(x) → Q(x)) ∧ R(x))"),
         ("P(a) ∨ (Q(a) → R(a)) ∧ S(a))", "P(a) ∨ (Q(a) → R(a) ∧ S(a))", "P(a) ∨ (Q(a) → R(a)) ∧ S(a)"),
     ],
