@@ -46,6 +46,10 @@ ELSEWHERE = {
 }
 """Pages that another test runs: page -> where."""
 NOT_RUN = {
+    (
+        "training.md",
+        "make pretrained",
+    ): "takes hours; tests/integrations/test_trl_run.py runs such files on a small model",
     ("cluster.md", ""): "wants GPUs, a cluster and a model; tests/training/openrlhf runs the engine on CPUs",
     ("decoding.md", "pip install"): "changes the environment",
     ("decoding.md", "proof-r1 sample"): "wants a model; tests/models has one",
