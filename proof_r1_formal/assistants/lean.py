@@ -44,7 +44,12 @@ SECONDS_EACH = 0.5
 """The time limit of a run: for the start, and for each theorem. A run beyond it accepts nothing."""
 MEMORY_MIB = 4096
 
-_MODULES = ("ProofR1/Logic", "ProofR1/Schemata", "ProofR1/Closure", "ProofR1/Domains", "ProofR1")
+_CHECKER = ("Data", "Syntax", "Semantics", "Proof", "Soundness", "Trace", "Finite")
+_MODULES = (
+    *("ProofR1/Logic", "ProofR1/Schemata", "ProofR1/Closure", "ProofR1/Domains"),
+    *(f"ProofR1/Checker/{module}" for module in _CHECKER),
+    "ProofR1",
+)
 _OPTIONS = ("--json", "-DElab.async=false", "-DmaxErrors=0", "-Dlinter.all=false", "-DmaxRecDepth=20000")
 HEADER = ("import ProofR1", "set_option autoImplicit false")
 _START = """import ctypes, os, sys
@@ -235,7 +240,7 @@ class LeanKernel:
 
     def _compile(self, folder: Path, module: str, source: Path) -> None:
         output = folder / f"{module}.olean"
-        output.parent.mkdir(exist_ok=True)
+        output.parent.mkdir(parents=True, exist_ok=True)
         try:
             root = source.parents[module.count("/")]
             run = self._run([f"--root={root}", "-o", str(output), str(source)], folder, 300.0)
@@ -276,6 +281,9 @@ _OURS = re.compile(
     r"[psfix]_[A-Za-z0-9_]+('s_[A-Za-z0-9_]+)?|z[0-9a-z]+('s_[A-Za-z0-9_]+)?|[hd]_[A-Za-z0-9_]+|[hax]\d+|all|a|e|h|_"
     rf"|{NAMESPACE}\.[A-Za-z0-9_.]+|Not|And|Or|Iff|Eq|Exists|True|False|Type|Prop|fun|have|motive|absurd|P"
     r"|True\.intro|False\.elim|Exists\.intro|Exists\.elim|Eq\.refl|Eq\.ndrec|Eq\.symm|[A-Z]|[a-z]|[():=>,→∀\n ]|\d+"
+    r"|[.⟨⟩]|nil|cons|var|app|top|bottom|atom|equal|not|binary|and|or|xor|implies|iff|forAll|exist|done|line|witness"
+    r"|arbitrary|suppose|absurd|repeat|eliminate|introduce|instance|generalise|contradiction|truth|reflexivity|leibniz"
+    r"|apply|one|even|odd|value|cases|true|false|rfl"
 )
 
 
