@@ -131,12 +131,11 @@ class Numbers:
         found = [(self.functions[key], key[1], sorts.get(key[0], ENTITY)) for key in self.own]
         return texts([f"⟨{number}, {self.sort(sort)}⟩" for number, named, sort in found if named in (None, sort)])
 
-    def comment(self) -> str:
-        """Which number is which name, on one line."""
-        named = [("sort", self.sorts), ("predicate", self.predicates)]
-        said = [f"{kind} {number}: {ascii(name)[1:-1]}" for kind, each in named for name, number in each.items()]
-        said += [f"function {number}: {ascii(name)[1:-1]}" for (name, _), number in self.functions.items()]
-        return "; ".join(said)
+    def legend(self) -> str:
+        """Which name each number is, on one line of ASCII."""
+        named = [*self.sorts.items()], [*self.predicates.items()], [(f, n) for (f, _), n in self.functions.items()]
+        kinds = zip(("sort", "predicate", "function"), named, strict=True)
+        return "; ".join([f"{kind} {number}: {ascii(name)[1:-1]}" for kind, each in kinds for name, number in each])
 
 
 # -- formulas ---------------------------------------------------------------------------------------------------------
@@ -308,7 +307,7 @@ class _Writer:
             case Introduce(formula, premises):
                 rule = f".introduce {self._formula(formula)} {all_ago(premises)}"
             case Instance(main, term):
-                rule = f".instance {ago(main)} {term_text(term, self._numbers)}"
+                rule = f".instantiate {ago(main)} {term_text(term, self._numbers)}"
             case Generalise(formula, premise, term):
                 rule = f".generalise {self._formula(formula)} {ago(premise)} {term_text(term, self._numbers)}"
             case Contradiction(first, second):

@@ -1,19 +1,32 @@
-"""Theorems by reflection: Lean's own checker (``theories/lean/ProofR1/Checker``) runs on proofs and structures as data.
+"""Theorems by reflection: Lean's own checker (``theories/lean/ProofR1/Checker``) runs on proofs as data.
 
-In: claims with proof terms or structures. Out: theorems about the data, each proved by one evaluation. They are a second
-way to a theorem, independent of ``lean_term`` and ``lean_model``: there, each line becomes an application of a lemma;
-here, the checker reads the lines, and a theorem of Lean says that what it accepts is so.
+In: claims with proof terms or structures. Out: theorems about the data, each proved by one evaluation. They are a
+second way to a theorem, independent of ``lean_term`` and ``lean_model``: there, each line becomes an application of a
+lemma; here, the checker reads the lines, and a theorem of Lean says that what it accepts is so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from proof_r1_formal.assistants.lean import LeanTheorem
-from proof_r1_formal.assistants.lean_data import Numbers, claim_text, proof_text, structure_text
+from proof_r1_formal.assistants.lean_data import (
+    Lemmas,
+    Numbers,
+    claim_text,
+    derivation_text,
+    formula_text,
+    proof_text,
+    structure_text,
+    texts,
+)
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.term import Proof
+
+Step: TypeAlias = tuple[str, tuple[str, ...], Formula, Proof]
+"""A step of a trace: its id, those of what it depends on, its conclusion, and the proof from them."""
 
 _CHECKER = "ProofR1.Checker"
 
@@ -25,8 +38,46 @@ def entailment(premises: Sequence[Formula], conclusion: Formula, proof: Proof) -
         ProofError: the proof cannot be written as data.
         SignatureError: the formulas use a symbol in two ways.
     """
-    claim, data = _claim_and_proof(premises, conclusion, proof)
-    return LeanTheorem(f": {_CHECKER}.Claim.Holds {claim}", f"{_CHECKER}.check_sound (p := {data}) rfl")
+    claim, data, legend = _claim_and_proof(premises, conclusion, proof)
+    return LeanTheorem(f": {_CHECKER}.Claim.Holds {claim}", f"{_CHECKER}.check_sound (p := {data}) rfl", legend)
+
+
+def answer(premises: Mapping[str, Formula], steps: Sequence[Step], goal: Formula) -> LeanTheorem:
+    """The theorem that the premises entail the goal, by the steps of a trace.
+
+    Args:
+        premises: by id.
+        steps: in order; the last one concludes the goal.
+        goal: the formula of the selected option.
+
+    Raises:
+        ProofError: a proof cannot be written as data.
+        SignatureError: the formulas use a symbol in two ways.
+    """
+    numbers = Numbers((*premises.values(), *[formula for _, _, formula, _ in steps], goal))
+    formulas = {**premises, **{id_: formula for id_, _, formula, _ in steps}}
+    keys = {id_: _key(number) for number, id_ in enumerate(formulas, 1)}
+    lemmas = Lemmas([proof for _, _, _, proof in steps])
+    written = []
+    for id_, dependencies, formula, proof in steps:
+        before = [formulas[each] for each in dependencies]
+        derivation = derivation_text(proof, before, formula, numbers, lemmas)
+        known = texts([keys[each] for each in dependencies])
+        written.append(f"⟨{keys[id_]}, {known}, {formula_text(formula, numbers)}, {derivation}⟩")
+    given = texts([f"⟨{keys[id_]}, {formula_text(formula, numbers)}⟩" for id_, formula in premises.items()])
+    option = texts([formula_text(goal, numbers)])
+    problem = f"⟨{numbers.declarations()}, {given}, {option}⟩"
+    trace = f"⟨{lemmas.text()}, {texts(written)}, {keys[steps[-1][0]]}, 0⟩"
+    legend = "; ".join([numbers.legend(), *[f"{id_} is number {number}" for number, id_ in enumerate(keys, 1)]])
+    statement = f": {_CHECKER}.Problem.Entails {problem} 0"
+    return LeanTheorem(statement, f"{_CHECKER}.trace_sound (t := {trace}) rfl", legend)
+
+
+def _key(number: int) -> str:
+    """A number from 1 on as a key of a map, by its binary digits."""
+    if number == 1:
+        return ".one"
+    return f"({'.odd' if number % 2 else '.even'} {_key(number // 2)})"
 
 
 def verdict(premises: Sequence[Formula], conclusion: Formula, proof: Proof, accepted: bool) -> LeanTheorem:
@@ -36,14 +87,14 @@ def verdict(premises: Sequence[Formula], conclusion: Formula, proof: Proof, acce
         ProofError: the proof cannot be written as data.
         SignatureError: the formulas use a symbol in two ways.
     """
-    claim, data = _claim_and_proof(premises, conclusion, proof)
-    return LeanTheorem(f": Eq ({_CHECKER}.check {claim} {data}) {str(accepted).lower()}", "rfl")
+    claim, data, _ = _claim_and_proof(premises, conclusion, proof)
+    return LeanTheorem(f": {_CHECKER}.Answers {claim} {data} {str(accepted).lower()}", "(rfl)")
 
 
-def _claim_and_proof(premises: Sequence[Formula], conclusion: Formula, proof: Proof) -> tuple[str, str]:
+def _claim_and_proof(premises: Sequence[Formula], conclusion: Formula, proof: Proof) -> tuple[str, str, str]:
     numbers = Numbers((*premises, conclusion))
     data = proof_text(proof, premises, conclusion, numbers)  # before the claim, which declares what the proof names
-    return claim_text(premises, conclusion, numbers), data
+    return claim_text(premises, conclusion, numbers), data, numbers.legend()
 
 
 def refutation(premises: Sequence[Formula], conclusion: Formula, structure: Structure) -> LeanTheorem:
@@ -57,4 +108,6 @@ def refutation(premises: Sequence[Formula], conclusion: Formula, structure: Stru
     numbers = Numbers(formulas)
     claim = claim_text(premises, conclusion, numbers)
     tables = structure_text(structure, formulas, numbers)
-    return LeanTheorem(f": {_CHECKER}.Claim.Fails {claim}", f"{_CHECKER}.refutes_sound (T := {tables}) rfl")
+    return LeanTheorem(
+        f": {_CHECKER}.Claim.Fails {claim}", f"{_CHECKER}.refutes_sound (T := {tables}) rfl", numbers.legend()
+    )

@@ -160,17 +160,16 @@ inductive Map (α : Type u) where
   | empty
   | node (value : Option α) (evens odds : Map α)
 
-/-- What stands at a node, in its left part and in its right part; nothing in an empty map. -/
-def Map.value {α : Type u} (m : Map α) : Option α := m.casesOn none fun v _ _ => v
-def Map.evens {α : Type u} (m : Map α) : Map α := m.casesOn .empty fun _ l _ => l
-def Map.odds {α : Type u} (m : Map α) : Map α := m.casesOn .empty fun _ _ r => r
 /-- The value of a key. -/
 def Map.get {α : Type u} (k : Key) : Map α → Option α :=
-  k.rec (motive := fun _ => Map α → Option α) Map.value (fun _ get m => get m.evens) fun _ get m => get m.odds
+  k.rec (motive := fun _ => Map α → Option α) (fun m => m.casesOn none fun v _ _ => v)
+    (fun _ get m => m.casesOn none fun _ l _ => get l) fun _ get m => m.casesOn none fun _ _ r => get r
 /-- The map with a value for a key. -/
 def Map.put {α : Type u} (a : α) (k : Key) : Map α → Map α :=
-  k.rec (motive := fun _ => Map α → Map α) (fun m => .node (some a) m.evens m.odds)
-    (fun _ put m => .node m.value (put m.evens) m.odds) fun _ put m => .node m.value m.evens (put m.odds)
+  k.rec (motive := fun _ => Map α → Map α)
+    (fun m => m.casesOn (.node (some a) .empty .empty) fun _ l r => .node (some a) l r)
+    (fun _ put m => m.casesOn (.node none (put .empty) .empty) fun v l r => .node v (put l) r)
+    fun _ put m => m.casesOn (.node none .empty (put .empty)) fun v l r => .node v l (put r)
 /-- The values of the keys; none if one is missing. -/
 def Map.gets {α : Type u} (m : Map α) (keys : List Key) : Option (List α) :=
   keys.rec (some .nil) fun k _ rest => andThen (m.get k) fun a => andThen rest fun found => some (.cons a found)
@@ -180,25 +179,34 @@ def Map.Each {α : Type u} (p : α → Prop) (m : Map α) : Prop := ∀ k a, Eq 
 
 section
 variable {α : Type u} {p : α → Prop} {a : α}
-theorem Map.each_empty : Map.Each p .empty :=
-  let rec nothing : (k : Key) → Eq (Map.get k (.empty : Map α)) none
-    | .one => rfl
-    | .even k => nothing k
-    | .odd k => nothing k
-  fun k _ h => nomatch (nothing k).symm.trans h
+theorem Map.get_empty : (k : Key) → Eq (Map.get k (.empty : Map α)) none
+  | .one => rfl
+  | .even _ => rfl
+  | .odd _ => rfl
+theorem Map.each_empty : Map.Each p .empty := fun k _ h => nomatch (get_empty k).symm.trans h
 theorem Map.each_put (h : p a) : (k : Key) → (m : Map α) → m.Each p → (m.put a k).Each p
-  | .one, _, all => fun key b found => match key with
+  | .one, .empty, _ => fun key b found => match key with
+    | .one => some_inj found ▸ h
+    | .even key => each_empty key b found
+    | .odd key => each_empty key b found
+  | .one, .node _ _ _, all => fun key b found => match key with
     | .one => some_inj found ▸ h
     | .even key => all (.even key) b found
     | .odd key => all (.odd key) b found
-  | .even k, m, all => fun key b found => match key with
+  | .even k, .empty, _ => fun key b found => match key with
+    | .even key => each_put h k .empty each_empty key b found
+    | .odd key => each_empty key b found
+  | .even k, .node _ l _, all => fun key b found => match key with
     | .one => all .one b found
-    | .even key => each_put h k m.evens (fun key => all (.even key)) key b found
+    | .even key => each_put h k l (fun key => all (.even key)) key b found
     | .odd key => all (.odd key) b found
-  | .odd k, m, all => fun key b found => match key with
+  | .odd k, .empty, _ => fun key b found => match key with
+    | .even key => each_empty key b found
+    | .odd key => each_put h k .empty each_empty key b found
+  | .odd k, .node _ _ r, all => fun key b found => match key with
     | .one => all .one b found
     | .even key => all (.even key) b found
-    | .odd key => each_put h k m.odds (fun key => all (.odd key)) key b found
+    | .odd key => each_put h k r (fun key => all (.odd key)) key b found
 theorem Map.each_gets (m : Map α) (all : m.Each p) : (keys : List Key) → (found : List α) →
     Eq (m.gets keys) (some found) → Checker.Each p found
   | .nil, _, k => some_inj k ▸ .intro

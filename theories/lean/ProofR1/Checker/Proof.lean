@@ -110,7 +110,7 @@ inductive Rule where
   | repeat (n : Nat)
   | eliminate (main : Nat) (left : Bool) (other : List Nat)
   | introduce (f : Formula) (premises : List Nat)
-  | instance (main : Nat) (t : Term)
+  | instantiate (main : Nat) (t : Term)
   | generalise (f : Formula) (premise : Nat) (t : Term)
   | contradiction (first second : Nat)
   | truth (f : Formula)
@@ -155,8 +155,8 @@ def Values.fit (S : List Declaration) (v : Values) (letters : List Declaration) 
 /-- The conclusion of an instance of a theorem, from the instances of its premises. -/
 def applied (S : List Declaration) (v : Values) (premises : List Signed) (l : Lemma) : Option Signed :=
   guard (both (v.fit S l.claim.sorts)
-      (areSigned (l.claim.premises.rec .nil fun a _ rest => .cons (a.instance v .var) rest) premises))
-    (some (signed (l.claim.conclusion.instance v .var) true))
+      (areSigned (l.claim.premises.rec .nil fun a _ rest => .cons (a.instanceOf v .var) rest) premises))
+    (some (signed (l.claim.conclusion.instanceOf v .var) true))
 
 /-- What a line says, if it follows from the lines before it, the last one first. -/
 def Rule.says (L : List Lemma) (S : List Declaration) (G : List Signed) (r : Rule) : Option Signed :=
@@ -245,6 +245,8 @@ def proved (lemmas : List Lemma) : List Lemma → Option (List Lemma) :=
     guard (l.derivation.shows L l.claim) (rest (.cons l L))
 /-- Whether a proof shows the claim. -/
 def check (c : Claim) (p : Proof) : Bool := accepts (proved p.lemmas .nil) fun L => p.derivation.shows L c
+/-- What the checker says of a proof. It is no plain equation, which Lean would evaluate twice. -/
+def Answers (c : Claim) (p : Proof) (accepted : Bool) : Prop := Eq (check c p) accepted
 
 end
 end ProofR1.Checker

@@ -152,32 +152,32 @@ def Model.letters (M : Model D) (v : Values) (e : Nat → D) : Model D where
 
 mutual
 theorem Term.value_instance (v : Values) {e₀ e : Nat → D} {ρ : Nat → Term} (h : ∀ n, Eq ((ρ n).value M e) (e₀ n)) :
-    (t : Term) → Eq ((t.instance v ρ).value M e) (t.value (M.letters v e₀) e)
+    (t : Term) → Eq ((t.instanceOf v ρ).value M e) (t.value (M.letters v e₀) e)
   | .var _ => rfl
   | .app f ts =>
-    have go : (o : Option Term) → Eq (Term.value M e (o.rec (.app f (ts.instance v ρ)) fun t => t.subst ρ))
+    have go : (o : Option Term) → Eq (Term.value M e (o.rec (.app f (ts.instanceOf v ρ)) fun t => t.subst ρ))
         (o.rec (M.function f (ts.values (M.letters v e₀) e)) fun t => t.value M e₀)
       | none => congrArg (M.function f) (Terms.values_instance v h ts)
       | some t => Term.value_subst M h t
     go (lookup f v.constants)
 theorem Terms.values_instance (v : Values) {e₀ e : Nat → D} {ρ : Nat → Term} (h : ∀ n, Eq ((ρ n).value M e) (e₀ n)) :
-    (ts : Terms) → Eq ((ts.instance v ρ).values M e) (ts.values (M.letters v e₀) e)
+    (ts : Terms) → Eq ((ts.instanceOf v ρ).values M e) (ts.values (M.letters v e₀) e)
   | .nil => rfl
   | .cons t ts => congr2 List.cons (Term.value_instance v h t) (Terms.values_instance v h ts)
 end
 
 /-- An instance of a pattern says what the pattern says if its letters mean what they stand for. -/
 theorem Formula.true_instance (v : Values) (e₀ : Nat → D) : (a : Formula) → (ρ : Nat → Term) → (e : Nat → D) →
-    (∀ n, Eq ((ρ n).value M e) (e₀ n)) → Eq ((a.instance v ρ).true M e) (a.true (M.letters v e₀) e)
+    (∀ n, Eq ((ρ n).value M e) (e₀ n)) → Eq ((a.instanceOf v ρ).true M e) (a.true (M.letters v e₀) e)
   | .top, _, _, _ => rfl
   | .bottom, _, _, _ => rfl
   | .atom p ts, ρ, e, h =>
-    have same : Eq ((ts.instance v ρ).values M e) (ts.values (M.letters v e₀) e) := Terms.values_instance M v h ts
+    have same : Eq ((ts.instanceOf v ρ).values M e) (ts.values (M.letters v e₀) e) := Terms.values_instance M v h ts
     have go : (o : Option Formula) → Eq
-        (Formula.true M (o.rec (.atom p (ts.instance v ρ)) fun b => b.subst (arguments (ts.instance v ρ) ρ)) e)
+        (Formula.true M (o.rec (.atom p (ts.instanceOf v ρ)) fun b => b.subst (arguments (ts.instanceOf v ρ) ρ)) e)
         (o.rec (M.predicate p (ts.values (M.letters v e₀) e)) fun b => b.true M (before (ts.values (M.letters v e₀) e) e₀))
       | none => congrArg (M.predicate p) same
-      | some b => (Formula.true_subst M b _ e _ (arguments_value M h (ts.instance v ρ))).trans
+      | some b => (Formula.true_subst M b _ e _ (arguments_value M h (ts.instanceOf v ρ))).trans
         (congrArg (fun l => b.true M (before l e₀)) same)
     go (lookup p v.predicates)
   | .equal s t, _, _, h => congr2 Eq (Term.value_instance M v h s) (Term.value_instance M v h t)

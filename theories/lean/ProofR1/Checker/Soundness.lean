@@ -215,12 +215,12 @@ theorem letters_obey {S : List Declaration} (obeys : Each (Obeys M) S) (v : Valu
       from found.symm ▸ is) letters (each_of_all letters letters_fit)
 theorem premises_true (v : Values) : (premises : List Formula) → (found : List Signed) →
     Each (Signed.holds M e) found →
-    Eq (areSigned (premises.rec .nil fun a _ rest => .cons (a.instance v .var) rest) found) true →
+    Eq (areSigned (premises.rec .nil fun a _ rest => .cons (a.instanceOf v .var) rest) found) true →
     Each (fun a => a.true (M.letters v e) e) premises
   | .nil, _, _, _ => .intro
   | .cons a premises, .cons _ found, all, k => both_true k fun k l =>
     ⟨Eq.mp (Formula.true_instance M v e a .var e fun _ => rfl)
-        (Eq.mp (signed_holds M e (a.instance v .var) true) (Signed.eq_of_beq _ _ k ▸ all.left)),
+        (Eq.mp (signed_holds M e (a.instanceOf v .var) true) (Signed.eq_of_beq _ _ k ▸ all.left)),
       premises_true v premises found all.right l⟩
 theorem applied_holds {S : List Declaration} (obeys : Each (Obeys M) S) (v : Values) (l : Lemma) (h : Lemma.Holds.{u} l)
     (premises : List Signed) (all : Each (Signed.holds M e) premises) (s : Signed)
@@ -236,7 +236,7 @@ theorem Rule.says_holds {L : List Lemma} (lemmas : Each Lemma.Holds.{u} L) {S : 
   | .eliminate n left ns, s, k => andThen_some k fun m km k => andThen_some k fun ps kps k =>
     eliminated_holds (each_nths G all ns ps kps) left m s (each_nth G n m all km) k
   | .introduce f ns, s, k => andThen_some k fun ps kps k => introduced_holds (each_nths G all ns ps kps) f s k
-  | .instance n t, s, k => andThen_some k fun m km k => instanced_holds obeys t m s (each_nth G n m all km) k
+  | .instantiate n t, s, k => andThen_some k fun m km k => instanced_holds obeys t m s (each_nth G n m all km) k
   | .generalise f n t, s, k => andThen_some k fun m km k => generalised_holds obeys t m (each_nth G n m all km) f s k
   | .contradiction n m, s, k => andThen_some k fun a ka k => andThen_some k fun b kb k =>
     contradicted_holds a b s (each_nth G n a all ka) (each_nth G m b all kb) k

@@ -165,19 +165,19 @@ def arguments (ts : Terms) : (Nat → Term) → Nat → Term :=
   @Terms.rec (fun _ => PUnit) (fun _ => (Nat → Term) → Nat → Term) (fun _ => .unit) (fun _ _ _ => .unit) (fun ρ => ρ)
     (fun t _ _ rest ρ n => n.rec t fun n _ => rest ρ n) ts
 /-- The instance of a term of a pattern, where `ρ` says what the free variables of the values are at this place. -/
-def Term.instance (v : Values) (ρ : Nat → Term) : Term → Term :=
+def Term.instanceOf (v : Values) (ρ : Nat → Term) : Term → Term :=
   @Term.rec (fun _ => Term) (fun _ => Terms) Term.var
     (fun f _ args => (lookup f v.constants).rec (.app f args) fun t => t.subst ρ)
     .nil fun _ _ first rest => .cons first rest
-def Terms.instance (v : Values) (ρ : Nat → Term) : Terms → Terms :=
+def Terms.instanceOf (v : Values) (ρ : Nat → Term) : Terms → Terms :=
   @Terms.rec (fun _ => Term) (fun _ => Terms) Term.var
     (fun f _ args => (lookup f v.constants).rec (.app f args) fun t => t.subst ρ)
     .nil fun _ _ first rest => .cons first rest
 /-- The instance of a pattern, where `ρ` says what the free variables of the values are at this place. -/
-def Formula.instance (v : Values) (a : Formula) : (Nat → Term) → Formula :=
+def Formula.instanceOf (v : Values) (a : Formula) : (Nat → Term) → Formula :=
   a.rec (motive := fun _ => (Nat → Term) → Formula) (fun _ => .top) (fun _ => .bottom)
-    (fun p ts ρ => (lookup p v.predicates).rec (.atom p (ts.instance v ρ)) fun b => b.subst (arguments (ts.instance v ρ) ρ))
-    (fun s t ρ => .equal (s.instance v ρ) (t.instance v ρ))
+    (fun p ts ρ => (lookup p v.predicates).rec (.atom p (ts.instanceOf v ρ)) fun b => b.subst (arguments (ts.instanceOf v ρ) ρ))
+    (fun s t ρ => .equal (s.instanceOf v ρ) (t.instanceOf v ρ))
     (fun _ body ρ => .not (body ρ))
     (fun o _ _ left right ρ => .binary o (left ρ) (right ρ))
     (fun s _ body ρ => .forAll (v.sortOf s) (body fun n => (ρ n).shift))
