@@ -130,10 +130,10 @@ class OfNat.{u} (α : Type u) (_ : Nat) where
 @[default_instance 100] instance instOfNatNat : (n : Nat) → OfNat Nat n := fun n => ⟨n⟩
 
 /-!
-Functions of natural numbers. The kernel evaluates `Nat.add`, `Nat.beq` and `Nat.ble` on literals by its own arithmetic:
-it goes by their names, and never reads their definitions. So with a wrong definition here, it would prove that `False`
-holds, without any axiom. Each is defined as Lean defines it, and its equations stand after it as theorems about
-all numbers, which the kernel can only prove by the definition.
+Functions of natural numbers. The kernel evaluates `Nat.add`, `Nat.beq` and `Nat.ble` on numerals, `Nat.zero` among them,
+by its own arithmetic: it goes by their names, and never reads their definitions. So with a wrong definition here, it
+would prove `False` without any axiom. Each is defined as Lean defines it. Each is also the function of the same name in
+`Plain`, which the kernel knows nothing of, so that it can prove the equations of that one by the definition alone.
 -/
 set_option bootstrap.genMatcherCode false in
 @[extern "lean_nat_add"]
@@ -162,16 +162,6 @@ class Add.{u} (α : Type u) where
 instance instHAdd.{u} {α : Type u} [Add α] : HAdd α α α where
   hAdd a b := Add.add a b
 instance instAddNat : Add Nat := ⟨Nat.add⟩
-
-theorem Nat.add_zero (n : Nat) : Eq (Nat.add n .zero) n := rfl
-theorem Nat.add_succ (n m : Nat) : Eq (Nat.add n (.succ m)) (.succ (Nat.add n m)) := rfl
-theorem Nat.beq_zero_zero : Eq (beq .zero .zero) true := rfl
-theorem Nat.beq_zero_succ (n : Nat) : Eq (beq .zero (.succ n)) false := rfl
-theorem Nat.beq_succ_zero (n : Nat) : Eq (beq (.succ n) .zero) false := rfl
-theorem Nat.beq_succ_succ (n m : Nat) : Eq (beq (.succ n) (.succ m)) (beq n m) := rfl
-theorem Nat.ble_zero (n : Nat) : Eq (ble .zero n) true := rfl
-theorem Nat.ble_succ_zero (n : Nat) : Eq (ble (.succ n) .zero) false := rfl
-theorem Nat.ble_succ_succ (n m : Nat) : Eq (ble (.succ n) (.succ m)) (ble n m) := rfl
 
 /-! Decisions, which the generator of `noConfusion` wants to find. -/
 abbrev Bool.Reflects : Bool → Prop → Prop
@@ -224,3 +214,37 @@ export Option (none some)
 inductive List.{u} (α : Type u) where
   | nil : List α
   | cons (head : α) (tail : List α) : List α
+
+/-! What the functions of natural numbers are, whatever the kernel computes. -/
+namespace Plain
+noncomputable section
+def add : Nat → Nat → Nat
+  | n, .zero => n
+  | n, .succ m => .succ (add n m)
+def beq : Nat → Nat → Bool
+  | .zero, .zero => true
+  | .zero, .succ _ => false
+  | .succ _, .zero => false
+  | .succ n, .succ m => beq n m
+def ble : Nat → Nat → Bool
+  | .zero, _ => true
+  | .succ _, .zero => false
+  | .succ n, .succ m => ble n m
+
+set_option smartUnfolding false
+theorem add_is : Eq Nat.add add := rfl
+theorem beq_is : Eq Nat.beq beq := rfl
+theorem ble_is : Eq Nat.ble ble := rfl
+set_option smartUnfolding true
+
+theorem add_zero (n : Nat) : Eq (add n .zero) n := rfl
+theorem add_succ (n m : Nat) : Eq (add n (.succ m)) (.succ (add n m)) := rfl
+theorem beq_zero_zero : Eq (beq .zero .zero) true := rfl
+theorem beq_zero_succ (n : Nat) : Eq (beq .zero (.succ n)) false := rfl
+theorem beq_succ_zero (n : Nat) : Eq (beq (.succ n) .zero) false := rfl
+theorem beq_succ_succ (n m : Nat) : Eq (beq (.succ n) (.succ m)) (beq n m) := rfl
+theorem ble_zero (n : Nat) : Eq (ble .zero n) true := rfl
+theorem ble_succ_zero (n : Nat) : Eq (ble (.succ n) .zero) false := rfl
+theorem ble_succ_succ (n m : Nat) : Eq (ble (.succ n) (.succ m)) (ble n m) := rfl
+end
+end Plain
