@@ -365,6 +365,8 @@ class _Checker:
                     sorts.add(self._sort(term, ENTITY))
         if len(sorts) > 1:
             raise ProofError("a theorem is used with more than one sort")
+        if self._signature is None and sorts - {ENTITY}:
+            raise ProofError("a theorem is used with a sort that the premises and the conclusion do not have")
         try:
             wanted = [signed(instance(pattern, values)) for pattern in theorem.premises]
             shown = signed(instance(theorem.conclusion, values))

@@ -36,6 +36,7 @@ from proof_r1_formal.testing.forgeries import Forger, Forgery
 from proof_r1_formal.testing.two_checkers import compare
 from proof_r1_formal.text.parse import parse_formula as f
 from tests.builders import question
+from tests.kernel.claims import VACUOUS
 
 pytestmark = pytest.mark.usefixtures("closed")
 
@@ -192,6 +193,11 @@ CASES: dict[str, tuple[Proof, str | tuple[tuple[Formula, ...], Formula], bool]] 
     "a theorem the other way round": ((Apply(SWAP, {"A": LIKES}, (0,)),), "∀y ∃x likes(y,x) ⊢ ∃x ∀y likes(y,x)", False),
     "a theorem without its premise": ((Apply(SWAP, {"A": LIKES}, ()),), "∃x ∀y likes(y,x) ⊢ ∀y ∃x likes(y,x)", False),
     "a theorem with an open value": ((Apply(SWAP, {"A": OPEN}, (0,)),), "∃x ∀y likes(y,x) ⊢ ∀y ∃x likes(y,x)", False),
+    "a theorem about a sort that the claim does not have": (
+        (Apply(VACUOUS, {"A": Lambda((), f("q")), "x": Var("x", "Pet")}, (0,)), Repeat(0)),
+        "q ⊢ q",
+        False,
+    ),
     "a theorem without a value": ((Apply(SWAP, {}, (0,)),), "∃x ∀y likes(y,x) ⊢ ∀y ∃x likes(y,x)", False),
 }
 
