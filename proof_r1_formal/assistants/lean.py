@@ -287,7 +287,7 @@ _OURS = re.compile(
     rf"|{NAMESPACE}\.[A-Za-z0-9_.]+|Not|And|Or|Iff|Eq|Exists|True|False|Type|Prop|fun|have|motive|absurd|P"
     r"|True\.intro|False\.elim|Exists\.intro|Exists\.elim|Eq\.refl|Eq\.ndrec|Eq\.symm|[A-Z]|[a-z]|[():=>,→∀\n ]|\d+"
     r"|[.⟨⟩]|nil|cons|var|app|top|bottom|atom|equal|not|binary|and|or|xor|implies|iff|forAll|exist|done|line|witness"
-    r"|arbitrary|suppose|absurd|repeat|eliminate|introduce|instantiate|generalise|contradiction|truth|reflexivity|leibniz"
+    r"|arbitrary|suppose|absurd|again|eliminate|introduce|instantiate|generalise|contradiction|truth|reflexivity|leibniz"
     r"|apply|one|even|odd|value|cases|true|false|rfl"
 )
 

@@ -300,7 +300,7 @@ class _Writer:
                 kind = ".suppose" if isinstance(line, Suppose) else ".absurd"
                 return f"{kind} {self._formula(formula)} {self.block(block, count + 1)}"
             case Repeat(premise):
-                rule = f".repeat {ago(premise)}"
+                rule = f".again {ago(premise)}"
             case Eliminate(main, side, other):
                 left = "true" if side == "left" else "false"
                 rule = f".eliminate {ago(main)} {left} {all_ago(() if other is None else (other,))}"

@@ -107,7 +107,7 @@ def leibnizLaw (f : Formula) : Option Signed :=
 
 /-- A line that has no block and brings in no constant; a number says how many lines ago the other line was. -/
 inductive Rule where
-  | repeat (n : Nat)
+  | again (n : Nat)
   | eliminate (main : Nat) (left : Bool) (other : List Nat)
   | introduce (f : Formula) (premises : List Nat)
   | instantiate (main : Nat) (t : Term)
@@ -116,7 +116,7 @@ inductive Rule where
   | truth (f : Formula)
   | reflexivity (t : Term)
   | leibniz (f : Formula)
-  | apply (lemma : Nat) (v : Values) (premises : List Nat)
+  | apply (ago : Nat) (v : Values) (premises : List Nat)
 
 /-- A block: its lines, one after the other. -/
 inductive Lines where

@@ -232,7 +232,7 @@ theorem applied_holds {S : List Declaration} (obeys : Each (Obeys M) S) (v : Val
 theorem Rule.says_holds {L : List Lemma} (lemmas : Each Lemma.Holds.{u} L) {S : List Declaration} (obeys : Each (Obeys M) S)
     (G : List Signed) (all : Each (Signed.holds M e) G) : (r : Rule) → (s : Signed) → Eq (r.says L S G) (some s) →
     s.holds M e
-  | .repeat n, s, k => each_nth G n s all k
+  | .again n, s, k => each_nth G n s all k
   | .eliminate n left ns, s, k => andThen_some k fun m km k => andThen_some k fun ps kps k =>
     eliminated_holds (each_nths G all ns ps kps) left m s (each_nth G n m all km) k
   | .introduce f ns, s, k => andThen_some k fun ps kps k => introduced_holds (each_nths G all ns ps kps) f s k
