@@ -28,8 +28,8 @@ ANSWER, CONSISTENT, GOAL_FAILS, NEGATION_FAILS = "answer", "consistent", "goal_f
 """Names of theorems."""
 
 Style: TypeAlias = Literal["shallow", "reflect"]
-"""How Lean is told: each line of a proof applies a lemma, for people to read; or the proof is data for a checker that
-Lean has proved sound."""
+"""What a theorem for Lean consists of: a lemma for each line of a proof, for people to read; or the proof as data, for
+a checker that Lean has proved sound."""
 
 MAX_SHALLOW = 300
 """Maximum number of steps of a shallow theorem; Lean's time grows with the square of the nesting."""

@@ -1,6 +1,6 @@
-"""Claims, proofs, traces and structures as data of ``theories/lean/ProofR1/Checker``, for Lean's own checker.
+"""Claims and proofs as data of ``theories/lean/ProofR1/Checker``, for Lean's own checker.
 
-In: formulas with proof terms, or with a structure. Out: the text of a Lean term. Symbols and sorts become numbers
+In: formulas and proof terms. Out: the text of a Lean term. Symbols and sorts become numbers
 (:class:`Numbers`), bound variables the number of quantifiers between, line numbers how many lines ago.
 
 What ``kernel.checker`` refuses for how it is written (open formulas, two sorts for one theorem, sorts that the claim
@@ -9,12 +9,11 @@ does not have) cannot be written as data, and is refused here. Whether a line fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
 from proof_r1_formal.errors import CatalogueError, ProofError
 from proof_r1_formal.kernel.checker import constant_sorts
-from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.pattern import Lambda, require_letters
 from proof_r1_formal.kernel.signature import FunctionType, Signature
 from proof_r1_formal.kernel.symbols import symbols
@@ -312,12 +311,10 @@ class _Writer:
                 rule = f".generalise {self._formula(formula)} {ago(premise)} {term_text(term, self._numbers)}"
             case Contradiction(first, second):
                 rule = f".contradiction {ago(first)} {ago(second)}"
-            case Truth(formula):
-                rule = f".truth {self._formula(formula)}"
+            case Truth(formula) | Leibniz(formula):
+                rule = f"{'.truth' if isinstance(line, Truth) else '.leibniz'} {self._formula(formula)}"
             case Reflexivity(term):
                 rule = f".reflexivity {term_text(term, self._numbers)}"
-            case Leibniz(formula):
-                rule = f".leibniz {self._formula(formula)}"
             case Apply(theorem, substitution, premises):
                 number, letters = self._lemmas.find(theorem)
                 rule = f".apply {number} {self._values(theorem, letters, substitution)} {all_ago(premises)}"
@@ -367,39 +364,3 @@ class _Writer:
             raise ProofError("a theorem is used with more than one sort")
         sort = self._numbers.sort(sorts.pop() if sorts else ENTITY)
         return f"⟨{sort}, {texts(predicates)}, {texts(constants)}⟩"
-
-
-# -- structures -------------------------------------------------------------------------------------------------------
-
-
-def structure_text(structure: Structure, formulas: Sequence[Formula], numbers: Numbers) -> str:
-    """The structure as tables for the symbols and sorts that were written so far.
-
-    Args:
-        structure: interprets the symbols of the formulas.
-        formulas: say which sorts the symbols have.
-        numbers: of the formulas.
-    """
-    signature = Signature.infer(formulas)
-
-    def table(sorts: Sequence[str], value: Callable[[tuple[int, ...]], int], row: tuple[int, ...] = ()) -> str:
-        if len(row) == len(sorts):
-            return f"(.value {value(row)})"
-        rows = [table(sorts, value, (*row, n)) for n in range(structure.domains[sorts[len(row)]])]
-        while len(rows) > 1 and rows[-1] == rows[-2] and rows[-1].startswith("(.value"):
-            rows.pop()  # a value serves all arguments that are left
-        last = rows.pop()
-        if not last.startswith("(.value"):
-            last = f"(.cases {last} (.value 0))"
-        return "".join([f"(.cases {each} " for each in rows]) + last + ")" * len(rows)
-
-    def truth(name: str) -> Callable[[tuple[int, ...]], int]:
-        return lambda row: int(row in structure.predicates[name])
-
-    last = [str(structure.domains.get(sort, 1) - 1) for sort in numbers.sorts]
-    predicates = [table(signature.predicates[name], truth(name)) for name in numbers.predicates]
-    functions = [
-        table(signature.functions[name].arguments, structure.functions[name].__getitem__)
-        for name, _ in numbers.functions
-    ]
-    return f"⟨{texts(last)}, {texts(functions)}, {texts(predicates)}⟩"

@@ -7,7 +7,7 @@ lemma; here, the checker reads the lines, and a theorem of Lean says that what i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from proof_r1_formal.assistants.lean import LeanTheorem
@@ -18,10 +18,10 @@ from proof_r1_formal.assistants.lean_data import (
     derivation_text,
     formula_text,
     proof_text,
-    structure_text,
     texts,
 )
 from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.kernel.term import Proof
 
@@ -107,7 +107,33 @@ def refutation(premises: Sequence[Formula], conclusion: Formula, structure: Stru
     formulas = (*premises, conclusion)
     numbers = Numbers(formulas)
     claim = claim_text(premises, conclusion, numbers)
-    tables = structure_text(structure, formulas, numbers)
+    tables = _tables(structure, Signature.infer(formulas), numbers)
     return LeanTheorem(
         f": {_CHECKER}.Claim.Fails {claim}", f"{_CHECKER}.refutes_sound (T := {tables}) rfl", numbers.legend()
     )
+
+
+def _tables(structure: Structure, signature: Signature, numbers: Numbers) -> str:
+    """The structure as tables for the symbols and sorts that were written so far."""
+
+    def table(sorts: Sequence[str], value: Callable[[tuple[int, ...]], int], row: tuple[int, ...] = ()) -> str:
+        if len(row) == len(sorts):
+            return f"(.value {value(row)})"
+        rows = [table(sorts, value, (*row, n)) for n in range(structure.domains[sorts[len(row)]])]
+        while len(rows) > 1 and rows[-1] == rows[-2] and rows[-1].startswith("(.value"):
+            rows.pop()  # a value serves all arguments that are left
+        last = rows.pop()
+        if not last.startswith("(.value"):
+            last = f"(.cases {last} (.value 0))"
+        return "".join([f"(.cases {each} " for each in rows]) + last + ")" * len(rows)
+
+    def truth(name: str) -> Callable[[tuple[int, ...]], int]:
+        return lambda row: int(row in structure.predicates[name])
+
+    last = [str(structure.domains.get(sort, 1) - 1) for sort in numbers.sorts]
+    predicates = [table(signature.predicates[name], truth(name)) for name in numbers.predicates]
+    functions = [
+        table(signature.functions[name].arguments, structure.functions[name].__getitem__)
+        for name, _ in numbers.functions
+    ]
+    return f"⟨{texts(last)}, {texts(functions)}, {texts(predicates)}⟩"
