@@ -12,6 +12,7 @@
 # make compare              write docs/generated-queries.json: the engine compared with Z3 on 100,000 generated queries
 # make pelletier            write docs/pelletier.md: what the engine proves of Pelletier's seventy-five problems
 # make soundness            write docs/soundness.json: 100,000 steps, 20,000 traces, 60,000 forged proofs, and 13,871 edits that search for undeserved rewards
+# make checkers DATA=FOLDER  write docs/checkers.json: the proof checker in Python and the one in Lean on the same proofs
 # make mutants              write docs/mutants.md: plant faults in the trusted modules and count those that no test notices
 # make fuzz SECONDS=600     fuzz each reader of external text for this time
 # make test-openrlhf        test the engine openrlhf on CPUs, in .venv-openrlhf (make setup-openrlhf); part of `make test`
@@ -27,7 +28,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit generation compare pelletier soundness mutants fuzz setup-openrlhf test-openrlhf test-integrations pretrained experiment-decoding web docs wheel clean
+.PHONY: setup demo check test test-here test-elsewhere test-long test-loaded programs tables bench bench-ray audit generation compare pelletier soundness checkers mutants fuzz setup-openrlhf test-openrlhf test-integrations pretrained experiment-decoding web docs wheel clean
 
 setup: .venv/.ready
 
@@ -118,6 +119,9 @@ pelletier: .venv/.tested
 soundness: .venv/.tested
 	$(BIN)/proof-r1 soundness --rules folio --examples 100000 --answers 20000 --proofs 60000 --workers 2 --kernel-sample 0.02 --out docs/soundness.json
 	$(BIN)/python -m proof_r1_formal.testing.reward_search --pairs 3000
+
+checkers: .venv/.tested
+	$(BIN)/python -m studies.bench.two_checkers $(DATA)
 
 mutants: .venv/.tested
 	$(BIN)/python -m studies.bench.mutation

@@ -9,4 +9,7 @@ package proof_r1_formal
 lean_lib ProofR1 where
   srcDir := "theories/lean"
   roots := #[`ProofR1]
-  globs := #[.one `ProofR1, .one `ProofR1.Logic, .one `ProofR1.Schemata, .one `ProofR1.Closure, .one `ProofR1.Domains]
+  globs := #[.one `ProofR1, .one `ProofR1.Logic, .one `ProofR1.Schemata, .one `ProofR1.Closure, .one `ProofR1.Domains,
+    .one `ProofR1.Checker.Data, .one `ProofR1.Checker.Syntax, .one `ProofR1.Checker.Semantics,
+    .one `ProofR1.Checker.Proof, .one `ProofR1.Checker.Soundness, .one `ProofR1.Checker.Trace,
+    .one `ProofR1.Checker.Finite]

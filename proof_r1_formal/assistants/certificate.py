@@ -12,8 +12,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
+from proof_r1_formal.assistants import reflection
 from proof_r1_formal.assistants.lean import LeanTheorem
 from proof_r1_formal.assistants.lean_model import refutation
 from proof_r1_formal.assistants.lean_term import lean_term
@@ -26,8 +27,14 @@ from proof_r1_formal.render import lean
 ANSWER, CONSISTENT, GOAL_FAILS, NEGATION_FAILS = "answer", "consistent", "goal_fails", "negation_fails"
 """Names of theorems."""
 
-MAX_STEPS = 300
-"""Maximum number of steps of a certificate; Lean's time grows with the square of the nesting."""
+Style: TypeAlias = Literal["shallow", "reflect"]
+"""What a theorem for Lean consists of: a lemma for each line of a proof, for people to read; or the proof as data, for
+a checker that Lean has proved sound."""
+
+MAX_SHALLOW = 300
+"""Maximum number of steps of a shallow theorem; Lean's time grows with the square of the nesting."""
+MAX_STEPS = 1000
+"""Maximum number of steps of a certificate."""
 
 MAX_NAME = 100
 """Maximum number of characters of a problem's id in a file name; a hash replaces the rest."""
@@ -66,23 +73,36 @@ class Certificate:
     steps: tuple[CertifiedStep, ...]
     model: Structure
 
-    def theorems(self) -> dict[str, LeanTheorem]:
+    def theorems(self, style: Style = "shallow") -> dict[str, LeanTheorem]:
         """The theorems by name: the answer, and that the premises are consistent, if the model is small enough."""
-        return {ANSWER: self.answer(), **_refutations(self)}
+        return {ANSWER: self.answer(style), **_refutations(self, style)}
 
     def refuted(self) -> dict[str, tuple[Formula, Structure]]:
         """What the premises do not entail, with a countermodel, by the theorem's name."""
         return {CONSISTENT: (BOTTOM, self.model)}
 
-    def answer(self) -> LeanTheorem:
-        """The theorem that the premises in the closure entail the goal, each step by ``conditional_soundness``."""
+    def reflects(self, style: Style) -> bool:
+        """Whether the answer's proof is data for Lean's checker: in that style, and if it is long, in any."""
+        return style == "reflect" or len(self.steps) > MAX_SHALLOW
+
+    def answer(self, style: Style = "shallow") -> LeanTheorem:
+        """The theorem that the premises in the closure entail the goal.
+
+        Shallow, each step is an instance of ``conditional_soundness``; the other style applies ``trace_sound``.
+
+        Raises:
+            ProofError: a proof cannot be written as data; every proof that the checker accepts can.
+        """
         premises = self._premises()
+        if self.reflects(style):
+            steps = [(step.id, step.dependencies, step.formula, step.proof) for step in self.steps]
+            return reflection.answer(premises, steps, self.goal)
         given = [f"({_premise_name(name)} : {lean.formula(formula)})" for name, formula in premises.items()]
         binders = "\n  ".join([*lean.binders(self._signature(premises)), *given])
         return LeanTheorem(f"{binders}\n  : {lean.formula(self.goal)}", "\n  ".join(self._lean_steps(premises)))
 
     def step_at(self, line: int) -> str | None:
-        """The id of the step that a line of the answer's text belongs to; None if it belongs to none."""
+        """The id of the step that a line of the shallow answer's text belongs to; None if it belongs to none."""
         theorem = self.answer()
         line -= theorem.text(ANSWER).count("\n") - theorem.proof.count("\n")
         for step, text in zip(self.steps, self._lean_steps(self._premises()), strict=True):
@@ -131,9 +151,9 @@ class OpenCertificate:
     model_of_negation: Structure
     model_of_goal: Structure
 
-    def theorems(self) -> dict[str, LeanTheorem]:
+    def theorems(self, style: Style = "shallow") -> dict[str, LeanTheorem]:
         """The theorems by name that neither the goal nor its negation is entailed, if the models are small enough."""
-        return _refutations(self)
+        return _refutations(self, style)
 
     def refuted(self) -> dict[str, tuple[Formula, Structure]]:
         """What the premises do not entail, with a countermodel, by the theorem's name."""
@@ -143,9 +163,9 @@ class OpenCertificate:
 AnyCertificate: TypeAlias = Certificate | OpenCertificate
 
 
-def _refutations(certificate: AnyCertificate) -> dict[str, LeanTheorem]:
-    premises = tuple(certificate.premises.values())
-    found = {name: refutation(premises, *refuted) for name, refuted in certificate.refuted().items()}
+def _refutations(certificate: AnyCertificate, style: Style) -> dict[str, LeanTheorem]:
+    premises, reflect = tuple(certificate.premises.values()), style == "reflect"
+    found = {name: refutation(premises, *each, reflect=reflect) for name, each in certificate.refuted().items()}
     return {name: theorem for name, theorem in found.items() if theorem is not None}
 
 
@@ -158,7 +178,10 @@ def lean_file(theorems: Mapping[str, LeanTheorem], about: str) -> str:
     """
     shown = "".join(takewhile(lambda c: c != "\n", ascii(about)))
     comment = f"-- {shown[1:-1]}".replace("-/", "- /")
-    texts = [f"{theorem.text(name)}\n#print axioms {name}" for name, theorem in theorems.items()]
+    texts = [
+        "".join([f"-- {theorem.legend}\n" if theorem.legend else "", theorem.text(name), f"\n#print axioms {name}"])
+        for name, theorem in theorems.items()
+    ]
     texts = texts or ["-- No theorem: the countermodels are too large for Lean to check."]
     return "\n\n".join([f"import ProofR1\nset_option autoImplicit false\n\n{comment}", *texts]) + "\n"
 

@@ -41,10 +41,16 @@ BATCH = 1000
 """Number of theorems in a file."""
 SECONDS = 30.0
 SECONDS_EACH = 0.5
-"""The time limit of a run: for the start, and for each theorem. A run beyond it accepts nothing."""
+SECONDS_PER_KIB = 0.5
+"""The time limit of a run: for the start, for each theorem, for each KiB of text. A run beyond it accepts nothing."""
 MEMORY_MIB = 4096
 
-_MODULES = ("ProofR1/Logic", "ProofR1/Schemata", "ProofR1/Closure", "ProofR1/Domains", "ProofR1")
+_CHECKER = ("Data", "Syntax", "Semantics", "Proof", "Soundness", "Trace", "Finite")
+_MODULES = (
+    *("ProofR1/Logic", "ProofR1/Schemata", "ProofR1/Closure", "ProofR1/Domains"),
+    *(f"ProofR1/Checker/{module}" for module in _CHECKER),
+    "ProofR1",
+)
 _OPTIONS = ("--json", "-DElab.async=false", "-DmaxErrors=0", "-Dlinter.all=false", "-DmaxRecDepth=20000")
 HEADER = ("import ProofR1", "set_option autoImplicit false")
 _START = """import ctypes, os, sys
@@ -55,10 +61,14 @@ library.lean_main(len(arguments), (ctypes.c_char_p * (len(arguments) + 1))(*argu
 
 
 class LeanTheorem(NamedTuple):
-    """A theorem without its name: binders and ``: proposition``, and the term that proves it."""
+    """A theorem without its name: binders and ``: proposition``, and the term that proves it.
+
+    The legend says in a certificate's file what the numbers in it are; Lean does not read it.
+    """
 
     statement: str
     proof: str
+    legend: str = ""
 
     def text(self, name: str) -> str:
         """The theorem as a command."""
@@ -170,11 +180,11 @@ class LeanKernel:
             spans.append((first, len(lines)))
         with tempfile.TemporaryDirectory(prefix="proof-r1-") as folder:
             file = Path(folder) / "Theorems.lean"
-            write_output(file, ("\n".join(lines) + "\n").encode())
+            text = ("\n".join(lines) + "\n").encode()
+            write_output(file, text)
+            seconds = SECONDS + SECONDS_EACH * len(theorems) + SECONDS_PER_KIB * len(text) / 1024
             try:
-                run = self._run(
-                    [*_OPTIONS, "-M", str(MEMORY_MIB), str(file)], self._theory, SECONDS + SECONDS_EACH * len(theorems)
-                )
+                run = self._run([*_OPTIONS, "-M", str(MEMORY_MIB), str(file)], self._theory, seconds)
                 judgements = _judgements(run, spans)
             except subprocess.TimeoutExpired:
                 judgements = "Lean ran out of time"
@@ -235,7 +245,7 @@ class LeanKernel:
 
     def _compile(self, folder: Path, module: str, source: Path) -> None:
         output = folder / f"{module}.olean"
-        output.parent.mkdir(exist_ok=True)
+        output.parent.mkdir(parents=True, exist_ok=True)
         try:
             root = source.parents[module.count("/")]
             run = self._run([f"--root={root}", "-o", str(output), str(source)], folder, 300.0)
@@ -276,12 +286,15 @@ _OURS = re.compile(
     r"[psfix]_[A-Za-z0-9_]+('s_[A-Za-z0-9_]+)?|z[0-9a-z]+('s_[A-Za-z0-9_]+)?|[hd]_[A-Za-z0-9_]+|[hax]\d+|all|a|e|h|_"
     rf"|{NAMESPACE}\.[A-Za-z0-9_.]+|Not|And|Or|Iff|Eq|Exists|True|False|Type|Prop|fun|have|motive|absurd|P"
     r"|True\.intro|False\.elim|Exists\.intro|Exists\.elim|Eq\.refl|Eq\.ndrec|Eq\.symm|[A-Z]|[a-z]|[():=>,→∀\n ]|\d+"
+    r"|[.⟨⟩]|nil|cons|var|app|top|bottom|atom|equal|not|binary|and|or|xor|implies|iff|forAll|exist|done|line|witness"
+    r"|arbitrary|suppose|absurd|again|eliminate|introduce|instantiate|generalise|contradiction|truth|reflexivity|leibniz"
+    r"|apply|one|even|odd|value|cases|true|false|rfl"
 )
 
 
 def foreign_word(theorem: LeanTheorem) -> str | None:
     """The first word of a theorem that this package never writes; None if there is none."""
-    for text in theorem:
+    for text in (theorem.statement, theorem.proof):
         for word in _WORD.findall(text):
             if not _OURS.fullmatch(word):
                 return str(word)

@@ -2,6 +2,7 @@
 
 In: premises, a conclusion and a structure. Out: a theorem ``¬ ∀ types and symbols, premises → conclusion`` whose proof
 gives the types ``D1`` … ``D4`` of ``theories/lean``, tables for the symbols, and the truth of each part, step by step.
+Of a larger structure, the theorem that Lean gets by evaluation (``assistants.reflection``).
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
+from proof_r1_formal.assistants import reflection
 from proof_r1_formal.assistants.lean import LeanTheorem
-from proof_r1_formal.assistants.small_models import MAX_PARTS, is_small, points
+from proof_r1_formal.assistants.small_models import MAX_PARTS, is_evaluable, is_small, points
 from proof_r1_formal.engine.lemmas import lemma_of_introduction
 from proof_r1_formal.kernel.model import Structure, evaluate, value_of
 from proof_r1_formal.kernel.signature import Signature
@@ -18,20 +20,31 @@ from proof_r1_formal.kernel.syntax import Atom, Bottom, Eq, Exists, ForAll, Form
 from proof_r1_formal.render import lean
 
 
-def refutation(premises: Sequence[Formula], conclusion: Formula, structure: Structure) -> LeanTheorem | None:
+def refutation(
+    premises: Sequence[Formula], conclusion: Formula, structure: Structure, *, reflect: bool = False
+) -> LeanTheorem | None:
     """The theorem that the structure makes the premises true and the conclusion false; None if it is too large.
 
     Args:
         premises, conclusion: closed formulas.
         structure: a countermodel, by the reference evaluator.
+        reflect: whether Lean evaluates a small structure too.
 
     Raises:
         SignatureError: the formulas use a symbol in two ways.
         StructureError: the structure does not interpret a symbol.
     """
+    formulas = (*premises, conclusion)
+    signature = Signature.infer(formulas)
+    shallow = None if reflect or not is_small(signature, structure) else _shallow(premises, conclusion, structure)
+    if shallow is None and is_evaluable(signature, structure, formulas):
+        return reflection.refutation(premises, conclusion, structure)
+    return shallow
+
+
+def _shallow(premises: Sequence[Formula], conclusion: Formula, structure: Structure) -> LeanTheorem | None:
+    """The theorem with a proof part by part; None if there are too many parts."""
     signature = Signature.infer((*premises, conclusion))
-    if not is_small(signature, structure):
-        return None
     writer = _Writer(structure, signature)
     try:
         facts = [writer.proof(formula, {}) for formula in premises]

@@ -1,6 +1,8 @@
 """Which finite structures become theorems of a proof assistant: bounds, and the rows of their tables.
 
-Lean's writer (``assistants.lean_model``) and Isabelle's (``assistants.isabelle_model``) share them.
+Small ones become proofs part by part: Lean's writer (``assistants.lean_model``) and Isabelle's
+(``assistants.isabelle_model``) share these bounds. Larger ones become data that Lean evaluates
+(``assistants.reflection``).
 """
 
 from __future__ import annotations
@@ -9,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 
-from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.model import Structure, evaluation_steps
 from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import Formula
 
 MAX_ELEMENTS = 4
 """The largest domain; ``theories/`` declares a type for each size up to it."""
@@ -18,6 +21,10 @@ MAX_ATOMS = 64
 """The most entries of all tables of predicates."""
 MAX_PARTS = 20_000
 """The most parts of formulas, counted at all elements that quantifiers range over."""
+MAX_EVALUATED = 8
+"""The largest domain of a structure that Lean evaluates."""
+MAX_ENTRIES = 4_096
+"""The most entries of all tables of a structure that Lean evaluates."""
 
 
 def is_small(signature: Signature, structure: Structure) -> bool:
@@ -30,6 +37,21 @@ def is_small(signature: Signature, structure: Structure) -> bool:
     atoms = sum(prod(structure.domains[sort] for sort in sorts) for sorts in signature.predicates.values())
     largest = max((structure.domains[sort] for sort in signature.sorts), default=1)
     return largest <= MAX_ELEMENTS and atoms <= MAX_ATOMS
+
+
+def is_evaluable(signature: Signature, structure: Structure, formulas: Sequence[Formula]) -> bool:
+    """Whether Lean can evaluate the formulas in the structure within the bounds.
+
+    Args:
+        signature: the symbols and sorts of the formulas.
+        structure: interprets them.
+        formulas: of one claim.
+    """
+    tables = (*signature.predicates.values(), *[type_.arguments for type_ in signature.functions.values()])
+    entries = sum(prod(structure.domains[sort] for sort in sorts) for sorts in tables)
+    largest = max((structure.domains[sort] for sort in signature.sorts), default=1)
+    parts = sum(evaluation_steps(formula, structure) for formula in formulas)
+    return largest <= MAX_EVALUATED and entries <= MAX_ENTRIES and parts <= MAX_PARTS
 
 
 def points(structure: Structure, sorts: Sequence[str]) -> Iterator[tuple[int, ...]]:

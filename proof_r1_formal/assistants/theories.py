@@ -36,6 +36,37 @@ def check_schemata(kernel: LeanKernel, catalogue: Catalogue) -> dict[str, Judgem
     return {schema.name: judgement for schema, judgement in zip(schemata, judgements, strict=True)}
 
 
+_CHECKER: Mapping[str, tuple[str, str]] = {
+    "check_sound": (
+        "∀ (c : {0}.Claim) (p : {0}.Proof), Eq ({0}.check c p) true → {0}.Claim.Holds c",
+        "fun _ _ h => {0}.check_sound h",
+    ),
+    "trace_sound": (
+        (
+            "∀ (p : {0}.Problem) (t : {0}.Trace), "
+            "Eq ({0}.checkTrace p t) true → {0}.Problem.Entails p ({0}.Trace.option t)"
+        ),
+        "fun _ _ h => {0}.trace_sound h",
+    ),
+    "isModel_sound": (
+        "∀ (p : {0}.Problem) (t : {0}.Tables), Eq ({0}.Tables.isModel t p) true → {0}.Problem.Consistent p",
+        "fun _ _ h => {0}.isModel_sound h",
+    ),
+    "refutes_sound": (
+        "∀ (c : {0}.Claim) (t : {0}.Tables), Eq ({0}.refutes t c) true → {0}.Claim.Fails c",
+        "fun _ _ h => {0}.refutes_sound h",
+    ),
+}
+"""The theorems about Lean's checker: what each states, and how it follows from the theory's theorem of its name."""
+
+
+def check_checker(kernel: LeanKernel) -> dict[str, Judgement]:
+    """The kernel's judgement on each theorem about the checker, by name, with the axioms that it rests on."""
+    parts = [(f": {says}", proof) for says, proof in _CHECKER.values()]
+    theorems = [LeanTheorem(*[part.format(f"{NAMESPACE}.Checker") for part in each]) for each in parts]
+    return dict(zip(_CHECKER, kernel.check(theorems), strict=True))
+
+
 def check_schemata_in_isabelle(kernel: IsabelleKernel, catalogue: Catalogue) -> dict[str, Judgement]:
     """Isabelle's judgement on each schema of the catalogue, by name."""
     schemata = [schema for rule in catalogue.rules for schema in rule.schemata]

@@ -10,11 +10,12 @@ import typer
 from rich.text import Text
 
 from proof_r1_formal.assistants import dojo, isabelle, lean
-from proof_r1_formal.assistants.certificate import AnyCertificate, file_stem, lean_file
+from proof_r1_formal.assistants.certificate import AnyCertificate, Style, file_stem, lean_file
 from proof_r1_formal.assistants.isabelle import IsabelleKernel, write_session
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel
 from proof_r1_formal.assistants.theories import (
+    check_checker,
     check_schemata,
     check_schemata_in_isabelle,
     manifest_bytes,
@@ -67,6 +68,12 @@ def certify(
     kernel: Annotated[
         Literal["lean", "isabelle", "none"], typer.Option("--kernel", help="Kernel that checks them.")
     ] = "lean",
+    style: Annotated[
+        Style,
+        typer.Option(
+            "--style", help="Lemmas applied line by line (shallow), or data for Lean's own checker (reflect)."
+        ),
+    ] = "shallow",
     bundle: Annotated[
         Path | None, typer.Option("--bundle", help="Also write a bundle of verdicts with their evidence.")
     ] = None,
@@ -102,8 +109,8 @@ def certify(
     rejected = 0
     traces: list[tuple[Completion, TraceReport]] = []
     accepted: dict[tuple[str, int], list[str]] = {}
-    files = None if out is None else _Files(out, isabelle=isabelle_session)
-    judged = certify_many(verifier, known, chosen, checked_by)
+    files = None if out is None else _Files(out, style, isabelle=isabelle_session)
+    judged = certify_many(verifier, known, chosen, checked_by, style=style)
     for completion, found in with_progress(judged, "certifying", count_lines(completions)):
         name = f"{completion.problem_id}, sample {completion.sample}"
         if bundle is not None:
@@ -144,14 +151,15 @@ def certify(
 class _Files:
     """The files of certificates: one for Lean each, and, if wanted, a theory each in one session of Isabelle."""
 
-    def __init__(self, folder: Path, *, isabelle: bool) -> None:
+    def __init__(self, folder: Path, style: Style, *, isabelle: bool) -> None:
         self._folder = folder
+        self._style = style
         self._theories: dict[str, str] | None = {} if isabelle else None
 
     def add(self, completion: Completion, certificate: AnyCertificate, about: str) -> None:
         """Write a certificate for Lean, and keep its theory until the session is written."""
         stem = file_stem(completion.problem_id, completion.sample)
-        write_output(self._folder / f"{stem}.lean", lean_file(certificate.theorems(), about).encode())
+        write_output(self._folder / f"{stem}.lean", lean_file(certificate.theorems(self._style), about).encode())
         if self._theories is not None:
             self._theories[stem] = isar_theory(certificate, stem)
 
@@ -177,15 +185,20 @@ def check_theories(
     lean_program: LeanOption = None,
     write: Annotated[bool, typer.Option("--write", help="Replace the manifest with the accepted schemata.")] = False,
 ) -> None:
-    """Check with a kernel that every schema, as the package renders it, is the theorem of its name."""
+    """Check with a kernel that every schema, as the package renders it, is the theorem of its name.
+
+    Lean also says what the theorems about its own checker rest on.
+    """
     if write:
         check_outputs(manifest_path(), inputs=())
     manifest = read_manifest(manifest_path())
     judged: dict[str, dict[str, Judgement]] = {}
+    about_checker: dict[str, Judgement] = {}
     if kernel != "isabelle":
         checked_by = _lean(lean_program)
         judged[checked_by.version] = by_lean = check_schemata(checked_by, FOLIO)
         manifest = manifest_of(FOLIO, checked_by.version, by_lean, known=manifest)
+        about_checker = check_checker(checked_by)
     if kernel != "lean":
         other = _isabelle()
         judged[other.version] = by_isabelle = check_schemata_in_isabelle(other, FOLIO)
@@ -198,7 +211,13 @@ def check_theories(
         said = [Text(of[schema.name].reason or "accepted") for of in judged.values()]
         table.add_row(Text(schema.name), *said, Text(", ".join(accepted_by(schema, manifest)) or "another statement"))
     OUT.print(table)
-    if missing or not all(judgement.accepted for of in judged.values() for judgement in of.values()):
+    if about_checker:
+        table = new_table("Theorems about the checker in Lean", "theorem", "Lean", "axioms")
+        for name, judgement in about_checker.items():
+            table.add_row(Text(name), Text(judgement.reason or "accepted"), Text(", ".join(judgement.axioms)))
+        OUT.print(table)
+    said_no = [j for of in (*judged.values(), about_checker) for j in of.values() if not j.accepted]
+    if missing or said_no:
         raise typer.Exit(1)
 
 

@@ -11,6 +11,7 @@ One module, so that everything that a "yes" depends on can be read from top to b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final, Literal, assert_never
 from weakref import WeakKeyDictionary
 
@@ -118,6 +119,18 @@ def shown(proof: Proof, premises: Sequence[Formula], known: Formula = TOP) -> tu
         raise ProofError(f"a part of a line has the wrong type: {error}") from None
 
 
+def constant_sorts(proof: Proof, premises: Sequence[Formula], conclusion: Formula) -> dict[str, str]:
+    """The sorts of the constants that a proof brings in, as far as its lines say them and follow.
+
+    Raises:
+        ProofError: the claim is not one of closed formulas.
+    """
+    checker = _Checker(premises, conclusion)
+    with suppress(ProofError, RecursionError, TypeError):
+        checker.last(proof)
+    return checker.sorts
+
+
 class _Checker:
     """The lines that hold at the current place, and the constants and sorts known so far."""
 
@@ -130,7 +143,7 @@ class _Checker:
         self._given: frozenset[str] | None = None
         self._depth = 0
         self._signature: Signature | None = None
-        self._sorts: dict[str, str] = {}
+        self.sorts: dict[str, str] = {}
         for formula in claim:
             if formula.free:
                 raise ProofError("a premise or the conclusion has a free variable")
@@ -250,7 +263,7 @@ class _Checker:
         if not is_plain or constant.function in self._taken:
             raise ProofError(f"{constant.function if isinstance(constant, App) else constant!r} is not a new constant")
         self._taken.add(constant.function)
-        self._sorts[constant.function] = quantified.variable.sort
+        self.sorts[constant.function] = quantified.variable.sort
         return constant
 
     def _term(self, term: Term, quantified: Quantified) -> Term:
@@ -271,7 +284,7 @@ class _Checker:
             type_ = self._signature.functions[term.function]
             places, sort = type_.arguments, type_.result
         else:
-            places, sort = (), self._sorts.setdefault(term.function, wanted)
+            places, sort = (), self.sorts.setdefault(term.function, wanted)
         if len(places) != len(term.arguments):
             raise ProofError("a term has another number of arguments")
         if places and any(self._sort(a, s) != s for a, s in zip(term.arguments, places, strict=True)):
@@ -352,6 +365,8 @@ class _Checker:
                     sorts.add(self._sort(term, ENTITY))
         if len(sorts) > 1:
             raise ProofError("a theorem is used with more than one sort")
+        if self._signature is None and sorts - {ENTITY}:
+            raise ProofError("a theorem is used with a sort that the premises and the conclusion do not have")
         try:
             wanted = [signed(instance(pattern, values)) for pattern in theorem.premises]
             shown = signed(instance(theorem.conclusion, values))

@@ -20,6 +20,7 @@ from proof_r1_formal.assistants.certificate import (
     Certificate,
     CertifiedStep,
     OpenCertificate,
+    Style,
 )
 from proof_r1_formal.assistants.isabelle import IsabelleKernel, theory_of
 from proof_r1_formal.assistants.isar import isar_theorems
@@ -68,10 +69,12 @@ class CheckedCertification:
     Attributes:
         certification: of the answer.
         judgements: by the theorem's name; empty without a certificate or a kernel.
+        style: of the theorems.
     """
 
     certification: Certification
     judgements: Mapping[str, Judgement] = field(default_factory=dict)
+    style: Style = "shallow"
 
     @property
     def is_theorem(self) -> bool:
@@ -92,6 +95,9 @@ class CheckedCertification:
             if not judgement.accepted:
                 step = None
                 if name == ANSWER and judgement.line is not None and isinstance(certificate, Certificate):
+                    if certificate.reflects(self.style):
+                        yield f"{name}: Lean's checker does not accept the steps"
+                        continue
                     step = certificate.step_at(judgement.line)
                 where = name if step is None else f"{name}, step {step}"
                 yield f"{where}: {judgement.reason}"
@@ -102,6 +108,8 @@ def certify_many(
     problems: Mapping[str, Problem],
     completions: Iterable[Completion],
     kernel: LeanKernel | IsabelleKernel | None,
+    *,
+    style: Style = "shallow",
 ) -> Iterator[tuple[Completion, CheckedCertification]]:
     """Certify completions, and yield each with the judgements of the kernel, in the order of the input.
 
@@ -110,6 +118,7 @@ def certify_many(
         problems: by id.
         completions: of those problems.
         kernel: checks the theorems; they are not checked if None.
+        style: of the theorems for Lean.
 
     Raises:
         KeyError: a completion names an unknown problem.
@@ -119,17 +128,19 @@ def certify_many(
         certified = [certify(verifier, problems[c.problem_id], c.completion, sample=c.sample) for c in chunk]
         match kernel:
             case LeanKernel():
-                judged = _by_lean(kernel, [c.certificate for c in certified])
+                judged = _by_lean(kernel, [c.certificate for c in certified], style)
             case IsabelleKernel():
                 judged = _by_isabelle(kernel, [c.certificate for c in certified])
             case None:
                 judged = [{} for _ in certified]
         for completion, certification, judgements in zip(chunk, certified, judged, strict=True):
-            yield completion, CheckedCertification(certification, judgements)
+            yield completion, CheckedCertification(certification, judgements, style)
 
 
-def _by_lean(kernel: LeanKernel, certificates: Sequence[AnyCertificate | None]) -> list[dict[str, Judgement]]:
-    theorems = [{} if certificate is None else certificate.theorems() for certificate in certificates]
+def _by_lean(
+    kernel: LeanKernel, certificates: Sequence[AnyCertificate | None], style: Style
+) -> list[dict[str, Judgement]]:
+    theorems = [{} if certificate is None else certificate.theorems(style) for certificate in certificates]
     judgements = iter(kernel.check([theorem for named in theorems for theorem in named.values()]))
     return [{name: next(judgements) for name in named} for named in theorems]
 

@@ -143,12 +143,21 @@ def test_proofs_and_countermodels_are_theorems(judged: dict[str, Judgement], tex
     assert set(judged[text].axioms) <= AXIOMS
 
 
-def test_large_countermodels_are_left_to_the_evaluator() -> None:
-    query = question("⊢ ∃x ∃y r(x,y)")
-    assert refutation((), query.conclusion, Structure({"Entity": 4}, {"r": frozenset()})) is not None
-    assert refutation((), query.conclusion, Structure({"Entity": 5}, {"r": frozenset()})) is None
-    wide = parse_formula(f"∃x r({','.join('x' * 4)})")
-    assert refutation((), wide, Structure({"Entity": 3}, {"r": frozenset()})) is None  # 81 entries
+def test_larger_countermodels_are_evaluated_up_to_a_bound(lean: LeanKernel) -> None:
+    def of(text: str, elements: int) -> LeanTheorem | None:
+        return refutation((), parse_formula(text), Structure({"Entity": elements}, {"r": frozenset()}))
+
+    def wide(arity: int) -> str:
+        return f"∃x r({','.join('x' * arity)})"
+
+    nested = "∃x ∃y ∃z (r(x,y) ∧ r(y,z) ∧ r(z,x))"
+    found = [of("∃x ∃y r(x,y)", 4), of("∃x ∃y r(x,y)", 5), of(nested, 8), of(wide(4), 3), of(wide(4), 8)]
+    theorems = [theorem for theorem in found if theorem is not None]
+    assert [bool(theorem.legend) for theorem in theorems] == [False, True, True, True, True]  # reflection has a legend
+    assert [judgement.reason for judgement in lean.check(theorems)] == [""] * 5
+    assert of("∃x ∃y r(x,y)", 9) is None
+    assert of(wide(5), 8) is None  # 32,768 entries
+    assert of("".join(f"∃x{n} " for n in range(5)) + "r(x0,x1,x2,x3,x4)", 8) is None
 
 
 def test_evidence_that_is_wrong_is_not_accepted(lean: LeanKernel) -> None:

@@ -10,7 +10,7 @@ from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.syntax import App, Formula, Term, atom, const, var
-from proof_r1_formal.kernel.term import Block, Contradiction, Instance, Repeat, Suppose, Theorem
+from proof_r1_formal.kernel.term import Arbitrary, Block, Contradiction, Instance, Repeat, Suppose, Theorem
 from proof_r1_formal.text.parse import parse_formula
 
 A, B, C, D = const("a"), const("b"), const("c"), const("d")
@@ -32,6 +32,7 @@ def fa(term: Term) -> App:
     return App("f", (term,))
 
 
+VACUOUS = Theorem("vacuous", (f("A"),), f('∀"x" A'), (Arbitrary(f('∀"x" A'), const("c"), (Repeat(0),)),))
 SPECIALISE = Theorem("specialise", (f("∀x A(x)"),), f("A(t)"), (Instance(0, const("t")),))
 P_OF_A: dict[str, Lambda | Term] = {"A": Lambda((X,), atom("P", X)), "t": A}
 EX_FALSO: Block = (Contradiction(0, 1),)

@@ -55,7 +55,22 @@ from proof_r1_formal.kernel.term import (
     Witness,
 )
 from proof_r1_formal.testing.strategies import queries, structures
-from tests.kernel.claims import EX_FALSO, FREE, P_OF_A, SPECIALISE, A, B, C, X, Y, claim, f, fa, small_structures
+from tests.kernel.claims import (
+    EX_FALSO,
+    FREE,
+    P_OF_A,
+    SPECIALISE,
+    VACUOUS,
+    A,
+    B,
+    C,
+    X,
+    Y,
+    claim,
+    f,
+    fa,
+    small_structures,
+)
 
 MODUS_PONENS = Theorem("modus ponens", (f("A → B"), f("A")), f("B"), (Eliminate(0, "right", 1),))
 WRONG = Theorem("affirming the consequent", (f("A → B"), f("B")), f("A"), (Eliminate(0, "left", 1),))
@@ -298,6 +313,7 @@ REJECTED: list[tuple[str, Proof, str]] = [
     ("∀x:Person P(x); ∃x:Dog x = a ⊢ p", (Apply(SPECIALISE, {
         "x": Var("x", "Person"), "A": Lambda((Var("x", "Person"),), Atom("P", (Var("x", "Person"),))), "t": A,
     }, (0,)),), "more than one sort"),
+    ("p ⊢ p", (Apply(VACUOUS, {"x": Var("x", "Person"), "A": Lambda((), f("p"))}, (0,)), Repeat(0)), "a sort that the"),
 ]  # fmt: skip
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from proof_r1_formal.assistants.certificate import Certificate, OpenCertificate, lean_file
-from proof_r1_formal.assistants.lean import LeanKernel, foreign_word
+from proof_r1_formal.assistants.certificate import Certificate, OpenCertificate, Style, lean_file
+from proof_r1_formal.assistants.lean import Judgement, LeanKernel, foreign_word
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
@@ -21,7 +21,7 @@ from proof_r1_formal.engine import get_solver
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Atom, Formula, const
-from proof_r1_formal.proof.certify import certify, certify_many
+from proof_r1_formal.proof.certify import CheckedCertification, certify, certify_many
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.render import lean as render
 from proof_r1_formal.text.parse import parse_formula
@@ -153,10 +153,11 @@ def test_long_closures_are_certified_up_to_a_bound(lean: LeanKernel) -> None:
         ]
         return asked, completion(*steps, ("h_goal_true", [f"s{length}"], f"p{length}(a)", "GOAL_BINDING"))
 
-    longest = certify(VERIFIER, *chain(299)).certificate
-    assert isinstance(longest, Certificate)
-    assert lean.check([longest.answer()])[0].accepted
-    assert "301 steps" in certify(VERIFIER, *chain(300)).reason
+    shallow, reflected = (certify(VERIFIER, *chain(length)).certificate for length in (299, 300))
+    assert isinstance(shallow, Certificate) and isinstance(reflected, Certificate)
+    assert [shallow.reflects("shallow"), reflected.reflects("shallow")] == [False, True]
+    assert all(judgement.accepted for judgement in lean.check([shallow.answer(), reflected.answer()]))
+    assert "1001 steps" in certify(VERIFIER, *chain(1000)).reason
 
 
 # -- hostile names ----------------------------------------------------------------------------------------------------
@@ -203,6 +204,17 @@ def test_examples(lean: LeanKernel) -> None:
     assert [fault for found in judged for fault in found.faults()] == []
     without = [found for _, found in certify_many(VERIFIER, problems, completions, None)]
     assert not any(found.is_theorem for found in without)
+    reflected = [found for _, found in certify_many(VERIFIER, problems, completions, lean, style="reflect")]
+    assert [found.is_theorem for found in reflected] == [found.is_theorem for found in judged]
+    assert [fault for found in reflected for fault in found.faults()] == []
+
+
+def test_what_leans_checker_rejects_is_said() -> None:
+    certified = certify(VERIFIER, problem(), completion(S1, S2, END))
+    judgements = {"answer": Judgement(False, "type mismatch", line=1)}
+    found = CheckedCertification(certified, judgements, "reflect")
+    assert not found.is_theorem
+    assert list(found.faults()) == ["answer: Lean's checker does not accept the steps"]
 
 
 def read_traces(folder: Path) -> list[tuple[Problem, str, str]]:
@@ -219,12 +231,14 @@ def test_every_golden_proof_is_a_theorem(
 ) -> None:
     golden = [(asked, text) for asked, text, kind in read_traces(shared_data) if kind == "golden"]
     found = [certify(VERIFIER, asked, text).certificate for asked, text in golden]
-    theorems = [certificate.answer() for certificate in found if isinstance(certificate, Certificate)]
-    judgements = lean.check(theorems)
-    accepted = sum(judgement.accepted for judgement in judgements)
-    with capsys.disabled():
-        print(f"\n{accepted} of {len(golden)} golden proofs are theorems ({lean.version})")  # noqa: T201
-    assert accepted == len(golden) == 450
+    certificates = [certificate for certificate in found if isinstance(certificate, Certificate)]
+    styles: tuple[Style, ...] = ("shallow", "reflect")
+    for style in styles:
+        judgements = lean.check([certificate.answer(style) for certificate in certificates])
+        accepted = sum(judgement.accepted for judgement in judgements)
+        with capsys.disabled():
+            print(f"\n{accepted} of {len(golden)} golden proofs are theorems, {style} ({lean.version})")  # noqa: T201
+        assert accepted == len(golden) == 450
 
 
 @pytest.mark.shared

@@ -7,11 +7,12 @@ if the new premises do not entail the new goal: the engine has a countermodel, a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from proof_r1_formal.assistants.certificate import Certificate
+from proof_r1_formal.assistants.certificate import Certificate, Style
 from proof_r1_formal.assistants.lean import LeanKernel, LeanTheorem
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
@@ -26,9 +27,10 @@ from proof_r1_formal.render import lean as render
 from tests.proof.test_certify import ROOT, read_traces
 
 SOLVER = EmbeddedSolver()
+STYLES: tuple[Style, ...] = ("shallow", "reflect")
 
 
-def corrupted(certificate: Certificate) -> Iterator[LeanTheorem]:
+def corrupted(certificate: Certificate, style: Style) -> Iterator[LeanTheorem]:
     """Theorems with the certificate's proof and a false statement."""
     used = {name for step in certificate.steps for name in step.dependencies}
     premises = {name: formula for name, formula in certificate.premises.items() if name in used}
@@ -41,6 +43,9 @@ def corrupted(certificate: Certificate) -> Iterator[LeanTheorem]:
         query = Query(tuple(changed.values()), goal)
         match SOLVER.decide(query):
             case Refuted(model) if model is not None and is_countermodel(query, model):
+                if style == "reflect":
+                    yield replace(certificate, premises=changed, goal=goal).answer(style)
+                    continue
                 old, new = premises | {"": certificate.goal}, changed | {"": goal}
                 yield LeanTheorem(stated(answer.statement, old, new), answer.proof)
 
@@ -55,9 +60,9 @@ def stated(statement: str, old: dict[str, Formula], new: dict[str, Formula]) -> 
     return statement
 
 
-def assert_rejected(kernel: LeanKernel, certificates: list[Certificate], least: int) -> int:
-    assert all(judgement.accepted for judgement in kernel.check([each.answer() for each in certificates]))
-    theorems = [theorem for each in certificates for theorem in corrupted(each)]
+def assert_rejected(kernel: LeanKernel, certificates: list[Certificate], style: Style, least: int) -> int:
+    assert all(judgement.accepted for judgement in kernel.check([each.answer(style) for each in certificates]))
+    theorems = [theorem for each in certificates for theorem in corrupted(each, style)]
     assert len(theorems) >= least
     judgements = kernel.check(theorems)
     assert [theorem for theorem, judgement in zip(theorems, judgements, strict=True) if judgement.accepted] == []
@@ -65,23 +70,25 @@ def assert_rejected(kernel: LeanKernel, certificates: list[Certificate], least: 
     return len(theorems)
 
 
-def test_no_corrupted_example_is_accepted(lean: LeanKernel) -> None:
+@pytest.mark.parametrize("style", STYLES)
+def test_no_corrupted_example_is_accepted(lean: LeanKernel, style: Style) -> None:
     verifier = Verifier()
     problems = read_problems(ROOT / "examples" / "problems.jsonl")
     completions = [c for c in read_completions(ROOT / "examples" / "completions.jsonl") if isinstance(c, Completion)]
     found = [certify(verifier, problems[c.problem_id], c.completion).certificate for c in completions]
-    assert_rejected(lean, [certificate for certificate in found if isinstance(certificate, Certificate)], 60)
+    assert_rejected(lean, [certificate for certificate in found if isinstance(certificate, Certificate)], style, 60)
 
 
 @pytest.mark.long
 @pytest.mark.shared
 @pytest.mark.slow
+@pytest.mark.parametrize("style", STYLES)
 def test_no_corrupted_golden_proof_is_accepted(
-    shared_data: Path, lean: LeanKernel, capsys: pytest.CaptureFixture[str]
+    shared_data: Path, lean: LeanKernel, capsys: pytest.CaptureFixture[str], style: Style
 ) -> None:
     verifier = Verifier()
     golden = [(asked, text) for asked, text, kind in read_traces(shared_data) if kind == "golden"][::5]
     found = [certify(verifier, asked, text).certificate for asked, text in golden]
-    count = assert_rejected(lean, [each for each in found if isinstance(each, Certificate)], 5_000)
+    count = assert_rejected(lean, [each for each in found if isinstance(each, Certificate)], style, 5_000)
     with capsys.disabled():
-        print(f"\n0 of {count} corrupted certificates are accepted ({lean.version})")  # noqa: T201
+        print(f"\n0 of {count} corrupted certificates are accepted, {style} ({lean.version})")  # noqa: T201

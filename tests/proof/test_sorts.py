@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from proof_r1_formal.assistants.certificate import Style
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.audit.local_check import local_checks
 from proof_r1_formal.data.completions import Completion
@@ -27,6 +28,7 @@ from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.testing.attempts import Attempt, Step, valid_attempts
 from proof_r1_formal.text.parse import parse_formula
 
+STYLES: tuple[Style, ...] = ("shallow", "reflect")
 VERIFIER = Verifier(rules=FOLIO)
 Z3 = get_solver("z3")
 SORTED = Signature(
@@ -162,8 +164,9 @@ def test_certificates_and_bundles_hold_sorts(goal: str, tmp_path: Path, lean: Le
     verdicts = [action.semantic for action in certification.report.actions]
     assert verdicts == [True, True, False, True]
     assert certification.certificate is not None, certification.reason
-    [(_, judged)] = certify_many(VERIFIER, {known.id: known}, [completion], lean)
-    assert judged.is_theorem, list(judged.faults())
+    for style in STYLES:
+        [(_, judged)] = certify_many(VERIFIER, {known.id: known}, [completion], lean, style=style)
+        assert judged.is_theorem, list(judged.faults())
     file = tmp_path / "bundle.json"
     file.write_bytes(encode(bundle(VERIFIER, {known.id: known}, [(completion, certification.report)])))
     checked = subprocess.run([sys.executable, str(BUNDLE), str(file)], capture_output=True, text=True, check=False)

@@ -2,3 +2,10 @@ import ProofR1.Logic
 import ProofR1.Schemata
 import ProofR1.Closure
 import ProofR1.Domains
+import ProofR1.Checker.Data
+import ProofR1.Checker.Syntax
+import ProofR1.Checker.Semantics
+import ProofR1.Checker.Proof
+import ProofR1.Checker.Soundness
+import ProofR1.Checker.Trace
+import ProofR1.Checker.Finite

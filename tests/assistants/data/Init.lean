@@ -1,26 +1,34 @@
 prelude
 /-!
 A second stand-in for Lean's own `Init`, for tests alone: the names of binders, the order of arguments and the universes
-are those of Lean 4.35, and there are root names of Lean beside them that the theory must not pick up by accident.
+are those of Lean 4.35, and there are root names of Lean beside them that the theory must not pick up by accident. The
+data types come after it, as the small `Init` has them: those are Lean's own to the letter.
 -/
 
 unsafe axiom lcErased : Type
 unsafe axiom lcAny : Type
+unsafe axiom lcVoid : Type
 
+section
 universe u v w
 set_option bootstrap.inductiveCheckResultingUniverse false in
 inductive PUnit : Sort u where
   | unit : PUnit
+abbrev Unit : Type := PUnit
+@[match_pattern] abbrev Unit.unit : Unit := PUnit.unit
 structure PProd (α : Sort u) (β : Sort v) where
   fst : α
   snd : β
+structure Prod (α : Type u) (β : Type v) where
+  fst : α
+  snd : β
+structure PULift.{r, s} (α : Sort s) : Sort (max s r 1) where
+  up ::
+  down : α
 structure PLift (α : Sort u) : Type u where
   up ::
   down : α
 inductive Empty : Type where
-inductive Bool : Type where
-  | false : Bool
-  | true : Bool
 
 noncomputable section
 
@@ -53,11 +61,8 @@ class inductive Nonempty (α : Sort u) : Prop where
 structure Subtype {α : Sort u} (p : α → Prop) where
   val : α
   property : p val
-class inductive Decidable (p : Prop) where
-  | isFalse (h : Not p) : Decidable p
-  | isTrue (h : p) : Decidable p
 /-- Lean has a class of this name for the operator on bits. -/
-class Xor (α : Type u) where
+class XorOp (α : Type u) where
   xor : α → α → α
 -- Equality comes after the structures: what is generated for a structure would ask for lemmas about it.
 inductive Eq {α : Sort u} : α → α → Prop where
@@ -85,7 +90,8 @@ end
 
 def Eq.ndrec.{u1, u2} {α : Sort u2} {a : α} {motive : α → Sort u1} (m : motive a) {b : α} (h : Eq a b) : motive b :=
   h.rec m
-theorem rfl {α : Sort u} {a : α} : Eq a a := .refl a
+set_option linter.defProp false in
+@[match_pattern] def rfl {α : Sort u} {a : α} : Eq a a := Eq.refl a
 theorem Eq.subst {α : Sort u} {motive : α → Prop} {a b : α} (h₁ : Eq a b) (h₂ : motive a) : motive b :=
   Eq.ndrec h₂ h₁
 theorem Eq.symm {α : Sort u} {a b : α} (h : Eq a b) : Eq b a := h.subst (motive := fun x => Eq x a) rfl
@@ -94,6 +100,13 @@ theorem congrArg {α : Sort u} {β : Sort v} {a₁ a₂ : α} (f : α → β) (h
   h.subst (motive := fun x => Eq (f a₁) (f x)) rfl
 def cast {α β : Sort u} (h : Eq α β) (a : α) : β := h.rec (motive := fun x _ => x) a
 def Eq.mp {α β : Sort u} (h : Eq α β) (a : α) : β := cast h a
+
+theorem eq_of_heq {α : Sort u} {a a' : α} (h : HEq a a') : Eq a a' :=
+  have : (α β : Sort u) → (a : α) → (b : β) → HEq a b → (h : Eq α β) → Eq (cast h a) b :=
+    fun _ _ _ _ h₁ => h₁.rec (fun _ => rfl)
+  this α α a a' h rfl
+theorem heq_of_eq {α : Sort u} {a a' : α} (h : Eq a a') : HEq a a' :=
+  Eq.ndrec (motive := fun x => HEq a x) (.refl a) h
 
 init_quot
 axiom propext {a b : Prop} : Iff a b → Eq a b
@@ -131,4 +144,5 @@ theorem em (p : Prop) : Or p (Not p) :=
 theorem byContradiction {p : Prop} (h : Not p → False) : p := (em p).elim id fun n => (h n).elim
 
 end Classical
+end
 end

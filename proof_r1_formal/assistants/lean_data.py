@@ -1,0 +1,366 @@
+"""Claims and proofs as data of ``theories/lean/ProofR1/Checker``, for Lean's own checker.
+
+In: formulas and proof terms. Out: the text of a Lean term. Symbols and sorts become numbers
+(:class:`Numbers`), bound variables the number of quantifiers between, line numbers how many lines ago.
+
+What ``kernel.checker`` refuses for how it is written (open formulas, two sorts for one theorem, sorts that the claim
+does not have) cannot be written as data, and is refused here. Whether a line follows is left to Lean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import assert_never
+
+from proof_r1_formal.errors import CatalogueError, ProofError
+from proof_r1_formal.kernel.checker import constant_sorts
+from proof_r1_formal.kernel.pattern import Lambda, require_letters
+from proof_r1_formal.kernel.signature import FunctionType, Signature
+from proof_r1_formal.kernel.symbols import symbols
+from proof_r1_formal.kernel.syntax import (
+    ENTITY,
+    And,
+    App,
+    Atom,
+    Binary,
+    Binder,
+    Bottom,
+    Connective,
+    Eq,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Term,
+    Top,
+    Var,
+    Xor,
+)
+from proof_r1_formal.kernel.term import (
+    Absurd,
+    Apply,
+    Arbitrary,
+    Block,
+    Contradiction,
+    Eliminate,
+    Generalise,
+    Instance,
+    Introduce,
+    Leibniz,
+    Line,
+    Proof,
+    Reflexivity,
+    Repeat,
+    Suppose,
+    Theorem,
+    Truth,
+    Witness,
+)
+from proof_r1_formal.kernel.transform import subformulas
+
+_CONNECTIVES: Mapping[type[Connective], str] = {
+    And: ".and", Or: ".or", Xor: ".xor", Implies: ".implies", Iff: ".iff",
+}  # fmt: skip
+
+
+class Numbers:
+    """The numbers of the symbols and sorts of a claim, and of the constants that its proofs bring in.
+
+    A function counts as another one where it names its sort, as ``kernel.checker`` tells the two apart.
+
+    Args:
+        formulas: of the claim, or of all claims of a trace.
+
+    Attributes:
+        many_sorted: whether the claim has another sort than the default one.
+        own: the constants that are not of the claim, among those that were written.
+        sorts, predicates, functions: name (of a function, with the sort that it names) -> number.
+
+    Raises:
+        SignatureError: formulas with sorts use a symbol in two ways.
+    """
+
+    def __init__(self, formulas: Sequence[Formula]) -> None:
+        self.many_sorted = any(symbols(each).sorts for each in formulas)
+        self._functions = Signature.infer(formulas).functions if self.many_sorted else {}
+        self._given = frozenset[str]().union(*[symbols(each).functions for each in formulas])
+        self._arities: dict[tuple[str, str | None, int], None] = {}
+        self.own: dict[tuple[str, str | None], None] = {}
+        self.sorts: dict[str, int] = {ENTITY: 0}
+        self.predicates: dict[str, int] = {}
+        self.functions: dict[tuple[str, str | None], int] = {}
+
+    def sort(self, name: str) -> int:
+        """The number of a sort."""
+        if name != ENTITY and not self.many_sorted:
+            raise ProofError("a formula has a sort that the premises and the conclusion do not have")
+        return self.sorts.setdefault(name, len(self.sorts))
+
+    def predicate(self, name: str) -> int:
+        """The number of a predicate."""
+        return self.predicates.setdefault(name, len(self.predicates))
+
+    def function(self, term: App) -> int:
+        """The number of a term's outermost function."""
+        key = term.function, term.sort
+        if term.function in self._given:
+            self._arities[*key, len(term.arguments)] = None
+        elif not term.arguments:
+            self.own[key] = None
+        return self.functions.setdefault(key, len(self.functions))
+
+    def declarations(self) -> str:
+        """The sorts of the functions of the claim that were written so far."""
+        found = []
+        for name, sort, arity in self._arities:
+            type_ = self._functions.get(name, FunctionType((ENTITY,) * arity, ENTITY))
+            if len(type_.arguments) == arity and sort in (None, type_.result):
+                places = texts([str(self.sort(place)) for place in type_.arguments])
+                found.append(f"⟨{self.functions[name, sort]}, {places}, {self.sort(type_.result)}⟩")
+        return texts(found)
+
+    def constants(self, sorts: Mapping[str, str]) -> str:
+        """The constants that are not of the claim, each with its sort.
+
+        Args:
+            sorts: what is known of them; others are of the default sort.
+        """
+        found = [(self.functions[key], key[1], sorts.get(key[0], ENTITY)) for key in self.own]
+        return texts([f"⟨{number}, {self.sort(sort)}⟩" for number, named, sort in found if named in (None, sort)])
+
+    def legend(self) -> str:
+        """Which name each number is, on one line of ASCII."""
+        named = [*self.sorts.items()], [*self.predicates.items()], [(f, n) for (f, _), n in self.functions.items()]
+        kinds = zip(("sort", "predicate", "function"), named, strict=True)
+        return "; ".join([f"{kind} {number}: {ascii(name)[1:-1]}" for kind, each in kinds for name, number in each])
+
+
+# -- formulas ---------------------------------------------------------------------------------------------------------
+
+
+def texts(items: Sequence[str]) -> str:
+    """The list of the items."""
+    return "".join([f"(.cons {item} " for item in items]) + ".nil" + ")" * len(items)
+
+
+def term_text(term: Term, numbers: Numbers, scope: tuple[Var, ...] = ()) -> str:
+    """The term as data; the innermost variable stands first in the scope."""
+    if isinstance(term, Var):
+        if term not in scope:
+            raise ProofError("a formula or a term has a free variable")
+        return f"(.var {scope.index(term)})"
+    return f"(.app {numbers.function(term)} {terms_text(term.arguments, numbers, scope)})"
+
+
+def terms_text(terms: Sequence[Term], numbers: Numbers, scope: tuple[Var, ...] = ()) -> str:
+    """The terms as data."""
+    return texts([term_text(term, numbers, scope) for term in terms])
+
+
+def formula_text(formula: Formula, numbers: Numbers, scope: tuple[Var, ...] = ()) -> str:
+    """The formula as data; the innermost variable stands first in the scope."""
+    match formula:
+        case Top():
+            return ".top"
+        case Bottom():
+            return ".bottom"
+        case Atom(predicate, arguments):
+            return f"(.atom {numbers.predicate(predicate)} {terms_text(arguments, numbers, scope)})"
+        case Eq(left, right):
+            return f"(.equal {term_text(left, numbers, scope)} {term_text(right, numbers, scope)})"
+        case Not(body):
+            return f"(.not {formula_text(body, numbers, scope)})"
+        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
+            sides = f"{formula_text(left, numbers, scope)} {formula_text(right, numbers, scope)}"
+            return f"(.binary {_CONNECTIVES[type(formula)]} {sides})"
+    assert isinstance(formula, Binder)
+    kind, inside = ".forAll" if isinstance(formula, ForAll) else ".exist", (formula.variable, *scope)
+    return f"({kind} {numbers.sort(formula.variable.sort)} {formula_text(formula.body, numbers, inside)})"
+
+
+def claim_text(premises: Sequence[Formula], conclusion: Formula, numbers: Numbers) -> str:
+    """The claim that the premises entail the conclusion. Written after its proof, it declares what the proof names."""
+    given = [formula_text(premise, numbers) for premise in premises]
+    says = formula_text(conclusion, numbers)
+    return f"⟨{numbers.declarations()}, {texts(given)}, {says}⟩"
+
+
+# -- proofs -----------------------------------------------------------------------------------------------------------
+
+
+class Lemmas:
+    """The theorems that proofs apply, each after those that its own proof applies.
+
+    Args:
+        proofs: whose theorems count.
+    """
+
+    def __init__(self, proofs: Iterable[Proof]) -> None:
+        self._places: dict[Theorem, int] = {}
+        self._numbers: list[Numbers] = []
+        self._texts: list[str] = []
+        for proof in proofs:
+            self._collect(proof)
+
+    def _collect(self, block: Block) -> None:
+        for line in block:
+            match line:
+                case Arbitrary() | Suppose() | Absurd():
+                    self._collect(line.block)
+                case Apply(theorem) if theorem not in self._places:
+                    self._collect(theorem.proof)
+                    self._add(theorem)
+                case _:
+                    pass
+
+    def _add(self, theorem: Theorem) -> None:
+        patterns = (*theorem.premises, theorem.conclusion)
+        try:
+            require_letters(patterns)
+        except CatalogueError as error:
+            raise ProofError(str(error)) from error
+        numbers = Numbers(patterns)
+        if numbers.many_sorted:
+            raise ProofError("a theorem is stated about the default sort")
+        derivation = derivation_text(theorem.proof, theorem.premises, theorem.conclusion, numbers, self)
+        self._texts.append(f"⟨{claim_text(theorem.premises, theorem.conclusion, numbers)}, {derivation}⟩")
+        self._places[theorem] = len(self._numbers)
+        self._numbers.append(numbers)
+
+    def text(self) -> str:
+        """The theorems as data."""
+        return texts(self._texts)
+
+    def find(self, theorem: Theorem) -> tuple[int, Numbers]:
+        """How many theorems ago it was, and the numbers of its letters."""
+        place = self._places[theorem]
+        return len(self._numbers) - 1 - place, self._numbers[place]
+
+
+def proof_text(proof: Proof, premises: Sequence[Formula], conclusion: Formula, numbers: Numbers) -> str:
+    """The proof as data, with the theorems that it applies.
+
+    Raises:
+        ProofError: it cannot be written as data.
+    """
+    lemmas = Lemmas([proof])
+    derivation = derivation_text(proof, premises, conclusion, numbers, lemmas)
+    return f"⟨{lemmas.text()}, {derivation}⟩"
+
+
+def derivation_text(
+    proof: Proof, premises: Sequence[Formula], conclusion: Formula, numbers: Numbers, lemmas: Lemmas
+) -> str:
+    """The lines of a proof as data, with the sorts of the constants that they bring in.
+
+    Args:
+        proof: its lines.
+        premises, conclusion: what it claims; they say which constants are its own.
+        numbers: of the claim, or of all claims of a trace.
+        lemmas: the theorems that its lines apply.
+
+    Raises:
+        ProofError: it cannot be written as data.
+    """
+    numbers.own.clear()
+    lines = _Writer(numbers, lemmas).block(proof, len(premises))
+    return f"⟨{numbers.constants(constant_sorts(proof, premises, conclusion))}, {lines}⟩"
+
+
+class _Writer:
+    """Writes blocks."""
+
+    def __init__(self, numbers: Numbers, lemmas: Lemmas) -> None:
+        self._numbers = numbers
+        self._lemmas = lemmas
+
+    def block(self, block: Block, count: int) -> str:
+        """The lines of a block, before which there are some lines."""
+        parts = [self._line(line, count + number) for number, line in enumerate(block)]
+        return "".join([f"({part} " for part in parts]) + ".done" + ")" * len(parts)
+
+    def _line(self, line: Line, count: int) -> str:
+        """A line but for the rest of its block."""
+
+        def ago(number: int) -> int:
+            return count - 1 - number if 0 <= number < count else count  # where there is no line
+
+        def all_ago(given: Iterable[int]) -> str:
+            return texts([str(ago(number)) for number in given])
+
+        match line:
+            case Witness(main, constant):
+                return f".witness {ago(main)} {self._constant(constant)}"
+            case Arbitrary(formula, constant, block):
+                return f".arbitrary {self._formula(formula)} {self._constant(constant)} {self.block(block, count)}"
+            case Suppose(formula, block) | Absurd(formula, block):
+                kind = ".suppose" if isinstance(line, Suppose) else ".absurd"
+                return f"{kind} {self._formula(formula)} {self.block(block, count + 1)}"
+            case Repeat(premise):
+                rule = f".again {ago(premise)}"
+            case Eliminate(main, side, other):
+                left = "true" if side == "left" else "false"
+                rule = f".eliminate {ago(main)} {left} {all_ago(() if other is None else (other,))}"
+            case Introduce(formula, premises):
+                rule = f".introduce {self._formula(formula)} {all_ago(premises)}"
+            case Instance(main, term):
+                rule = f".instantiate {ago(main)} {term_text(term, self._numbers)}"
+            case Generalise(formula, premise, term):
+                rule = f".generalise {self._formula(formula)} {ago(premise)} {term_text(term, self._numbers)}"
+            case Contradiction(first, second):
+                rule = f".contradiction {ago(first)} {ago(second)}"
+            case Truth(formula) | Leibniz(formula):
+                rule = f"{'.truth' if isinstance(line, Truth) else '.leibniz'} {self._formula(formula)}"
+            case Reflexivity(term):
+                rule = f".reflexivity {term_text(term, self._numbers)}"
+            case Apply(theorem, substitution, premises):
+                number, letters = self._lemmas.find(theorem)
+                rule = f".apply {number} {self._values(theorem, letters, substitution)} {all_ago(premises)}"
+            case _:
+                assert_never(line)
+        return f".line ({rule})"
+
+    def _formula(self, formula: Formula) -> str:
+        return formula_text(formula, self._numbers)
+
+    def _constant(self, constant: App) -> int:
+        if not isinstance(constant, App) or constant.arguments or constant.sort is not None:
+            raise ProofError(f"{constant!r} is not a new constant")
+        return self._numbers.function(constant)
+
+    def _values(self, theorem: Theorem, letters: Numbers, substitution: Mapping[str, Lambda | Term]) -> str:
+        """What the letters of a theorem stand for."""
+        patterns = (*theorem.premises, theorem.conclusion)
+        parts = [part for pattern in patterns for part in subformulas(pattern)]
+        binders = {part.variable.name for part in parts if isinstance(part, Binder)}
+        if not all(isinstance(part, Atom | Not | Binary | Binder) for part in parts):
+            raise ProofError("a pattern of a theorem has another part than atoms, connectives and quantifiers")
+        for name, (kind, arity) in dict.fromkeys(use for pattern in patterns for use in symbols(pattern).uses):
+            value = substitution.get(name)
+            is_formula = isinstance(value, Lambda) and kind == "predicate" and len(value.variables) == arity
+            if not is_formula and (kind != "constant" or value is None or isinstance(value, Lambda)):
+                raise ProofError(f"the substitution does not bind pattern variable {name!r}")
+        sorts = {ENTITY for name in binders if not isinstance(substitution.get(name), Var)}
+        predicates, constants = [], []
+        for name, value in substitution.items():
+            match value:
+                case Lambda(variables, body):
+                    holes = {variable: place for place, variable in enumerate(variables)}  # of two, the last counts
+                    scope = [Var("", f"␣{place}") for place in range(len(variables))]
+                    for variable, place in holes.items():
+                        scope[place] = variable
+                    body_text = formula_text(body, self._numbers, tuple(scope))
+                    predicates.append(f"⟨{letters.predicate(name)}, {body_text}⟩")
+                    sorts.update([variable.sort for variable in variables])
+                case Var():
+                    if value.name != name or name not in binders:
+                        raise ProofError("of a theorem's variables only the sort may change")
+                    sorts.add(value.sort)
+                case term:
+                    constants.append(f"⟨{letters.function(App(name, ()))}, {term_text(term, self._numbers)}⟩")
+        if len(sorts) > 1:
+            raise ProofError("a theorem is used with more than one sort")
+        sort = self._numbers.sort(sorts.pop() if sorts else ENTITY)
+        return f"⟨{sort}, {texts(predicates)}, {texts(constants)}⟩"

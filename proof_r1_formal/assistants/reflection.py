@@ -1,0 +1,139 @@
+"""Theorems by reflection: Lean's own checker (``theories/lean/ProofR1/Checker``) runs on proofs as data.
+
+In: claims with proof terms or structures. Out: theorems about the data, each proved by one evaluation. They are a
+second way to a theorem, independent of ``lean_term`` and ``lean_model``: there, each line becomes an application of a
+lemma; here, the checker reads the lines, and a theorem of Lean says that what it accepts is so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from proof_r1_formal.assistants.lean import LeanTheorem
+from proof_r1_formal.assistants.lean_data import (
+    Lemmas,
+    Numbers,
+    claim_text,
+    derivation_text,
+    formula_text,
+    proof_text,
+    texts,
+)
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.syntax import Formula
+from proof_r1_formal.kernel.term import Proof
+
+Step: TypeAlias = tuple[str, tuple[str, ...], Formula, Proof]
+"""A step of a trace: its id, those of what it depends on, its conclusion, and the proof from them."""
+
+_CHECKER = "ProofR1.Checker"
+
+
+def entailment(premises: Sequence[Formula], conclusion: Formula, proof: Proof) -> LeanTheorem:
+    """The theorem that the premises entail the conclusion.
+
+    Raises:
+        ProofError: the proof cannot be written as data.
+        SignatureError: the formulas use a symbol in two ways.
+    """
+    claim, data, legend = _claim_and_proof(premises, conclusion, proof)
+    return LeanTheorem(f": {_CHECKER}.Claim.Holds {claim}", f"{_CHECKER}.check_sound (p := {data}) rfl", legend)
+
+
+def answer(premises: Mapping[str, Formula], steps: Sequence[Step], goal: Formula) -> LeanTheorem:
+    """The theorem that the premises entail the goal, by the steps of a trace.
+
+    Args:
+        premises: by id.
+        steps: in order; the last one concludes the goal.
+        goal: the formula of the selected option.
+
+    Raises:
+        ProofError: a proof cannot be written as data.
+        SignatureError: the formulas use a symbol in two ways.
+    """
+    numbers = Numbers((*premises.values(), *[formula for _, _, formula, _ in steps], goal))
+    formulas = {**premises, **{id_: formula for id_, _, formula, _ in steps}}
+    keys = {id_: _key(number) for number, id_ in enumerate(formulas, 1)}
+    lemmas = Lemmas([proof for _, _, _, proof in steps])
+    written = []
+    for id_, dependencies, formula, proof in steps:
+        before = [formulas[each] for each in dependencies]
+        derivation = derivation_text(proof, before, formula, numbers, lemmas)
+        known = texts([keys[each] for each in dependencies])
+        written.append(f"⟨{keys[id_]}, {known}, {formula_text(formula, numbers)}, {derivation}⟩")
+    given = texts([f"⟨{keys[id_]}, {formula_text(formula, numbers)}⟩" for id_, formula in premises.items()])
+    option = texts([formula_text(goal, numbers)])
+    problem = f"⟨{numbers.declarations()}, {given}, {option}⟩"
+    trace = f"⟨{lemmas.text()}, {texts(written)}, {keys[steps[-1][0]]}, 0⟩"
+    legend = "; ".join([numbers.legend(), *[f"{id_} is number {number}" for number, id_ in enumerate(keys, 1)]])
+    statement = f": {_CHECKER}.Problem.Entails {problem} 0"
+    return LeanTheorem(statement, f"{_CHECKER}.trace_sound (t := {trace}) rfl", legend)
+
+
+def _key(number: int) -> str:
+    """A number from 1 on as a key of a map, by its binary digits."""
+    if number == 1:
+        return ".one"
+    return f"({'.odd' if number % 2 else '.even'} {_key(number // 2)})"
+
+
+def verdict(premises: Sequence[Formula], conclusion: Formula, proof: Proof, accepted: bool) -> LeanTheorem:
+    """The theorem that Lean's checker accepts the proof, or that it does not.
+
+    Raises:
+        ProofError: the proof cannot be written as data.
+        SignatureError: the formulas use a symbol in two ways.
+    """
+    claim, data, _ = _claim_and_proof(premises, conclusion, proof)
+    return LeanTheorem(f": {_CHECKER}.Answers {claim} {data} {str(accepted).lower()}", "(rfl)")
+
+
+def _claim_and_proof(premises: Sequence[Formula], conclusion: Formula, proof: Proof) -> tuple[str, str, str]:
+    numbers = Numbers((*premises, conclusion))
+    data = proof_text(proof, premises, conclusion, numbers)  # before the claim, which declares what the proof names
+    return claim_text(premises, conclusion, numbers), data, numbers.legend()
+
+
+def refutation(premises: Sequence[Formula], conclusion: Formula, structure: Structure) -> LeanTheorem:
+    """The theorem that the structure makes the premises true and the conclusion false.
+
+    Raises:
+        SignatureError: the formulas use a symbol in two ways.
+        StructureError: the structure does not interpret a symbol.
+    """
+    formulas = (*premises, conclusion)
+    numbers = Numbers(formulas)
+    claim = claim_text(premises, conclusion, numbers)
+    tables = _tables(structure, Signature.infer(formulas), numbers)
+    return LeanTheorem(
+        f": {_CHECKER}.Claim.Fails {claim}", f"{_CHECKER}.refutes_sound (T := {tables}) rfl", numbers.legend()
+    )
+
+
+def _tables(structure: Structure, signature: Signature, numbers: Numbers) -> str:
+    """The structure as tables for the symbols and sorts that were written so far."""
+
+    def table(sorts: Sequence[str], value: Callable[[tuple[int, ...]], int], row: tuple[int, ...] = ()) -> str:
+        if len(row) == len(sorts):
+            return f"(.value {value(row)})"
+        rows = [table(sorts, value, (*row, n)) for n in range(structure.domains[sorts[len(row)]])]
+        while len(rows) > 1 and rows[-1] == rows[-2] and rows[-1].startswith("(.value"):
+            rows.pop()  # a value serves all arguments that are left
+        last = rows.pop()
+        if not last.startswith("(.value"):
+            last = f"(.cases {last} (.value 0))"
+        return "".join([f"(.cases {each} " for each in rows]) + last + ")" * len(rows)
+
+    def truth(name: str) -> Callable[[tuple[int, ...]], int]:
+        return lambda row: int(row in structure.predicates[name])
+
+    last = [str(structure.domains.get(sort, 1) - 1) for sort in numbers.sorts]
+    predicates = [table(signature.predicates[name], truth(name)) for name in numbers.predicates]
+    functions = [
+        table(signature.functions[name].arguments, structure.functions[name].__getitem__)
+        for name, _ in numbers.functions
+    ]
+    return f"⟨{texts(last)}, {texts(functions)}, {texts(predicates)}⟩"

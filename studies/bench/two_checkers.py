@@ -1,0 +1,118 @@
+"""Asks the proof checker in Python and the one in Lean about the same proofs: ``python -m bench.two_checkers DATA``.
+
+The proofs are forged ones (``testing.forgeries``), the steps of generated problems, and those of the golden proofs in
+DATA, where it is given. Each step also comes with its conclusion negated, with its premises in reverse, and without its
+first line. Writes what both say as JSON. Exit status 1 if the two ever differ; the proof is printed then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+from bench.verification import machine
+
+from proof_r1_formal.assistants.certificate import Certificate
+from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
+from proof_r1_formal.kernel.syntax import Not
+from proof_r1_formal.proof.certify import certify
+from proof_r1_formal.proof.trajectory import completion
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.testing.forgeries import Forger, Forgery
+from proof_r1_formal.testing.two_checkers import Comparison, compare
+
+
+def forged(count: int, seed: int) -> Iterator[Forgery]:
+    """Forged proofs."""
+    forger = Forger(Random(seed))
+
+    def endless() -> Iterator[Forgery]:
+        while True:
+            yield from forger.forgeries()
+
+    return islice(endless(), count)
+
+
+def steps(solved: Iterable[tuple[Problem, str]]) -> Iterator[Forgery]:
+    """Each step of the certified answers, and what it becomes when something is changed."""
+    verifier = Verifier()
+    for problem, text in solved:
+        certificate = certify(verifier, problem, text).certificate
+        if not isinstance(certificate, Certificate):
+            continue
+        known = dict(certificate.premises)
+        for step in certificate.steps:
+            given = tuple([known[name] for name in step.dependencies])
+            known[step.id] = step.formula
+            yield Forgery(step.proof, given, step.formula)
+            yield Forgery(step.proof, given, Not(step.formula))
+            yield Forgery(step.proof, given[::-1], step.formula)
+            yield Forgery(step.proof[1:], given, step.formula)
+
+
+def generated(count: int, seed: int) -> Iterator[tuple[Problem, str]]:
+    """Generated problems with their proofs."""
+    settings = GeneratorSettings(seed=seed, answers=("True", "False"))
+    for problem in [one.problem for one in islice(generate_problems(settings), count)]:
+        yield problem, completion(problem, problem.proofs[0])
+
+
+def golden(folder: Path) -> Iterator[tuple[Problem, str]]:
+    """The golden proofs."""
+    problems = read_problems(folder / "llm_outputs" / "docailab_proverqa_golden_450.jsonl")
+    for line in (folder / "reference_verdicts.jsonl").read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        if record["kind"] == "golden":
+            yield problems[f"{record['difficulty']}/{record['problem_id']}"], record["response"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path, nargs="?", help="folder with the benchmark data")
+    parser.add_argument("--forged", type=int, default=60_000)
+    parser.add_argument("--generated", type=int, default=1_500, help="number of problems")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("docs/checkers.json"))
+    arguments = parser.parse_args()
+    kernel = LeanKernel.find()
+    if kernel is None:
+        raise SystemExit("Lean was not found")
+    sources: dict[str, Iterable[Forgery]] = {
+        "forged": forged(arguments.forged, arguments.seed),
+        "generated": steps(generated(arguments.generated, arguments.seed)),
+    }
+    if arguments.data is not None:
+        sources["golden"] = steps(golden(arguments.data))
+    found: dict[str, Comparison] = {}
+    for name, proofs in sources.items():
+        found[name] = compare(kernel, proofs)
+        print(f"{name}: {counts(found[name])}", flush=True)  # noqa: T201
+    result = {name: counts(each) for name, each in found.items()}
+    record = {"kernel": kernel.version, "seed": arguments.seed, **machine(), "proofs": result}
+    arguments.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    different = [each for comparison in found.values() for each in comparison.different]
+    for proof, said in different:
+        print(f"{said}\n  {proof}")  # noqa: T201
+    return 1 if different else 0
+
+
+def counts(comparison: Comparison) -> dict[str, int]:
+    """How many of each kind."""
+    return {
+        "both accept": comparison.accepted,
+        "both reject": comparison.rejected,
+        "Python rejects, and Lean has no data for it": comparison.unwritable,
+        "different": len(comparison.different),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,228 @@
+"""Lean's own checker: what it is proved to be, what it accepts and rejects, and what it rests on."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal.assistants import lean as lean_module
+from proof_r1_formal.assistants import reflection
+from proof_r1_formal.assistants.lean import AXIOMS, LeanKernel, LeanTheorem, foreign_word
+from proof_r1_formal.assistants.theories import check_checker
+from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.engine.prover import search
+from proof_r1_formal.errors import SolverError
+from proof_r1_formal.kernel.answer import Refuted
+from proof_r1_formal.kernel.checker import shown
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.signed import FALSUM
+from proof_r1_formal.kernel.syntax import App, Formula, Not, const
+from proof_r1_formal.kernel.term import Eliminate, Instance, Repeat
+from proof_r1_formal.text.parse import parse_formula
+from tests.assistants.test_lean_kernel import ENTAILED, REFUTED
+from tests.builders import question
+
+pytestmark = pytest.mark.usefixtures("closed")
+
+THEORIES = Path(__file__).resolve().parents[2] / "theories"
+
+
+def test_the_theorems_about_the_checker_rest_on_the_usual_axioms(lean: LeanKernel) -> None:
+    judgements = check_checker(lean)
+    assert {name: j.reason for name, j in judgements.items() if not j.accepted} == {}
+    assert {name: set(j.axioms) for name, j in judgements.items()} == dict.fromkeys(judgements, AXIOMS)
+    assert {"check_sound", "trace_sound"} <= judgements.keys()
+
+
+# -- single claims ----------------------------------------------------------------------------------------------------
+
+
+def test_proofs_and_countermodels_are_theorems(lean: LeanKernel) -> None:
+    theorems: dict[str, LeanTheorem] = {}
+    valid = {*ENTAILED, *REFUTED}
+    for text in ENTAILED:
+        query = question(text)
+        proof = search(query.dependencies, query.conclusion).proof
+        assert proof is not None
+        theorems[text] = reflection.entailment(query.dependencies, query.conclusion, proof)
+        theorems[f"{text}, negated"] = reflection.entailment(query.dependencies, Not(query.conclusion), proof)
+        if shown(proof, query.dependencies)[0] == FALSUM:  # which shows anything
+            valid.add(f"{text}, negated")
+    for text in REFUTED:
+        query = question(text)
+        answer = EmbeddedSolver().decide(query)
+        assert isinstance(answer, Refuted) and answer.model is not None
+        theorems[text] = reflection.refutation(query.dependencies, query.conclusion, answer.model)
+        theorems[f"{text}, negated"] = reflection.refutation(query.dependencies, Not(query.conclusion), answer.model)
+    assert [foreign_word(theorem) for theorem in theorems.values()] == [None] * len(theorems)
+    judged = dict(zip(theorems, lean.check(list(theorems.values())), strict=True))
+    assert {text for text, judgement in judged.items() if judgement.accepted} == valid
+    assert all(set(judgement.axioms) <= AXIOMS for judgement in judged.values())
+
+
+def test_a_model_of_eight_elements_is_evaluated(lean: LeanKernel) -> None:
+    """Three nested quantifiers over eight elements: an order, with one pair too few, and with one too many."""
+    less = frozenset({(n, m) for n in range(8) for m in range(8) if n < m})
+    premises = [parse_formula("∀x ∀y ∀z (r(x,y) ∧ r(y,z) → r(x,z))"), parse_formula("∀x ¬r(x,x)")]
+    endless = parse_formula("∀x ∃y r(x,y)")
+    holds = [
+        reflection.refutation(premises, endless, Structure({"Entity": 8}, {"r": rows}))
+        for rows in (less, less - {(0, 7)}, less | {(7, 7)})
+    ]
+    assert [judgement.accepted for judgement in lean.check(holds)] == [True, False, False]
+
+
+def test_functions_of_a_model_keep_to_their_sorts(lean: LeanKernel) -> None:
+    owner: dict[tuple[int, ...], int] = {(0,): 1, (1,): 0, (2,): 0}
+    model = Structure({"Pet": 3, "Person": 2}, {"kind": frozenset({(0,)})}, {"owner": owner, "rex": {(): 2}})
+    says = parse_formula("∀p:Person kind(p) ∧ ∀x:Pet ∃p:Person owner(x) = p ∧ kind(owner(rex))")
+    fails = reflection.refutation((parse_formula("∃x:Pet ¬kind(owner(x))"),), says, model)
+    outside = replace(model, functions={**model.functions, "owner": {**owner, (1,): 2}})
+    wrong = reflection.refutation((parse_formula("∃x:Pet ¬kind(owner(x))"),), says, outside)
+    assert [judgement.accepted for judgement in lean.check([fails, wrong])] == [True, False]
+
+
+# -- traces -----------------------------------------------------------------------------------------------------------
+
+PREMISES = {"h1": parse_formula("cat(tom)"), "h2": parse_formula("∀x (cat(x) → pet(x))")}
+GOAL = parse_formula("pet(tom)")
+RULE = parse_formula("cat(tom) → pet(tom)")
+STEPS: tuple[reflection.Step, ...] = (
+    ("s1", ("h2",), RULE, (Instance(0, const("tom")),)),
+    ("s2", ("s1", "h1"), GOAL, (Eliminate(0, "right", 1),)),
+)
+
+
+def changed(step: int, **fields: object) -> list[reflection.Step]:
+    """The steps, one with other fields."""
+    names = ("id", "dependencies", "formula", "proof")
+    steps: list[reflection.Step] = list(STEPS)
+    steps[step] = tuple(fields.get(name, old) for name, old in zip(names, STEPS[step], strict=True))  # type: ignore[assignment]
+    return steps
+
+
+CORRUPTED: dict[str, tuple[dict[str, Formula], list[reflection.Step], Formula]] = {
+    "another goal": (PREMISES, [*STEPS], Not(GOAL)),
+    "another premise": ({**PREMISES, "h1": parse_formula("dog(tom)")}, [*STEPS], GOAL),
+    "a dependency less": (PREMISES, changed(1, dependencies=("s1",)), GOAL),
+    "a dependency that comes later": (PREMISES, changed(0, dependencies=("s2",), proof=(Repeat(0),)), GOAL),
+    "a step on itself": (PREMISES, changed(1, dependencies=("s2", "h1"), proof=(Repeat(0),)), GOAL),
+    "an id that is taken": (PREMISES, [("h1", ("h1",), PREMISES["h1"], (Repeat(0),)), *STEPS], GOAL),
+    "another conclusion": (PREMISES, changed(0, formula=Not(RULE)), GOAL),
+    "no line": (PREMISES, changed(1, proof=()), GOAL),
+    "another side": (PREMISES, changed(1, proof=(Eliminate(0, "left", 1),)), GOAL),
+    "a line that is not there": (PREMISES, changed(1, proof=(Repeat(2),)), GOAL),
+    "a line before the first": (PREMISES, changed(1, proof=(Repeat(-1),)), GOAL),
+    "a term of no sort": (PREMISES, changed(0, proof=(Instance(0, App("f", (const("tom"),))),)), GOAL),
+}
+
+
+def test_a_trace_is_a_theorem_and_a_corrupted_one_is_none(lean: LeanKernel) -> None:
+    theorems = [reflection.answer(PREMISES, STEPS, GOAL)]
+    theorems += [reflection.answer(*corrupted) for corrupted in CORRUPTED.values()]
+    accepted, *rejected = lean.check(theorems)
+    assert accepted.accepted, accepted.reason
+    assert set(accepted.axioms) == AXIOMS
+    assert [name for name, judgement in zip(CORRUPTED, rejected, strict=True) if judgement.accepted] == []
+
+
+def test_the_legend_says_what_the_numbers_are() -> None:
+    legend = reflection.answer(PREMISES, STEPS, GOAL).legend
+    assert legend == (
+        "sort 0: Entity; predicate 0: cat; predicate 1: pet; function 0: tom; "
+        "h1 is number 1; h2 is number 2; s1 is number 3; s2 is number 4"
+    )
+
+
+# -- what the kernel computes by name ---------------------------------------------------------------------------------
+
+INIT = (THEORIES / "lean" / "mini" / "Init.lean").read_text(encoding="utf-8")
+FAULTS = {
+    "add, n + 0": ("  | n, .zero => n\n", "  | n, .zero => .succ n\n"),
+    "add, n + (m + 1)": ("  | n, .succ m => .succ (Nat.add n m)", "  | n, .succ m => .succ (.succ (Nat.add n m))"),
+    "beq, 0 and 0": ("  | .zero, .zero => true\n", "  | .zero, .zero => false\n"),
+    "beq, 0 and m + 1": ("  | .zero, .succ _ => false\n", "  | .zero, .succ _ => true\n"),
+    "beq, n + 1 and 0": ("=> false\n  | .succ n, .succ m => beq", "=> true\n  | .succ n, .succ m => beq"),
+    "beq, n + 1 and m + 1": ("=> beq n m", "=> beq m n"),
+    "ble, 0 and m": ("  | .zero, _ => true\n", "  | .zero, _ => false\n"),
+    "ble, n + 1 and 0": ("=> false\n  | .succ n, .succ m => ble", "=> true\n  | .succ n, .succ m => ble"),
+    "ble, n + 1 and m + 1": ("=> ble n m", "=> ble m n"),
+}
+"""The definitions of Lean's functions, and wrong ones."""
+ABSURD = """
+theorem by_definition (n : Nat) : Eq (Nat.ble (.succ n) .zero) true := rfl
+theorem by_arithmetic : Eq (Nat.ble 1 0) false := rfl
+theorem absurd_ : False := Bool.noConfusion (by_arithmetic.symm.trans (by_definition 0))
+#print axioms absurd_
+"""
+
+
+def said_of(lean: LeanKernel, folder: Path, init: str) -> str:
+    """What Lean says of a small ``Init``."""
+    folder.mkdir(exist_ok=True)
+    (folder / "Init.lean").write_text(init, encoding="utf-8")
+    run = lean._run([f"--root={folder}", "-o", str(folder / "Init.olean"), str(folder / "Init.lean")], folder, 60.0)
+    return run.stdout.decode()
+
+
+def test_a_wrong_function_of_numbers_is_caught(lean: LeanKernel, tmp_path: Path) -> None:
+    """Each is the plain function of its name, of which the kernel can prove the equations by the definition alone."""
+    assert said_of(lean, tmp_path, INIT) == ""
+    for name, (right, wrong) in FAULTS.items():
+        assert INIT.count(right) + INIT.count(plain(right)) in (2, 4), name
+        faulty = INIT.replace(right, wrong, 1)
+        for init in (faulty, faulty.replace(plain(right), plain(wrong))):
+            faults = lines_of(said_of(lean, tmp_path, init))
+            assert any(init.split("\n")[line - 1].startswith(CAUGHT) for line in faults), name
+
+
+def plain(text: str) -> str:
+    return text.replace("Nat.", "")
+
+
+CAUGHT = tuple(f"theorem {function}_" for function in ("add", "beq", "ble"))
+
+
+def lines_of(said: str) -> list[int]:
+    return [int(line) for line in re.findall(r"Init\.lean:(\d+):\d+: error", said)]
+
+
+def test_every_function_that_the_kernel_computes_has_its_equations() -> None:
+    computed = {"add", "sub", "mul", "div", "mod", "gcd", "beq", "ble", "land", "lor", "xor", "pow", "log2"}
+    computed |= {"shiftLeft", "shiftRight"}
+    defined = set(re.findall(r"def Nat\.(\w+)", INIT))
+    assert defined == {"add", "beq", "ble", "decEq"}
+    for name in defined & computed:
+        bodies = re.findall(rf"def (?:Nat\.)?{name} : .*\n((?:  \| .*\n)+)", INIT)
+        assert len(bodies) == 2 and bodies[0].replace("Nat.", "") == bodies[1], name
+        assert f"theorem {name}_is : Eq Nat.{name} {name} := rfl" in INIT
+        equations = re.findall(rf"^theorem {name}_(?:zero|succ)\w* .*:= rfl$", INIT, re.MULTILINE)
+        assert len(equations) == bodies[0].count("\n") >= 2, name
+
+
+def test_without_the_equations_a_wrong_function_proves_false(lean: LeanKernel, tmp_path: Path) -> None:
+    """Why they are needed: the kernel computes ``Nat.ble 1 0`` by the name, and the general case by the definition."""
+    right, wrong = FAULTS["ble, n + 1 and 0"]
+    bare = re.sub(r"^theorem \w+_is .*\n", "", INIT, flags=re.MULTILINE)
+    assert "'absurd_' does not depend on any axioms" in said_of(lean, tmp_path, bare.replace(right, wrong, 1) + ABSURD)
+    assert "error" in said_of(lean, tmp_path, INIT + ABSURD)
+
+
+def test_a_theory_that_lean_does_not_accept_is_an_error(
+    lean: LeanKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(THEORIES, tmp_path / "theories")
+    soundness = tmp_path / "theories" / "lean" / "ProofR1" / "Checker" / "Proof.lean"
+    text = soundness.read_text(encoding="utf-8")
+    assert text.count("(opposite (same s.sign t.sign))) (some falsum)") == 1
+    # a contradiction of two lines that say the same
+    soundness.write_text(
+        text.replace("(opposite (same s.sign t.sign))) (some falsum)", "(same s.sign t.sign)) (some falsum)")
+    )
+    monkeypatch.setattr(lean_module, "resource", lambda folder: tmp_path / folder)
+    with pytest.raises(SolverError, match="does not accept the theory ProofR1/Checker/Soundness"):
+        LeanKernel(lean._command, mini=lean._mini, cache=tmp_path / "cache")
