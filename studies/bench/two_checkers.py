@@ -15,8 +15,6 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
-from bench.verification import machine
-
 from proof_r1_formal.assistants.certificate import Certificate
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data import read_problems
@@ -28,6 +26,7 @@ from proof_r1_formal.proof.trajectory import completion
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.testing.forgeries import Forger, Forgery
 from proof_r1_formal.testing.two_checkers import Comparison, compare
+from studies.bench.verification import machine
 
 
 def forged(count: int, seed: int) -> Iterator[Forgery]:
