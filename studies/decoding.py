@@ -161,7 +161,7 @@ class Score:
 
 
 def within(line: Line, budget: int) -> tuple[Drawn, ...]:
-    """The completions that were there when so many tokens had been sampled; maybe none."""
+    """The completions that had ended when that number of tokens had been sampled."""
     found: list[Drawn] = []
     spent = 0
     for drawn in line.drawn:
@@ -173,7 +173,7 @@ def within(line: Line, budget: int) -> tuple[Drawn, ...]:
 
 
 def best(problem: Problem, drawn: Sequence[Drawn], verifier: Verifier) -> TraceReport:
-    """The report on the completion that the verifier likes best, the first of equals; on no text if there is none."""
+    """The report on the completion with the best verdict, the first of equals; on an empty text without completions."""
     reports = [verifier.verify(problem, text) for text in [one.text for one in drawn] or [""]]
 
     def merit(report: TraceReport) -> tuple[bool, bool, float, bool]:

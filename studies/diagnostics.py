@@ -77,7 +77,7 @@ def band(curves: Sequence[Curve], *, window: int = 1) -> Band:
 
     Args:
         curves: need not have the same steps.
-        window: so many steps; 1 leaves the curve of a single run as it is.
+        window: number of steps; 1 leaves the curve of a single run as it is.
     """
     steps = sorted({step for curve in curves for step in curve})
     around = [

@@ -83,7 +83,7 @@ class IsabelleKernel:
 
     @classmethod
     def find(cls, program: str = "isabelle") -> Self | None:
-        """The Isabelle on PATH; None if there is none."""
+        """The Isabelle on PATH, or None."""
         path = shutil.which(program)
         return None if path is None else cls(path)
 

@@ -92,7 +92,7 @@ def answer(certificate: Certificate) -> IsabelleTheorem:
     """The theorem that the premises in the closure entail the goal.
 
     Raises:
-        ProofError: a step's proof is none.
+        ProofError: a proof is not one of the calculus.
         SignatureError: the formulas use a symbol in two ways.
     """
     used = {dependency for step in certificate.steps for dependency in step.dependencies}

@@ -128,7 +128,7 @@ class LeanKernel:
 
     @classmethod
     def find(cls, program: str | None = None, *, cache: Path | None = None) -> Self | None:
-        """The installed Lean; None if there is none.
+        """The installed Lean, or None.
 
         Args:
             program: path or name of a Lean program; if None, it is searched for.
@@ -192,7 +192,7 @@ class LeanKernel:
             return judgements
         if len(theorems) == 1:
             return [Judgement(False, judgements)]
-        half = len(theorems) // 2  # one of them breaks Lean, and the others shall not suffer
+        half = len(theorems) // 2  # one of them breaks Lean, and the others must not fail with it
         return self._judged(theorems[:half]) + self._judged(theorems[half:])
 
     def _run(self, arguments: list[str], theory: Path | None, seconds: float) -> subprocess.CompletedProcess[bytes]:
@@ -293,7 +293,7 @@ _OURS = re.compile(
 
 
 def foreign_word(theorem: LeanTheorem) -> str | None:
-    """The first word of a theorem that this package never writes; None if there is none."""
+    """The first word of a theorem that this package never writes, or None."""
     for text in (theorem.statement, theorem.proof):
         for word in _WORD.findall(text):
             if not _OURS.fullmatch(word):

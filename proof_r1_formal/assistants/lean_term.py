@@ -78,7 +78,7 @@ def lean_term(
         indent: how far lines after the first are indented.
 
     Raises:
-        ProofError: the proof is none.
+        ProofError: a proof is not one of the calculus.
     """
     writer = _Writer(signature, Counter(_references(proof)))
     known = [(signed(formula), _without_pairs(formula, term)) for formula, term in premises]

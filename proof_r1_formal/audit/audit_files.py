@@ -22,7 +22,7 @@ from proof_r1_formal.outputs import write_output
 
 
 def audit_tables(audit: Audit) -> tuple[Table, ...]:
-    """The tables of an audit: outcomes, why there is none, each pair, disagreements, FVR and RVR."""
+    """The tables of an audit: outcomes, reasons for missing ones, each pair, disagreements, FVR and RVR."""
     return (_outcomes(audit), _others(audit), *_pairs(audit), _disagreements(audit), _rates(audit))
 
 

@@ -260,7 +260,7 @@ def kept(path: Path, header: dict[str, str], type_: type[_T], rest: Callable[[in
         path: the file; JSON, one item per line below the header.
         header: what the items depend on; a file with another header is replaced.
         type_: of the items.
-        rest: gives the items after the first so many.
+        rest: gives the items after a number of them.
 
     Raises:
         DataError: the file cannot be opened or written, or another run has it open.

@@ -27,7 +27,7 @@ def third_person(plain: str) -> str:
 
 
 def plain_form(third: str) -> str | None:
-    """A verb of which that is the form behind "it"; None if there is none.
+    """A verb of which that is the form behind "it", or None.
 
     >>> plain_form("chases"), plain_form("carries"), plain_form("kisses"), plain_form("green")
     ('chase', 'carry', 'kiss', None)

@@ -35,7 +35,7 @@ class JsonObject:
         return any(name == key for name, _ in self.members)
 
     def get(self, key: str) -> Json:
-        """The value of the first member of that key; None if there is none."""
+        """The value of the first member of that key, or None."""
         return next((value for name, value in self.members if name == key), None)
 
     def repeated(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from proof_r1_formal.proof.report import NOTES, Code, Finding, StepReport
 from proof_r1_formal.proof.session import VerifierSession
 
 END = "</summary>"
-"""Nothing is wanted after it."""
+"""A completion ends here."""
 Standard: TypeAlias = Literal["semantic", "rule"]
 """What a step must be to stay: entailed by its dependencies; or that, an instance of its rule, and progress."""
 Feedback: TypeAlias = Literal["none", "finding"]

@@ -1,6 +1,6 @@
 """From signed formulas to finitely many ground ones: the effectively propositional (EPR) class, and small domains.
 
-In: closed formulas with the truth values that they shall have. Out: a :class:`Grounding`, which says what stands for
+In: closed formulas with the truth values that they must have. Out: a :class:`Grounding`, which says what stands for
 each quantified formula, or an :class:`OutsideError` with a named reason. A quantified formula is *strong* where its
 truth asks for an element (a true ∃, a false ∀), *weak* otherwise. In the class every strong one is closed, so one new
 constant is its witness, and no function is applied to a variable, so the ground terms at hand are elements enough: the
@@ -66,7 +66,7 @@ class Grounding:
     """What stands for quantified formulas.
 
     Args:
-        formulas: closed, alpha-normal, each with the value it shall have.
+        formulas: closed, alpha-normal, each with the value it must have.
 
     Attributes:
         terms: ground terms by sort, witnesses among them; each sort that is quantified over has one.
@@ -117,7 +117,7 @@ class Grounding:
 
         Args:
             formula: closed; where it is strong with that sign, it is among or inside the formulas that were given.
-            sign: the value that it shall have.
+            sign: the value that it must have.
         """
         return [instantiate(formula, term) for term in self._range(formula, sign)]
 
@@ -153,12 +153,12 @@ class SmallDomain(Grounding):
     """Quantifiers that range over the constants and some new elements, some of which may be equal.
 
     Args:
-        formulas: closed, alpha-normal, each with the value it shall have.
+        formulas: closed, alpha-normal, each with the value it must have.
         signature: of the formulas.
         new: how many new elements each sort has.
 
     Attributes:
-        laws: formulas that shall be true besides: the value of each function at elements is an element.
+        laws: formulas that must be true as well: the value of each function at elements is an element.
 
     Raises:
         OutsideError: functions would need too many values, or a sort has no element.
@@ -203,7 +203,7 @@ def _any_of(formulas: list[Formula]) -> Formula:
 
 
 class _Needs(NamedTuple):
-    """What a formula that shall have a value needs.
+    """What a formula needs in order to have a given value.
 
     Attributes:
         strong: its strong quantified formulas, but for those inside of others; each needs a witness.

@@ -77,7 +77,7 @@ class IsabelleSolver:
     """Decides queries with Isabelle/HOL. The server starts with the first query; ``close`` or ``with`` ends it.
 
     Args:
-        limits: ``steps`` bounds how deep ``blast`` searches (as deep as a binary tree of so many leaves, 20 at most);
+        limits: ``steps`` bounds how deep ``blast`` searches (a binary tree with that number of leaves, at most 20 deep);
             ``seconds`` is the time of each proof and of each search for a countermodel, ``PROOF_SECONDS`` and
             ``SEARCH_SECONDS`` without limits; ``memory_mb`` is not enforced.
         program: the Isabelle executable.
@@ -250,7 +250,7 @@ def _start_hol(server: IsabelleServer, seconds: float) -> str:
 
 
 def _outcome(method: _Method, name: str, nodes: Sequence[NodeResult]) -> Reason | None:
-    """What became of the theory of that name."""
+    """The outcome of the theory with that name."""
     found = [node for node in nodes if node.theory_name.rpartition(".")[2] == name]
     if len(found) != 1:
         return Reason.BROKEN

@@ -38,7 +38,7 @@ class OneElement:
         """The first structure that is found.
 
         Args:
-            formulas: closed; all shall be true.
+            formulas: closed; all must be true.
             signature: of the formulas.
         """
         compound = [formula for formula in formulas if not self._assume(formula)]

@@ -1,6 +1,6 @@
 """Ground formulas, decided: by truth tables in integers up to twelve atoms, by a SAT solver above.
 
-In: closed formulas with the value that each shall have, and what stands for the quantified ones. Out: an assignment of
+In: closed formulas with the value that each must have, and what stands for the quantified ones. Out: an assignment of
 the atoms under which all have it, or that there is none.
 
 Truth of a *quantified* formula here means that its instances have the value. It must not be compared with anything: two
@@ -113,7 +113,7 @@ class TruthTable(Table):
         return GROUND_PRICE * self.looked_at
 
     def satisfying_assignment(self, formulas: Sequence[Signed]) -> Assignment | None:
-        """Truth values of atoms under which every formula has its value; None if there are none.
+        """Truth values of atoms under which every formula has its value, or None.
 
         Args:
             formulas: those of the grounding.
@@ -193,7 +193,7 @@ class Clauses:
         self._clauses = [[1]]  # the literal of what is true
 
     def satisfying_assignment(self, formulas: Sequence[Signed]) -> Assignment | None:
-        """Truth values of atoms under which every formula has its value; None if there are none.
+        """Truth values of atoms under which every formula has its value, or None.
 
         Args:
             formulas: those of the grounding.

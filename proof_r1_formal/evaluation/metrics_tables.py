@@ -119,7 +119,7 @@ def _group_name(difficulty: str) -> str:
 
 
 def steps_table(groups: Mapping[str, Group]) -> Table:
-    """What became of the steps: a row for each outcome, because there are more of them than of groups."""
+    """The outcomes of the steps: a row for each, because there are more of them than of groups."""
     return Table(
         "Steps",
         (Column("outcome", Style.TEXT), *[Column(name, Style.COUNT) for name in groups]),

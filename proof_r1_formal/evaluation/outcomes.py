@@ -59,7 +59,7 @@ def isolate_array(text: str) -> str:
 
 
 def step_outcome(step: StepReport) -> StepOutcome:
-    """What became of a step of a parsed output; of several reasons, the most specific one."""
+    """The outcome of a step of a parsed output; of several reasons, the most specific one."""
     if step.schema and step.semantic:
         return StepOutcome.VERIFIED
     codes = {finding.code for finding in step.findings}

@@ -140,7 +140,7 @@ def stratified(steps: Iterable[Reviewed], size: int, *, seed: int = 0) -> Drawn:
 
     Args:
         steps: all there are; no two have the same name.
-        size: how many to draw; fewer if there are not so many.
+        size: how many to draw, or all if there are fewer.
         seed: of the draw.
     """
     strata: defaultdict[Stratum, list[Reviewed]] = defaultdict(list)
@@ -199,7 +199,7 @@ def review_chat(step: Reviewed) -> list[Message]:
 
 
 def read_judgement(text: str) -> Judgement | None:
-    """The judgement in the last JSON object after the thoughts; None if there is none."""
+    """The judgement in the last JSON object after the thoughts, or None."""
     try:
         return msgspec.convert(json_object(text), Judgement)
     except msgspec.ValidationError:

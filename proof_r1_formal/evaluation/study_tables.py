@@ -254,7 +254,7 @@ NO_RULE = "(no single rule)"
 
 
 def confusion_axes(diagnosis: Diagnosis) -> tuple[list[str], list[str | None]]:
-    """The declared rules and the actual ones that occur, sorted; that there is none comes last."""
+    """The declared rules and the actual ones that occur, sorted; None, for no rule, comes last."""
     declared = sorted({name for name, _ in diagnosis.confusion})
     actual = {name for _, name in diagnosis.confusion}
     return declared, [*sorted(name for name in actual if name is not None), *([None] if None in actual else [])]

@@ -78,7 +78,7 @@ class Grower:
         return fact if self._source.random() < 0.6 else Not(fact)
 
     def grow(self, goal: Formula, steps: int, above: frozenset[Formula] = frozenset()) -> Node | None:
-        """A tree of this many steps that proves the goal and uses no formula above it; None if there is none."""
+        """A tree of this many steps that proves the goal and uses no formula above it, or None."""
         if goal in above:
             return None
         if not steps:
@@ -97,7 +97,7 @@ class Grower:
         return sum(map(_compound, move.needs)) <= steps and (not steps or bool(provable))
 
     def _apply(self, move: Move, goal: Formula, steps: int, above: frozenset[Formula]) -> Node | None:
-        """The goal as conclusion of the move, with so many steps below it."""
+        """The goal as conclusion of the move, with that number of steps below it."""
         bound = zip(shape(move.conclusion).symbols, shape(goal).symbols, strict=True)
         names = {pattern: name for (is_predicate, pattern), (_, name) in bound if is_predicate}
         below = []

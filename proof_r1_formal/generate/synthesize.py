@@ -170,7 +170,7 @@ class Prover:
         stepwise: bool = False,
         stretched: bool = False,
     ) -> Proved | GaveUp | None:
-        """A verified proof; None if there is none. Steps that a check does not accept are not taken again."""
+        """A verified proof, or None. Steps that a check does not accept are not taken again."""
         refused: set[Refusal] = set()
         while True:
             search = Search(

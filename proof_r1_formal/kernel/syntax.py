@@ -141,7 +141,7 @@ class Var(Node):
 class App(Node):
     """A function applied to terms; a constant is an application to no terms: ``App("socrates", ())``.
 
-    Its ``sort`` is given only where it shall not follow from the formula around it (``SignatureBuilder.sorted``).
+    Its ``sort`` is given only where it must not follow from the formula around it (``SignatureBuilder.sorted``).
 
     Attributes:
         free: the variables that occur free.

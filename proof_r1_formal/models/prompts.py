@@ -139,7 +139,7 @@ class ChatTokenizer(Protocol):
 
     @property
     def chat_template(self) -> object:
-        """The template; None if there is none."""
+        """The template, or None."""
 
     @property
     def bos_token(self) -> str | None:

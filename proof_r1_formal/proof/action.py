@@ -270,7 +270,7 @@ def _value(text: str, position: int) -> tuple[Any, int]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _object(text: str) -> _Object | None:
-    """The JSON object that a text is, whose last character is its first ``}``; None if it is none."""
+    """The JSON object that a text is, whose last character is its first ``}``, or None."""
     try:
         fields = _WELL_FORMED.decode(text)
         strings = 7 + len(fields.dependencies)  # four keys, three values, and the dependencies

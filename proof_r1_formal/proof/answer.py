@@ -36,7 +36,7 @@ def selected_option(problem: Problem, last: Action | None, oracle: Oracle, *, by
 
     Args:
         problem: with its sorts written into the formulas, as in :meth:`Verifier.read`.
-        last: the last action, likewise; None if there is none.
+        last: the last action, likewise, or None.
         oracle: compares formulas.
         by_formula: for evaluation: where the id is not that of an option, select the first option whose formula is
             equivalent to the last conclusion. Such an answer may be right, but it is never verified.

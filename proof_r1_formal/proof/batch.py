@@ -203,7 +203,7 @@ def _verify_chunk(pickled: bytes) -> list[bytes]:
 
 
 def _chunks(completions: Iterable[Completion], size: int) -> Iterator[list[Completion]]:
-    """Chunks of so many, and up to as many again that are of the same problem as the last: to another it is new."""
+    """Chunks of ``size`` completions, or up to twice as many about one problem, which a worker then reads once."""
     chunk: list[Completion] = []
     for completion in _checked(completions):
         if len(chunk) >= size and (completion.problem_id != chunk[-1].problem_id or len(chunk) == 2 * size):

@@ -53,7 +53,7 @@ class Certification:
 
     Attributes:
         report: of the trace.
-        certificate: of the answer; None if there is none.
+        certificate: of the answer, or None.
         reason: why there is none; empty if there is one.
     """
 

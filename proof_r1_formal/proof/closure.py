@@ -38,7 +38,7 @@ def closure_of(
     Args:
         premises: ids of the problem's premises, in order.
         actions: id and dependencies of each action of the trace.
-        terminal: index of the terminal action; None if there is none.
+        terminal: index of the terminal action, or None.
     """
     if terminal is None:
         return Closure()

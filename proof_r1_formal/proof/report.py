@@ -121,9 +121,9 @@ class StepReport(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         id: as written; None if the element has no usable id.
         span: character offsets [start, end) of the element in the completion.
-        declared_rule: as written; None if there is none.
+        declared_rule: as written, or None.
         dependencies: as written, repeats removed.
-        conclusion: as written; None if there is none.
+        conclusion: as written, or None.
         schema, semantic, rule, progress: the four verdicts.
         in_closure: whether the answer depends on the action (declared closure).
         terminal: whether the action binds the answer.

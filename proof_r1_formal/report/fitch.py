@@ -94,7 +94,7 @@ def fitch(proof: Proof, premises: Sequence[tuple[str, Formula]]) -> tuple[Row, .
         premises: name and formula of each, in the proof's order.
 
     Raises:
-        ProofError: the proof is none.
+        ProofError: a proof is not one of the calculus.
     """
     taken = set[str]().union(*[symbols(formula).functions for _, formula in premises])
     while True:

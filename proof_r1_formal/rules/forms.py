@@ -96,7 +96,7 @@ def covered(
 def _covered(
     parts: tuple[Formula, ...], given: tuple[Formula, ...], least: int, is_part: Callable[[Formula, Formula], bool]
 ) -> bool:
-    """Whether at least so many of the given formulas are together exactly the parts."""
+    """Whether the given formulas, at least ``least`` of them, are together exactly the parts."""
     if not parts:
         return least <= 0
     for index, formula in enumerate(given):

@@ -177,7 +177,7 @@ class Catalogue:
         return {_spelling(name): self._by_name[target] for name, target in spelled.items()}
 
     def find(self, name: str, *, aliases: bool = False) -> Rule | None:
-        """The rule of that canonical name; None if there is none.
+        """The rule of that canonical name, or None.
 
         Args:
             name: as written.

@@ -139,7 +139,7 @@ class _Jobs:
         return _named(decoded(text, str), self.access.problems)
 
     async def outcomes(self, jobs: Sequence[Job]) -> list[Outcome]:
-        """What became of the jobs, in their order."""
+        """The outcomes of the jobs, in their order."""
         try:
             return await self.pool.do(jobs)
         except BusyError:

@@ -226,7 +226,7 @@ def _with_converse(draw: DrawFn, attempt: Attempt, index: int) -> Attempt:
 
 
 def _converse(formula: Formula) -> Formula | None:
-    """The formula with the implication under its leading quantifiers turned round; None if there is none."""
+    """The formula with the implication under its leading quantifiers turned round, or None."""
     match formula:
         case Implies(left, right):
             return Implies(right, left)

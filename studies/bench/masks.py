@@ -55,7 +55,7 @@ class Times:
 
 
 def tokenizer_of(size: int) -> LLTokenizer:
-    """A tokenizer of so many tokens."""
+    """A tokenizer of ``size`` tokens."""
     files = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
     files += sorted(Path(sysconfig.get_path("stdlib")).glob("*/*.py"))
     tokenizer = Tokenizer(models.BPE())

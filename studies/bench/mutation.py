@@ -172,7 +172,7 @@ def _run_tests(folder: Path, output: Path, tests: Sequence[str]) -> None:
 
 
 class Outcome(NamedTuple):
-    """What became of a mutant: ``failed`` (a test failed), ``timeout``, ``broken`` (no test ran) or ``survived``."""
+    """The outcome of a mutant: ``failed`` (a test failed), ``timeout``, ``broken`` (no test ran) or ``survived``."""
 
     module: str
     mutant: Mutant

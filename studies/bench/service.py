@@ -207,7 +207,7 @@ def under_load(service: Service, known: Sequence[bytes], arguments: argparse.Nam
 
 
 def memory(service: Service, arguments: argparse.Namespace) -> Any:
-    """Its memory after so many requests, ten times on the way; they are made meanwhile."""
+    """Its memory, measured ten times during that number of requests."""
     requests = asked()
     step = max(1, arguments.memory // 10)
     points = []

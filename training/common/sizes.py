@@ -12,7 +12,7 @@ from training.config import Config
 
 
 def shape(model: str) -> PretrainedConfig | None:
-    """The configuration of a model in a folder or in the cache of models; None if there is none."""
+    """The configuration of a model in a folder or in the cache of models, or None."""
     try:
         found: PretrainedConfig = AutoConfig.from_pretrained(model, local_files_only=True)
     except (OSError, ValueError):

@@ -41,7 +41,7 @@ def make_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenizer
 
     Args:
         texts: of the kind that it is for.
-        vocabulary: at most so many tokens, 256 of which are the bytes.
+        vocabulary: the most tokens, 256 of which are the bytes.
     """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(

@@ -26,7 +26,7 @@ from training.config import Config, ConfigError
 from training.local.model import choose_device
 
 ANSWERS = 200
-"""Of so many reference answers the usual length of an answer is the mean."""
+"""The number of reference answers whose mean length is taken for the length of an answer."""
 SIZE = 2048
 """Rows of the matrices that are multiplied to measure the device."""
 

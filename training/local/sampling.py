@@ -21,7 +21,7 @@ from training.local.forward import pad, positions
 from training.local.model import Policy
 
 END = b"</summary>"
-"""Nothing is wanted after it."""
+"""A completion ends here."""
 LEAVE = 0.75
 """Rows leave the batch when no more than this share of them goes on: leaving copies what is kept."""
 

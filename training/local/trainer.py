@@ -228,7 +228,7 @@ def starting_state(config: Config) -> State:
     """The state of the latest checkpoint, or the initial state.
 
     Raises:
-        ConfigError: its folder holds a run that shall not go on, or one with another configuration.
+        ConfigError: its folder holds a run that must not be resumed, or one with another configuration.
     """
     folder = Path(config.output)
     if not config.checkpoint.resume and (folder / "log.jsonl").exists():

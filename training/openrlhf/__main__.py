@@ -96,7 +96,7 @@ def claimed(config: Config) -> Iterator[Path]:
     """The run's folder for this process alone; gives the file in it that holds the configuration.
 
     Raises:
-        ConfigError: the folder holds a run that goes on now, that shall not go on, or that learns something else.
+        ConfigError: the folder holds a run that is running, that must not be resumed, or that learns something else.
     """
     folder = Path(config.output)
     folder.mkdir(parents=True, exist_ok=True)

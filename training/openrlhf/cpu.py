@@ -31,7 +31,7 @@ ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "GLOO_SOCKET_IFNAME": "lo",
 }
-"""For what reads it from nowhere else; what is set already stays. A CPU run has one machine."""
+"""Environment variables for libraries that read nothing else, on one machine. Values that are set already stay."""
 
 
 class _Index(str):
