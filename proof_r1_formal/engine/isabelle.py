@@ -43,6 +43,8 @@ MAX_SIZE = 10
 
 PROOF_SECONDS, SEARCH_SECONDS = 1.0, 10.0
 """The times of a proof and of a search unless told otherwise; Nitpick itself has half of the latter."""
+CONSOLIDATION = 3.0
+"""Seconds in addition for a theory: the server takes 2 s to report one that has ended (headless_consolidate_delay)."""
 _MAX_DEPTH = 20  # Isabelle's own limit for blast
 
 _DETAILS = {
@@ -77,7 +79,7 @@ class IsabelleSolver:
     """Decides queries with Isabelle/HOL. The server starts with the first query; ``close`` or ``with`` ends it.
 
     Args:
-        limits: ``steps`` bounds how deep ``blast`` searches (a binary tree with that number of leaves, at most 20 deep);
+        limits: ``steps`` bounds how deep ``blast`` searches (a binary tree of that many leaves, 20 deep at most);
             ``seconds`` is the time of each proof and of each search for a countermodel, ``PROOF_SECONDS`` and
             ``SEARCH_SECONDS`` without limits; ``memory_mb`` is not enforced.
         program: the Isabelle executable.
@@ -199,8 +201,8 @@ class IsabelleSolver:
         with tempfile.TemporaryDirectory(prefix="proof-r1-") as folder:
             write_output(Path(folder) / f"{name}.thy", method.theory(query, name).encode("ascii"))
             theories = {"session_id": session.id, "theories": [name], "master_dir": folder}
-            limits = {"watchdog_timeout": method.seconds}
-            seconds = method.seconds + self._grace_period
+            limits = {"watchdog_timeout": method.seconds + CONSOLIDATION}
+            seconds = limits["watchdog_timeout"] + self._grace_period
             try:
                 body = session.server.ask("use_theories", {**theories, **limits}, seconds=seconds)
                 nodes = UseTheoriesResults.model_validate(body).nodes
@@ -259,6 +261,8 @@ def _outcome(method: _Method, name: str, nodes: Sequence[NodeResult]) -> Reason 
         return Reason.TIMEOUT
     texts = [(message.kind == "error", " ".join(message.message.split())) for message in found[0].messages]
     errors = [text for is_error, text in texts if is_error]
+    if any("checked 0 of " in text for _, text in texts):  # Nitpick without kodkod, which searches nothing
+        return Reason.BROKEN
     if status.ok and not status.failed and not errors:
         return None if any(text.startswith(method.success.format(name=name)) for _, text in texts) else Reason.BROKEN
     return Reason.INCOMPLETE if any(text.startswith(method.failure) for text in errors) else Reason.BROKEN

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.engine import available_solvers, get_solver
-from proof_r1_formal.engine.isabelle import IsabelleSolver
+from proof_r1_formal.engine.isabelle import CONSOLIDATION, IsabelleSolver
 from proof_r1_formal.engine.isabelle_server import IsabelleServer
 from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.errors import SolverError
@@ -80,7 +80,7 @@ def test_what_is_asked(double: Double) -> None:
     assert "nitpick [expect = genuine, card = 1-10, timeout = 4]" in search
     session, use, purge, *_ = [arguments for _, arguments in double.heard]
     assert session == {"session": "HOL"}
-    assert use["watchdog_timeout"] == 9.0
+    assert use["watchdog_timeout"] == 9.0 + CONSOLIDATION
     assert purge == {key: use[key] for key in ("session_id", "theories", "master_dir")}
     assert not Path(str(use["master_dir"])).exists()
     assert double.commands() == ["session_start", *["use_theories", "purge_theories"] * 2, "shutdown"]
@@ -150,6 +150,14 @@ def test_what_the_gate_rejects_is_no_theorem_and_not_searched(double: Double, co
         ([message("error", 'Unexpected outcome: "quasi_genuine"')], False, UNDECIDED),
         ([message("error", 'Unexpected outcome: "none"')], False, UNDECIDED),
         ([message("error", 'Unexpected outcome: "unknown"')], False, UNDECIDED),
+        (  # without kodkod
+            [
+                message("writeln", "Nitpick checked 0 of 1 scope"),
+                message("error", 'Unexpected outcome: "none"'),
+            ],
+            False,
+            BROKEN,
+        ),
     ],
 )
 def test_only_a_genuine_countermodel_refutes(double: Double, messages: list[Json], ok: bool, expected: Answer) -> None:
