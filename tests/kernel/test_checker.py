@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.kernel.answer import is_countermodel
-from proof_r1_formal.kernel.checker import check
+from proof_r1_formal.kernel.answer import Entailed, is_countermodel
+from proof_r1_formal.kernel.checker import check, constant_sorts
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.query import Query
@@ -55,6 +56,7 @@ from proof_r1_formal.kernel.term import (
     Witness,
 )
 from proof_r1_formal.testing.strategies import queries, structures
+from tests.builders import question
 from tests.kernel.claims import (
     EX_FALSO,
     FREE,
@@ -388,3 +390,16 @@ def test_a_proof_that_is_found_is_accepted_and_has_no_countermodel(query: Query,
     signature = Signature.infer(query.formulas)
     assert not any(is_countermodel(query, structure) for structure in small_structures(signature, most=256))
     assert not is_countermodel(query, data.draw(structures(signature)))
+
+
+def test_a_proof_tells_the_sorts_of_its_constants() -> None:
+    query = question("∃x P(x); ∀x (P(x) → Q(x)) ⊢ ∃x Q(x)")
+    answer = EmbeddedSolver().decide(query)
+    assert isinstance(answer, Entailed)
+    assert answer.proof is not None
+    asked = (query.dependencies, query.conclusion)
+    new = {line.constant.function for line in answer.proof if isinstance(line, Witness)}
+    assert len(new) == 1
+    assert constant_sorts(answer.proof, *asked) == dict.fromkeys(new, ENTITY)
+    broken = (*answer.proof[:1], Eliminate(99, "left"), *answer.proof[1:])
+    assert constant_sorts(broken, *asked).keys() <= new  # as far as its lines follow
