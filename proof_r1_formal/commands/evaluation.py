@@ -53,7 +53,8 @@ from proof_r1_formal.evaluation.selection import Candidate
 from proof_r1_formal.evaluation.selection import best as best_of
 from proof_r1_formal.evaluation.study_tables import detail_tables, diagnosis_tables, study_tables
 from proof_r1_formal.evaluation.summary import Doubts
-from proof_r1_formal.evaluation.tables import Table, to_csv, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.evaluation.tables import Table, to_csv, to_json, to_latex, to_markdown
+from proof_r1_formal.evaluation.terminal import to_rich
 from proof_r1_formal.evaluation.verdicts import Examined, examine_many
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings

@@ -52,7 +52,8 @@ from proof_r1_formal.evaluation.review import (
     stratified,
 )
 from proof_r1_formal.evaluation.review import review as judge
-from proof_r1_formal.evaluation.tables import to_json, to_markdown, to_rich
+from proof_r1_formal.evaluation.tables import to_json, to_markdown
+from proof_r1_formal.evaluation.terminal import to_rich
 from proof_r1_formal.models.chat import Sampling
 from proof_r1_formal.models.journal import Journal
 from proof_r1_formal.models.runner import ATTEMPTS, STOP_AFTER, Done, Failed

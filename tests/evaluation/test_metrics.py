@@ -22,7 +22,8 @@ from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.evaluation.metrics_tables import metrics_tables
 from proof_r1_formal.evaluation.outcomes import isolate_array
 from proof_r1_formal.evaluation.summary import Summary
-from proof_r1_formal.evaluation.tables import to_csv, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.evaluation.tables import to_csv, to_json, to_latex, to_markdown
+from proof_r1_formal.evaluation.terminal import to_rich
 from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.answer import answer_findings, is_verified
