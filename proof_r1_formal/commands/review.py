@@ -98,7 +98,9 @@ def review(
     left_out = LeftOut(strict)
     known = read_problem_file(problems, format, left_out)
     settings = Settings(solver=solver, rules=rules)
-    reports = verify_many(known, distinct_completions(completions, known, left_out), settings=settings, workers=workers)
+    reports = verify_many(
+        known, distinct_completions([completions], known, left_out), settings=settings, workers=workers
+    )
     shown = with_progress(reports, "verifying", count_lines(completions))
     drawn = stratified(reviewable(known, shown), n, seed=seed)
     sampling = Sampling(temperature=0.0, top_p=1.0, max_tokens=max_tokens)

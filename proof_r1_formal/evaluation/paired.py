@@ -15,7 +15,7 @@ from proof_r1_formal.evaluation.estimates import interval, quotient, resampled, 
 from proof_r1_formal.evaluation.measures import Estimate, Measure, Part, Row, Sample
 
 RESAMPLES = 2000
-"""Number of bootstrap resamples of a test, if nothing else is asked for: no p-value is below 1 / 2001."""
+"""Default number of bootstrap resamples of a test: no p-value is below 1 / 2001."""
 _ROUNDING = 1e-12
 
 Rows = Mapping[Sample, Row]

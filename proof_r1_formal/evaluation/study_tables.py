@@ -83,7 +83,7 @@ def _scores(chosen: Results) -> Iterator[Table]:
     passes, distance = scores((Measure.PASS, Measure.RGD))
 
     def apart(groups: Iterable[Group], counts: Sequence[int]) -> dict[str, Sequence[float]]:
-        """Pass of more samples is higher, and no better; RGD is no better if it leaves out more outputs."""
+        """Neither Pass of more samples nor RGD that leaves out more outputs is a better score."""
         return {passes.name: counts, distance.name: [group.scores[Measure.RGD].denominator for group in groups]}
 
     headings = ("backbone", "method", *(() if same else ("K",)))

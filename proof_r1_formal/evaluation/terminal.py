@@ -101,8 +101,7 @@ _WORD = 21
 
 def _broken(text: str) -> str:
     """The text with line breaks after underscores and hyphens in long names, such as those of rules and models."""
-    pieces = re.findall(rf"(?=\S{{{_WORD + 1}}})\S{{1,{_WORD - 1}}}[_-]|\S+|\s+", text)
-    return "".join([f"{piece}\n" if piece.endswith(("_", "-")) else piece for piece in pieces])
+    return re.sub(rf"(?=\S{{{_WORD + 1}}})(\S{{1,{_WORD - 1}}}[_-])", r"\1\n", text)
 
 
 _MANY = 8
