@@ -88,7 +88,8 @@ def test_problems_are_drawn_with_the_outputs_of_both() -> None:
         ]
         drawn.append(one - other)
         far += abs(one - other - observed) >= abs(observed) - 1e-9
-    assert (found.problems, found.of.value, found.p) == (4, pytest.approx(observed), far / 401)
+    assert (found.problems, found.p) == (4, far / 401)
+    assert found.of.value == pytest.approx(observed)
     assert found.of.interval == pytest.approx((sorted(drawn)[10], sorted(drawn)[-11]))
     assert 0.01 < found.p < 0.9
 
