@@ -67,7 +67,7 @@ RULE = {"RULE_UNTRUSTED_DEPENDENCY", "UNKNOWN_RULE", "NO_RULE_MATCH", "RULE_UNDE
 PROGRESS = {"TAUTOLOGY", "REPEATS_CONCLUSION", "RESTATES_DEPENDENCY", "PROGRESS_UNDECIDED"}
 EXCLUDED = ("unknown problem id", "second output for the same problem and sample", "inconsistent premises",
             "label is Uncertain (counted apart)", "no reference answer (Avg, Pass, right and verified)",
-            "no reference proof (RGD, length ratio)", "no response length (response length)")
+            "no reference proof (RGD, length ratio)", "not parsed (RGD)", "no response length (response length)")
 MEASURES = ("Avg", "Pass", "FVR", "Strict FVR", "RVR", "Strict RVR", "Compound", "RGD",
             "Right and verified", "Right and rule-verified", "Parsed", "Length ratio", "Response length")
 RATES = MEASURES[2:6]
@@ -758,8 +758,9 @@ class Trace:
             row["Avg"], row["Right and verified"] = (int(right), 1), (int(right and self.data["verified"]), 1)
             row["Right and rule-verified"] = (int(right and self.data["rule_verified"]), 1)
         if reference is not None:
-            row["RGD"] = (abs(math.log(max(1, inside - 1) / max(1, reference))), 1)
             row["Length ratio"] = (max(0, inside - 1), reference)
+            if self.data["parsed"]:
+                row["RGD"] = (abs(math.log(max(1, inside - 1) / max(1, reference))), 1)
         cascade = {"UNTRUSTED_DEPENDENCY"}
         levels = {
             "FVR": (["semantic"], cascade),
@@ -788,7 +789,9 @@ def evaluation(problems: Sequence[Problem], traces: Sequence[Trace]) -> dict[tup
     samples = Counter(trace.problem for trace in scored)
     most, answered = max(samples.values(), default=0), {trace.problem for trace in traces}
     left_out = [0, 0, len(traces) - len(scored) - len(asides), len(asides)]
-    left_out += [sum(name not in row for row in rows.values()) for name in ("Avg", "RGD", "Response length")]
+    lacking = {name: sum(name not in row for row in rows.values()) for name in MEASURES}
+    left_out += [lacking["Avg"], lacking["Length ratio"], lacking["RGD"] - lacking["Length ratio"]]
+    left_out.append(lacking["Response length"])
     number: dict[tuple[str | int, ...], Any] = {("samples",): most, ("length_unit",): "characters"}
     number |= {("eligibility",): "own-fault", ("contract",): "per-action", ("discarded",): 0}
     number |= {} if problems else {("difficulties",): {}}

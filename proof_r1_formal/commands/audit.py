@@ -36,7 +36,7 @@ from proof_r1_formal.commands.common import (
     with_progress,
     write,
 )
-from proof_r1_formal.evaluation.tables import to_rich
+from proof_r1_formal.evaluation.terminal import to_rich
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.testing.answers import CHUNK as ANSWERS

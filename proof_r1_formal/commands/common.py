@@ -175,9 +175,16 @@ def usable_completions(path: Path, known: ProblemSet, left_out: LeftOut) -> Iter
     return _checked(_usable(path, known, left_out), left_out)
 
 
-def distinct_completions(path: Path, known: ProblemSet, left_out: LeftOut) -> Iterator[Completion]:
-    """The usable completions, without repeats of a problem and sample number; repeats go to ``left_out``."""
-    return _checked(_distinct(path, _usable(path, known, left_out), left_out), left_out)
+def distinct_completions(
+    paths: Iterable[Path], known: ProblemSet, left_out: LeftOut, *, repeats: bool = False
+) -> Iterator[Completion]:
+    """The usable completions of files, file by file; the first of each problem and sample number counts.
+
+    Args:
+        paths, known, left_out: the errors of repeats go to ``left_out``, in one file and in several.
+        repeats: whether they are yielded nevertheless, for a caller that counts them.
+    """
+    return _checked(_distinct(paths, known, left_out, repeats), left_out)
 
 
 def _checked(completions: Iterator[Completion], left_out: LeftOut) -> Iterator[Completion]:
@@ -202,15 +209,19 @@ def _usable(path: Path, known: ProblemSet, left_out: LeftOut) -> Iterator[Comple
                 yield completion
 
 
-def _distinct(path: Path, usable: Iterable[Completion], left_out: LeftOut) -> Iterator[Completion]:
-    seen: set[tuple[str, int]] = set()
-    for completion in usable:
-        sample = (completion.problem_id, completion.sample)
-        if sample in seen:
-            left_out.lines.append(f"{path}: problem {sample[0]!r} has sample {sample[1]} more than once")
-        else:
-            seen.add(sample)
-            yield completion
+def _distinct(paths: Iterable[Path], known: ProblemSet, left_out: LeftOut, repeats: bool) -> Iterator[Completion]:
+    seen: dict[tuple[str, int], Path] = {}
+    for path in paths:
+        for completion in _usable(path, known, left_out):
+            sample = (completion.problem_id, completion.sample)
+            first = seen.get(sample)
+            if first is None:
+                seen[sample] = path
+            else:
+                again = "more than once" if first == path else f"that {first} has too, which counts"
+                left_out.lines.append(f"{path}: problem {sample[0]!r} has sample {sample[1]} {again}")
+            if first is None or repeats:
+                yield completion
 
 
 def log_skipped(left_out: LeftOut) -> None:

@@ -36,7 +36,6 @@ from proof_r1_formal.commands.common import (
     log,
     read_problem_file,
     shown_ids,
-    usable_completions,
     with_progress,
 )
 from proof_r1_formal.data.completions import Completion, Cost, beside, write_completions
@@ -50,11 +49,13 @@ from proof_r1_formal.evaluation.figures import draw, require_matplotlib
 from proof_r1_formal.evaluation.measures import LEAST_RESAMPLES, Contract, Eligibility, Sample
 from proof_r1_formal.evaluation.metrics_tables import metrics_tables
 from proof_r1_formal.evaluation.outcomes import isolate_array
+from proof_r1_formal.evaluation.paired import RESAMPLES
 from proof_r1_formal.evaluation.selection import Candidate
 from proof_r1_formal.evaluation.selection import best as best_of
 from proof_r1_formal.evaluation.study_tables import detail_tables, diagnosis_tables, study_tables
 from proof_r1_formal.evaluation.summary import Doubts
-from proof_r1_formal.evaluation.tables import Table, to_csv, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.evaluation.tables import Table, to_csv, to_json, to_latex, to_markdown
+from proof_r1_formal.evaluation.terminal import to_rich
 from proof_r1_formal.evaluation.verdicts import Examined, examine_many
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings
@@ -70,8 +71,13 @@ def evaluate(
         Path | None, typer.Option("-p", "--problems", help="File of problems.", show_default=False)
     ] = None,
     completions: Annotated[
-        Path | None,
-        typer.Option("-c", "--completions", help="File of completions, one JSON object per line.", show_default=False),
+        list[Path] | None,
+        typer.Option(
+            "-c",
+            "--completions",
+            help="File of completions of a system; repeat -c for more files. Of repeated samples the first counts.",
+            show_default=False,
+        ),
     ] = None,
     study: Annotated[
         Path | None,
@@ -116,11 +122,11 @@ def evaluate(
 ) -> None:
     """Verify completions, and show metrics and errors.
 
-    Give one file of completions, or several systems in a --study file, which specifies the rules and the format of its
-    problems.
+    Give the completions of one system, or several systems in a --study file, which specifies the rules and the format
+    of its problems.
     """
-    described = read_study(study) if study is not None and problems is None and completions is None else None
-    inputs = (problems, completions, study, *(() if described is None else described.inputs()))
+    described = read_study(study) if study is not None and problems is None and not completions else None
+    inputs = (problems, *(completions or ()), study, *(() if described is None else described.inputs()))
     check_outputs(json, markdown, latex, diagnosis, cache, inputs=inputs)
     if csv is not None:
         check_folder(csv)
@@ -135,9 +141,9 @@ def evaluate(
         settings, workers, engine(ray), bootstrap, eligibility, contract, left_out, diagnoses=diagnosis is not None
     )
     match problems, completions, study:
-        case Path(), Path(), None:
+        case Path(), [_, *_], None:
             known = read_problem_file(problems, format, left_out, notation=notation)
-            key = Key(stem(problems), "", stem(completions))
+            key = Key(stem(problems), "", " + ".join(map(stem, completions)))
             results = {key: assessor.assess(key, known, completions, rules, TRAIN)}
             (one,) = results.values()
             tables: Sequence[Table] = (
@@ -147,7 +153,7 @@ def evaluate(
             )
         case _ if described is not None:
             results = _study_results(described, assessor)
-            tables = study_tables(results)
+            tables = study_tables(results, resamples=bootstrap or RESAMPLES)
         case _:
             fail("give --problems and --completions, or --study")
     OUT.width = WIDE if wide else OUT.width
@@ -178,19 +184,19 @@ def _slug(title: str) -> str:
 
 def _study_results(described: Study, assessor: _Assessor) -> dict[Key, Assessment]:
     seen = catalogue(described.seen)
-    for file in described.files().values():
-        if not Path(file).is_file():  # fail before spending hours on the others
+    for file in (file for files in described.files().values() for file in files):
+        if not file.is_file():  # fail before spending hours on the others
             fail(f"{file}, a file of the study, does not exist")
     left_out = assessor.left_out
     known = {
         name: read_problem_file(Path(one.problems), one.format, left_out) for name, one in described.datasets.items()
     }
     if left_out.strict:  # before any work: that on each file would come before the next is read
-        for key, file in described.files().items():
-            list(usable_completions(Path(file), known[key.dataset], left_out))
+        for key, files in described.files().items():
+            list(distinct_completions(files, known[key.dataset], left_out))
     return {
-        key: assessor.assess(key, known[key.dataset], Path(file), described.datasets[key.dataset].rules, seen)
-        for key, file in described.files().items()
+        key: assessor.assess(key, known[key.dataset], files, described.datasets[key.dataset].rules, seen)
+        for key, files in described.files().items()
     }
 
 
@@ -216,13 +222,14 @@ class _Assessor:
     diagnosed: list[str] = field(default_factory=list)
     doubts: Doubts = field(default_factory=Doubts)
 
-    def assess(self, key: Key, known: ProblemSet, completions: Path, rules: str, seen: Catalogue) -> Assessment:
-        """The assessment of a file."""
+    def assess(self, key: Key, known: ProblemSet, files: Sequence[Path], rules: str, seen: Catalogue) -> Assessment:
+        """The assessment of a system by its files of completions."""
+        shown = ", ".join(map(str, files))
         lengths: dict[Sample, int] = {}
         costs: dict[Sample, Cost] = {}
 
         def noted() -> Iterator[Completion]:
-            for completion in usable_completions(completions, known, self.left_out):
+            for completion in distinct_completions(files, known, self.left_out, repeats=True):
                 sample = (completion.problem_id, completion.sample)
                 lengths.setdefault(sample, len(completion.completion))
                 if completion.cost is not None:
@@ -235,10 +242,10 @@ class _Assessor:
         examined = examine_many(known, noted(), settings=settings, workers=self.workers, engine=self.engine)
         found = assess(
             known,
-            self._noted(key, with_progress(examined, stem(completions), count_lines(completions))),
+            self._noted(key, with_progress(examined, " + ".join(map(stem, files)), sum(map(count_lines, files)))),
             lengths=lengths,
             costs=costs,
-            failures=[(one.problem_id, one.sample) for one in read_failures(beside(completions, "failures"))],
+            failures={(one.problem_id, one.sample) for of in files for one in read_failures(beside(of, "failures"))},
             rules=catalogue(rules),
             seen=seen,
             eligibility=self.eligibility,
@@ -247,14 +254,14 @@ class _Assessor:
         )
         if found.failures:
             have = counted(found.failures, "sample has", "samples have")
-            log(f"{completions}: {have} no completion and count in no score")
+            log(f"{shown}: {have} no completion and count in no score")
         answered = {problem for problem, _ in lengths}
         if absent := [problem for problem in known if problem not in answered]:
             have = counted(len(absent), "problem has", "problems have")
-            log(f"{completions}: {have} no completion: {shown_ids(absent)}")
+            log(f"{shown}: {have} no completion: {shown_ids(absent)}")
         if incomplete := found.metrics.overall.incomplete:
             have = counted(incomplete, "problem has", "problems have")
-            log(f"{completions}: {have} fewer than K = {found.metrics.samples} completions")
+            log(f"{shown}: {have} fewer than K = {found.metrics.samples} completions")
         return found
 
     def _noted(self, key: Key, examined: Iterable[Examined]) -> Iterator[Examined]:
@@ -291,7 +298,7 @@ def best(
     candidates: dict[str, list[Candidate]] = {}
 
     def noted() -> Iterator[Completion]:
-        for completion in distinct_completions(completions, known, left_out):
+        for completion in distinct_completions([completions], known, left_out):
             read[completion.problem_id, completion.sample] = completion
             yield completion
 

@@ -41,7 +41,8 @@ from proof_r1_formal.decoding.guide import Feedback
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
-from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_rich
+from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table
+from proof_r1_formal.evaluation.terminal import to_rich
 from proof_r1_formal.models.agents import Agent
 from proof_r1_formal.models.agents.command import CommandModel, Original
 from proof_r1_formal.models.agents.direct import Direct

@@ -39,7 +39,7 @@ from proof_r1_formal.data.native import decoded, encoded, write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem, ProblemSet
 from proof_r1_formal.data.quality import SPELLINGS, Code, oddities
 from proof_r1_formal.engine import get_solver
-from proof_r1_formal.evaluation.tables import to_rich
+from proof_r1_formal.evaluation.terminal import to_rich
 from proof_r1_formal.generate.comparison import comparison
 from proof_r1_formal.generate.diversity import Statistics, structural_key
 from proof_r1_formal.generate.problems import (

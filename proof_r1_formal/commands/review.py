@@ -53,7 +53,8 @@ from proof_r1_formal.evaluation.review import (
     stratified,
 )
 from proof_r1_formal.evaluation.review import review as judge
-from proof_r1_formal.evaluation.tables import to_json, to_markdown, to_rich
+from proof_r1_formal.evaluation.tables import to_json, to_markdown
+from proof_r1_formal.evaluation.terminal import to_rich
 from proof_r1_formal.models.chat import Sampling
 from proof_r1_formal.models.journal import Journal
 from proof_r1_formal.models.runner import ATTEMPTS, STOP_AFTER, Done, Failed
@@ -99,7 +100,9 @@ def review(
     left_out = LeftOut(strict)
     known = read_problem_file(problems, format, left_out, notation=notation)
     settings = Settings(solver=solver, rules=rules)
-    reports = verify_many(known, distinct_completions(completions, known, left_out), settings=settings, workers=workers)
+    reports = verify_many(
+        known, distinct_completions([completions], known, left_out), settings=settings, workers=workers
+    )
     shown = with_progress(reports, "verifying", count_lines(completions))
     drawn = stratified(reviewable(known, shown), n, seed=seed)
     sampling = Sampling(temperature=0.0, top_p=1.0, max_tokens=max_tokens)

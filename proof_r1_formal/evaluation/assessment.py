@@ -80,6 +80,7 @@ class Assessment:
 
     Attributes:
         metrics: of all completions.
+        rows: what each output that takes part in the scores adds to them.
         rule_groups: the scores of steps by their own rule.
         diagnosis: of the outputs that take part in the scores.
         chosen: accuracy of the selection by evidence, over problems with outputs that take part in the scores.
@@ -88,6 +89,7 @@ class Assessment:
     """
 
     metrics: Metrics
+    rows: dict[Sample, Row]
     rule_groups: dict[RuleGroup, StepScores]
     diagnosis: Diagnosis
     chosen: Chosen
@@ -142,6 +144,7 @@ def assess(
         selection.add(report.problem_id, problems[report.problem_id].answer, replace(one, report=kept).candidate())
     return Assessment(
         metrics=whole.metrics(resamples=resamples, seed=seed),
+        rows=whole.rows(),
         rule_groups={group: tally.scores(resamples, random.Random(seed)) for group, tally in groups.items()},
         diagnosis=diagnosis,
         chosen=selection.chosen(),

@@ -13,7 +13,7 @@ In: a TOML file. Out: a :class:`Study`, checked, its paths as they are to be ope
     [[systems]]
     backbone = "Qwen3-4B"
     method = "Proof-R1"
-    completions = { ProverQA = "proof-r1/proverqa.jsonl", FOLIO = "proof-r1/folio.jsonl" }
+    completions = { ProverQA = "proof-r1/proverqa.jsonl", FOLIO = ["proof-r1/folio-0.jsonl", "proof-r1/folio-1.jsonl"] }
 
 Paths are relative to the file.
 """
@@ -55,11 +55,18 @@ class Dataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A model, what was done with it, and its completions by the name of the data set."""
+    """A model, what was done with it, and its completions, in a file or several, by the name of the data set."""
 
     backbone: Name
     method: Name
-    completions: Annotated[dict[str, Name], msgspec.Meta(min_length=1)]
+    completions: Annotated[
+        dict[str, Name | Annotated[tuple[Name, ...], msgspec.Meta(min_length=1)]], msgspec.Meta(min_length=1)
+    ]
+
+    def files(self, dataset: str) -> tuple[str, ...]:
+        """The files of completions for a data set, which it has."""
+        of = self.completions[dataset]
+        return (of,) if isinstance(of, str) else of
 
 
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -75,10 +82,10 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     systems: Annotated[tuple[System, ...], msgspec.Meta(min_length=1)]
     seen: Name = "train"
 
-    def files(self) -> dict[Key, str]:
+    def files(self) -> dict[Key, tuple[Path, ...]]:
         """The files of completions, data set by data set."""
         return {
-            Key(dataset, system.backbone, system.method): system.completions[dataset]
+            Key(dataset, system.backbone, system.method): tuple(map(Path, system.files(dataset)))
             for dataset in self.datasets
             for system in self.systems
             if dataset in system.completions
@@ -86,7 +93,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def inputs(self) -> tuple[Path, ...]:
         """All files of problems and completions."""
-        return tuple(map(Path, (*[one.problems for one in self.datasets.values()], *self.files().values())))
+        problems = [Path(one.problems) for one in self.datasets.values()]
+        return (*problems, *[path for paths in self.files().values() for path in paths])
 
 
 def read_study(path: Path) -> Study:
@@ -126,7 +134,9 @@ def _located(study: Study, folder: Path) -> Study:
         },
         systems=tuple(
             [
-                msgspec.structs.replace(one, completions={name: located(of) for name, of in one.completions.items()})
+                msgspec.structs.replace(
+                    one, completions={name: tuple(map(located, one.files(name))) for name in one.completions}
+                )
                 for one in study.systems
             ]
         ),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from statistics import stdev
 
 from proof_r1_formal.evaluation.measures import (
@@ -48,30 +48,30 @@ def estimates(
         by_problem[problem_id].append(row)
         by_sample[sample].append(row)
     problem_rows = [_problem_row(of) for of in by_problem.values()]
-    sample_rows = [_total(of) for of in by_sample.values()]
-    total = _total(problem_rows)
-    rates = RATES if total[Measure.PARSED][1] else frozenset[Measure]()
+    sample_rows = [total(of) for of in by_sample.values()]
+    sums = total(problem_rows)
+    rates = RATES if sums[Measure.PARSED][1] else frozenset[Measure]()
     intervals = _intervals(problem_rows, measures, rates, resamples, rng or random.Random(0))
     return {
         measure: (Rate if measure in rates else Estimate)(
-            value=_quotient(part),
+            value=quotient(part),
             numerator=part[0],
             denominator=part[1],
             spread=_spread(measure, part, sample_rows, rates),
             interval=intervals.get(measure),
         )
-        for measure, part in total.items()
+        for measure, part in sums.items()
         if measure in measures
     }
 
 
 def _problem_row(rows: Sequence[Row]) -> Row:
-    total = _total(rows)
-    right, judged = total[Measure.AVG]
-    return total | {Measure.PASS: (right > 0, judged > 0)}
+    sums = total(rows)
+    right, judged = sums[Measure.AVG]
+    return sums | {Measure.PASS: (right > 0, judged > 0)}
 
 
-def _total(rows: Sequence[Row]) -> Row:
+def total(rows: Sequence[Row]) -> Row:
     """The sums over all rows, for every score."""
     parts = {measure: [row[measure] for row in rows if measure in row] for measure in Measure}
     return {
@@ -80,16 +80,17 @@ def _total(rows: Sequence[Row]) -> Row:
     }
 
 
-def _quotient(part: Part) -> float:
+def quotient(part: Part) -> float:
+    """The score of two sums; 0 if nothing was counted."""
     numerator, denominator = part
     return numerator / denominator if denominator else 0.0
 
 
 def _spread(measure: Measure, part: Part, sample_rows: Sequence[Row], rates: Set[Measure]) -> float | None:
     if measure is Measure.PASS:
-        share, (_, problems) = _quotient(part), part
+        share, (_, problems) = quotient(part), part
         return math.sqrt(share * (1 - share) / problems) if problems else None
-    values = [_quotient(row[measure]) for row in sample_rows if row[measure][1] or measure in rates]
+    values = [quotient(row[measure]) for row in sample_rows if row[measure][1] or measure in rates]
     return stdev(values) if len(values) > 1 else None
 
 
@@ -101,23 +102,29 @@ def _intervals(
     rng: random.Random,
 ) -> dict[Measure, tuple[float, float]]:
     """Percentile bootstrap: problems are drawn with replacement, all samples of a problem together."""
-    count = len(problem_rows)
-    if not count:
+    if not problem_rows:
         return {}
-    columns = {
-        measure: ([row[measure][0] for row in problem_rows], [row[measure][1] for row in problem_rows])
-        for measure in measures
-    }
     values: dict[Measure, list[float]] = {measure: [] for measure in measures}
+    for sums in resampled([[row[measure] for row in problem_rows] for measure in measures], resamples, rng):
+        for (measure, found), part in zip(values.items(), sums, strict=True):
+            if part[1] or measure in rates:
+                found.append(quotient(part))
+    return {measure: ends for measure, of in values.items() if (ends := interval(of)) is not None}
+
+
+def resampled(columns: Sequence[Sequence[Part]], resamples: int, rng: random.Random) -> Iterator[list[Part]]:
+    """For each resample the sums of every column, over items drawn with replacement: the same in all columns."""
+    split = [([part[0] for part in column], [part[1] for part in column]) for column in columns]
+    count = len(columns[0])
     for _ in range(resamples):
         drawn = rng.choices(range(count), k=count)
-        for measure, (numerators, denominators) in columns.items():
-            part = (sum(map(numerators.__getitem__, drawn)), sum(map(denominators.__getitem__, drawn)))
-            if part[1] or measure in rates:
-                values[measure].append(_quotient(part))
-    return {measure: _interval(sorted(of)) for measure, of in values.items() if len(of) >= LEAST_RESAMPLES}
+        yield [(sum(map(over.__getitem__, drawn)), sum(map(under.__getitem__, drawn))) for over, under in split]
 
 
-def _interval(ordered: Sequence[float]) -> tuple[float, float]:
+def interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """The percentile interval of resampled values; None of fewer than ``LEAST_RESAMPLES``."""
+    if len(values) < LEAST_RESAMPLES:
+        return None
+    ordered = sorted(values)
     tail = math.floor(len(ordered) * (1 - CONFIDENCE) / 2)  # values cut off at each end
     return ordered[tail], ordered[-1 - tail]

@@ -29,7 +29,8 @@ Contract: TypeAlias = Literal["per-action", "strict"]
 
 ``per-action``: that action. ``strict``: the whole output, if an action is not an object, lacks a field or has
 dependencies that are not a list of at most four: its answer counts as wrong, and it has no steps and length 0, as in
-the method's reference implementation.
+the method's reference implementation. RGD then counts outputs that are not parsed, too, with length 0; ``per-action``
+leaves them out of RGD.
 """
 
 
@@ -43,7 +44,7 @@ class Measure(StrEnum):
     RVR = "RVR"  # entailed steps that are instances of their rule / eligible steps, at the level of rules
     STRICT_RVR = "Strict RVR"  # entailed steps that are instances of their rule / steps of parsed outputs
     COMPOUND = "Compound"  # those of them that have the finding COMPOUND_STEP / entailed steps that are instances
-    RGD = "RGD"  # |log(generated steps / reference steps)|, each at least 1 / outputs with a reference proof
+    RGD = "RGD"  # |log(generated steps / reference steps)|, each at least 1 / parsed outputs with a reference proof
     VERIFIED = "Right and verified"  # right and verified answers / outputs with a reference answer
     RULE_VERIFIED = "Right and rule-verified"  # right and rule-verified answers / the same
     PARSED = "Parsed"  # outputs that are parsed / outputs
@@ -78,6 +79,7 @@ class Exclusion(StrEnum):
     UNCERTAIN = "label is Uncertain (counted apart)"
     NO_REFERENCE_ANSWER = "no reference answer (Avg, Pass, right and verified)"
     NO_REFERENCE_PROOF = "no reference proof (RGD, length ratio)"
+    NOT_PARSED = "not parsed (RGD)"
     NO_LENGTH = "no response length (response length)"
 
 

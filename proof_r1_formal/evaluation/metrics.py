@@ -13,7 +13,9 @@ Conventions:
 * The spread of a score is the standard deviation (n - 1) of its values per sample number, None for a single sample;
   that of Pass the binomial standard error over problems.
 * Problems whose label is Uncertain, and those with inconsistent premises, are in no score; the former are counted in
-  :class:`UncertainCounts`. A problem without reference answer or proof is only left out of the scores that need it.
+  :class:`UncertainCounts`.
+* A problem without reference answer or proof is only left out of the scores that need it. An output
+  that is not parsed is left out of RGD, unless the contract is strict.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ from proof_r1_formal.evaluation.outcomes import output_row, reference_length, st
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 
 _DIFFICULTIES = ("easy", "medium", "hard")
-_REQUIRED = {Measure.AVG: Exclusion.NO_REFERENCE_ANSWER, Measure.RGD: Exclusion.NO_REFERENCE_PROOF}
+_REQUIRED = {Measure.AVG: Exclusion.NO_REFERENCE_ANSWER, Measure.LENGTH_RATIO: Exclusion.NO_REFERENCE_PROOF}
 
 
 def evaluate_metrics(
@@ -127,10 +129,17 @@ class Evaluation:
         length = None if self._lengths is None else self._lengths.get(sample)
         kept = under_contract(report, self._contract)
         self._discarded += kept is not report
-        row = output_row(kept, reference_length(problem), length, eligibility=self._eligibility)
+        row = output_row(
+            kept, reference_length(problem), length, eligibility=self._eligibility, contract=self._contract
+        )
         tally.add(kept, row)
         self._excluded.update(reason for measure, reason in self._required.items() if measure not in row)
+        self._excluded[Exclusion.NOT_PARSED] += Measure.LENGTH_RATIO in row and Measure.RGD not in row
         return True
+
+    def rows(self) -> dict[Sample, Row]:
+        """What each output that takes part in the scores adds to them."""
+        return {sample: row for tally in self._tallies.values() for sample, row in tally.rows.items()}
 
     def metrics(self, *, resamples: int = 0, seed: int = 0) -> Metrics:
         """The metrics of the reports so far.

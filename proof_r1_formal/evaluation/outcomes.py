@@ -92,7 +92,12 @@ def _is_compound(step: StepReport) -> bool:
 
 
 def output_row(
-    report: TraceReport, reference: int | None, length: int | None, *, eligibility: Eligibility = "own-fault"
+    report: TraceReport,
+    reference: int | None,
+    length: int | None,
+    *,
+    eligibility: Eligibility = "own-fault",
+    contract: Contract = "per-action",
 ) -> Row:
     """The parts of an output; a score that it does not take part in is absent.
 
@@ -101,6 +106,7 @@ def output_row(
         reference: length of the reference proof, see :func:`reference_length`; None without one.
         length: of the response, if it is known.
         eligibility: which failed steps FVR and RVR leave out.
+        contract: under the strict one, RGD counts an output that is not parsed, with length 0.
     """
     row: Row = {Measure.PARSED: (report.parsed, 1)}
     if report.parsed:
@@ -108,7 +114,11 @@ def output_row(
     if report.answer_correct is not None:
         row |= _answer_parts(report)
     if reference is not None:
-        row |= _length_parts(report, reference)
+        generated = sum(step.in_closure and not step.terminal for step in report.actions) if report.parsed else 0
+        row[Measure.LENGTH_RATIO] = (generated, reference)
+        # Length 0 counts as 1: an output without a proof would look the better, the shorter the reference proof is.
+        if report.parsed or contract == "strict":
+            row[Measure.RGD] = (abs(math.log(max(1, generated) / max(1, reference))), 1)
     if length is not None:
         row[Measure.RESPONSE_LENGTH] = (length, 1)
     return row
@@ -133,14 +143,6 @@ def _answer_parts(report: TraceReport) -> Row:
         Measure.AVG: (right, 1),
         Measure.VERIFIED: (right and report.verified, 1),
         Measure.RULE_VERIFIED: (right and report.rule_verified, 1),
-    }
-
-
-def _length_parts(report: TraceReport, reference: int) -> Row:
-    generated = sum(step.in_closure and not step.terminal for step in report.actions) if report.parsed else 0
-    return {
-        Measure.RGD: (abs(math.log(max(1, generated) / max(1, reference))), 1),
-        Measure.LENGTH_RATIO: (generated, reference),
     }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import TypeAlias
 
 from proof_r1_formal.evaluation.assessment import Assessment, RuleGroup
@@ -29,6 +30,7 @@ from proof_r1_formal.evaluation.metrics_tables import (
     score_columns,
     steps_table,
 )
+from proof_r1_formal.evaluation.paired import RESAMPLES, compare_answers, compare_rates, holm
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, ranked
 
 SHOWN_ERRORS = 12
@@ -37,13 +39,19 @@ SHOWN_ERRORS = 12
 Results: TypeAlias = Mapping[Key, Assessment]
 
 
-def study_tables(results: Results) -> tuple[Table, ...]:
-    """All tables of a study: those of each data set, those across data sets, and the diagnosis of each system."""
+def study_tables(results: Results, *, resamples: int = RESAMPLES) -> tuple[Table, ...]:
+    """All tables of a study: those of each data set, those across data sets, and the diagnosis of each system.
+
+    Args:
+        results: of every system on every data set.
+        resamples: of the paired tests of rates.
+    """
     datasets = list(dict.fromkeys(key.dataset for key in results))
     tables = []
     for name in datasets:
         chosen = {key: one for key, one in results.items() if key.dataset == name}
-        tables += [replace(t, title=f"{t.title}: {name}") for t in (*_scores(chosen), *detail_tables(chosen))]
+        found = (*_scores(chosen), *_paired(chosen, resamples), *detail_tables(chosen))
+        tables += [replace(table, title=f"{table.title}: {name}") for table in found]
     if len(datasets) > 1:
         tables.append(_across(datasets, results))
     for system, diagnosis in by_system(results).items():
@@ -72,7 +80,12 @@ def _scores(chosen: Results) -> Iterator[Table]:
     def scores(measures: Iterable[Measure]) -> Columns:
         return score_columns(measures, samples=shown, length_unit="characters")
 
-    (passes,) = scores((Measure.PASS,))  # that of more samples is higher, and no better
+    passes, distance = scores((Measure.PASS, Measure.RGD))
+
+    def apart(groups: Iterable[Group], counts: Sequence[int]) -> dict[str, Sequence[float]]:
+        """Neither Pass of more samples nor RGD that leaves out more outputs is a better score."""
+        return {passes.name: counts, distance.name: [group.scores[Measure.RGD].denominator for group in groups]}
+
     headings = ("backbone", "method", *(() if same else ("K",)))
     systems = {
         key: (key.backbone, key.method, *(() if same else (f"{k}",))) for key, k in zip(chosen, counts, strict=True)
@@ -80,14 +93,14 @@ def _scores(chosen: Results) -> Iterator[Table]:
     rows = [(systems[key], group) for key, group in overall.items()]
     title = f"Main results{conventions(next(iter(chosen.values())).metrics)}"
     table = group_table(title, headings, rows, scores(SCORES))
-    yield ranked(table, _compared(chosen), apart={passes.name: counts})
+    yield ranked(table, _compared(chosen), apart=apart(overall.values(), counts))
     split = {key: dict(difficulties(one.metrics)) for key, one in chosen.items()}
     names = list(next(iter(split.values())))
     if len(names) > 2:  # more than one, and all together
         rows = [((name, *systems[key]), split[key][name]) for name in names for key in chosen]
         table = group_table("By difficulty", ("difficulty", *headings), rows, scores(SCORES))
         groups = [(name, of) for name in names for of in _compared(chosen)]
-        yield ranked(table, groups, apart={passes.name: counts * len(names)})
+        yield ranked(table, groups, apart=apart([group for _, group in rows], counts * len(names)))
     yield _table("Answers and proofs", overall, scores(ANSWERS))
     yield _table("Outputs", overall, {**COUNTS, **scores((Measure.PARSED, Measure.RESPONSE_LENGTH))})
     if any(group.uncertain.outputs for group in overall.values()):
@@ -120,6 +133,50 @@ def detail_tables(chosen: Results) -> Iterator[Table]:
         yield _systems("Cost of a response", chosen, _COSTS)
     if any(one.metrics.samples > 1 for one in chosen.values()):
         yield _systems("Best of K by evidence", chosen, _CHOICES)
+
+
+def _paired(chosen: Results, resamples: int) -> Iterator[Table]:
+    """The paired tests of every two systems that are compared, and the outputs that these leave out."""
+    groups = dict(zip(chosen, _compared(chosen), strict=True))
+    pairs = [(one, other) for one, other in combinations(chosen, 2) if groups[one] == groups[other]]
+    if not pairs:
+        return
+    names = (Column("system", Style.TEXT), Column("against", Style.TEXT))
+    answers: list[tuple[tuple[Cell, ...], float]] = []
+    rates: list[tuple[tuple[Cell, ...], float]] = []
+    alone: list[tuple[Cell, ...]] = []
+    for pair in pairs:
+        first, second = [chosen[key].rows for key in pair]
+        systems = [key.system for key in pair]
+        for measure, what in ((Measure.AVG, "right"), (Measure.RULE_VERIFIED, "right and rule-verified")):
+            tested = compare_answers(first, second, measure)
+            answers.append(((*systems, what, tested.pairs, tested.first_only, tested.second_only), tested.p))
+        for measure, found in compare_rates(first, second, (Measure.FVR, Measure.RVR), resamples=resamples).items():
+            rates.append(((*systems, measure.value, found.problems, found.of), found.p))
+        for rows, others, of in ((first, second, systems), (second, first, systems[::-1])):
+            if single := sorted(rows.keys() - others.keys()):
+                alone.append((*of, len(single), tuple([f"{problem}, sample {sample}" for problem, sample in single])))
+    only = [Column(f"{what} only", Style.COUNT) for what in ("system", "against")]
+    counts = (Column("answers", Style.TEXT), Column("pairs", Style.COUNT), *only)
+    yield _tested("Paired answers", (*names, *counts), answers)
+    if rates:
+        difference = Column("difference (%)", Style.PERCENT)
+        columns = (Column("rate", Style.TEXT), Column("problems", Style.COUNT), difference)
+        yield _tested("Paired rates", (*names, *columns), rates)
+    if alone:
+        rest = (Column("outputs", Style.COUNT), Column("for example", Style.TEXT))
+        yield Table(
+            "Outputs without a pair",
+            (Column("system", Style.TEXT), Column("lacking in", Style.TEXT), *rest),
+            tuple(alone),
+        )
+
+
+def _tested(title: str, columns: Sequence[Column], tests: Sequence[tuple[tuple[Cell, ...], float]]) -> Table:
+    """A table of tests, each with its p-value, and with one corrected for the number of tests in the table."""
+    corrected = holm([p for _, p in tests])
+    rows = [(*cells, p, adjusted) for (cells, p), adjusted in zip(tests, corrected, strict=True)]
+    return Table(title, (*columns, *[Column(name, Style.PROBABILITY) for name in ("p", "p (Holm)")]), tuple(rows))
 
 
 _AssessmentColumns: TypeAlias = Mapping[Column, Callable[[Assessment], Cell]]

@@ -1,4 +1,4 @@
-"""Tables as text: for a terminal, in Markdown, LaTeX, CSV and JSON.
+"""Tables as text in Markdown, LaTeX, CSV and JSON; ``evaluation.terminal`` shows them in a terminal.
 
 In: a :class:`Table`, a header and rows of plain values. Out: renderings of it. All of them read the same cells, so the
 formats agree. Text cells may contain any text (names come from files and models), which each format escapes.
@@ -9,21 +9,18 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import Enum, auto
 from typing import Literal, TypeAlias, TypeVar, assert_never
 
-import rich.box
-import rich.table
 from rich.text import Text
 
 from proof_r1_formal.evaluation.measures import Estimate
 
-Cell: TypeAlias = str | int | Estimate | tuple[str, ...] | None
-"""Text, a count, a score, examples, of which tables show the first, or nothing."""
+Cell: TypeAlias = str | int | float | Estimate | tuple[str, ...] | None
+"""Text, a count, a probability, a score, examples, of which tables show the first, or nothing."""
 
 
 class Style(Enum):
@@ -34,6 +31,7 @@ class Style(Enum):
     PERCENT = auto()  # one decimal
     RATIO = auto()  # three decimals
     LENGTH = auto()  # one decimal
+    PROBABILITY = auto()  # three decimals
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,85 +100,28 @@ def ranked(table: Table, groups: Sequence[Hashable], *, apart: Mapping[str, Sequ
 # -- tables to text ---------------------------------------------------------------------------------------------------
 
 
-def to_rich(table: Table, *, wide: bool = False) -> rich.table.Table:
-    """The table for a terminal.
-
-    Args:
-        table: as the other formats have it.
-        wide: whether to show spreads, details, rows of zeros, and in tables of many columns also columns of zeros.
-    """
-    table = table if wide else _narrow(table)
-    shown = rich.table.Table(
-        title=Text(_printable(table.title)), title_justify="left", box=rich.box.SIMPLE_HEAD, collapse_padding=True
-    )
-    for column in table.columns:
-        name = _broken(_printable(column.name).replace(" (%)", " %"))
-        shown.add_column(Text(name), justify="left" if column.style is Style.TEXT else "right", overflow="fold")
-    styles = {None: "", Mark.BEST: "bold", Mark.SECOND: "underline"}
-    for row in _rows(table, lambda text, mark: Text(_broken(text), styles[mark]), spreads=wide):
-        shown.add_row(*row)
-    return shown
-
-
-_WORD = 21
-"""Characters of a name, such as that of a rule, that are shown on one line."""
-
-
-def _broken(text: str) -> str:
-    """The text with a line break after an underscore in long names, such as those of rules."""
-    pieces = re.findall(rf"\S{{1,{_WORD - 1}}}_(?=\S)|\S+|\s+", text) if len(text) > _WORD else [text]
-    return "".join([f"{piece}\n" if piece.endswith("_") else piece for piece in pieces])
-
-
-_MANY = 8
-"""A table of more columns is shown without columns of zeros."""
-
-
-def _narrow(table: Table) -> Table:
-    """The table without details, and if it has only counts without rows of zeros."""
-    counts = [index for index, column in enumerate(table.columns) if column.style is Style.COUNT]
-    only_counts = all(column.style in (Style.TEXT, Style.COUNT) for column in table.columns)
-    rows = [number for number, row in enumerate(table.rows) if not only_counts or any(row[index] for index in counts)]
-    columns = [
-        index
-        for index, column in enumerate(table.columns)
-        if not column.detail
-        and (column.style is not Style.COUNT or len(table.columns) <= _MANY or any(row[index] for row in table.rows))
-    ]
-    return Table(
-        table.title,
-        tuple([table.columns[index] for index in columns]),
-        tuple([tuple([table.rows[number][index] for index in columns]) for number in rows]),
-        {
-            (rows.index(row), columns.index(column)): mark
-            for (row, column), mark in table.marks.items()
-            if row in rows and column in columns
-        },
-    )
-
-
 def to_markdown(table: Table) -> str:
     """The table in GitHub's Markdown, its title above in bold."""
     marked = {None: "{}", Mark.BEST: "**{}**", Mark.SECOND: "<u>{}</u>"}
-    header = [_markdown(_printable(column.name)) for column in table.columns]
-    lines = [header, *_rows(table, lambda text, mark: marked[mark].format(_markdown(text)))]
+    header = [_markdown(printable(column.name)) for column in table.columns]
+    lines = [header, *shown_rows(table, lambda text, mark: marked[mark].format(_markdown(text)))]
     first, *rest = [f"| {' | '.join(cells)} |" for cells in lines]
     rule = "".join("| :-- " if column.style is Style.TEXT else "| --: " for column in table.columns) + "|"
-    return "\n".join([f"**{_markdown(_printable(table.title))}**", "", first, rule, *rest, ""])
+    return "\n".join([f"**{_markdown(printable(table.title))}**", "", first, rule, *rest, ""])
 
 
 def to_latex(table: Table) -> str:
     """The table as a LaTeX ``table`` environment; needs the package ``booktabs``."""
     alignment = "".join("l" if column.style is Style.TEXT else "r" for column in table.columns)
     commands = {None: "{}", Mark.BEST: r"\textbf{{{}}}", Mark.SECOND: r"\underline{{{}}}"}
-    header = [_latex(_printable(column.name)) for column in table.columns]
-    lines = [header, *_rows(table, lambda text, mark: commands[mark].format(_latex(text)))]
+    header = [_latex(printable(column.name)) for column in table.columns]
+    lines = [header, *shown_rows(table, lambda text, mark: commands[mark].format(_latex(text)))]
     first, *rest = [" & ".join(cells) + r" \\" for cells in lines]
     return "\n".join(
         [
             r"\begin{table}",
             r"\centering",
-            rf"\caption{{{_latex(_printable(table.title))}}}",
+            rf"\caption{{{_latex(printable(table.title))}}}",
             rf"\begin{{tabular}}{{{alignment}}}",
             r"\toprule",
             first,
@@ -204,7 +145,7 @@ def to_csv(table: Table) -> str:
     scored = [any(isinstance(row[index], Estimate) for row in table.rows) for index in range(len(table.columns))]
     parts = ("", ", spread", ", low", ", high", ", numerator", ", denominator")
     header = [
-        _printable(column.name) + part
+        printable(column.name) + part
         for column, is_score in zip(table.columns, scored, strict=True)
         for part in (parts if is_score else parts[:1])
     ]
@@ -214,13 +155,13 @@ def to_csv(table: Table) -> str:
         for cell, column, is_score in zip(row, table.columns, scored, strict=True):
             match cell:
                 case str():
-                    values.append(_printable(cell, longest=None))
-                case int():
+                    values.append(printable(cell, longest=None))
+                case int() | float():
                     values.append(cell)
                 case Estimate():
                     values += _numbers(cell, column.style)
                 case tuple():
-                    values.append(_printable(next(iter(cell), ""), longest=None))
+                    values.append(printable(next(iter(cell), ""), longest=None))
                 case None:
                     values += [None] * (len(parts) if is_score else 1)
         writer.writerow(values)
@@ -256,12 +197,13 @@ def _data(cell: Cell) -> object:
     return {**asdict(cell), "value": cell.value if cell.is_defined else None}
 
 
+_LEAST = 0.001  # smaller probabilities are shown as smaller
 _LONGEST = 60  # characters of a text cell that are shown
 
 _Shown = TypeVar("_Shown", str, Text)
 
 
-def _rows(table: Table, show: Callable[[str, Mark | None], _Shown], *, spreads: bool = True) -> list[list[_Shown]]:
+def shown_rows(table: Table, show: Callable[[str, Mark | None], _Shown], *, spreads: bool = True) -> list[list[_Shown]]:
     """The rows, each cell shown from its text, still to be escaped, and its mark."""
     return [
         [
@@ -275,13 +217,15 @@ def _rows(table: Table, show: Callable[[str, Mark | None], _Shown], *, spreads: 
 def _text(cell: Cell, style: Style, spreads: bool) -> str:
     match cell:
         case str():
-            return _printable(cell)
+            return printable(cell)
         case int():
             return str(cell)
+        case float():
+            return f"{_rounded(cell, style):.{_digits(style)}f}" if cell >= _LEAST else f"<{_LEAST}"
         case Estimate():
             return _estimate(cell, style, spreads) if cell.is_defined else "–"
         case tuple():
-            return _printable(next(iter(cell), ""))
+            return printable(next(iter(cell), ""))
         case None:
             return "–"
     assert_never(cell)
@@ -305,7 +249,7 @@ def _scale(style: Style) -> int:
 
 
 def _digits(style: Style) -> int:
-    return 3 if style is Style.RATIO else 1
+    return 3 if style in (Style.RATIO, Style.PROBABILITY) else 1
 
 
 def _rounded(value: float, style: Style) -> float:
@@ -313,7 +257,7 @@ def _rounded(value: float, style: Style) -> float:
     return round(_scale(style) * value, _digits(style))
 
 
-def _printable(text: str, *, longest: int | None = _LONGEST) -> str:
+def printable(text: str, *, longest: int | None = _LONGEST) -> str:
     """On one line, nothing that steers a terminal, and not too long."""
     shown = text if longest is None or len(text) <= longest else f"{text[: longest - 1]}…"
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in shown)

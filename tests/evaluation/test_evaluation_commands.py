@@ -40,6 +40,71 @@ def test_a_study_is_evaluated_into_every_format(tmp_path: Path) -> None:
     assert "**91.7 ± 11.5**" in (tmp_path / "t.md").read_text(encoding="utf-8")  # a tie: both are best
 
 
+def shards(folder: Path) -> tuple[Path, Path]:
+    """The examples' completions in two files: of the six that both have, those of the second are empty texts."""
+    lines = [json.loads(line) for line in (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines()]
+    silent = [one | {"completion": ""} for one in lines[:6]]
+    made = folder / "one.jsonl", folder / "two.jsonl"
+    for path, of in zip(made, (lines[:8], [*silent, *lines[8:]]), strict=True):
+        path.write_text("".join([f"{json.dumps(one)}\n" for one in of]), encoding="utf-8")
+    return made
+
+
+def test_of_samples_in_two_files_the_first_counts_and_the_rest_is_named(tmp_path: Path) -> None:
+    one, two = shards(tmp_path)
+    files = ("-c", str(one), "-c", str(two))
+    whole = run("evaluate", *INPUTS, "--json", str(tmp_path / "whole.json"))
+    both = run("evaluate", *INPUTS[:2], *files, "--json", str(tmp_path / "both.json"))
+    assert (whole.returncode, both.returncode) == (0, 1)
+    skipped = [line for line in both.stderr.splitlines() if line.startswith(f"skipped: {two}: problem ")]
+    assert len(skipped) == 6
+    assert skipped[0].endswith(f"has sample 0 that {one} has too, which counts")
+    assert "6 lines were skipped" in both.stderr
+    texts = (tmp_path / "whole.json").read_text("ascii"), (tmp_path / "both.json").read_text("ascii")
+    expected, found = [
+        {table["title"]: table["rows"] for table in json.loads(text.replace("one + two", "completions"))}
+        for text in texts
+    ]
+    counts = {row["what"]: row["count"] for row in found.pop("Left out")}
+    assert counts["outputs: second output for the same problem and sample"] == 6
+    del expected["Left out"]
+    assert expected == found
+    strict = run("evaluate", *INPUTS[:2], *files, "--strict")
+    assert strict.returncode == 2
+    assert "error: 6 completions cannot be used, and --strict forbids" in strict.stderr
+
+
+def test_a_study_takes_several_files_of_a_system(tmp_path: Path) -> None:
+    lines = (EXAMPLES / "completions.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    for name, of in (("one", lines[:8]), ("two", lines[8:])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(of), encoding="utf-8")
+    (tmp_path / "study.toml").write_text(
+        f'[datasets.garden]\nproblems = "{EXAMPLES / "problems.jsonl"}"\n'
+        '[[systems]]\nbackbone = "b"\nmethod = "both"\ncompletions = { garden = ["one.jsonl", "two.jsonl"] }\n'
+        '[[systems]]\nbackbone = "b"\nmethod = "first"\ncompletions = { garden = "one.jsonl" }\n',
+        encoding="utf-8",
+    )
+    made = ("--json", str(tmp_path / "t.json"), "--latex", str(tmp_path / "t.tex"), "--csv", str(tmp_path / "csv"))
+    result = run("evaluate", "--study", str(tmp_path / "study.toml"), *made)
+    assert result.returncode == 0, result.stderr
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    tables = {table["title"]: table["rows"] for table in json.loads((tmp_path / "t.json").read_bytes())}
+    outputs = [row["outputs"] for row in tables["Outputs: garden"]]
+    (alone,) = tables["Outputs without a pair: garden"]
+    assert outputs[1] + alone["outputs"] == outputs[0] == 12
+    assert (alone["system"], alone["lacking in"], len(alone["for example"])) == (
+        "b / both",
+        "b / first",
+        alone["outputs"],
+    )
+    assert {row["p (Holm)"] for row in tables["Paired answers: garden"]} == {1.0}
+    names = {path.name.partition("-")[2] for path in (tmp_path / "csv").iterdir()}
+    for title in ("Paired answers", "Paired rates"):
+        assert f"{title}: garden" in result.stdout
+        assert f"{title.lower().replace(' ', '-')}-garden.csv" in names
+        assert f"caption{{{title}: garden}}" in (tmp_path / "t.tex").read_text(encoding="utf-8")
+
+
 def copied(folder: Path) -> tuple[Path, Path]:
     """The problems and completions of the examples in a folder that a test may lose."""
     made = folder / "p.jsonl", folder / "c.jsonl"

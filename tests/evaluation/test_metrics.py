@@ -22,7 +22,8 @@ from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.evaluation.metrics_tables import metrics_tables
 from proof_r1_formal.evaluation.outcomes import isolate_array
 from proof_r1_formal.evaluation.summary import Summary
-from proof_r1_formal.evaluation.tables import to_csv, to_json, to_latex, to_markdown, to_rich
+from proof_r1_formal.evaluation.tables import to_csv, to_json, to_latex, to_markdown
+from proof_r1_formal.evaluation.terminal import to_rich
 from proof_r1_formal.kernel.answer import Refuted
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.answer import answer_findings, is_verified
@@ -135,8 +136,8 @@ def test_worked_example() -> None:
     # instances: 3 + 1 + 1 + 2 + 1 = 8 of 3 + 2 + 3 + 3 + 3 = 14, of 16 in all
     assert (scores[Measure.RVR].numerator, scores[Measure.RVR].denominator) == (8, 14)
     assert (scores[Measure.STRICT_RVR].numerator, scores[Measure.STRICT_RVR].denominator) == (8, 16)
-    # |ln(2/2)| twice, |ln(2/2)| for b0, |ln(1/2)| for b1, |ln(2/3)| twice, over six outputs
-    assert scores[Measure.RGD].value == pytest.approx((math.log(2) + 2 * math.log(1.5)) / 6)
+    # |ln(2/2)| three times, |ln(2/3)| twice, over five outputs: b1 is not parsed
+    assert scores[Measure.RGD].value == pytest.approx(2 * math.log(1.5) / 5)
     # the closures of a0 and b0 are entailed, that of a0 also by rules; c0 and c1 rest on steps that are not
     assert (scores[Measure.VERIFIED].numerator, scores[Measure.RULE_VERIFIED].numerator) == (2, 1)
     assert scores[Measure.PARSED].value == pytest.approx(5 / 6)
@@ -199,6 +200,23 @@ def test_lengths_are_those_of_the_shortest_reference_proof_and_of_parsed_outputs
     scores = evaluate_metrics(problems, reports).overall.scores
     assert (scores[Measure.LENGTH_RATIO].numerator, scores[Measure.LENGTH_RATIO].denominator) == (1, 4)
     assert scores[Measure.RGD].value == pytest.approx(math.log(2))
+
+
+@given(st.integers(1, 9), st.integers(0, 9), st.integers(0, 3))
+def test_an_unparsed_output_is_no_distance(reference: int, steps: int, unparsed: int) -> None:
+    """It would be perfect against one step; the paper, and so the strict contract, counts it with length 0."""
+    known = {"a": problem("a", steps=reference)}
+    read = report("a", 0, "v" * (steps + 1))
+    lost = [report("a", n + 1, "p", right=False, parsed=False) for n in range(unparsed)]
+    metrics = evaluate_metrics(known, [read, *lost])
+    distance = abs(math.log(max(1, steps) / reference))
+    assert metrics.overall.scores[Measure.RGD].denominator == 1
+    assert metrics.overall.scores[Measure.RGD].value == pytest.approx(distance)
+    assert metrics.excluded[Exclusion.NOT_PARSED] == unparsed
+    assert not evaluate_metrics(known, lost).overall.scores[Measure.RGD].is_defined
+    strict = evaluate_metrics(known, [read, *lost], contract="strict")
+    assert strict.overall.scores[Measure.RGD].numerator == pytest.approx(distance + unparsed * math.log(reference))
+    assert (strict.overall.scores[Measure.RGD].denominator, strict.excluded[Exclusion.NOT_PARSED]) == (1 + unparsed, 0)
 
 
 def test_spread_of_pass_is_the_binomial_standard_error() -> None:
@@ -292,6 +310,7 @@ def test_what_is_left_out_is_counted_by_reason() -> None:
         Exclusion.UNCERTAIN: 1,
         Exclusion.NO_REFERENCE_ANSWER: 1,
         Exclusion.NO_REFERENCE_PROOF: 1,
+        Exclusion.NOT_PARSED: 1,
         Exclusion.NO_LENGTH: 0,
     }
     assert (metrics.overall.uncertain.outputs, metrics.overall.uncertain.verified) == (1, 1)

@@ -63,6 +63,10 @@ def results() -> dict[Key, Assessment]:
     }
 
 
+def replace_text(one: Completion, text: str) -> Completion:
+    return Completion(problem_id=one.problem_id, sample=one.sample, completion=text)
+
+
 def table(results: Mapping[Key, Assessment], title: str) -> Table:
     return next(one for one in study_tables(results) if one.title == title)
 
@@ -129,6 +133,69 @@ def test_pass_is_compared_among_those_with_as_many_samples(results: dict[Key, As
     assert [main.marks.get((row, 4)) for row in range(3)] == [Mark.BEST, None, Mark.BEST]
     same = table({key: one for key, one in results.items() if key.method != "first"}, "Main results: garden")
     assert [column.name for column in same.columns][2:4] == ["Avg@3 (%)", "Pass@3 (%)"]
+
+
+def test_rgd_is_compared_among_those_that_leave_out_as_many(results: dict[Key, Assessment]) -> None:
+    """A system that loses the outputs on a problem of medium difficulty has the best RGD of medium ones and of all."""
+    silent = [
+        Completion(problem_id=one.problem_id, sample=one.sample, completion="…")
+        if one.problem_id == "garden/2"
+        else one
+        for one in COMPLETIONS
+    ]
+    keys = [Key("garden", "small", name) for name in ("all", "lost")]
+    lost = dict(zip(keys, (results[keys[0]], assessed(silent)), strict=True))
+    main, by_difficulty = [table(lost, f"{name}: garden") for name in ("Main results", "By difficulty")]
+    column = len(main.columns) - 1
+    whole, rest = [row[column] for row in main.rows]
+    assert isinstance(whole, Estimate)
+    assert isinstance(rest, Estimate)
+    assert (whole.denominator, rest.denominator, rest.value < whole.value) == (11, 8, True)
+    assert not {(0, column), (1, column)} & set(main.marks)
+    assert [n for n in range(6) if (n, column + 1) in by_difficulty.marks] == [0, 1]  # the easy ones
+    again = table({**lost, Key("garden", "small", "again"): lost[keys[0]]}, "Main results: garden")
+    assert [again.marks.get((row, column)) for row in range(3)] == [Mark.BEST, None, Mark.BEST]
+
+
+def test_systems_are_tested_in_pairs_and_the_rest_is_named(results: dict[Key, Assessment]) -> None:
+    answers = table(results, "Paired answers: garden")
+    assert [column.name for column in answers.columns] == [
+        "system", "against", "answers", "pairs", "system only", "against only", "p", "p (Holm)",
+    ]  # fmt: skip
+    pair = ("small / all", "small / first")
+    assert answers.rows == (
+        (*pair, "right", 6, 0, 0, 1.0, 1.0),
+        (*pair, "right and rule-verified", 6, 0, 0, 1.0, 1.0),
+    )
+    rates = table(results, "Paired rates: garden")
+    assert [row[:4] for row in rates.rows] == [(*pair, "FVR", 6), (*pair, "RVR", 6)]
+    (alone,) = table(results, "Outputs without a pair: garden").rows
+    assert alone[:3] == (*pair, 6)
+    assert isinstance(alone[3], tuple)
+    assert alone[3][0] == "animals/1, sample 1"
+    assert len(alone[3]) == 6
+    assert not [one.title for one in study_tables(results) if "air" in one.title and "elsewhere" in one.title]
+
+
+def test_paired_tables_have_the_differences_and_correct_them(results: dict[Key, Assessment]) -> None:
+    silent = [Completion(problem_id=one.problem_id, sample=one.sample, completion="…") for one in COMPLETIONS]
+    keys = [Key("garden", f"backbone {n}", "m") for n in range(2)]
+    worse = dict(zip(keys, (results[Key("garden", "small", "all")], assessed(silent)), strict=True))
+    answers = table(worse, "Paired answers: garden")
+    # 11 of 12 are right, and 9 right and rule-verified, against none
+    assert [row[3:] for row in answers.rows] == [(12, 11, 0, 2**-10, 2**-9), (12, 9, 0, 2**-8, 2**-8)]
+    assert "| 11 | 0 | <0.001 | 0.002 |".replace("<", "\\<") in to_markdown(answers)
+    assert r"& 11 & 0 & \textless{}0.001 & 0.002 \\" in to_latex(answers)
+    assert to_csv(answers).splitlines()[1].endswith(f",12,11,0,{2**-10},{2**-9}")
+    assert json.loads(to_json([answers]))[0]["rows"][0]["p"] == 2**-10
+    title = "Paired rates: garden"
+    fewer = [one for one in study_tables(worse, resamples=99) if one.title == title]
+    for one, least in ((table(worse, title), 1 / 2001), (fewer[0], 0.01)):
+        fvr, rvr = one.rows
+        assert (fvr[5], fvr[6], rvr[6]) == (least, 2 * least, 2 * least)
+        assert isinstance(fvr[4], Estimate)
+        assert fvr[4].value == worse[keys[0]].metrics.overall.scores[Measure.FVR].value
+    assert not [one for one in study_tables(worse) if one.title.startswith("Outputs without")]
 
 
 def test_across_data_sets_a_system_without_completions_has_a_gap(results: dict[Key, Assessment]) -> None:
@@ -247,11 +314,11 @@ rules = "folio"
 [[systems]]
 backbone = "small"
 method = "one"
-completions = { B = "one-b.jsonl", A = "one-a.jsonl" }
+completions = { B = "sub/one-b.jsonl", A = "one-a.jsonl" }
 [[systems]]
 backbone = "small"
 method = "two"
-completions = { A = "two-a.jsonl" }
+completions = { A = ["two-a.jsonl", "more.jsonl"] }
 """
 
 
@@ -260,9 +327,9 @@ def test_a_study_names_its_files_relative_to_itself(tmp_path: Path) -> None:
     path.write_text(STUDY, encoding="utf-8")
     study = read_study(path)
     assert study.files() == {
-        Key("A", "small", "one"): str(tmp_path / "one-a.jsonl"),
-        Key("A", "small", "two"): str(tmp_path / "two-a.jsonl"),
-        Key("B", "small", "one"): str(tmp_path / "one-b.jsonl"),
+        Key("A", "small", "one"): (tmp_path / "one-a.jsonl",),
+        Key("A", "small", "two"): (tmp_path / "two-a.jsonl", tmp_path / "more.jsonl"),
+        Key("B", "small", "one"): (tmp_path / "sub" / "one-b.jsonl",),
     }
     assert (study.datasets["B"].problems, study.datasets["B"].rules) == (str(tmp_path / "sub/b.jsonl"), "folio")
 
@@ -275,6 +342,7 @@ def test_a_study_names_its_files_relative_to_itself(tmp_path: Path) -> None:
         (("method", "methud"), "methud"),
         (("[datasets.A]", "[datasets.A"), "line 2"),
         (('problems = "a.jsonl"', "problems = 1"), "$.datasets"),
+        (('["two-a.jsonl", "more.jsonl"]', "[]"), "$.systems"),
     ],
 )
 def test_a_study_that_cannot_be_meant_is_refused(tmp_path: Path, change: tuple[str, str], told: str) -> None:

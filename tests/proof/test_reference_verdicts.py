@@ -250,7 +250,8 @@ def test_strict_scores_differ_from_those_of_the_reference_only_where_verdicts_do
         report = verifier.verify(problem, theirs["response"])
         listed = json.loads(re.search(r"<summary>(.*)</summary>", theirs["response"], re.DOTALL)[1])  # type: ignore[index]
         there = their_row(problem, theirs, listed)
-        here = output_row(under_contract(report, "strict"), reference_length(problem), None, eligibility="reference")
+        kept = under_contract(report, "strict")
+        here = output_row(kept, reference_length(problem), None, eligibility="reference", contract="strict")
         classes = classify(report, theirs["actions"], [len(item.get("dependencies", [])) for item in listed])
         unknown = any(_has(step, Code.UNKNOWN_RULE) for step in report.actions)
         explained = bool(classes) or unknown or report.answer_correct != theirs["answer_correct"]

@@ -33,7 +33,7 @@ const SCORES: Record<string, Score> = {
   RGD: {
     name: "Distance to reference length",
     meaning: "0 if proofs are as long as the reference proofs",
-    more: "RGD: the mean of |log(steps / steps of the reference proof)| over all outputs with a reference proof. Less is better.",
+    more: "RGD: the mean of |log(steps / steps of the reference proof)| over parsed outputs with a reference proof. Less is better.",
   },
   "Right and verified": { name: "Right and verified", meaning: "share of outputs whose answer is right and verified", more: "Verified: the last action states the answer, and every step that it rests on is entailed." },
 };

@@ -1,0 +1,81 @@
+"""Tables in a terminal: they fit, words stay whole, and nothing is lost, whatever the columns are."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from proof_r1_formal.evaluation.measures import Estimate
+from proof_r1_formal.evaluation.tables import Cell, Column, Mark, Style, Table
+from proof_r1_formal.evaluation.terminal import to_rich
+
+WORDS = st.lists(st.text("abcXYZ_-/.é語", min_size=1, max_size=9), min_size=1, max_size=4).map(" ".join)
+SCORE = Estimate(0.917, 11, 12, interval=(0.75, 1.0))
+
+
+def shown(table: Table, width: int, *, wide: bool = False) -> str:
+    console = Console(width=width, file=io.StringIO(), color_system=None)
+    console.print(to_rich(table, wide=wide))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@given(
+    st.lists(WORDS, min_size=1, max_size=3),
+    st.lists(WORDS, min_size=1, max_size=9),
+    st.lists(WORDS, min_size=1, max_size=3),
+    st.integers(80, 130),
+)
+def test_tables_fit_and_keep_words_whole(keys: list[str], values: list[str], names: list[str], width: int) -> None:
+    heads = [Column(f"{n} {key}", Style.TEXT) for n, key in enumerate(keys)]
+    columns = (*heads, *[Column(f"{n} {value} (%)", Style.PERCENT) for n, value in enumerate(values)])
+    rows: list[tuple[Cell, ...]] = [
+        (*[f"{name} {n}" for n in range(len(keys))], *[SCORE] * len(values)) for name in names
+    ]
+    text = shown(Table("title", columns, tuple(rows)), width)
+    assert max(map(len, text.splitlines())) <= width
+    found = text.split()
+    wanted = {word for column in columns for word in column.name.replace("(%)", "%").split()}
+    wanted |= {word for row in rows for cell in row if isinstance(cell, str) for word in cell.split()}
+    assert wanted <= set(found)
+    assert [found.count(of) for of in ("91.7", "[75.0,", "100.0]")] == [len(names) * len(values)] * 3
+
+
+def test_columns_that_do_not_fit_follow_below_with_their_rows() -> None:
+    values = tuple([Column(f"data set {n}: FVR (%)", Style.PERCENT) for n in range(9)])
+    rows = tuple([(name, *[Estimate(n / 10, n, 10) for n in range(9)]) for name in ("first", "second")])
+    text = shown(Table("Rates", (Column("system", Style.TEXT), *values), rows, {(0, 1): Mark.BEST}), 36)
+    parts = text.split("Rates")[1:]
+    assert [part.split("\n")[0].strip() for part in parts] == ["", *["(continued)"] * (len(parts) - 1)]
+    assert len(parts) == 3
+    for part in parts:
+        assert part.count("system") == part.count("first") == part.count("second") == 1
+    assert [text.count(f" {n}0.0 ") for n in range(1, 9)] == [2] * 8
+
+
+@pytest.mark.parametrize(
+    ("name", "pieces"),
+    [
+        ("IMPLICATION_ELIMINATION", ["IMPLICATION_", "ELIMINATION"]),
+        ("DeepSeek-R1-Distill-Qwen-1.5B", ["DeepSeek-R1-Distill-", "Qwen-1.5B"]),
+        ("DISJUNCTIVE_SYLLOGISM", ["DISJUNCTIVE_SYLLOGISM"]),
+        ("Qwen3-4B / Proof-R1 hardened", ["Qwen3-4B / Proof-R1 hardened"]),
+        ("x" * 30, ["x" * 30]),
+        ("- a- -b- " * 3, ["- a- -b- - a- -b- - a- -b-"]),
+    ],
+)
+def test_long_names_break_after_their_parts(name: str, pieces: list[str]) -> None:
+    text = shown(Table("t", (Column("count", Style.COUNT), Column("name", Style.TEXT)), ((1, name),)), 80)
+    assert [line.strip().removeprefix("1 ").strip() for line in text.splitlines()[4:-1]] == pieces
+
+
+@pytest.mark.parametrize("width", [1, 5, 20])
+def test_a_table_without_room_or_cells_is_shown(width: int) -> None:
+    for table in (Table("", (), ()), Table("t", (Column("word", Style.TEXT),), (("",), ("x" * 60,)))):
+        assert isinstance(shown(table, width), str)
+    assert to_rich(Table("t", (Column("n", Style.COUNT),), ((0,), (1,)))).row_count == 1
+    assert to_rich(Table("t", (Column("n", Style.COUNT),), ((0,), (1,))), wide=True).row_count == 2
