@@ -72,7 +72,6 @@ def proof(
     for name, value, known in (("prompts", prompts, get_args(PromptSet)), ("thinking", thinking, get_args(Thinking))):
         if value not in known:  # Inspect passes on what the command line says
             raise ProofR1Error(f"{name} must be one of {', '.join(known)}, and is {value!r}")
-    catalogue(rules)
     found = read_problems(problems)
     left_out = found.left_out(problems)
     if left_out and (strict or not found):
@@ -97,7 +96,7 @@ def _sample(problem: Problem, rules: RuleSystem, prompts: PromptSet, thinking: T
     return Sample(id=problem.id, input=chat, target=problem.answer or "", metadata=metadata)
 
 
-@metric(scores="unreduced")  # a quotient of sums over all epochs is no mean of their quotients
+@metric(scores="unreduced")  # a quotient of sums over all epochs, not a mean of quotients
 def rates() -> Metric:
     """The scores ``RATES`` of all samples, as ``proof-r1 evaluate`` computes them; without what is not defined."""
 
@@ -106,7 +105,7 @@ def rates() -> Metric:
         rows = {
             (str(problem), number): {Measure(name): part for name, part in found.items()}
             for problem, number, found in parts
-            if found and UNCERTAIN not in found
+            if UNCERTAIN not in found
         }
         values = {str(name): found.value for name, found in estimates(rows, measures=RATES).items() if found.is_defined}
         right, uncertain = _sum(found[UNCERTAIN] for _, _, found in parts if UNCERTAIN in found)

@@ -159,7 +159,7 @@ def written(folder: Path, *changes: dict[str, object]) -> Path:
     """A file with the first example, changed in one way after the other."""
     first = json.loads((EXAMPLES / "problems.jsonl").read_text(encoding="utf-8").splitlines()[0])
     file = folder / "problems.jsonl"
-    records = [first | {"id": f"p/{number}"} | change for number, change in enumerate(changes)]
+    records = [first | {"id": f"p/{number}", "proofs": []} | change for number, change in enumerate(changes)]
     file.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
     return file
 
@@ -170,7 +170,7 @@ CONTRADICTION = [
 
 
 def test_problems_out_of_scores_say_why(tmp_path: Path) -> None:
-    file = written(tmp_path, {}, {"premises": CONTRADICTION, "proofs": []}, {"answer": None})
+    file = written(tmp_path, {}, {"premises": CONTRADICTION}, {"answer": None})
     right = next(iter(read_completions(EXAMPLES / "completions.jsonl")))
     assert isinstance(right, Completion)
     log = evaluated(tmp_path, lambda _: right.completion, file=file)
@@ -181,7 +181,9 @@ def test_problems_out_of_scores_say_why(tmp_path: Path) -> None:
         "no reference answer (Avg, Pass, right and verified)",
     ]
     assert [math.isnan(one.value["right"]) for one in found] == [False, True, True]
-    assert values(log, "verifier", None)["Strict FVR"] == 1
+    assert values(log, "verifier", None) == {
+        name: 1 for name in ("FVR", "Strict FVR", "RVR", "Strict RVR", "Parsed")
+    }  # without a reference proof, RGD is not defined
     assert [one.metadata["parts"].get("Strict FVR") for one in found] == [[2, 2], None, [2, 2]]
 
 
