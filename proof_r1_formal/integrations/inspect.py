@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TypeAlias, get_args
@@ -108,19 +107,14 @@ def rates() -> Metric:
             if UNCERTAIN not in found
         }
         values = {str(name): found.value for name, found in estimates(rows, measures=RATES).items() if found.is_defined}
-        right, uncertain = _sum(found[UNCERTAIN] for _, _, found in parts if UNCERTAIN in found)
-        return values | ({UNCERTAIN: right / uncertain} if uncertain else {})
+        right = [found[UNCERTAIN][0] for _, _, found in parts if UNCERTAIN in found]
+        return values | ({UNCERTAIN: sum(right) / len(right)} if right else {})
 
     return compute
 
 
 def _parts_of(score: SampleScore) -> Parts:
     return {name: (part[0], part[1]) for name, part in (score.score.metadata or {})["parts"].items()}
-
-
-def _sum(parts: Iterable[Part]) -> Part:
-    listed = list(parts)
-    return sum(numerator for numerator, _ in listed), sum(denominator for _, denominator in listed)
 
 
 @scorer(metrics=[{name: [mean(), stderr()] for name in VALUES}, rates()])
@@ -158,9 +152,9 @@ def _parts(problem: Problem, report: TraceReport) -> tuple[Parts, str | None]:
         return {UNCERTAIN: (report.answer_correct is True, 1)}, Exclusion.UNCERTAIN.value
     row = output_row(report, reference_length(problem), None)
     reason = None if Measure.AVG in row else Exclusion.NO_REFERENCE_ANSWER.value
-    return {str(measure): part for measure, part in row.items()}, (
-        reason if report.parsed else "invalid_response_format"
-    )
+    if not report.parsed:
+        reason = "invalid_response_format"  # Inspect's own word
+    return {str(measure): part for measure, part in row.items()}, reason
 
 
 def _verify(rules: RuleSystem, problem: Problem, completion: str, sample: int) -> TraceReport:

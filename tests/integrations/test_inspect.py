@@ -181,9 +181,8 @@ def test_problems_out_of_scores_say_why(tmp_path: Path) -> None:
         "no reference answer (Avg, Pass, right and verified)",
     ]
     assert [math.isnan(one.value["right"]) for one in found] == [False, True, True]
-    assert values(log, "verifier", None) == {
-        name: 1 for name in ("FVR", "Strict FVR", "RVR", "Strict RVR", "Parsed")
-    }  # without a reference proof, RGD is not defined
+    defined = ("FVR", "Strict FVR", "RVR", "Strict RVR", "Parsed")  # not RGD, without a reference proof
+    assert values(log, "verifier", None) == dict.fromkeys(defined, 1)
     assert [one.metadata["parts"].get("Strict FVR") for one in found] == [[2, 2], None, [2, 2]]
 
 
