@@ -1,4 +1,4 @@
-"""Adapters for other trainers: reward functions and data in their formats.
+"""Adapters for trainers and evaluations: reward functions, scorers and data in their formats.
 
 Each module is for one framework; import it only if that framework is installed. A problem is passed as one string, its
 record in JSON (``data.native.to_json``), because datasets and trainers handle strings best.

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: make test-integrations")
 pytest.importorskip("verifiers", reason="verifiers is not installed: make test-integrations")
 pytest.importorskip("datasets", reason="datasets is not installed: make test-integrations")
 pytestmark = pytest.mark.integration
@@ -41,6 +42,7 @@ def test_every_section_with_code_is_run() -> None:
         "verl",
         "OpenRLHF",
         "verifiers",
+        "Inspect",
     ]
     assert TEXT.count("```python") == len(SECTIONS)
 
@@ -80,3 +82,10 @@ def test_openrlhf(printed: str) -> None:
 @pytest.mark.parametrize("printed", ["verifiers"], indirect=True)
 def test_verifiers(printed: str) -> None:
     assert not printed
+
+
+@pytest.mark.parametrize("printed", ["Inspect"], indirect=True)
+def test_inspect(printed: str) -> None:
+    values = ("verifier", 0), ("right", 2), ("verified", 2), ("rule_verified", 2)
+    reduced = [(name, reducer, metrics) for reducer in ("mean", "pass_at_2") for name, metrics in values]
+    assert printed == str([*reduced, ("verifier", None, 7)])

@@ -1,0 +1,169 @@
+"""An evaluation of Inspect: problems as samples, the verifier as scorer, the rates of steps as metrics.
+
+``inspect eval proof_r1_formal/proof -T problems=FILE`` runs it. A sample is a problem with the messages that ask for a
+proof. Its score has the answer's verdicts as values and the findings as explanation. Importing this module requires
+``inspect_ai``.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TypeAlias, get_args
+
+import anyio.to_thread
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import HeadlineMetric
+from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer, stderr
+from inspect_ai.solver import TaskState, generate
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.native import from_json, to_json
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evaluation.estimates import estimates
+from proof_r1_formal.evaluation.measures import Exclusion, Measure, Part
+from proof_r1_formal.evaluation.outcomes import output_row, reference_length
+from proof_r1_formal.models.prompts import PromptSet, messages
+from proof_r1_formal.proof.batch import Settings
+from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.proof.trajectory import Thinking
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
+
+LOG = logging.getLogger(__name__)
+
+Parts: TypeAlias = dict[str, Part]
+"""What a sample adds to the sums of scores, by the score's name."""
+
+VALUES = {"right": Measure.AVG, "verified": Measure.VERIFIED, "rule_verified": Measure.RULE_VERIFIED}
+"""The values of a score: 1 or 0 each. The last two are 1 only for right answers."""
+RATES = (Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR, Measure.PARSED, Measure.RGD)
+"""The scores that no mean over samples gives, or that concern all outputs."""
+UNCERTAIN = "Uncertain right"
+"""The share of right answers where the label is Uncertain; these samples are in no other score."""
+_REMEMBERED_PROBLEMS = 256
+
+
+@task
+def proof(
+    problems: str,
+    rules: RuleSystem = "train",
+    prompts: PromptSet = "default",
+    thinking: Thinking = "explicit",
+    strict: bool = False,
+) -> Task:
+    """Prove the right option of each problem.
+
+    Args:
+        problems: the file, in any format of ``read_problems``.
+        rules: name of the rule catalogue.
+        prompts, thinking: see :func:`~proof_r1_formal.models.prompts.messages`.
+        strict: whether a problem that cannot be used is an error; otherwise a warning counts and names it.
+
+    Raises:
+        ProofR1Error: the file or a problem cannot be used, or an argument has an unknown value.
+    """
+    for name, value, known in (("prompts", prompts, get_args(PromptSet)), ("thinking", thinking, get_args(Thinking))):
+        if value not in known:  # Inspect passes on what the command line says
+            raise ProofR1Error(f"{name} must be one of {', '.join(known)}, and is {value!r}")
+    found = read_problems(problems)
+    left_out = found.left_out(problems)
+    if left_out and (strict or not found):
+        raise ProofR1Error("\n".join([*left_out, "repair or remove these problems"]))
+    for line in left_out:
+        LOG.warning(line)
+    samples = [_sample(problem, rules, prompts, thinking) for problem in found.values()]
+    dataset = MemoryDataset(samples, name=Path(problems).stem, location=problems)
+    return Task(
+        dataset=dataset,
+        solver=generate(),
+        scorer=verifier(rules),
+        headline_metric=HeadlineMetric(score="right", metric="mean"),
+        metadata={"left_out": len(found.rejected)},
+    )
+
+
+def _sample(problem: Problem, rules: RuleSystem, prompts: PromptSet, thinking: Thinking) -> Sample:
+    system, user = messages(problem, rules=catalogue(rules), prompts=prompts, thinking=thinking)
+    chat: list[ChatMessage] = [ChatMessageSystem(content=system["content"]), ChatMessageUser(content=user["content"])]
+    metadata = {"difficulty": problem.difficulty, "problem": to_json(problem)}
+    return Sample(id=problem.id, input=chat, target=problem.answer or "", metadata=metadata)
+
+
+@metric(scores="unreduced")  # a quotient of sums over all epochs, not a mean of quotients
+def rates() -> Metric:
+    """The scores ``RATES`` of all samples, as ``proof-r1 evaluate`` computes them; without what is not defined."""
+
+    def compute(scores: list[SampleScore]) -> Value:
+        parts = [(score.sample_id, number, _parts_of(score)) for number, score in enumerate(scores)]
+        rows = {
+            (str(problem), number): {Measure(name): part for name, part in found.items()}
+            for problem, number, found in parts
+            if UNCERTAIN not in found
+        }
+        values = {str(name): found.value for name, found in estimates(rows, measures=RATES).items() if found.is_defined}
+        right = [found[UNCERTAIN][0] for _, _, found in parts if UNCERTAIN in found]
+        return values | ({UNCERTAIN: sum(right) / len(right)} if right else {})
+
+    return compute
+
+
+def _parts_of(score: SampleScore) -> Parts:
+    return {name: (part[0], part[1]) for name, part in (score.score.metadata or {})["parts"].items()}
+
+
+@scorer(metrics=[{name: [mean(), stderr()] for name in VALUES}, rates()])
+def verifier(rules: RuleSystem = "train") -> Scorer:
+    """Verify the model's last reply.
+
+    A value is NaN, so that Inspect leaves it out of metrics and counts it as unscored, where the problem is in no score
+    of ``evaluation.metrics``.
+
+    Args:
+        rules: name of the rule catalogue.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        del target  # the problem has the answer
+        problem = _problem(state.metadata["problem"])
+        report = await anyio.to_thread.run_sync(_verify, rules, problem, state.output.completion, state.epoch - 1)
+        parts, reason = _parts(problem, report)
+        return Score(
+            value={name: parts[of][0] * 1.0 if of in parts else math.nan for name, of in VALUES.items()},
+            answer=report.answer,
+            explanation=f"```text\n{report.explain()}\n```",  # the viewer shows Markdown
+            reason=reason,
+            metadata={"parts": parts, "report": report.to_dict()},
+        )
+
+    return score
+
+
+def _parts(problem: Problem, report: TraceReport) -> tuple[Parts, str | None]:
+    """What the report adds to scores, and why it is left out of some, or counts as not parsed."""
+    if report.consistency == "inconsistent":
+        return {}, Exclusion.INCONSISTENT_PREMISES.value
+    if problem.is_uncertain:
+        return {UNCERTAIN: (report.answer_correct is True, 1)}, Exclusion.UNCERTAIN.value
+    row = output_row(report, reference_length(problem), None)
+    reason = None if Measure.AVG in row else Exclusion.NO_REFERENCE_ANSWER.value
+    if not report.parsed:
+        reason = "invalid_response_format"  # Inspect's own word
+    return {str(measure): part for measure, part in row.items()}, reason
+
+
+def _verify(rules: RuleSystem, problem: Problem, completion: str, sample: int) -> TraceReport:
+    return _verifier(rules).verify(problem, completion, sample=sample)
+
+
+@cache
+def _verifier(rules: RuleSystem) -> Verifier:
+    return Settings(rules=rules).verifier()
+
+
+_problem = lru_cache(_REMEMBERED_PROBLEMS)(from_json)

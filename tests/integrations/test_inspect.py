@@ -1,0 +1,273 @@
+"""The evaluation as Inspect runs it: with its own mock model, and from its command line with a server."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proof_r1_formal import read_completions, read_problems, verify_many
+from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evaluation.measures import Estimate, Measure
+from proof_r1_formal.evaluation.metrics import evaluate_metrics
+from proof_r1_formal.models.prompts import messages, question
+from tests.models.scripted import Act, Body, Script, serving
+from tests.patience import PATIENCE
+
+pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: make test-integrations")
+pytestmark = pytest.mark.integration
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+PROBLEMS = read_problems(EXAMPLES / "problems.jsonl")
+EPOCHS = 3
+
+
+def answers() -> dict[str, list[str]]:
+    """Three answers to each problem: the examples', then no proof; garden/1 has none at all."""
+    given: dict[str, list[str]] = {name: [] for name in PROBLEMS}
+    for one in read_completions(EXAMPLES / "completions.jsonl"):
+        assert isinstance(one, Completion)
+        given[one.problem_id].append(one.completion)
+    given["garden/1"] = []
+    return {name: [*texts, *["no proof"] * EPOCHS][:EPOCHS] for name, texts in given.items()}
+
+
+def asked_in_turn() -> Callable[[str], str]:
+    """From what the user asks to the next answer."""
+    left: dict[str, Iterator[str]] = {name: iter(texts) for name, texts in answers().items()}
+    names = {question(problem): name for name, problem in PROBLEMS.items()}
+    return lambda asked: next(left[names[asked]])
+
+
+def evaluated(
+    folder: Path, answer: Callable[[str], str], *, file: Path = EXAMPLES / "problems.jsonl", **more: Any
+) -> Any:
+    """The log of an evaluation with the mock model."""
+    from inspect_ai import eval as run
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    from proof_r1_formal.integrations.inspect import proof
+
+    def reply(asked: list[Any], *_: object) -> ModelOutput:
+        made = ModelOutput.from_content("scripted", answer(asked[-1].text))
+        return made.model_copy(update={"usage": ModelUsage()})  # or Inspect would fetch a tokenizer, to count
+
+    model = get_model("mockllm/model", custom_outputs=reply, memoize=False)
+    [log] = run(proof(str(file)), model=model, log_dir=str(folder), display="none", **more)
+    assert log.status == "success", log.error
+    return log
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    from inspect_ai import Epochs
+
+    epochs = Epochs(EPOCHS, ["mean", "pass_at_3"])
+    return evaluated(tmp_path_factory.mktemp("logs"), asked_in_turn(), epochs=epochs)
+
+
+@pytest.fixture(scope="module")
+def scores() -> dict[Measure, Estimate]:
+    """What this package's own evaluation says of the same answers."""
+    texts = answers().items()
+    given = [
+        Completion(problem_id=name, sample=number, completion=text)
+        for name, all_of in texts
+        for number, text in enumerate(all_of)
+    ]
+    return evaluate_metrics(PROBLEMS, verify_many(PROBLEMS, given)).overall.scores
+
+
+def values(log: Any, name: str, reducer: str | None) -> dict[str, float]:
+    found = [one for one in log.results.scores if (one.name, one.reducer) == (name, reducer)]
+    return {key: metric.value for key, metric in found[-1].metrics.items()}
+
+
+def test_rates_are_quotients_of_sums_over_all_epochs(log: Any, scores: dict[Measure, Estimate]) -> None:
+    found = values(log, "verifier", None)
+    assert (found["FVR"], found["RVR"], found["Parsed"]) == (30 / 32, 26 / 31, 9 / 18)
+    assert found == {"Uncertain right": 1 / 3} | {
+        str(one): scores[one].value
+        for one in (Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR, Measure.PARSED, Measure.RGD)
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "measure"),
+    [("right", Measure.AVG), ("verified", Measure.VERIFIED), ("rule_verified", Measure.RULE_VERIFIED)],
+)
+def test_means_are_shares_of_answers(log: Any, scores: dict[Measure, Estimate], value: str, measure: Measure) -> None:
+    assert values(log, value, "mean")["mean"] == pytest.approx(scores[measure].value)
+
+
+def test_pass_at_k_is_a_reducer_of_inspect(log: Any, scores: dict[Measure, Estimate]) -> None:
+    assert values(log, "right", "pass_at_3")["mean"] == scores[Measure.PASS].value == 5 / 6
+
+
+def test_an_uncertain_label_is_counted_apart(log: Any) -> None:
+    [name] = [name for name, problem in PROBLEMS.items() if problem.is_uncertain]
+    [first, *_] = [sample.scores["verifier"] for sample in log.samples if sample.id == name]
+    assert first.reason == "label is Uncertain (counted apart)"
+    assert all(math.isnan(value) for value in first.value.values())
+    assert {one.unscored_samples for one in log.results.scores if one.name == "right"} == {1}
+
+
+@pytest.mark.parametrize(
+    ("name", "epoch", "value", "reason", "shown"),
+    [
+        ("garden/2", 1, (1, 1, 1), None, "right, rule-verified."),
+        ("garden/1", 1, (0, 0, 0), "invalid_response_format", "MALFORMED: there is no <summary>"),
+    ],
+)
+def test_a_score_explains_itself(
+    log: Any, name: str, epoch: int, value: tuple[int, ...], reason: str | None, shown: str
+) -> None:
+    [sample] = [one for one in log.samples if (one.id, one.epoch) == (name, epoch)]
+    score = sample.scores["verifier"]
+    assert tuple(score.value.values()) == value
+    assert score.reason == reason
+    assert shown in score.explanation
+    assert score.answer == score.metadata["report"]["answer"]
+    assert score.metadata["report"]["sample"] == epoch - 1
+
+
+def test_failed_steps_are_named_with_their_reasons(log: Any) -> None:
+    for sample in log.samples:
+        score = sample.scores["verifier"]
+        for action in score.metadata["report"]["actions"]:
+            for finding in action.get("findings", []):
+                assert f"{finding['code']}: {finding['message']}" in score.explanation
+
+
+def test_a_sample_asks_with_the_package_s_messages(log: Any) -> None:
+    asked = {sample.id: [{"role": one.role, "content": one.text} for one in sample.input] for sample in log.samples}
+    assert asked == {name: messages(problem) for name, problem in PROBLEMS.items()}
+
+
+# -- what is left out -------------------------------------------------------------------------------------------------
+
+
+def written(folder: Path, *changes: dict[str, object]) -> Path:
+    """A file with the first example, changed in one way after the other."""
+    first = json.loads((EXAMPLES / "problems.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    file = folder / "problems.jsonl"
+    records = [first | {"id": f"p/{number}", "proofs": []} | change for number, change in enumerate(changes)]
+    file.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    return file
+
+
+CONTRADICTION = [
+    {"id": f"h{number}", "formula": formula} for number, formula in enumerate(["on_duty(Mara)", "¬on_duty(Mara)"], 1)
+]
+
+
+def test_problems_out_of_scores_say_why(tmp_path: Path) -> None:
+    file = written(tmp_path, {}, {"premises": CONTRADICTION}, {"answer": None})
+    right = next(iter(read_completions(EXAMPLES / "completions.jsonl")))
+    assert isinstance(right, Completion)
+    log = evaluated(tmp_path, lambda _: right.completion, file=file)
+    found = [sample.scores["verifier"] for sample in log.samples]
+    assert [one.reason for one in found] == [
+        None,
+        "inconsistent premises",
+        "no reference answer (Avg, Pass, right and verified)",
+    ]
+    assert [math.isnan(one.value["right"]) for one in found] == [False, True, True]
+    defined = ("FVR", "Strict FVR", "RVR", "Strict RVR", "Parsed")  # not RGD, without a reference proof
+    assert values(log, "verifier", None) == dict.fromkeys(defined, 1)
+    assert [one.metadata["parts"].get("Strict FVR") for one in found] == [[2, 2], None, [2, 2]]
+
+
+def test_an_unusable_problem_is_counted_and_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    from proof_r1_formal.integrations.inspect import proof
+
+    file = str(written(tmp_path, {}, {"premises": [{"id": "h1", "formula": "on_duty("}]}))
+    made = proof(file)
+    assert (len(made.dataset), made.metadata) == (1, {"left_out": 1})
+    assert "p/1" in caplog.text
+    assert "1 of 2 problems left out" in caplog.text
+    with pytest.raises(ProofR1Error, match="1 of 2 problems left out"):
+        proof(file, strict=True)
+
+
+@pytest.mark.parametrize("wrong", [{"rules": "none"}, {"prompts": "none"}, {"thinking": "none"}])
+def test_an_unknown_setting_is_refused(wrong: dict[str, Any]) -> None:
+    from proof_r1_formal.integrations.inspect import proof
+
+    with pytest.raises(ProofR1Error, match="none"):
+        proof(str(EXAMPLES / "problems.jsonl"), **wrong)
+
+
+# -- the command ------------------------------------------------------------------------------------------------------
+
+
+MOCK = """
+from inspect_ai._cli.main import main
+from inspect_ai.model._providers.mockllm import MockLLM
+
+async def uncounted(*_):  # to count tokens, it would fetch a tokenizer
+    pass
+
+MockLLM._ensure_default_usage = uncounted
+main()
+"""
+
+
+def commanded(folder: Path, *options: str, program: tuple[str, ...] = ("-m", "inspect_ai"), **variables: str) -> Any:
+    """The log of the documented command, run in a process of its own."""
+    from inspect_ai.log import list_eval_logs, read_eval_log
+
+    (folder / "problems.jsonl").symlink_to(EXAMPLES / "problems.jsonl")
+    task = ("eval", "proof_r1_formal/proof", "-T", "problems=problems.jsonl", "--display", "plain", "--log-dir", "logs")
+    done = subprocess.run(
+        [sys.executable, *program, *task, *options],
+        cwd=folder,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    [file] = list_eval_logs(str(folder / "logs"))
+    log = read_eval_log(file)
+    assert (log.eval.task, log.status) == ("proof_r1_formal/proof", "success"), log.error
+    assert "RVR" in done.stdout, done.stdout
+    return log
+
+
+def test_the_command_finds_the_task(tmp_path: Path) -> None:
+    log = commanded(tmp_path, "--model", "mockllm/model", "--limit", "2", program=("-c", MOCK))
+    found = values(log, "verifier", None)
+    assert {name: found[name] for name in ("FVR", "RVR", "Parsed")} == {"FVR": 0, "RVR": 0, "Parsed": 0}
+    assert values(log, "right", "mean")["mean"] == 0
+
+
+def test_the_command_evaluates_a_server(tmp_path: Path, scores: dict[Measure, Estimate]) -> None:
+    pytest.importorskip("openai", minversion="3.4", reason="Inspect asks servers with openai 3.4; verifiers wants 2")
+    answer = asked_in_turn()
+
+    def act(body: Body) -> Act:
+        message = {"role": "assistant", "content": answer(body["messages"][-1]["content"])}
+        return lambda handler: handler.whole(message, index=0, finish_reason="stop")
+
+    with serving(Script(act)) as url:
+        options = (
+            "--model",
+            "openai-api/local/scripted",
+            "--epochs",
+            f"{EPOCHS}",
+            "--epochs-reducer",
+            "mean,pass_at_3",
+        )
+        log = commanded(tmp_path, *options, LOCAL_BASE_URL=url, LOCAL_API_KEY="none")
+    assert values(log, "verifier", None)["RVR"] == scores[Measure.RVR].value
+    assert values(log, "right", "pass_at_3")["mean"] == scores[Measure.PASS].value
