@@ -36,7 +36,7 @@ COMMANDS: Final = {
     "sample": ("models", "Ask a model to solve problems."),
     "best": ("evaluation", "Select one completion per problem by evidence, or by vote."),
     "review": ("review", "Ask a model to judge steps; compare it with the verdicts."),
-    "train": ("training", "Train a model by a method on problems; requires a checkout."),
+    "train": ("training", "Train a model by a method on problems."),
     "soundness": ("audit", "Search for invalid steps that the verifier accepts."),
     "crosscheck": ("audit", "Check each action with several solvers; report differences."),
     "theories": ("theorems", "Check the rule schemata as theorems of Lean and Isabelle."),
