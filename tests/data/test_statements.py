@@ -95,7 +95,7 @@ def test_what_is_written_reads_back_the_same(tmp_path: Path, formula: Formula, p
     assert text_of(goal_of(read(tmp_path, whole)), PROVER9 if prover9 else TPTP) == text
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=200)
 @given(
     st.lists(
         st.sampled_from(

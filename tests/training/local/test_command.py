@@ -75,7 +75,7 @@ def test_without_a_checkout_it_says_so(tmp_path: Path) -> None:
     command = [sys.executable, "-I", "-S", "-c", code, "train", "--config", str(TINY)]
     told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert told.returncode == 2
-    assert "training is not part of the installed package" in " ".join(told.stderr.split())
+    assert "the engine local is not part of the installed package: use --engine trl" in " ".join(told.stderr.split())
 
 
 def test_evaluation_only(config: Config, proof_r1: Run, tmp_path: Path) -> None:
