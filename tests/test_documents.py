@@ -181,7 +181,10 @@ def test_a_newcomer_gets_to_a_theorem_with_the_wheel_and_the_quick_start_alone(t
     assert "pets/1" in html
     [theorem] = (tmp_path / "certificates").glob("*.lean")
     assert "theorem answer" in theorem.read_text(encoding="utf-8")
-    command = [str(tmp_path / "proofs" / "bin" / "proof-r1"), "train"]  # the wheel has no engine of its own, and says so
+    command = [
+        str(tmp_path / "proofs" / "bin" / "proof-r1"),
+        "train",
+    ]  # the wheel has no engine of its own, and says so
     refused = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "use --engine trl, or get a checkout" in " ".join(refused.stderr.split())
