@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from types import MappingProxyType, TracebackType
 from typing import Protocol, Self, TypeAlias
@@ -18,7 +19,6 @@ from proof_r1_formal.credit.methods import (
     METHODS,
     Imitation,
     Rollout,
-    WholeTrajectory,
     credit_batch,
     divisor,
     rollout_of,
@@ -28,10 +28,12 @@ from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, 
 from proof_r1_formal.credit.verification import Workers
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error, require_equal_lengths
-from proof_r1_formal.evaluation.measures import Measure, Row
+from proof_r1_formal.evaluation.estimates import quotient, total
+from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.outcomes import output_row
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.report import TraceReport
+from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 
 
@@ -57,8 +59,6 @@ class BatchCredit:
     Attributes:
         advantages: B tuples, each with an advantage for every token of its completion.
         divisor: N_B. The policy loss of the batch is the sum of the surrogate over all tokens, divided by it.
-        rewards: B numbers that sum up what each completion is worth under the method, for a trainer's log; nothing
-            learns from them.
         reports: B reports.
         broken: how many completions could not be verified. They earn nothing and do not count in their groups.
         metrics: means over the batch for a trainer's log, by name.
@@ -66,7 +66,6 @@ class BatchCredit:
 
     advantages: tuple[tuple[float, ...], ...]
     divisor: int
-    rewards: tuple[float, ...]
     reports: tuple[TraceReport, ...]
     broken: int
     metrics: Mapping[str, float]
@@ -156,8 +155,7 @@ class CreditAssigner:
         require_equal_lengths(problems=problems, completion_ids=completion_ids)
         texts = [self._pieces.read(ids) for ids in completion_ids]
         if self._opening is None:
-            verifier = self._verification.verifier()
-            reports = [(verifier.verify(one, text.text), True) for one, text in zip(problems, texts, strict=True)]
+            reports = [(self._verifier.verify(one, text.text), True) for one, text in zip(problems, texts, strict=True)]
         else:
             if self._workers is None:
                 self._workers = self._open.enter_context(self._opening)
@@ -168,6 +166,10 @@ class CreditAssigner:
             rollout_of(report, text, self._settings, verified=verified)
             for (report, verified), text in zip(reports, texts, strict=True)
         ]
+
+    @cached_property
+    def _verifier(self) -> Verifier:
+        return self._verification.verifier()
 
     def assign(self, rollouts: Sequence[Rollout], group_size: int) -> BatchCredit:
         """The second half of :meth:`credit`: the credit of verified rollouts.
@@ -195,16 +197,10 @@ class CreditAssigner:
         return BatchCredit(
             advantages=tuple([one.advantages for one in credits_]),
             divisor=divisor(credits_),
-            rewards=tuple(map(self._reward, reports)),
             reports=reports,
             broken=sum([not one.verified for one in rollouts]),
             metrics=batch_metrics(reports) | {"silent_groups": silent / max(1, len(groups))},
         )
-
-    def _reward(self, report: TraceReport) -> float:
-        if isinstance(self._method, WholeTrajectory):
-            return self._method.reward(report)
-        return float(report.answer_correct is True and is_eligible(report))
 
     # -- state --------------------------------------------------------------------------------------------------------
 
@@ -228,7 +224,7 @@ def _json_of(tokenizer: Tokenizer) -> str | bytes:
         return tokenizer
     if not hasattr(tokenizer, "backend_tokenizer"):
         name = type(tokenizer).__name__
-        raise ProofR1Error(f"a {name} does not say which bytes its tokens are; load the fast tokenizer of the model")
+        raise ProofR1Error(f"{name} does not say which bytes its tokens are; load the fast tokenizer of the model")
     return tokenizer.backend_tokenizer.to_str()
 
 
@@ -242,11 +238,11 @@ def batch_metrics(reports: Sequence[TraceReport]) -> dict[str, float]:
     """
     count = max(1, len(reports))
     steps = [step for report in reports for step in report.actions]
-    rows = [output_row(report, None, None) for report in reports]
+    sums = total([output_row(report, None, None) for report in reports])
     return {
         "signal": sum([step.signal for step in steps]) / max(1, len(steps)),
-        "FVR": _quotient(rows, Measure.FVR),
-        "RVR": _quotient(rows, Measure.RVR),
+        "FVR": quotient(sums[Measure.FVR]),
+        "RVR": quotient(sums[Measure.RVR]),
         "right": sum([report.answer_correct is True for report in reports]) / count,
         "verified": sum([report.answer_correct is True and report.verified for report in reports]) / count,
         "rule_verified": sum([report.answer_correct is True and report.rule_verified for report in reports]) / count,
@@ -255,9 +251,3 @@ def batch_metrics(reports: Sequence[TraceReport]) -> dict[str, float]:
         "actions": len(steps) / count,
         "useless": sum(map(useless, reports)) / count,
     }
-
-
-def _quotient(rows: Sequence[Row], measure: Measure) -> float:
-    """A score over a batch is a quotient of two sums over its parsed outputs; see ``evaluation.metrics``."""
-    parts = [row[measure] for row in rows if measure in row]
-    return sum([above for above, _ in parts]) / max(1, sum([below for _, below in parts]))

@@ -40,7 +40,7 @@ class Checked:
 
 
 class Workers:
-    """Processes that verify. Use it in a ``with`` statement.
+    """Processes that verify. Use it in a ``with`` statement, as often as needed.
 
     Args:
         settings: how to verify.
@@ -54,11 +54,12 @@ class Workers:
     def __init__(self, settings: Settings, *, count: int = 1, timeout: float = 60.0) -> None:
         settings.verifier()  # so that a wrong setting is reported here and not by a process
         self._settings = settings
-        self._opening = worker_pool(count, initializer=partial(_start, settings), limits=Limits(timeout=timeout))
+        self._count, self._limits = count, Limits(timeout=timeout)
 
     def __enter__(self) -> Self:
         self._open = ExitStack()
-        self._pool = self._open.enter_context(self._opening)
+        opening = worker_pool(self._count, initializer=partial(_start, self._settings), limits=self._limits)
+        self._pool = self._open.enter_context(opening)
         return self
 
     def __exit__(

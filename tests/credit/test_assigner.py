@@ -73,7 +73,7 @@ def test_an_action_earns_at_its_own_bytes(answers: Answers, byte_tokenizer: str)
 def test_grpo_compares_with_the_group(answers: Answers, byte_tokenizer: str) -> None:
     problems, ids = batch(answers)
     found = CreditAssigner(byte_tokenizer, method="grpo", workers=0).credit(problems, ids, 2)
-    assert found.rewards[:2] == (1.0, 0.0)
+    assert [report.answer_correct for report in found.reports[:2]] == [True, False]
     deviation = 0.5
     assert set(found.advantages[0]) == {0.5 / (deviation + 1e-6)}
     assert set(found.advantages[1]) == {-0.5 / (deviation + 1e-6)}
@@ -82,8 +82,11 @@ def test_grpo_compares_with_the_group(answers: Answers, byte_tokenizer: str) -> 
 
 def test_workers_give_the_same_credit(answers: Answers, byte_tokenizer: str, closed: None) -> None:
     problems, ids = batch(answers)
+    here = CreditAssigner(byte_tokenizer, workers=0)
     with CreditAssigner(byte_tokenizer, workers=2) as assigner:
-        assert assigner.credit(problems, ids, 2) == CreditAssigner(byte_tokenizer, workers=0).credit(problems, ids, 2)
+        assert assigner.credit(problems, ids, 2) == here.credit(problems, ids, 2)
+    with assigner:  # again, as a trainer does that trains, evaluates and trains
+        assert assigner.credit(problems, ids, 2) == here.credit(problems, ids, 2)
 
 
 def test_parts_of_a_batch_may_be_verified_apart(answers: Answers, byte_tokenizer: str) -> None:
@@ -150,6 +153,8 @@ def test_wrong_use_is_said(answers: Answers, byte_tokenizer: str) -> None:
         CreditAssigner(byte_tokenizer, method="ppo")
     with pytest.raises(ProofR1Error, match="learns from rollouts is named 'sft'"):
         CreditAssigner(byte_tokenizer, method="sft")
+    with pytest.raises(ProofR1Error, match="object does not say which bytes its tokens are"):
+        CreditAssigner(object())  # type: ignore[arg-type]
     with pytest.raises(ProofR1Error, match="a preset or settings, not both"):
         CreditAssigner(byte_tokenizer, preset="hardened", settings=CreditSettings())
 
