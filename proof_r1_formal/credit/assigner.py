@@ -24,6 +24,7 @@ from proof_r1_formal.credit.methods import (
     rollout_of,
 )
 from proof_r1_formal.credit.pieces import TokenPieces
+from proof_r1_formal.credit.presets import PRESETS
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible, useless
 from proof_r1_formal.credit.verification import Workers
 from proof_r1_formal.data.problem import Problem
@@ -107,6 +108,8 @@ class CreditAssigner:
             raise ProofR1Error("give a preset or settings, not both: settings name their preset")
         self._method = named
         self._settings = settings or CreditSettings(preset=preset or "paper")
+        if self._settings.preset not in PRESETS:
+            raise ProofR1Error(f"no preset is named {self._settings.preset!r}; there are {', '.join(PRESETS)}")
         self._pieces = TokenPieces(_json_of(tokenizer))
         self._baselines = Baselines.start(catalogue(rules), self._settings)
         self._verification = Settings(rules=rules, evaluation=False)

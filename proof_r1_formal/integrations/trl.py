@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
@@ -44,7 +44,7 @@ __all__ = ["ProofConfig", "ProofTrainer", "reward_function"]
 STATE = "proof_r1.json"
 """The file of a checkpoint with the averages of the rules."""
 SCORES = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.VERIFIED, Measure.RULE_VERIFIED)
-"""What ``evaluate`` reports, as ``eval_Avg``, ``eval_Pass`` …"""
+"""What ``evaluate`` reports, as ``eval_avg``, ``eval_pass`` …"""
 
 
 @dataclass
@@ -77,8 +77,8 @@ class ProofConfig(GRPOConfig):
     delta: float | None = 3.0
     beta: float | None = None
     use_bias_correction_kl: bool = False
+    vllm_importance_sampling_correction: bool = False
     max_completion_length: int | None = 2048
-    reward_weights: list[float] | None = field(default=None)
 
     def __post_init__(self) -> None:
         length = self.max_completion_length or 0
@@ -125,12 +125,12 @@ class ProofTrainer(GRPOTrainer):
         if "reward_funcs" in options:
             raise ProofR1Error("reward_funcs: the verifier's credit takes their place; log other rewards by a callback")
         super().__init__(
-            model, self._verified, args=args, train_dataset=train_dataset, eval_dataset=eval_dataset, **options
+            model, self._verify, args=args, train_dataset=train_dataset, eval_dataset=eval_dataset, **options
         )
         self.assigner = CreditAssigner(
             self.processing_class,
             method=args.method,
-            preset=args.preset,  # type: ignore[arg-type]  # checked where it enters
+            preset=args.preset,  # type: ignore[arg-type]  # TRL's parser takes no Literal; the assigner checks it
             rules=args.rules,  # type: ignore[arg-type]
             workers=args.verification_workers,
             timeout=args.verification_timeout,
@@ -143,7 +143,7 @@ class ProofTrainer(GRPOTrainer):
 
     # -- a batch ------------------------------------------------------------------------------------------------------
 
-    def _verified(
+    def _verify(
         self, *, completion_ids: list[list[int]], problem: Sequence[str | None] | None = None, **columns: Any
     ) -> list[float]:
         """The reward function that TRL calls with the completions of this process; what it returns is only logged."""
@@ -158,10 +158,14 @@ class ProofTrainer(GRPOTrainer):
         columns["log_extra"]("signals", [[s.signal for s in one.report.actions] for one in self._rollouts])
         return [float(one.report.answer_correct is True) for one in self._rollouts]
 
-    _verified.__name__ = "right"  # the name in TRL's logs
+    _verify.__name__ = "right"  # the name in TRL's logs
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         output: dict[str, Any] = super()._generate_and_score_completions(inputs)
+        if "tool_mask" in output:
+            raise ProofR1Error(
+                "a completion has tokens of tools or of an environment; only the model's own have credit"
+            )
         mine, self._rollouts = self._rollouts, []
         everyone: list[Rollout] = gather_object(mine)  # a group may span processes
         if not self.model.training:
@@ -233,7 +237,8 @@ def _read_state(path: Path) -> Mapping[str, float]:
     try:
         state: Mapping[str, float] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ProofR1Error(f"{path}: the averages of the rules cannot be read: {error}") from error
+        advice = "delete this checkpoint to resume from an earlier one"
+        raise ProofR1Error(f"{path}: the averages of the rules cannot be read ({error}); {advice}") from error
     return state
 
 

@@ -155,6 +155,8 @@ def test_wrong_use_is_said(answers: Answers, byte_tokenizer: str) -> None:
         CreditAssigner(byte_tokenizer, method="sft")
     with pytest.raises(ProofR1Error, match="object does not say which bytes its tokens are"):
         CreditAssigner(object())  # type: ignore[arg-type]
+    with pytest.raises(ProofR1Error, match="no preset is named 'harder'; there are paper"):
+        CreditAssigner(byte_tokenizer, preset="harder")  # type: ignore[arg-type]
     with pytest.raises(ProofR1Error, match="a preset or settings, not both"):
         CreditAssigner(byte_tokenizer, preset="hardened", settings=CreditSettings())
 

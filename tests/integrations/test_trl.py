@@ -16,30 +16,16 @@ pytest.importorskip("trl", reason="TRL is not installed: make test-integrations"
 pytestmark = pytest.mark.integration
 
 
-def test_grpo_is_rewarded_by_the_verifier(known: list[Any], tokenizer: Any, tmp_path: Path) -> None:
+def test_grpo_is_rewarded_by_the_verifier(known: list[Any], taught: Path, tokenizer: Any, tmp_path: Path) -> None:
     import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
+    from transformers import LlamaForCausalLM
     from trl import GRPOConfig, GRPOTrainer
 
     torch.manual_seed(0)
     torch.set_num_threads(1)  # for a model this small, more wait for each other
-    rows = problems_dataset([one.problem for one in known[:2]])
-    rows = rows.map(
-        lambda row: {"prompt": row["prompt"][1:]}
-    )  # without the contract, which so small a model cannot read
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=64,
-        intermediate_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        max_position_embeddings=2048,
-        pad_token_id=tokenizer.pad_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        bos_token_id=None,
-    )
-    model = LlamaForCausalLM(config)
-    _learn(model, tokenizer, rows[0]["prompt"], known[0].right)
+    rows = problems_dataset([one.problem for one in known[:2]], prompt="question")
+    rows = rows.map(lambda row: {"prompt": row["prompt"].removesuffix("\n\n")})  # as the model was taught
+    model = LlamaForCausalLM.from_pretrained(taught)
 
     function = reward_function("sound")
     given: list[list[float]] = []
@@ -72,24 +58,6 @@ def test_grpo_is_rewarded_by_the_verifier(known: list[Any], tokenizer: Any, tmp_
     for rewards in given:  # one of the two problems is known by heart, and of the other nothing
         assert max(rewards) == 1.0
         assert min(rewards) < 1.0
-
-
-def _learn(model: Any, tokenizer: Any, prompt: Any, answer: str) -> None:
-    """Teach the model one answer by heart."""
-    import torch
-
-    asked = tokenizer.apply_chat_template(prompt, tokenize=False)
-    head = tokenizer(asked)["input_ids"]
-    ids = torch.tensor([[*head, *tokenizer(answer)["input_ids"], tokenizer.eos_token_id]])
-    labels = ids.clone()
-    labels[0, : len(head)] = -100
-    optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    for _ in range(80):
-        loss = model(input_ids=ids, labels=labels).loss
-        loss.backward()
-        optimiser.step()
-        optimiser.zero_grad()
-    assert loss.item() < 0.1
 
 
 def test_completions_are_texts_or_messages(known: list[Any]) -> None:

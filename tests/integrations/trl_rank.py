@@ -39,7 +39,7 @@ def main(model: str, problems: str, out: str) -> None:
         output_dir=str(Path(out) / "run"),
         max_steps=2,
         per_device_train_batch_size=2,
-        gradient_accumulation_steps=2,
+        gradient_accumulation_steps=3,
         num_generations=4,
         max_completion_length=200,
         temperature=0.3,
