@@ -285,7 +285,7 @@ class _Writer:
         """A line but for the rest of its block."""
 
         def ago(number: int) -> int:
-            return count - 1 - number if 0 <= number < count else count  # where there is no line
+            return count - 1 - number if 0 <= number < count else count  # Lean finds no line so long ago
 
         def all_ago(given: Iterable[int]) -> str:
             return texts([str(ago(number)) for number in given])

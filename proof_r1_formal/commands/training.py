@@ -69,6 +69,8 @@ def train(
     """
     if engine != "openrlhf" and (address is not None or stop is not None):
         fail("--address and --stop are for jobs on a cluster: they require --engine openrlhf")
+    if engine == "trl" and (resume is not None or only_evaluate):
+        fail("--resume, --no-resume and --evaluate are for --engine local; trl resumes from a checkpoint in output_dir")
     _check_installation("local" if dry_run else engine)  # what is shown needs no OpenRLHF
     if stop is not None:
         _stop(stop, address)

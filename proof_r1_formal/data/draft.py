@@ -217,7 +217,7 @@ class Draft:
         return tuple(premises)
 
     def finish(self, problem: Problem, *, noted: Collection[Code] = NOTED) -> Problem | Rejected:
-        """The problem with the notes, or why it is none: the reasons collected, and a symbol used in two ways.
+        """The problem with the notes. A record with reasons against it, or a symbol used in two ways, is rejected.
 
         Args:
             problem: as read.
@@ -275,7 +275,7 @@ def questions(record: JsonObject, shared: tuple[str, ...]) -> Iterable[JsonObjec
 
 
 def _with(members: tuple[tuple[str, Json], ...], value: Json) -> JsonObject:
-    """The object with more members; of them alone if the value is none."""
+    """The object with more members; a value that is not an object is replaced by them."""
     return JsonObject((*members, *(value.members if isinstance(value, JsonObject) else ())))
 
 

@@ -98,7 +98,7 @@ def records_of(items: object, name: str) -> list[Record | Broken]:
     """The records of mappings, such as the rows of a ``datasets.Dataset``.
 
     Raises:
-        DataError: they are not iterable, or there is no mapping among them.
+        DataError: they are not iterable, or none of them is a mapping.
     """
     if isinstance(items, Mapping) or not isinstance(items, Iterable):
         kind = f"a {type(items).__name__}"

@@ -1,7 +1,7 @@
 """Shared parts of the readers of problems that are texts of statements: TPTP and Prover9.
 
 In: a text whose statements end with dots. Out: the statements with their lines, the trees of a grammar, and one problem
-for each goal; or every reason why there is none.
+for each goal. A file with a statement that cannot be read has no problem, and every reason is given.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class Theory:
 
         Args:
             answer: of each, if it is known.
-            without: why there is no goal, if there is none.
+            without: the reason to give for a file without a goal.
         """
         reasons = self._reasons if self._reasons or self.goals else [without]
         if reasons:

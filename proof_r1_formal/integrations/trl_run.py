@@ -8,6 +8,7 @@ A run that was killed resumes from its last checkpoint, and a second run in the 
 from __future__ import annotations
 
 import fcntl
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,8 +16,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, cast, get_args
 
+import torch
 import yaml
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.trainer_utils import get_last_checkpoint
@@ -146,12 +148,21 @@ def _demonstrations(
 
 
 def _read(files: Iterable[str], strict: bool, left_out: Counter[str]) -> Iterator[Problem]:
+    """The problems of all files; what cannot be read is counted.
+
+    Raises:
+        ProofR1Error: an id is in two files, a file cannot be read, or, if strict, one of its problems.
+    """
+    known: set[str] = set()
     for file in files:
         found = read_problems(file)
         if found.rejected and strict:
             advice = f"{file}: a problem cannot be used, and strict is set"
             raise ProofR1Error("\n".join([*found.left_out(file), advice]))
         left_out[f"cannot be read ({file})"] += len(found.rejected)
+        if twice := known & found.keys():
+            raise ProofR1Error(f"{file}: problem {min(twice)!r} is in another file, too")
+        known |= found.keys()
         yield from found.values()
 
 
@@ -170,10 +181,9 @@ def _fitting(
 
 
 def _prompt(arguments: RunArguments) -> PromptName:
-    for name in ("full", "question", "short"):
-        if arguments.prompt == name:
-            return name
-    raise ProofR1Error(f"prompt must be full, question or short, and is {arguments.prompt!r}")
+    if arguments.prompt not in get_args(PromptName):
+        raise ProofR1Error(f"prompt must be one of {', '.join(get_args(PromptName))}, and is {arguments.prompt!r}")
+    return cast("PromptName", arguments.prompt)
 
 
 def _ids(tokenizer: Any, prompt: Any) -> list[int]:
@@ -206,8 +216,6 @@ def describe(run: Run) -> Iterator[str]:
 
 
 def _memory(run: Run) -> Iterator[str]:
-    import torch
-
     config = AutoConfig.from_pretrained(run.model.model_name_or_path).get_text_config()
     with torch.device("meta"):  # sizes without weights
         weights = sum([one.numel() for one in AutoModelForCausalLM.from_config(config).parameters()])
@@ -265,8 +273,6 @@ def _trainer(run: Run) -> Any:
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Refuse a second run in the folder of a run; processes of one run (``RANK``) take the lock once."""
-    import os
-
     if os.environ.get("RANK", "0") != "0":
         yield
         return

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Self, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 
@@ -61,7 +61,7 @@ class Client:
     """A client of a running service. Several threads may share it. Close it, or use it in a ``with`` statement.
 
     Attributes:
-        url: of the service; it may hold the token, ``http://token:TOKEN@HOST:8765``.
+        url: of the service; it may hold the token, ``http://token:TOKEN@HOST:8765``, with ``%``-escapes.
         token: bearer token, if the service requires one. If None, that of the URL, or else the environment variable
             ``PROOF_R1_TOKEN``.
         timeout: seconds to wait for a reply, and to retry while the service is busy. The service answers when the last
@@ -297,7 +297,7 @@ class Client:
             ConnectionError, HTTPException: the connection is not, or no longer, one to a service.
         """
         headers = {"Content-Type": "application/json"}
-        if token := self.token or urlsplit(self.url).password or os.environ.get(TOKEN):
+        if token := self.token or unquote(urlsplit(self.url).password or "") or os.environ.get(TOKEN):
             headers["Authorization"] = f"Bearer {token}"
         method = "GET" if body is None else "POST"
         try:

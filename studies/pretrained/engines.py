@@ -1,7 +1,8 @@
 """What a step of reinforcement learning costs on one thread: ``ProofTrainer`` in TRL beside the engine of this project.
 
 ``python -m studies.pretrained.engines MODEL PROBLEMS`` runs two generation batches of 4 problems × 8 completions with
-each engine, in a process of its own, and prints the CPU seconds of the second batch. Both use the attention of
+each engine, in a process of its own, and prints the CPU seconds of the second batch: two passes over it, sampling and
+verification included, without the start. Both use the attention of
 ``studies.pretrained.attention``.
 """
 
@@ -13,9 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import torch
 
@@ -47,7 +49,7 @@ def main() -> None:
         subprocess.run([*command, "--engine", engine, "--micro", str(given.micro)], check=True)
 
 
-def _local(model: Path, problems: Path, micro: int) -> list[float]:
+def _local(model: Path, problems: Path, micro: int) -> float:
     from rich.console import Console
     from transformers import AutoModelForCausalLM
 
@@ -60,14 +62,14 @@ def _local(model: Path, problems: Path, micro: int) -> list[float]:
     def grouped(*args: Any, **options: Any) -> Any:
         return loaded(*args, **options | {"attn_implementation": GROUPED})
 
-    AutoModelForCausalLM.from_pretrained = grouped  # type: ignore[method-assign]
-    times = [time.process_time()]
+    times: list[float] = []
 
-    def stopping() -> bool:
+    def stopping() -> bool:  # asked before each step
         times.append(time.process_time())
         return False
 
-    with tempfile.TemporaryDirectory() as folder, Display(Console(quiet=True)) as display:
+    loading = mock.patch.object(AutoModelForCausalLM, "from_pretrained", grouped)
+    with loading, tempfile.TemporaryDirectory() as folder, Display(Console(quiet=True)) as display:
         file = Path(folder) / "config.yaml"
         file.write_text(
             f"""
@@ -79,22 +81,22 @@ data: {{train: [{problems}], evaluation: [{problems}], prompt: question, epochs:
 rollout:
   {{samples: {SAMPLES}, temperature: 1.0, top_p: 1.0, max_prompt_tokens: {PROMPT}, max_response_tokens: {ANSWER}}}
 batch: {{problems: {PROBLEMS}, mini: {PROBLEMS}, micro: {micro}, epochs: 2}}
-optimiser: {{steps: 2, learning_rate: 1e-6}}
+optimiser: {{steps: 3, learning_rate: 1e-6}}
 evaluation: {{every: 0, at_start: false}}
 checkpoint: {{every: 0}}
 """
         )
         train(read_config(file, []), display, stopping=stopping)
-    return [b - a for a, b in pairwise(times)]
+    return times[2] - times[1]
 
 
-def _trl(model: Path, problems: Path, micro: int) -> list[float]:
+def _trl(model: Path, problems: Path, micro: int) -> float:
     from datasets import Dataset
     from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 
     from proof_r1_formal.integrations.trl import ProofConfig, ProofTrainer
 
-    times = [time.process_time()]
+    times: list[float] = []
 
     class Clock(TrainerCallback):
         def on_step_end(self, *_: Any, **__: Any) -> None:
@@ -129,8 +131,7 @@ def _trl(model: Path, problems: Path, micro: int) -> list[float]:
         if trainer.ref_model is not None:
             trainer.ref_model.set_attn_implementation(GROUPED)
         trainer.train()
-    pairs = times[::2]  # two passes over each generation batch
-    return [b - a for a, b in pairwise(pairs)]
+    return times[3] - times[1]  # two passes over each generation batch
 
 
 if __name__ == "__main__":

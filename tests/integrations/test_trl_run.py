@@ -98,15 +98,19 @@ def test_two_files_train_a_model(train: Command, files: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "change", "message"),
     [
-        ("warm-up", ["--prompt", "long"], "prompt must be full, question or short, and is 'long'"),
+        ("warm-up", ["--prompt", "long"], "prompt must be one of full, question, short, and is 'long'"),
         ("warm-up", ["--strict", "true"], "a problem cannot be used, and strict is set"),
         ("warm-up", ["--max_prompt_tokens", "3"], "3 left out: the prompt is longer than 3 tokens"),
+        ("warm-up", ["--problems", "problems.jsonl", "problems.jsonl"], "is in another file, too"),
         ("learn", ["--loss_type", "dapo"], "loss_type must be 'dr_grpo' and is 'dapo'"),
         ("learn", [], "no tokenizer can be loaded"),
         ("none", [], "No such file"),
     ],
 )
-def test_wrong_files_are_said(files: Path, file: str, change: list[str], message: str) -> None:
+def test_wrong_files_are_said(
+    files: Path, file: str, change: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files)
     from proof_r1_formal.integrations.trl_run import read_run
 
     with pytest.raises(ProofR1Error) as refused:
@@ -129,6 +133,8 @@ def test_two_runs_in_one_folder_are_refused(train: Command, files: Path) -> None
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = train("--config", "warm-up.yaml")
     assert done.returncode == 2
+    refused = train("--config", "warm-up.yaml", "--no-resume")
+    assert (refused.returncode, "are for --engine local" in refused.stderr) == (2, True)
     assert "another run uses this folder; choose another output_dir" in done.stderr
 
 

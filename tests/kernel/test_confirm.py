@@ -20,7 +20,7 @@ FAILS = question("P(a) ∨ Q(a) ⊢ Q(a)")
 
 @dataclass(frozen=True)
 class Saying:
-    """A kernel that says the same of all evidence, also where there is none."""
+    """A kernel that gives one judgement for every answer, also for an answer without evidence."""
 
     accepted: bool
     reason: str = "it does not compile"

@@ -167,7 +167,7 @@ def test_only_who_knows_the_token_may_ask(
         assert client.parse("cat(tom)").formula == "cat(tom)"
     password = {"Authorization": f"Basic {b64encode(b'token:0123456789abcdef').decode()}"}
     assert asked(service.port, "GET", "/openapi.json", None, password)[0] == 200
-    with Client(service.url.replace("//", "//token:0123456789abcdef@")) as client:
+    with Client(service.url.replace("//", "//token:0123456789abcde%66@")) as client:
         assert client.parse("cat(tom)").formula == "cat(tom)"
         assert "0123456789abcdef" not in repr(client)
     monkeypatch.setenv("PROOF_R1_TOKEN", "0123456789abcdef")
