@@ -82,14 +82,16 @@ def read_problems(
         repair: whether to repair formulas that do not parse, with notes; None is the format's default: yes for
             noisy data (folio), no for all others.
         notation: the notation of formulas, for what notations read differently; ``auto`` is that of the format, which
-            has none for the known formats, so that such a formula is rejected.
+            has none for the known formats of records, so that such a formula is rejected. TPTP and Prover9 have
+            grammars of their own, with no other notation and no repair.
         progress: called with the number of records read and their total.
 
     Returns:
         The problems by id, in order, and every rejected record with the reasons.
 
     Raises:
-        DataError: the file cannot be read or contains no record, or the format is unknown.
+        DataError: the file cannot be read or contains no record, the format is unknown, or it has no such notation or
+            repair.
     """
     path = Path(source) if isinstance(source, Path | str) else None
     name = group = str(getattr(source, "split", None) or "records")
@@ -101,6 +103,9 @@ def read_problems(
     text = None if data is None else _text(data, name, format)
     found: list[tuple[int, Iterable[Problem | Rejected]]]
     if text is not None:
+        own = next(name for name, reader in _TEXTS.items() if reader is text[0])
+        if repair or notation not in ("auto", own):
+            raise DataError(name, f"{own} has a grammar of its own: its formulas are read without repair or notation")
         found = [(1, text[0].read_text(text[1], Origin(group, 1, repair=False)))]
     else:
         records = records_of(source, name) if data is None else read_records(data, name)

@@ -103,7 +103,7 @@ def require_no_list_marker(text: str) -> None:
     dash = marker[1]
     offset = marker.start(1) if dash else marker.start(2)
     if dash in _NEGATIONS:
-        problem = f"{dash!r} may be a list marker or a negation; leave it out, or write '¬' or leave out the blank after it"
+        problem = f"{dash!r} may be a list marker or a negation; leave it out, write '¬', or drop the blank after it"
     else:
         problem = f"{dash or marker[2]!r} looks like a list marker, which is not part of a formula; leave it out"
     raise AmbiguousError(offset, problem)

@@ -333,3 +333,12 @@ def test_a_text_that_is_not_utf_8_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "any.p").write_bytes(b"fof(g, conjecture, p\xe9).")
     with pytest.raises(DataError, match="not UTF-8"):
         read_problems(tmp_path / "any.p", format="tptp")
+
+
+def test_these_files_have_one_notation_and_no_repair(tmp_path: Path) -> None:
+    file = tmp_path / "p.p"
+    file.write_text("fof(a, axiom, p).\nfof(c, conjecture, p).\n")
+    assert [*read_problems(file, notation="tptp")] == [*read_problems(file)] == ["p/c"]
+    for refused in ({"notation": "textbook"}, {"repair": True}):
+        with pytest.raises(DataError, match="tptp has a grammar of its own"):
+            read_problems(file, **refused)
