@@ -1,4 +1,4 @@
-"""Asks the proof checker in Python and the one in Lean about the same proofs: ``python -m bench.two_checkers DATA``.
+"""Asks the proof checker in Python and the one in Lean about the same proofs: ``make checkers``.
 
 The proofs are forged ones (``testing.forgeries``), the steps of generated problems, and those of the golden proofs in
 DATA, where it is given. Each step also comes with its conclusion negated, with its premises in reverse, and without its
