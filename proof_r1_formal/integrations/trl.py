@@ -37,6 +37,7 @@ from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.integrations.rewards import reward_function
 from proof_r1_formal.integrations.scoring import DATA_SOURCE
+from proof_r1_formal.integrations.shared_prompts import log_probs, regroup
 from proof_r1_formal.proof.report import TraceReport
 
 __all__ = ["ProofConfig", "ProofTrainer", "reward_function"]
@@ -58,6 +59,8 @@ class ProofConfig(GRPOConfig):
         kl_weight: λ_KL. TRL divides by the constant ``max_completion_length``, so its ``beta`` is set from this one.
         verification_workers: processes that verify, for each process of the trainer.
         verification_timeout: seconds of a completion, which earns nothing if it takes longer.
+        share_prompts: pass a prompt once for its completions, see ``shared_prompts``. It pays on a CPU, and wherever
+            prompts are as long as completions; it keeps more activations, so it excludes ``gradient_checkpointing``.
 
     Raises:
         ValueError: a setting of TRL under which its loss is not that of the method; the message says why.
@@ -69,6 +72,7 @@ class ProofConfig(GRPOConfig):
     kl_weight: float = 0.001
     verification_workers: int = 1
     verification_timeout: float = 60.0
+    share_prompts: bool = False
 
     loss_type: str = "dr_grpo"
     num_iterations: int = 2
@@ -98,6 +102,8 @@ class ProofConfig(GRPOConfig):
         ):
             if (found := getattr(self, name)) != value:
                 raise ValueError(f"{name} must be {value!r} and is {found!r}: {why}")
+        if self.share_prompts and self.gradient_checkpointing:
+            raise ValueError("share_prompts needs gradient_checkpointing: false, which drops the keys that are shared")
         if stops := {"stop", "stop_strings"} & (self.generation_kwargs or {}).keys():
             raise ValueError(
                 f"generation_kwargs has {min(stops)!r}: completions must end with the end of text, or padding would "
@@ -127,6 +133,8 @@ class ProofTrainer(GRPOTrainer):
         super().__init__(
             model, self._verify, args=args, train_dataset=train_dataset, eval_dataset=eval_dataset, **options
         )
+        if args.share_prompts and self.accelerator.num_processes > 1:
+            raise ProofR1Error("share_prompts is for one process: each prompt is a second pass, which DDP does not allow")
         self.assigner = CreditAssigner(
             self.processing_class,
             method=args.method,
@@ -187,6 +195,39 @@ class ProofTrainer(GRPOTrainer):
         for row, earned in enumerate(credit.advantages[first : first + len(ids)]):
             advantages[row, : len(earned)] = torch.tensor(earned, device=ids.device) * scale
         return advantages
+
+    def _prepare_inputs(self, generation_batch: Any) -> Any:
+        before = self._buffered_inputs
+        inputs = super()._prepare_inputs(generation_batch)
+        if not self.args.share_prompts or self._buffered_inputs is before:
+            return inputs
+        self._buffered_inputs = regroup(self._buffered_inputs)
+        return self._buffered_inputs[self._step % self.args.steps_per_generation]
+
+    def _get_per_token_logps_and_entropies(
+        self,
+        model: Any,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        logits_to_keep: int,
+        batch_size: int | None = None,
+        **options: Any,
+    ) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]:
+        if not self.args.share_prompts:
+            found: tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None] = (
+                super()._get_per_token_logps_and_entropies(
+                    model, input_ids, attention_mask, logits_to_keep, batch_size, **options
+                )
+            )
+            return found
+        size = batch_size or len(input_ids)
+        with self.accelerator.autocast():
+            parts = [
+                log_probs(model, ids, mask, logits_to_keep)
+                for ids, mask in zip(input_ids.split(size), attention_mask.split(size), strict=True)
+            ]
+        entropies = [entropy for _, entropy in parts if entropy is not None]
+        return torch.cat([logps for logps, _ in parts]), torch.cat(entropies) if entropies else None, None
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """TRL's log, with the means of the batches since the last entry: ``proof/signal``, ``proof/FVR`` …"""

@@ -118,6 +118,7 @@ def _trl(model: Path, problems: Path, micro: int) -> float:
             use_cpu=True,
             bf16=False,
             gradient_checkpointing=False,
+            share_prompts=True,
             disable_dropout=True,
         )
         policy = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32, attn_implementation=GROUPED)

@@ -136,6 +136,57 @@ def test_loss_and_gradient_are_those_of_the_method(trainer: Callable[..., Any], 
     assert (gradient - expected).abs().max() < 1e-6
 
 
+def test_shared_prompts_change_no_log_probability(trainer: Callable[..., Any]) -> None:
+    import torch
+
+    made = trainer(share_prompts=True, gradient_checkpointing=False, temperature=0.7, disable_dropout=True)
+    output = first_batch(made)
+    whole = torch.cat([output["prompt_ids"], output["completion_ids"]], 1)
+    seen = torch.cat([output["prompt_mask"], output["completion_mask"]], 1)
+    mask, length = output["completion_mask"].bool(), output["completion_ids"].size(1)
+    assert len(output["prompt_ids"].unique(dim=0)) == 2
+    assert len({*output["prompt_mask"].sum(-1).tolist()}) == 2  # one of them is padded
+    found = []
+    for share in (True, False):
+        made.args.share_prompts = share
+        made.model.zero_grad()
+        logps, entropies, _ = made._get_per_token_logps_and_entropies(
+            made.model, whole, seen, length, compute_entropy=True
+        )
+        (logps * mask * torch.arange(length)).sum().backward()
+        gradient = torch.cat([one.grad.flatten() for one in made.model.parameters()])
+        found.append((logps * mask, entropies * mask, gradient / gradient.abs().max()))
+    for one, other in zip(*found, strict=True):
+        assert one.detach().abs().max() > 0.01
+        assert torch.allclose(one, other, atol=1e-5)
+
+
+def test_shared_prompts_keep_groups_together(trainer: Callable[..., Any]) -> None:
+    made = trainer(share_prompts=True, gradient_checkpointing=False)
+    made.model.train()
+    made._prepare_inputs(next(iter(made.get_train_dataloader())))
+    buffered = made._buffered_inputs
+    assert [len(batch["prompt_ids"].unique(dim=0)) for batch in buffered] == [1, 1]
+    for batch in buffered:  # each row has moved as a whole
+        ends = batch["completion_mask"].sum(-1)
+        assert ends.tolist() == sorted(ends.tolist(), reverse=True)
+        assert (batch["advantages"] * (1 - batch["completion_mask"]) == 0).all()
+
+
+def test_shared_prompts_train_as_others_do(trainer: Callable[..., Any]) -> None:
+    import torch
+
+    ends = []
+    for share in (True, False):
+        torch.manual_seed(3)
+        made = trainer(share_prompts=share, gradient_checkpointing=False, max_steps=4, learning_rate=1e-4)
+        made.train()
+        ends.append(torch.cat([one.detach().flatten() for one in made.model.parameters()]))
+    start = torch.cat([one.detach().flatten() for one in trainer().model.parameters()])
+    assert (ends[0] - start).abs().max() > 1e-5
+    assert (ends[0] - ends[1]).norm() < 0.02 * (ends[0] - start).norm()
+
+
 def json_problem(row: dict[str, Any]) -> Problem:
     from proof_r1_formal.data.native import from_json
 
@@ -262,6 +313,7 @@ def numbered(reports: list[Any]) -> list[Any]:
         ("mask_truncated_completions", True, "truncated"),
         ("top_entropy_quantile", 0.2, "every token"),
         ("use_liger_kernel", True, "one advantage"),
+        ("share_prompts", True, "gradient_checkpointing"),
         ("generation_kwargs", {"stop_strings": ["</summary>"]}, "end of text"),
     ],
 )
