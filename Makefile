@@ -38,7 +38,7 @@ setup: .venv/.ready
 	touch $@
 
 .venv/.tested: .venv/.ready
-	$(PIP) install -e '.[test,solvers,kernel,lean,models,serve,train,docs]'
+	$(PIP) install -e '.[test,solvers,kernel,lean,models,serve,train,docs,plots]'
 	touch $@
 
 demo: setup

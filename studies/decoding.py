@@ -22,6 +22,7 @@ import msgspec
 import numpy as np
 import torch
 from rich.console import Console
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from proof_r1_formal import TRAIN, Problem, TraceReport, Verifier, VerifierSession, evaluate_metrics, read_problems
 from proof_r1_formal.decoding.grammar import completion_grammar
@@ -31,8 +32,6 @@ from proof_r1_formal.evaluation.measures import Estimate, Measure
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
 from proof_r1_formal.models.prompts import short_question
 from proof_r1_formal.outputs import LineFile, write_output
-from training.config import Model
-from training.local.model import load_policy
 
 Encode: TypeAlias = Callable[[str], list[int]]
 Kind: TypeAlias = Literal["free", "constrained", "guided", "finding", "beam"]
@@ -310,9 +309,9 @@ def main() -> None:
     given = parser.parse_args()
     console = Console(stderr=True)
     torch.set_num_threads(1)
-    wanted = Model(path=str(given.model), lora=None, dtype="float32", device="cpu")
-    policy = load_policy(wanted, given.model, reference=False)
-    decoder, verifier = Decoder(policy.model, policy.tokenizer), Verifier(rules=TRAIN, evaluation=False)
+    model = AutoModelForCausalLM.from_pretrained(given.model, dtype=torch.float32, local_files_only=True)
+    tokenizer = AutoTokenizer.from_pretrained(given.model, local_files_only=True)
+    decoder, verifier = Decoder(model, tokenizer), Verifier(rules=TRAIN, evaluation=False)
     problems = list(read_problems(given.problems).values())[: given.limit]
     by_id = {problem.id: problem for problem in problems}
     lines: dict[Kind, list[list[Line]]] = {}
@@ -320,7 +319,7 @@ def main() -> None:
         lines[kind] = []
         for seed in given.seeds:
             settings = Settings(kind, seed, max(given.budgets), given.tries, given.steps, given.beam)
-            arm = Arm(decoder, policy.tokenizer.encode, verifier, settings)
+            arm = Arm(decoder, tokenizer.encode, verifier, settings)
             path = given.out / f"{kind}-{seed}.jsonl"
             inputs = (given.problems, given.model / "model.safetensors")
             lines[kind].append(lines_of(arm, problems, path, inputs, settings))

@@ -59,7 +59,6 @@ NOT_RUN = {
     ("models.md", "proof-r1 sample --problems P.jsonl --command"): "tests/models/test_command_agent.py runs programs",
     ("models.md", "pip install 'proof-r1-formal[models]'"): "wants an endpoint; tests/models has one",
     ("paper.md", "proof-r1 data"): "wants the datasets; tests/evaluation/test_paper_splits.py has them",
-    ("training.md", "from proof_r1_formal import TRAIN"): "has no effect alone: tests/training/test_align.py calls it",
 }
 """Blocks that nothing can run: page and beginning -> why."""
 
@@ -181,13 +180,10 @@ def test_a_newcomer_gets_to_a_theorem_with_the_wheel_and_the_quick_start_alone(t
     assert "pets/1" in html
     [theorem] = (tmp_path / "certificates").glob("*.lean")
     assert "theorem answer" in theorem.read_text(encoding="utf-8")
-    command = [
-        str(tmp_path / "proofs" / "bin" / "proof-r1"),
-        "train",
-    ]  # the wheel has no engine of its own, and says so
+    command = [str(tmp_path / "proofs" / "bin" / "proof-r1"), "train", "--config", "learn.yaml"]
     refused = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert refused.returncode == 2
-    assert "use --engine trl, or get a checkout" in " ".join(refused.stderr.split())
+    assert "pip install 'proof-r1-formal[train]'" in " ".join(refused.stderr.split())
 
 
 def test_a_page_that_is_wrong_is_noticed(tmp_path: Path) -> None:

@@ -7,11 +7,12 @@ earned it. The state between batches is the moving average of the signals of eac
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from threading import Lock
 from types import MappingProxyType, TracebackType
 from typing import Protocol, Self, TypeAlias
 
@@ -23,10 +24,10 @@ from proof_r1_formal.credit.methods import (
     divisor,
     rollout_of,
 )
-from proof_r1_formal.credit.pieces import TokenPieces
+from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces, TokenText
 from proof_r1_formal.credit.presets import PRESETS
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible, useless
-from proof_r1_formal.credit.verification import Workers
+from proof_r1_formal.credit.verification import Workers, nothing
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error, require_equal_lengths
 from proof_r1_formal.evaluation.estimates import quotient, total
@@ -115,6 +116,7 @@ class CreditAssigner:
         self._verification = Settings(rules=rules, evaluation=False)
         self._opening = Workers(self._verification, count=workers, timeout=timeout) if workers else None
         self._open = ExitStack()
+        self._starting = Lock()  # an agent verifies in several threads
         self._workers: Workers | None = None
 
     def __enter__(self) -> Self:
@@ -145,7 +147,6 @@ class CreditAssigner:
 
         Raises:
             ValueError: the lengths differ, or a group has two problems.
-            TokenizerError: the tokenizer has no token of an id.
         """
         return self.assign(self.verify(problems, completion_ids), group_size)
 
@@ -153,22 +154,44 @@ class CreditAssigner:
         """The first half of :meth:`credit`: for a trainer in several processes, each with a part of the batch.
 
         Rollouts are plain data that can be sent to the other processes. A completion that makes its worker fail, die or
-        hang is a rollout without a report that counts; it does not stop the others.
+        hang, or that has an id without a token (the vocabulary of some models is padded), is a rollout without a report
+        that counts; it does not stop the others.
         """
         require_equal_lengths(problems=problems, completion_ids=completion_ids)
-        texts = [self._pieces.read(ids) for ids in completion_ids]
+        texts = [self._text(ids) for ids in completion_ids]
+        asked = [None if text is None else self._ask(one, text) for one, text in zip(problems, texts, strict=True)]
+        rollouts = []
+        for problem, ids, text, answer in zip(problems, completion_ids, texts, asked, strict=True):
+            if text is None or answer is None:
+                silence = TokenText((b"",) * len(ids))
+                rollouts.append(
+                    rollout_of(nothing(problem, 0, self._verification), silence, self._settings, verified=False)
+                )
+            else:
+                report, verified = answer()
+                rollouts.append(rollout_of(report, text, self._settings, verified=verified))
+        return rollouts
+
+    def _text(self, ids: Sequence[int]) -> TokenText | None:
+        try:
+            return self._pieces.read(ids)
+        except TokenizerError:
+            return None
+
+    def _ask(self, problem: Problem, text: TokenText) -> Callable[[], tuple[TraceReport, bool]]:
+        """Begin to verify; the function waits for the report, and tells whether it counts."""
         if self._opening is None:
-            reports = [(self._verifier.verify(one, text.text), True) for one, text in zip(problems, texts, strict=True)]
-        else:
+            return lambda: (self._verifier.verify(problem, text.text), True)
+        with self._starting:
             if self._workers is None:
                 self._workers = self._open.enter_context(self._opening)
-            asked = [self._workers.verify(one, text.text) for one, text in zip(problems, texts, strict=True)]
-            checked = [one.result() for one in asked]
-            reports = [(one.report, one.failure is None) for one in checked]
-        return [
-            rollout_of(report, text, self._settings, verified=verified)
-            for (report, verified), text in zip(reports, texts, strict=True)
-        ]
+        asked = self._workers.verify(problem, text.text)
+
+        def wait() -> tuple[TraceReport, bool]:
+            checked = asked.result()
+            return checked.report, checked.failure is None
+
+        return wait
 
     @cached_property
     def _verifier(self) -> Verifier:

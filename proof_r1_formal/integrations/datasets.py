@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 
-PromptName: TypeAlias = Literal["full", "question", "short"]
-"""What asks for an answer: a chat with the contract; English and formulas; or formulas only. The last two are texts."""
+PromptName: TypeAlias = Literal["full", "paper", "question", "short"]
+"""What asks for an answer: a chat with the contract; the same in the paper's words; English and formulas; or formulas
+only. The last two are texts."""
 
 
 def problems_dataset(
@@ -68,7 +69,7 @@ def demonstrations_dataset(
     for problem in problems:
         asked = _prompt(problem, prompt, rules)
         for proof in problem.proofs:
-            answer = completion(problem, proof) if prompt == "full" else summary(proof)
+            answer = completion(problem, proof) if prompt in ("full", "paper") else summary(proof)
             as_asked = answer if isinstance(asked, str) else [{"role": "assistant", "content": answer}]
             rows.append({"prompt": asked, "completion": as_asked})
     if not rows:
@@ -80,6 +81,8 @@ def _prompt(problem: Problem, name: PromptName, rules: RuleSystem) -> str | list
     match name:
         case "full":
             return messages(problem, rules=catalogue(rules))
+        case "paper":
+            return messages(problem, rules=catalogue(rules), prompts="paper")
         case "question":
             return f"{question(problem)}\n\n"
         case "short":

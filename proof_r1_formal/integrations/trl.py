@@ -125,6 +125,8 @@ class ProofTrainer(GRPOTrainer):
             no problem.
     """
 
+    _buffered_inputs: Any
+
     def __init__(
         self, model: Any, *, args: ProofConfig, train_dataset: Any, eval_dataset: Any = None, **options: Any
     ) -> None:
@@ -134,7 +136,9 @@ class ProofTrainer(GRPOTrainer):
             model, self._verify, args=args, train_dataset=train_dataset, eval_dataset=eval_dataset, **options
         )
         if args.share_prompts and self.accelerator.num_processes > 1:
-            raise ProofR1Error("share_prompts is for one process: each prompt is a second pass, which DDP does not allow")
+            raise ProofR1Error(
+                "share_prompts is for one process: each prompt is a second pass, which DDP does not allow"
+            )
         self.assigner = CreditAssigner(
             self.processing_class,
             method=args.method,

@@ -1,22 +1,17 @@
-"""A training run from one file in TRL's own terms: what ``proof-r1 train --engine trl`` does.
+"""A training run from one file in TRL's own terms: what ``proof-r1 train`` does.
 
-In: a YAML file with the fields of :class:`RunArguments`, of TRL's ``ModelConfig``, and of ``trl.ProofConfig`` (with
+In: a YAML file with the fields of :class:`DataArguments`, of TRL's ``ModelConfig``, and of ``trl.ProofConfig`` (with
 ``method: sft``, of :class:`WarmUpConfig`), and changes as ``--field value``. Out: the trained model in ``output_dir``.
 A run that was killed resumes from its last checkpoint, and a second run in the same folder is refused.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from statistics import fmean
-from typing import Any, cast, get_args
+from typing import Any
 
 import torch
 import yaml
@@ -24,31 +19,11 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.trainer_utils import get_last_checkpoint
 from trl import ModelConfig, SFTConfig, SFTTrainer, TrlParser, get_peft_config
 
-from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import DataError, ProofR1Error
-from proof_r1_formal.integrations.datasets import PromptName, demonstrations_dataset, problems_dataset
+from proof_r1_formal.integrations.runs import DataArguments, alone, demonstration_rows, task_rows
 from proof_r1_formal.integrations.trl import ProofConfig, ProofTrainer
 
 SFT = "sft"
-
-
-@dataclass
-class RunArguments:
-    """What a run needs beside TRL's fields.
-
-    Attributes:
-        problems, evaluation: files of problems to learn from, and to evaluate on (see ``eval_strategy``).
-        prompt: ``full``, ``question`` or ``short``; see ``integrations.datasets``.
-        max_prompt_tokens: problems with a longer prompt are left out; all are used if None.
-        strict: a problem that cannot be used is an error.
-    """
-
-    problems: list[str]
-    evaluation: list[str] = field(default_factory=list)
-    prompt: str = "full"
-    max_prompt_tokens: int | None = None
-    strict: bool = False
 
 
 @dataclass
@@ -64,7 +39,7 @@ class WarmUpConfig(SFTConfig):
 class Run:
     """A run that can start: its settings, data and tokenizer, and what was left out of the data."""
 
-    arguments: RunArguments
+    arguments: DataArguments
     settings: ProofConfig | WarmUpConfig
     model: ModelConfig
     tokenizer: Any
@@ -95,7 +70,7 @@ def read_run(file: Path, changes: Sequence[str]) -> Run:
         raise DataError(str(file), "it must be a mapping from fields to values")
     kind = WarmUpConfig if SFT in (given.get("method"), *_after("--method", changes)) else ProofConfig
     try:
-        parser = TrlParser((RunArguments, kind, ModelConfig))
+        parser = TrlParser((DataArguments, kind, ModelConfig))
         arguments, settings, model = parser.parse_args_and_config(["--config", str(file), *changes])
     except (ValueError, TypeError) as error:
         raise DataError(str(file), str(error)) from error
@@ -105,95 +80,16 @@ def read_run(file: Path, changes: Sequence[str]) -> Run:
         tokenizer = AutoTokenizer.from_pretrained(model.model_name_or_path)
     except (OSError, ValueError) as error:
         raise ProofR1Error(f"{model.model_name_or_path}: no tokenizer can be loaded: {error}") from error
-    prepare = _demonstrations if kind is WarmUpConfig else _tasks
-    train, lines = prepare(arguments.problems, arguments, settings, tokenizer)
+    prepare = demonstration_rows if kind is WarmUpConfig else task_rows
+    train, lines = prepare(arguments.problems, arguments, rules=settings.rules, tokenizer=tokenizer)
     if not arguments.evaluation:
         return Run(arguments, settings, model, tokenizer, train, None, lines)
-    evaluation, more = prepare(arguments.evaluation, arguments, settings, tokenizer)
+    evaluation, more = prepare(arguments.evaluation, arguments, rules=settings.rules, tokenizer=tokenizer)
     return Run(arguments, settings, model, tokenizer, train, evaluation, (*lines, *more))
 
 
 def _after(flag: str, changes: Sequence[str]) -> list[str]:
     return [value for name, value in pairwise(changes) if name == flag]
-
-
-# -- data -------------------------------------------------------------------------------------------------------------
-
-
-def _tasks(files: Iterable[str], arguments: RunArguments, settings: Any, tokenizer: Any) -> tuple[Any, tuple[str, ...]]:
-    """The problems with a label that the method can learn, and lines on what was left out and on lengths."""
-    left_out: Counter[str] = Counter()
-    kept = []
-    for problem in _read(files, arguments.strict, left_out):
-        if problem.option(problem.answer) is None:
-            left_out["without an answer"] += 1
-        elif problem.is_uncertain:
-            left_out["the answer is Uncertain"] += 1
-        else:
-            kept.append(problem)
-    rows = problems_dataset(kept, rules=settings.rules, prompt=_prompt(arguments)) if kept else []
-    lengths = [len(_ids(tokenizer, row["prompt"])) for row in rows]
-    return _fitting("problems", rows, lengths, arguments, left_out)
-
-
-def _demonstrations(
-    files: Iterable[str], arguments: RunArguments, settings: Any, tokenizer: Any
-) -> tuple[Any, tuple[str, ...]]:
-    left_out: Counter[str] = Counter()
-    problems = list(_read(files, arguments.strict, left_out))
-    left_out["without a reference proof"] += sum([not problem.proofs for problem in problems])
-    rows = demonstrations_dataset(problems, rules=settings.rules, prompt=_prompt(arguments))
-    lengths = [len(_ids(tokenizer, row["prompt"])) for row in rows]
-    return _fitting("demonstrations", rows, lengths, arguments, left_out)
-
-
-def _read(files: Iterable[str], strict: bool, left_out: Counter[str]) -> Iterator[Problem]:
-    """The problems of all files; what cannot be read is counted.
-
-    Raises:
-        ProofR1Error: an id is in two files, a file cannot be read, or, if strict, one of its problems.
-    """
-    known: set[str] = set()
-    for file in files:
-        found = read_problems(file)
-        if found.rejected and strict:
-            advice = f"{file}: a problem cannot be used, and strict is set"
-            raise ProofR1Error("\n".join([*found.left_out(file), advice]))
-        left_out[f"cannot be read ({file})"] += len(found.rejected)
-        if twice := known & found.keys():
-            raise ProofR1Error(f"{file}: problem {min(twice)!r} is in another file, too")
-        known |= found.keys()
-        yield from found.values()
-
-
-def _fitting(
-    what: str, rows: Any, lengths: Sequence[int], arguments: RunArguments, left_out: Counter[str]
-) -> tuple[Any, tuple[str, ...]]:
-    limit = arguments.max_prompt_tokens
-    fitting = [number for number, length in enumerate(lengths) if limit is None or length <= limit]
-    left_out[f"the prompt is longer than {limit} tokens"] += len(lengths) - len(fitting)
-    reasons = [f"{count} left out: {reason}" for reason, count in left_out.items() if count]
-    if not fitting:
-        raise ProofR1Error("\n".join([f"there are no {what} to learn from", *reasons]))
-    used = [lengths[number] for number in fitting]
-    size = f"prompts of {fmean(used):.0f} tokens on average, at most {max(used)}"
-    return rows.select(fitting), (f"{len(fitting)} {what}; {size}", *reasons)
-
-
-def _prompt(arguments: RunArguments) -> PromptName:
-    if arguments.prompt not in get_args(PromptName):
-        raise ProofR1Error(f"prompt must be one of {', '.join(get_args(PromptName))}, and is {arguments.prompt!r}")
-    return cast("PromptName", arguments.prompt)
-
-
-def _ids(tokenizer: Any, prompt: Any) -> list[int]:
-    if isinstance(prompt, str):
-        ids: list[int] = tokenizer(prompt)["input_ids"]
-        return ids
-    if tokenizer.chat_template is None:
-        raise ProofR1Error("the tokenizer has no chat template: use prompt: question or prompt: short")
-    chat: list[int] = tokenizer.apply_chat_template(prompt, add_generation_prompt=True, return_dict=False)
-    return chat
 
 
 # -- a run ------------------------------------------------------------------------------------------------------------
@@ -245,7 +141,7 @@ def train(run: Run) -> Path:
         ProofR1Error: another run uses the folder.
     """
     folder = Path(run.settings.output_dir)
-    with _alone(folder):
+    with alone(folder):
         trainer = _trainer(run)
         last = get_last_checkpoint(str(folder)) if folder.is_dir() else None
         trainer.train(resume_from_checkpoint=run.settings.resume_from_checkpoint or last)
@@ -268,18 +164,3 @@ def _trainer(run: Run) -> Any:
     if isinstance(run.settings, ProofConfig):
         return ProofTrainer(name, args=run.settings, **options)
     return SFTTrainer(name, args=run.settings, **options)
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Refuse a second run in the folder of a run; processes of one run (``RANK``) take the lock once."""
-    if os.environ.get("RANK", "0") != "0":
-        yield
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "run.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise ProofR1Error(f"{folder}: another run uses this folder; choose another output_dir") from error
-        yield

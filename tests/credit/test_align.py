@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
-from proof_r1_formal import ReferenceStep, read_problems
+from proof_r1_formal import ReferenceStep
 from proof_r1_formal.credit.align import NOBODY, Alignment, align
 from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces, TokenText
 from proof_r1_formal.generate import summary
@@ -245,21 +242,3 @@ def test_the_weights_of_every_mapped_action_sum_to_one(owners: list[int], advant
         assert len(set(shares)) < 2
         assert sum(shares) == pytest.approx(advantage if aligned.mapped[number] else 0.0)
     assert all(share == 0.0 for share, owner in zip(projected, owners, strict=True) if owner == NOBODY)
-
-
-def test_the_code_of_the_document_runs() -> None:
-    """On the examples, with a tokenizer that cuts characters."""
-    root = Path(__file__).resolve().parents[2]
-    block = re.search(r"```python\n(.*?)```", (root / "docs" / "training.md").read_text(encoding="utf-8"), re.DOTALL)
-    assert block is not None
-    names: dict[str, Any] = {}
-    exec(compile(block[1].replace('"training/', f'"{root}/training/'), "training.md", "exec"), names)
-    problems = read_problems(root / "examples" / "problems.jsonl")
-    sampled = {name: [ids_of("byte-level", summary(proof)) for proof in p.proofs] for name, p in problems.items()}
-    batch, divisor = names["credited"](
-        tokenizer("byte-level").to_str(), problems.values(), sampled.values(), names["baselines"]
-    )
-    assert divisor == sum(len(group) for group in sampled.values())  # under hardened credit a rollout counts once
-    for group in batch.groups:
-        for one in group:
-            assert any(one.advantages)

@@ -13,7 +13,7 @@ from proof_r1_formal import TRAIN, Problem, ProofR1Error, Verifier
 from proof_r1_formal.credit.align import align
 from proof_r1_formal.credit.assigner import BatchCredit, CreditAssigner
 from proof_r1_formal.credit.methods import METHODS, PerAction, credit_batch, divisor, rollout_of
-from proof_r1_formal.credit.pieces import TokenizerError, TokenPieces
+from proof_r1_formal.credit.pieces import TokenPieces
 from proof_r1_formal.credit.terms import Baselines, CreditSettings
 
 Answers = list[tuple[Problem, str]]
@@ -147,8 +147,6 @@ def test_wrong_use_is_said(answers: Answers, byte_tokenizer: str) -> None:
         assigner.credit(problems[1:3], ids[1:3], 2)
     with pytest.raises(ValueError, match="completion_ids"):
         assigner.credit(problems[:1], ids, 2)
-    with pytest.raises(TokenizerError, match="no token of id 999"):
-        assigner.credit(problems[:2], [[999], [0]], 2)
     with pytest.raises(ProofR1Error, match="named 'ppo'; there are grpo, prosfi, expert_iteration, proof_r1"):
         CreditAssigner(byte_tokenizer, method="ppo")
     with pytest.raises(ProofR1Error, match="learns from rollouts is named 'sft'"):
@@ -159,6 +157,18 @@ def test_wrong_use_is_said(answers: Answers, byte_tokenizer: str) -> None:
         CreditAssigner(byte_tokenizer, preset="harder")  # type: ignore[arg-type]
     with pytest.raises(ProofR1Error, match="a preset or settings, not both"):
         CreditAssigner(byte_tokenizer, preset="hardened", settings=CreditSettings())
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_an_id_without_a_token_costs_its_completion(workers: int, answers: Answers, byte_tokenizer: str) -> None:
+    problems, ids = batch(answers)
+    with CreditAssigner(byte_tokenizer, workers=workers) as assigner:
+        alone = assigner.credit(problems[1:2], ids[1:2], 1)
+        assigner.load_state_dict(CreditAssigner(byte_tokenizer).state_dict())
+        found = assigner.credit(problems[:2], [[*ids[0], 999], ids[1]], 2)
+    assert found.broken == 1
+    assert found.advantages[0] == (0.0,) * (len(ids[0]) + 1)
+    assert found.advantages[1:] == alone.advantages
 
 
 def test_an_adapter_needs_no_torch() -> None:

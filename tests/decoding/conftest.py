@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from proof_r1_formal.decoding.sampler import Decoder
+from tests.tiny_model import make_model
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl"
 
@@ -19,18 +20,9 @@ Draw = Callable[[str, int], str | None]
 @pytest.fixture(scope="session")
 def decoder(tmp_path_factory: pytest.TempPathFactory) -> Decoder:
     """A model with random weights that knows the words of the examples."""
-    import torch
-
-    from training.common.start import make_model
-    from training.config import Model, Scratch
-    from training.local.model import load_policy
-
-    torch.set_num_threads(1)  # for a model this small, more wait for each other
-    folder = tmp_path_factory.mktemp("decoding") / "tiny"
     texts = EXAMPLES.read_text(encoding="utf-8").splitlines()
-    make_model(Scratch(vocabulary=500, layers=2, heads=2, width=16, hidden=32), texts, folder, seed=0)
-    policy = load_policy(Model(path=str(folder), lora=None, dtype="float32", device="cpu"), folder, reference=False)
-    return Decoder(policy.model, policy.tokenizer)
+    folder = tmp_path_factory.mktemp("decoding") / "tiny"
+    return Decoder(*make_model(folder, texts, vocabulary=500, width=16, hidden=32))
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""A run from one file: ``proof-r1 train --engine trl``, first a warm-up, then reinforcement learning from its model."""
+"""A run from one file: ``proof-r1 train``, first a warm-up, then reinforcement learning from its model."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def files(known: list[Any], taught: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def train(files: Path) -> Command:
-    """Runs ``proof-r1 train --engine trl``."""
+    """Runs ``proof-r1 train``."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "proof_r1_formal", "train", "--engine", "trl", *arguments]
+        command = [sys.executable, "-m", "proof_r1_formal", "train", *arguments]
         return subprocess.run(command, cwd=files, capture_output=True, text=True, check=False)
 
     return run
@@ -98,7 +98,7 @@ def test_two_files_train_a_model(train: Command, files: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "change", "message"),
     [
-        ("warm-up", ["--prompt", "long"], "prompt must be one of full, question, short, and is 'long'"),
+        ("warm-up", ["--prompt", "long"], "prompt must be one of full, paper, question, short, and is 'long'"),
         ("warm-up", ["--strict", "true"], "a problem cannot be used, and strict is set"),
         ("warm-up", ["--max_prompt_tokens", "3"], "3 left out: the prompt is longer than 3 tokens"),
         ("warm-up", ["--problems", "problems.jsonl", "problems.jsonl"], "is in another file, too"),
@@ -133,8 +133,6 @@ def test_two_runs_in_one_folder_are_refused(train: Command, files: Path) -> None
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = train("--config", "warm-up.yaml")
     assert done.returncode == 2
-    refused = train("--config", "warm-up.yaml", "--no-resume")
-    assert (refused.returncode, "are for --engine local" in refused.stderr) == (2, True)
     assert "another run uses this folder; choose another output_dir" in done.stderr
 
 

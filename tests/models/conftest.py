@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.models.scripted import Script, serving
+from tests.tiny_model import make_model
 
 
 @pytest.fixture(autouse=True)
@@ -26,10 +27,7 @@ def follow() -> Iterator[Callable[[Script], str]]:
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a model with random weights."""
-    from training.common.start import make_model
-    from training.config import Scratch
-
     folder = tmp_path_factory.mktemp("models") / "tiny"
     texts = ["Premises:\nh1: [cat(tom)]\n<think></think><summary>[]</summary>"]
-    make_model(Scratch(vocabulary=300, layers=1, heads=2, width=16, hidden=16), texts, folder, seed=0)
+    make_model(folder, texts, vocabulary=300, width=16, hidden=16, layers=1)
     return folder

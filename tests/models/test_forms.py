@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 from proof_r1_formal import Completion, Verifier, read_completions, read_problems
 from proof_r1_formal.cli import app
 from proof_r1_formal.errors import ProofR1Error
+from tests.tiny_model import make_model, save
 
 pytest.importorskip("llguidance", reason="llguidance is not installed (the extra [decoding])")
 PROBLEMS = Path(__file__).resolve().parents[2] / "examples" / "problems.jsonl"
@@ -23,29 +24,23 @@ def beginner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that begins each answer with ``<summary>[`` and goes on at random."""
     import torch
 
-    from training.common.start import make_model
-    from training.config import Model, Scratch
-    from training.local.model import load_policy, save_model
-
-    torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("beginner")
     texts = [*PROBLEMS.read_text(encoding="utf-8").splitlines(), *["\n\n<summary>["] * 200]
-    make_model(Scratch(vocabulary=400, layers=1, heads=2, width=32, hidden=64), texts, folder, seed=0)
-    policy = load_policy(Model(path=str(folder), lora=None, dtype="float32", device="cpu"), folder, reference=False)
-    mixing = policy.model.get_parameter("model.layers.0.self_attn.o_proj.weight")
+    model, tokenizer = make_model(folder, texts, vocabulary=400, width=32, hidden=64, layers=1)
+    mixing = model.get_parameter("model.layers.0.self_attn.o_proj.weight")
     with torch.no_grad():  # each token depends on the one before it alone: that is soon learned
         mixing.zero_()
-    ids = torch.tensor([policy.tokenizer.encode("\n<summary>[")])
-    optimiser = torch.optim.AdamW(policy.model.parameters(), lr=0.02)
+    ids = torch.tensor([tokenizer.encode("\n<summary>[")])
+    optimiser = torch.optim.AdamW(model.parameters(), lr=0.02)
     for _ in range(60):
-        logits = policy.model(input_ids=ids).logits[0, :-1]
+        logits = model(input_ids=ids).logits[0, :-1]
         loss = torch.nn.functional.cross_entropy(logits, ids[0, 1:])
         loss.backward()
         mixing.grad = None
         optimiser.step()
         optimiser.zero_grad()
     assert loss.item() < 0.02
-    save_model(policy, folder)
+    save(model, tokenizer, folder)
     return folder
 
 

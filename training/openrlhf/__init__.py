@@ -1,9 +1,7 @@
-"""The engine ``openrlhf``: the same algorithm on OpenRLHF 0.11.2, Ray, DeepSpeed and vLLM, through thin adapters.
+"""Credit per action in OpenRLHF 0.11.2 on Ray: ``python -m training.openrlhf --config FILE``, alone or as a Ray job.
 
-``reinforcement`` and ``imitation`` put them together and hand over to OpenRLHF's own entry points. ``flags`` translates
-the configuration; ``memory`` refuses what no GPU holds; ``data`` writes what is asked, and the model to start from;
-``agent`` verifies completions beside the engine that sampled them; ``experience`` credits their tokens; ``controller``
-writes the log and completes checkpoints; ``actor`` has the loss and sends weights to the engines; ``strategy`` sets
-DeepSpeed up; ``seams`` lists the names of OpenRLHF that all of these replace; ``cpu`` makes it run without a GPU;
-``job`` hands a run to a Ray cluster.
+``__main__`` reads the configuration, refuses settings under which OpenRLHF's loss is not that of the method, and starts
+OpenRLHF's own entry point. ``agent`` verifies completions next to the engine that sampled them; ``task`` is the label
+that it gets. ``controller`` gives OpenRLHF the advantages of tokens, logs what the verifier says, and puts the averages
+of the rules into checkpoints.
 """

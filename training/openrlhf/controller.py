@@ -1,53 +1,78 @@
-"""The process that controls a run: OpenRLHF's trainer, with our experiences, log, evaluation and state in checkpoints.
+"""The process that controls a run: OpenRLHF's trainer with our advantages, scores and state.
 
-In: the groups of actors. Out: in the run's folder what the local engine writes there, too: ``log.jsonl``, ``rollouts/``
-and ``evaluations/``. A run that goes on has its baselines from the checkpoint; the log after it is truncated.
+OpenRLHF's loss is a mean over the T tokens of an optimiser's step. The method divides the policy loss of a batch by N_B
+and the distance to the reference policy by its B rollouts (``docs/training.md``):
+
+    L = -1/N_B Σ_k Σ_j s(ρ A)  +  λ_KL/B Σ_k Σ_j k3
+
+So the advantages are multiplied by T/N_B, and the coefficient of the KL is λ_KL T/B. Everything else is OpenRLHF's, on
+any number of GPUs.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
-from pathlib import Path
-from typing import NotRequired, TypedDict
+from operator import attrgetter
+from statistics import fmean
+from typing import Any
 
+import msgspec
 import torch
+from openrlhf.trainer.ppo_trainer import PPOTrainer
+from openrlhf.trainer.ppo_utils.experience import Experience
+from openrlhf.trainer.ppo_utils.experience_maker import RemoteExperienceMaker
 
-from proof_r1_formal import Completion
-from proof_r1_formal.credit.methods import METHODS
-from training.common.evaluation import evaluation_record, write_answers
-from training.common.logs import Log, Seconds
-from training.common.order import chunks
-from training.common.outcomes import StepInfo, Update, step_record, write_rollouts
-from training.config import Config, ConfigError
-from training.openrlhf.experience import ProofExperienceMaker, Row, pieces_of, scored_rollout
-from training.openrlhf.seams import class_behind, rebind
-from training.openrlhf.tokenizer import get_tokenizer
+from proof_r1_formal.credit.assigner import BatchCredit
+from proof_r1_formal.credit.methods import Rollout
+from proof_r1_formal.data.native import from_json
+from proof_r1_formal.evaluation.measures import Measure
+from proof_r1_formal.evaluation.metrics import evaluate_metrics
+from training.openrlhf.task import Task
 
-
-class State(TypedDict):
-    """What a checkpoint holds beside the weights: OpenRLHF's place in the run, and ours."""
-
-    episode: int
-    global_step: int
-    total_consumed_prompts: int
-    data_loader_state_dict: dict[str, object]
-    baselines: NotRequired[dict[str, float]]
-    log: NotRequired[int]
-    items: NotRequired[int]
+STATE = "proof_r1"
+"""The key of a checkpoint with the averages of the rules."""
+SCORES = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.VERIFIED, Measure.RULE_VERIFIED)
+"""What an evaluation reports, as ``eval_avg``, ``eval_pass`` …"""
+Trainer: Any = attrgetter("__ray_metadata__.modified_class.__ray_actor_class__")(PPOTrainer)
+"""The class that OpenRLHF gave to ``ray.remote``; an actor cannot be subclassed."""
 
 
-class Controller(class_behind("openrlhf.trainer.ppo_trainer.PPOTrainer")):  # type: ignore[misc]
-    """Controls a run. Its arguments are OpenRLHF's; the strategy holds the configuration."""
+class ProofExperienceMaker(RemoteExperienceMaker):
+    """Makes experiences whose advantages are those of the method. Its arguments are OpenRLHF's."""
 
-    experience_maker: ProofExperienceMaker
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        settings = self.args.proof_r1
+        self.assigner = settings.task("").assigner(self.tokenizer, method=settings.method)
+        self.credit: BatchCredit | None = None
+        self._kl_weight = self.kl_ctl.value
 
-    def __init__(self, *args: object, **sampling: object) -> None:
-        rebind("openrlhf.trainer.ppo_trainer.get_tokenizer", get_tokenizer)
+    @torch.no_grad()
+    def compute_advantages_and_returns(self, experiences: list[Experience]) -> list[Experience]:
+        """The experiences with the advantages of their tokens, and the coefficient of the KL for them."""
+        rows = sorted(
+            [(index, one, row) for one in experiences for row, index in enumerate(one.index)], key=lambda row: row[0]
+        )
+        rollouts: list[Rollout] = [one.labels[row] for _, one, row in rows]
+        self.credit = credit = self.assigner.assign(rollouts, self.args.rollout.n_samples_per_prompt)
+        tokens = sum([int(one.action_mask.sum()) for one in experiences])
+        self.kl_ctl.value = self._kl_weight * tokens / len(rows)
+        for one in experiences:
+            one.advantages = torch.zeros_like(one.action_mask, dtype=torch.float32)
+            one.kl = None  # as OpenRLHF's own advantages leave it
+            one.labels = [""] * len(one.labels)  # the processes of the policy need no reports
+        for (_, one, row), earned in zip(rows, credit.advantages, strict=True):
+            # column j of a mask over actions is about token j + 1
+            one.advantages[row, one.action_mask[row].bool()] = torch.tensor(earned) * (tokens / credit.divisor)
+        return experiences
+
+
+class Controller(Trainer):
+    """Controls a run. Its arguments are OpenRLHF's."""
+
+    experience_maker: Any
+
+    def __init__(self, *args: Any, **sampling: Any) -> None:
         super().__init__(*args, **sampling)
-        self._config: Config = self.strategy.config
-        self._folder = Path(self._config.output)
-        self.generate_kwargs["temperature"] = self._config.rollout.temperature  # OpenRLHF's is that of the loss
         stock = self.experience_maker
         self.experience_maker = ProofExperienceMaker(
             stock.actor_model_group,
@@ -59,98 +84,49 @@ class Controller(class_behind("openrlhf.trainer.ppo_trainer.PPOTrainer")):  # ty
             stock.tokenizer,
         )
 
-    def fit(self, global_step: int = 0) -> None:
-        """Train, from the start or from the latest checkpoint; see OpenRLHF."""
-        state = self.init_checkpoint_states()
-        done, items = state["global_step"], self.strategy.items
-        if state.get("items", items) != items:
-            raise ConfigError(
-                "data.train", f"the run that is to go on had {state['items']} items, and these are {items}"
-            )
-        if "baselines" in state:
-            self.experience_maker.baselines = state["baselines"]
-        board = self._config.tensorboard
-        with Log(self._folder, size=state.get("log", 0), step=done, tensorboard=board) as self._log:
-            if self.eval_dataloader is not None and self._config.evaluation.at_start and done == 0:
-                self.evaluate(0)
-            super().fit(global_step)
+    def train_step(self, rollout_samples: Any, global_step: int) -> tuple[dict[str, Any], int]:
+        """A step; what the verifier says of it goes to the log: ``proof/signal``, ``proof/FVR`` …"""
+        status, step = super().train_step(rollout_samples, global_step)
+        credit: BatchCredit = self.experience_maker.credit
+        found = {f"proof/{name}": value for name, value in (*credit.metrics.items(), ("broken", credit.broken))}
+        return {**status, **found}, step
 
-    def init_checkpoint_states(self) -> State:
-        """Where the run is; at its start, too, if it was lost while its first checkpoint was written."""
-        kept: State | None = super().init_checkpoint_states()
-        return kept or State(episode=0, global_step=0, total_consumed_prompts=0, data_loader_state_dict={})
+    def init_checkpoint_states(self) -> dict[str, Any]:
+        """OpenRLHF's state of a run, also where the run was lost while its first checkpoint was written."""
+        start = {"episode": 0, "global_step": 0, "total_consumed_prompts": 0, "data_loader_state_dict": {}}
+        state: dict[str, Any] = super().init_checkpoint_states() or start
+        if STATE in state:
+            self.experience_maker.assigner.load_state_dict(state[STATE])
+        return state
 
-    def save_logs_and_checkpoints(
-        self, global_step: int, logs_dict: dict[str, float] | None = None, client_states: State | None = None
-    ) -> None:
-        """Tell of a step, score the policy and keep a checkpoint if it is time; see OpenRLHF for the arguments."""
-        logged, settings = logs_dict or {}, self._config.evaluation
-        last = global_step == self.strategy.steps
-        self._write_step_record(global_step, logged)
-        if self.eval_dataloader is not None and (last or (settings.every and global_step % settings.every == 0)):
-            self.evaluate(global_step)  # before the checkpoint, which ends the log for a run that resumes from it
-        if last:
-            self.args.ckpt.save_steps = 1  # there is one at the end
-        ours = {"baselines": self.experience_maker.baselines, "log": self._log.size, "items": self.strategy.items}
-        super().save_logs_and_checkpoints(global_step, logged, {**(client_states or {}), **ours})
-
-    def _write_step_record(self, step: int, logged: Mapping[str, float]) -> None:
-        config, maker = self._config, self.experience_maker
-        made = maker.made
-        assert made is not None  # there was a step
-        write_rollouts(self._folder / "rollouts", step, made.groups, made.credit)
-        update = Update(
-            loss=logged["policy_loss"],
-            policy_loss=logged["surrogate"],
-            kl=made.kl,
-            entropy=made.surprise,
-            clip_fraction=logged["clip_fraction"],
-            gradient_norm=logged["actor_grad_norm"],
-        )
-        seconds = Seconds(
-            rollout=logged["timing/generation"],
-            reference=logged["timing/make_experience"],
-            update=logged["timing/ppo_train"] + logged["timing/broadcast"],
-            total=logged["timing/step_total"],
-        )
-        info = StepInfo(
-            step=step,
-            epoch=(step - 1) * config.batch.problems // self.strategy.items,
-            learning_rate=logged["actor_lr"],
-            seconds=seconds,
-            memory=0.0,  # of other processes
-            vllm_kl=made.mismatch,
-        )
-        self._log.write(step_record(METHODS[config.method], made.groups, made.credit, update, info))
+    def save_logs_and_checkpoints(self, global_step: int, logs_dict: Any = None, client_states: Any = None) -> None:
+        """See OpenRLHF; checkpoints hold the averages of the rules, too."""
+        averages = self.experience_maker.assigner.state_dict()
+        super().save_logs_and_checkpoints(global_step, logs_dict, {**(client_states or {}), STATE: averages})
 
     @torch.no_grad()
-    def evaluate(self, global_step: int, **_: object) -> dict[str, float]:
-        """Score the policy as the configuration says; OpenRLHF gets none of these scores."""
-        config, settings, start = self._config, self._config.evaluation, time.perf_counter()
-        sampling = {
-            **self.generate_kwargs,
-            "temperature": settings.temperature,
-            "top_p": settings.top_p,
-            "n_samples_per_prompt": settings.samples,
+    def evaluate(self, global_step: int, **sampling: Any) -> dict[str, float]:
+        """Scores of all problems of the evaluation; OpenRLHF would ask for them in waves of a training batch."""
+        wave, self.args.rollout.batch_size = self.args.rollout.batch_size, len(self.eval_dataloader)
+        try:
+            samples = self.samples_generator.generate_eval_samples(**sampling)
+        finally:
+            self.args.rollout.batch_size = wave
+        problems = {}
+        for label in self.eval_dataloader.dataset.labels:
+            problem = from_json(msgspec.json.decode(label, type=Task).problem)
+            problems[problem.id] = problem
+        reports, seen = [], dict.fromkeys(problems, 0)
+        for report in [label.report for sample in samples for label in sample.labels]:
+            reports.append(msgspec.structs.replace(report, sample=seen[report.problem_id]))
+            seen[report.problem_id] += 1
+        scores = evaluate_metrics(problems, reports).overall.scores
+        found = {
+            f"eval_{measure.name.lower()}": score.value
+            for measure in SCORES
+            if (score := scores.get(measure)) is not None and score.value is not None
         }
-        sampled = self.samples_generator.generate_eval_samples(**sampling)
-        pieces = pieces_of(self.args.actor.model_name_or_path)
-        answers = [
-            scored_rollout(Row(one, 0), number, pieces, config)
-            for group in chunks(sampled, settings.samples)
-            for number, one in enumerate(group)
-        ]
-        record = evaluation_record(
-            {one.problem.id: one.problem for one in answers},
-            [one.checked for one in answers],
-            {(one.problem.id, one.number): one.tokens for one in answers},
-            step=global_step,
-            samples=settings.samples,
-            seconds=time.perf_counter() - start,
-        )
-        write_answers(
-            self._folder / "evaluations" / f"step-{global_step:08}.jsonl",
-            [Completion(problem_id=one.problem.id, sample=one.number, completion=one.text) for one in answers],
-        )
-        self._log.write(record)
-        return {}
+        found["eval_tokens"] = fmean([float(sample.response_length.float().mean()) for sample in samples])
+        for logger in filter(None, (self.wandb_logger, self.tensorboard_logger)):
+            logger.log_eval(global_step, found)
+        return found

@@ -5,25 +5,26 @@ Elsewhere nothing here is collected, and nothing here imports what only that env
 
 from __future__ import annotations
 
-import runpy
+import os
 import sys
-from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from proof_r1_formal import Problem, write_problems
-from proof_r1_formal.generate import GeneratorSettings, generate_problems
+from proof_r1_formal import Problem, read_problems, write_problems
+from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
 from proof_r1_formal.generate.vocabulary import Person, Predicate, Vocabulary
+from proof_r1_formal.models.prompts import short_question
+from tests.tiny_model import make_model, save, teach
 
-HERE = find_spec("openrlhf") is not None
-collect_ignore_glob = ["engine.py", "rank.py"] if HERE else ["*.py"]
-
-CONFIGS = Path(__file__).resolve().parent
+collect_ignore_glob = [] if find_spec("openrlhf") else ["*.py"]
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))  # the modules without_gpu… have names of their own in Ray's workers
 NAMES = ("Ada", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal", "Ida", "Jo", "Kit", "Lea")
 WORDS = ("able", "bold", "brave", "calm", "clever", "cool", "fair", "fit", "glad", "keen", "kind")
 VOCABULARY = Vocabulary(
@@ -66,21 +67,13 @@ def in_order_of_use(problem: Problem) -> Problem:
 @pytest.fixture(scope="session")
 def warmed_up(tmp_path_factory: pytest.TempPathFactory, problems: Path) -> Path:
     """The folder of a small model that has learned these problems well enough to be read."""
-    import torch
-    from rich.console import Console
-
-    from training.common.display import Display
-    from training.config import read_config
-    from training.local.trainer import train
-
-    torch.set_num_threads(1)
-    output = tmp_path_factory.mktemp("warm-up") / "run"
-    with Display(Console(quiet=True)) as display:
-        finished = train(
-            read_config(CONFIGS / "warm-up.yaml", [f"output={output}", f"data.train=[{problems}]"]), display
-        )
-    assert finished.model is not None
-    return finished.model
+    pairs = [(short_question(one), summary(proof)) for one in read_problems(problems).values() for proof in one.proofs]
+    folder = tmp_path_factory.mktemp("warm-up") / "model"
+    texts = [text for pair in pairs for text in pair]
+    model, tokenizer = make_model(folder, texts, vocabulary=768, width=64, hidden=256)
+    assert teach(model, tokenizer, pairs, steps=150, rate=5e-3, size=16) < 0.3
+    save(model, tokenizer, folder)
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -88,12 +81,9 @@ def configured(problems: Path, warmed_up: Path) -> Callable[[Path], Path]:
     """Writes the configuration of two steps from that model to a folder, where the run is, too."""
 
     def written(folder: Path) -> Path:
-        from training.config import read_config, write_config
-
-        places = [f"data.{name}=[{problems}]" for name in ("train", "evaluation")]
-        changes = [f"output={folder / 'run'}", f"model.path={warmed_up}", *places]
+        text = (HERE / "run.yaml").read_text().replace("PROBLEMS", str(problems)).replace("MODEL", str(warmed_up))
         file = folder / "config.yaml"
-        file.write_text(write_config(read_config(CONFIGS / "run.yaml", changes)))
+        file.write_text(text.replace("OUTPUT", str(folder / "run")))
         return file
 
     return written
@@ -105,32 +95,38 @@ def given(tmp_path: Path, configured: Callable[[Path], Path]) -> Path:
     return configured(tmp_path)
 
 
-class _Parsed(Exception):  # noqa: N818 (it is no error: OpenRLHF has come as far as it should)
-    def __init__(self, arguments: Namespace) -> None:
-        self.arguments = arguments
-        super().__init__()
+@pytest.fixture(scope="session")
+def environment() -> dict[str, str]:
+    """In which ``python -m without_gpu`` and what it starts find their modules."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), str(HERE.parents[2])])}
 
 
 @pytest.fixture
-def parse(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[str]], Namespace]:
-    """OpenRLHF's own reading of its command line, with all that it checks before it starts."""
+def parse(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """What OpenRLHF makes of a configuration and further flags, up to where Ray would start."""
 
-    def reading(command: list[str]) -> Namespace:
-        from training.openrlhf.cpu import install
+    def reading(file: Path, *flags: str) -> Any:
+        from without_gpu import install
 
         install()
-        import openrlhf.utils
         import ray
+        from openrlhf.utils import config
 
-        def stop(arguments: Namespace) -> None:
-            raise _Parsed(arguments)
+        from training.openrlhf.__main__ import read_settings, run
 
-        monkeypatch.setattr(ray, "is_initialized", lambda: True)
-        monkeypatch.setattr(openrlhf.utils, "get_strategy", stop)
-        _, _, module, *flags = command
-        monkeypatch.setattr(sys, "argv", [module, *flags])
-        with pytest.raises(_Parsed) as found:
-            runpy.run_module(module, run_name="__main__")
-        return found.value.arguments
+        taken: list[Any] = []
+        hierarchize = config.hierarchize
+
+        def take(flat: Any) -> Any:
+            taken.append(hierarchize(flat))
+            return taken[0]
+
+        monkeypatch.setattr(config, "hierarchize", take)
+        monkeypatch.setattr(ray, "init", ray.init)  # put back afterwards
+        monkeypatch.setattr(sys, "argv", sys.argv)
+        settings, of_file = read_settings(file)
+        run(settings, [*of_file, *flags], say=lambda line: None, dry=True)
+        (found,) = taken
+        return found
 
     return reading

@@ -6,7 +6,7 @@ cannot be loaded one by one: they are kept until the last one is there, and then
 
 from __future__ import annotations
 
-from training.openrlhf.cpu import install
+from without_gpu import install
 
 install()  # this process is started by vLLM, not by Ray
 

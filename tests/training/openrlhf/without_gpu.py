@@ -1,7 +1,9 @@
-"""What makes OpenRLHF 0.11.2 run without a GPU. There is no algorithm in here, and with CUDA it does nothing.
+"""What makes OpenRLHF 0.11.2 run without a GPU; no part of the method is in here.
 
 :func:`install` runs in the driver and first of all in each of Ray's workers. What is replaced: CUDA calls that OpenRLHF
 makes unconditionally, NCCL by gloo, and the import of flash-attn, whose functions raise if anything calls them.
+
+``python -m without_gpu --config FILE …`` in this folder is ``python -m training.openrlhf`` without GPUs.
 """
 
 from __future__ import annotations
@@ -12,13 +14,14 @@ import sys
 import types
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-ENGINE = "training.openrlhf.cpu_engine.CpuWorker"
+ENGINE = "without_gpu_engine.CpuWorker"
 """What receives weights in an engine."""
 
 ENVIRONMENT = {
@@ -98,12 +101,8 @@ def _replace_mesh() -> None:
 
 
 def _replace_sync() -> None:
-    from training.openrlhf.seams import rebind
-
-    rebind(
-        "openrlhf.utils.distributed_util.stateless_init_process_group",
-        lambda host, port, rank, size, _device: GlooGroup(host, port, rank, size),
-    )
+    utilities = vars(import_module("openrlhf.utils.distributed_util"))
+    utilities["stateless_init_process_group"] = lambda host, port, rank, size, _: GlooGroup(host, port, rank, size)
 
 
 class GlooGroup:
@@ -128,3 +127,47 @@ class GlooGroup:
         options = BroadcastOptions()
         options.rootRank, options.rootTensor = src, 0
         self._group.broadcast([tensor.contiguous() if self._rank == src else tensor], options).wait()
+
+
+# -- a run ------------------------------------------------------------------------------------------------------------
+
+
+def cpu_strategy(args: Any) -> Any:
+    """OpenRLHF's strategy without what DeepSpeed would compile: its optimiser, and communication in shared memory."""
+    from without_gpu_parts import CpuStrategy
+
+    return CpuStrategy(
+        seed=args.train.seed,
+        micro_train_batch_size=args.train.micro_batch_size,
+        train_batch_size=args.train.batch_size,
+        zero_stage=args.ds.zero_stage,
+        args=args,
+    )
+
+
+def compose() -> None:
+    """Put these parts where OpenRLHF's entry point takes them; ``GPUs`` are then names for places."""
+    import ray
+    from without_gpu_parts import rollout_actor
+
+    vars(import_module("openrlhf.utils"))["get_strategy"] = cpu_strategy
+    vars(import_module("openrlhf.trainer.ray.vllm_engine"))["RolloutRayActor"] = rollout_actor()
+    start = ray.init
+
+    def init(runtime_env: dict[str, Any]) -> Any:
+        vars(ray)["init"] = start
+        own: dict[str, Any] = {}
+        if "RAY_JOB_CONFIG_JSON_ENV_VAR" not in os.environ:
+            own = {"address": "local", "num_gpus": 2, "num_cpus": 6, "object_store_memory": 500_000_000}
+            own["include_dashboard"] = False
+        return start(**own, runtime_env={**runtime_env, "worker_process_setup_hook": "without_gpu.install"})
+
+    vars(ray)["init"] = init
+
+
+if __name__ == "__main__":
+    install()
+    compose()
+    from training.openrlhf.__main__ import main
+
+    sys.exit(main())

@@ -1,0 +1,144 @@
+"""What every training run needs, whichever library trains: its problems as rows, and a folder for itself."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Any, TypeAlias, cast, get_args
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.integrations.datasets import PromptName, demonstrations_dataset, problems_dataset
+from proof_r1_formal.rules.catalogue import RuleSystem
+
+Rows: TypeAlias = tuple[Any, tuple[str, ...]]
+"""A data set, and lines on what was left out of it and on lengths."""
+
+
+@dataclass
+class DataArguments:
+    """The data of a run.
+
+    Attributes:
+        problems, evaluation: files of problems to learn from, and to evaluate on.
+        prompt: ``full``, ``paper``, ``question`` or ``short``; see ``integrations.datasets``.
+        max_prompt_tokens: problems with a longer prompt are left out; all are used if None.
+        strict: a problem that cannot be used is an error.
+    """
+
+    problems: list[str]
+    evaluation: list[str] = field(default_factory=list)
+    prompt: str = "full"
+    max_prompt_tokens: int | None = None
+    strict: bool = False
+
+
+# -- data -------------------------------------------------------------------------------------------------------------
+
+
+def task_rows(files: Iterable[str], arguments: DataArguments, *, rules: str, tokenizer: Any) -> Rows:
+    """The problems that the method can learn from, and lines on what was left out and on lengths.
+
+    Args:
+        files: of problems.
+        arguments: which prompt, and how long.
+        rules: name of the catalogue in the prompt.
+        tokenizer: of the model.
+
+    Raises:
+        ProofR1Error: a file cannot be read, no problem is left, or, if ``strict``, a problem cannot be used.
+    """
+    left_out: Counter[str] = Counter()
+    kept = []
+    for problem in _read(files, arguments.strict, left_out):
+        if problem.option(problem.answer) is None:
+            left_out["without an answer"] += 1
+        elif problem.is_uncertain:
+            left_out["the answer is Uncertain"] += 1
+        else:
+            kept.append(problem)
+    rows = problems_dataset(kept, rules=cast(RuleSystem, rules), prompt=_prompt(arguments)) if kept else []
+    lengths = [len(_ids(tokenizer, row["prompt"])) for row in rows]
+    return _fitting("problems", rows, lengths, arguments, left_out)
+
+
+def demonstration_rows(files: Iterable[str], arguments: DataArguments, *, rules: str, tokenizer: Any) -> Rows:
+    """The reference proofs of the problems, and lines on what was left out and on lengths."""
+    left_out: Counter[str] = Counter()
+    problems = list(_read(files, arguments.strict, left_out))
+    left_out["without a reference proof"] += sum([not problem.proofs for problem in problems])
+    rows = demonstrations_dataset(problems, rules=cast(RuleSystem, rules), prompt=_prompt(arguments))
+    lengths = [len(_ids(tokenizer, row["prompt"])) for row in rows]
+    return _fitting("demonstrations", rows, lengths, arguments, left_out)
+
+
+def _read(files: Iterable[str], strict: bool, left_out: Counter[str]) -> Iterator[Problem]:
+    """The problems of all files; what cannot be read is counted.
+
+    Raises:
+        ProofR1Error: an id is in two files, a file cannot be read, or, if strict, one of its problems.
+    """
+    known: set[str] = set()
+    for file in files:
+        found = read_problems(file)
+        if found.rejected and strict:
+            advice = f"{file}: a problem cannot be used, and strict is set"
+            raise ProofR1Error("\n".join([*found.left_out(file), advice]))
+        left_out[f"cannot be read ({file})"] += len(found.rejected)
+        if twice := known & found.keys():
+            raise ProofR1Error(f"{file}: problem {min(twice)!r} is in another file, too")
+        known |= found.keys()
+        yield from found.values()
+
+
+def _fitting(what: str, rows: Any, lengths: Sequence[int], arguments: DataArguments, left_out: Counter[str]) -> Rows:
+    limit = arguments.max_prompt_tokens
+    fitting = [number for number, length in enumerate(lengths) if limit is None or length <= limit]
+    left_out[f"the prompt is longer than {limit} tokens"] += len(lengths) - len(fitting)
+    reasons = [f"{count} left out: {reason}" for reason, count in left_out.items() if count]
+    if not fitting:
+        raise ProofR1Error("\n".join([f"there are no {what} to learn from", *reasons]))
+    used = [lengths[number] for number in fitting]
+    size = f"prompts of {fmean(used):.0f} tokens on average, at most {max(used)}"
+    return rows.select(fitting), (f"{len(fitting)} {what}; {size}", *reasons)
+
+
+def _prompt(arguments: DataArguments) -> PromptName:
+    if arguments.prompt not in get_args(PromptName):
+        raise ProofR1Error(f"prompt must be one of {', '.join(get_args(PromptName))}, and is {arguments.prompt!r}")
+    return cast("PromptName", arguments.prompt)
+
+
+def _ids(tokenizer: Any, prompt: Any) -> list[int]:
+    if isinstance(prompt, str):
+        ids: list[int] = tokenizer(prompt)["input_ids"]
+        return ids
+    if tokenizer.chat_template is None:
+        raise ProofR1Error("the tokenizer has no chat template: use prompt: question or prompt: short")
+    chat: list[int] = tokenizer.apply_chat_template(prompt, add_generation_prompt=True, return_dict=False)
+    return chat
+
+
+# -- the folder -------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Refuse a second run in the folder of a run; processes of one run (``RANK``) take the lock once."""
+    if os.environ.get("RANK", "0") != "0":
+        yield
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "run.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise ProofR1Error(f"{folder}: another run uses this folder; choose another output_dir") from error
+        yield

@@ -1,0 +1,86 @@
+"""What a run may be told: our fields, OpenRLHF's flags, and what of them would change the loss."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proof_r1_formal.errors import ProofR1Error
+
+
+def test_flags_are_those_of_the_paper_unless_given(given: Path, parse: Callable[..., Any]) -> None:
+    args = parse(given, "--actor.adam.lr", "2e-6")
+    assert args.proof_r1.method == "proof_r1"
+    assert (args.actor.eps_clip_low_high, args.actor.dual_clip, args.train.max_epochs) == ([0.2, 0.28], 3.0, 2)
+    assert (args.algo.kl.use_loss, args.algo.kl.estimator, args.algo.kl.init_coef) == (True, "k3", 0.001)
+    assert args.actor.adam.lr == 2e-6  # the command line wins over the file
+    assert (args.rollout.temperature, args.rollout.n_samples_per_prompt) == (1.0, 4)  # the file over the paper
+    assert args.eval.dataset.endswith("data/evaluation.jsonl")
+    assert Path(args.train.agent_func_path).name == "agent.py"
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        ("--ds.lora.rank 8", "refuses the names of adapters"),
+        ("--train.async_enable", "all of its rollouts"),
+        ("--train.dynamic_batch_enable", "a part of a batch"),
+        ("--algo.dynamic_filtering_enable", "moves the averages"),
+        ("--train.batch_size 8", "the whole batch of 16 rollouts"),
+        ("--train.micro_batch_size 3", "must divide the batch of 16"),
+        ("--actor.num_gpus_per_node 3 --ref.num_gpus_per_node 3", "times 3 ranks"),
+        ("--ds.tensor_parallel_size 2", "times 0 ranks"),
+        ("--actor.loss_agg_mode seq-mean-token-mean", "a mean over tokens"),
+        ("--actor.policy_loss_type gspo", "credit belongs to tokens"),
+        ("--algo.advantage.is_correction_level token", "it weighs tokens"),
+        ("--algo.kl.unbiased_gradient", "k3 with its own gradient"),
+        ("--algo.kl.target 0.1", "is fixed"),
+        ("--reward.overlong_buffer_len 64", "rewards are not used"),
+        ("--reward.stop_properly_penalty_coef 0.5", "rewards are not used"),
+        ("--vllm.num_engines 0", "engines sample"),
+        ("--rollout.batch_size 200", "fewer than the 200 of a batch"),
+    ],
+)
+def test_flags_with_another_loss_are_refused(flags: str, reason: str, given: Path, parse: Callable[..., Any]) -> None:
+    with pytest.raises(ProofR1Error, match=reason):
+        parse(given, *flags.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("presett: paper", "unknown field 'presett'; there are problems"),
+        ("preset: harder", "preset must be one of paper"),
+        ("method: sft", "method must be one of grpo"),
+        ("timeout: soon", "Expected `float`"),
+        ("prompt: long", "prompt must be one of full"),
+        ("output: ''", "output must name a folder"),
+        ("- a list", "expected"),
+    ],
+)
+def test_wrong_fields_are_said_with_their_place(line: str, reason: str, given: Path, parse: Callable[..., Any]) -> None:
+    key = line.partition(":")[0]
+    kept = [one for one in given.read_text().splitlines() if not one.startswith(f"{key}:")]
+    given.write_text("\n".join([line, *kept]))
+    with pytest.raises(ProofR1Error, match=reason):
+        parse(given)
+
+
+def test_openrlhf_refuses_unknown_flags_before_ray_starts(given: Path, environment: dict[str, str]) -> None:
+    def dry(*flags: str) -> subprocess.CompletedProcess[str]:
+        entry = [sys.executable, "-m", "without_gpu", "--config", str(given), "--dry-run", *flags]
+        return subprocess.run(entry, env=environment, capture_output=True, text=True, check=False)
+
+    done = dry("--ds.nonsense", "1")
+    assert done.returncode == 2
+    assert "unrecognized arguments: --ds.nonsense" in done.stderr
+    done = dry()
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "160 problems; prompts of" in done.stderr
+    assert "python -m openrlhf.cli.train_ppo_ray --actor.eps_clip_low_high 0.2 0.28" in done.stderr
+    assert not (given.parent / "run").exists()
