@@ -21,7 +21,7 @@ def log_probs(model: Any, ids: Tensor, mask: Tensor, width: int) -> tuple[Tensor
     Args:
         model: with TRL's fused head (``trl.trainer.utils.add_fused_lm_head``).
         ids: prompts, padded at the left, each with its completion, padded at the right; shape (rows, tokens).
-        mask: 1 where a token is no padding; of the same shape.
+        mask: 0 at padding, else 1; of the same shape.
         width: of the completions, in tokens with padding.
 
     Returns:

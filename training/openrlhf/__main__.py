@@ -237,7 +237,7 @@ def _rows(
     return found[0], found[1]
 
 
-class _Checked(Exception):  # noqa: N818 (it is no error: OpenRLHF has read its flags, and Ray would start)
+class _Checked(Exception):  # noqa: N818 (OpenRLHF has read its flags without an error, and Ray would start)
     pass
 
 

@@ -20,6 +20,7 @@ import torch
 from openrlhf.trainer.ppo_trainer import PPOTrainer
 from openrlhf.trainer.ppo_utils.experience import Experience
 from openrlhf.trainer.ppo_utils.experience_maker import RemoteExperienceMaker
+from openrlhf.utils.logging_utils import init_logger
 
 from proof_r1_formal.credit.assigner import BatchCredit
 from proof_r1_formal.credit.methods import Rollout
@@ -129,4 +130,5 @@ class Controller(Trainer):
         found["eval_tokens"] = fmean([float(sample.response_length.float().mean()) for sample in samples])
         for logger in filter(None, (self.wandb_logger, self.tensorboard_logger)):
             logger.log_eval(global_step, found)
+        init_logger(__name__).info(f"Evaluation after step {global_step}: {found}")
         return found

@@ -1,0 +1,132 @@
+"""Credit per action in verl 0.9: the trainer of ``trainer.v1.trainer_mode=proof_r1``, in verl's registry of trainers.
+
+verl's estimators of advantages get rewards, masks and groups, but neither tokens nor problems, so the method does not
+fit there. Its registry of trainers takes subclasses: this one replaces the estimator, and nothing else. With
+``loss_agg_mode=seq-mean-token-sum`` verl's loss divides the sum over tokens by the B rollouts of a batch, so advantages
+are multiplied by B/N_B, and loss and KL are those of ``docs/training.md``.
+
+Set ``VERL_USE_EXTERNAL_MODULES=proof_r1_formal.integrations.verl_trainer``, and give ``+proof_r1.method=…``,
+``+proof_r1.preset=…``, ``+proof_r1.rules=…``, ``+proof_r1.workers=…`` or ``+proof_r1.timeout=…``.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import torch
+import transfer_queue as tq
+from omegaconf import OmegaConf, open_dict
+from tensordict import TensorDict
+from verl.trainer.ppo.v1.trainer_base import register_trainer
+from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
+
+from proof_r1_formal.credit.assigner import CreditAssigner
+from proof_r1_formal.data.native import from_json
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.integrations.verl import DATA_SOURCE
+
+STATE = "proof_r1.json"
+"""The file of a checkpoint with the averages of the rules."""
+FIELDS = ["uid", "data_source", "reward_model", "responses", "response_mask"]
+
+
+@register_trainer("proof_r1")
+class ProofTrainer(PPOTrainerSync):
+    """verl's synchronous trainer with an advantage for every token; rows are those of ``integrations.verl.rows``.
+
+    Raises:
+        ProofR1Error: a setting under which verl's loss is not that of the method, with the reason.
+    """
+
+    def __init__(self, config: Any) -> None:
+        check(config)
+        with open_dict(config):
+            config.trainer.v1.trainer_mode = "sync"  # verl chooses parts of the trainer by this name
+        super().__init__(config)
+        self._given: dict[str, Any] = OmegaConf.to_container(config.get("proof_r1", OmegaConf.create()))
+
+    @property
+    def assigner(self) -> CreditAssigner:
+        """Made when the tokenizer is known."""
+        if "_assigner" not in self.__dict__:
+            self.__dict__["_assigner"] = CreditAssigner(self.tokenizer, **self._given)
+        found: CreditAssigner = self.__dict__["_assigner"]
+        return found
+
+    def _compute_advantage(self, batch: Any, metrics: dict[str, Any]) -> Any:
+        """Verify the rollouts of a batch, and store the advantages of their tokens in verl's queue."""
+        data = tq.kv_batch_get(keys=batch.keys, partition_id=batch.partition_id, select_fields=FIELDS)
+        uids, sources = list(data["uid"]), list(data["data_source"])
+        if other := sorted({one for one in sources if one != DATA_SOURCE}):
+            raise ProofR1Error(
+                f"data_source: rows of {other[0]!r} are in the batch; this trainer takes {DATA_SOURCE!r}"
+            )
+        ids = [one.tolist() for one in data["responses"].unbind()]
+        if not all(bool(one.all()) for one in data["response_mask"].unbind()):
+            raise ProofR1Error("a response has tokens of tools or of an environment; only the model's own have credit")
+        problems = [from_json(one["ground_truth"]) for one in data["reward_model"]]
+        # verl has balanced the rows over the workers: those of a prompt are brought together again
+        first = {uid: place for place, uid in reversed(list(enumerate(uids)))}
+        order = sorted(range(len(ids)), key=lambda row: (first[uids[row]], row))
+        size = self.config.actor_rollout_ref.rollout.n
+        credit = self.assigner.credit([problems[row] for row in order], [ids[row] for row in order], size)
+        scale = len(ids) / credit.divisor
+        advantages: list[Any] = [None] * len(ids)
+        for row, earned in zip(order, credit.advantages, strict=True):
+            advantages[row] = torch.tensor(earned, dtype=torch.float32) * scale
+        nested = torch.nested.as_nested_tensor(advantages, layout=torch.jagged)
+        metrics.update(
+            {f"proof/{name}": value for name, value in chain(credit.metrics.items(), [("broken", credit.broken)])}
+        )
+        fields = TensorDict({"advantages": nested, "returns": nested.clone()}, batch_size=len(ids))
+        return tq.kv_batch_put(keys=batch.keys, partition_id=batch.partition_id, fields=fields)
+
+    # -- checkpoints --------------------------------------------------------------------------------------------------
+
+    def _save_checkpoint(self) -> None:
+        folder = Path(self.config.trainer.default_local_dir) / f"global_step_{self.global_steps}"
+        folder.mkdir(parents=True, exist_ok=True)  # before verl declares the checkpoint complete
+        (folder / STATE).write_text(json.dumps(self.assigner.state_dict()), encoding="utf-8")
+        super()._save_checkpoint()
+
+    def _load_checkpoint(self) -> None:
+        super()._load_checkpoint()
+        if self.global_steps:
+            trainer = self.config.trainer
+            given = trainer.resume_from_path if trainer.resume_mode == "resume_path" else None
+            folder = Path(given or Path(trainer.default_local_dir) / f"global_step_{self.global_steps}")
+            self.assigner.load_state_dict(json.loads((folder / STATE).read_text(encoding="utf-8")))
+
+
+def check(config: Any) -> None:
+    """Refuse settings of verl under which its loss is not that of the method.
+
+    Raises:
+        ProofR1Error: the setting, what it must be, and why.
+    """
+    actor, algorithm = config.actor_rollout_ref.actor, config.algorithm
+    for name, found, wanted, why in (
+        ("actor_rollout_ref.actor.loss_agg_mode", actor.loss_agg_mode, "seq-mean-token-sum", "it divides by B alone"),
+        (
+            "actor_rollout_ref.actor.ppo_mini_batch_size",
+            actor.ppo_mini_batch_size,
+            config.data.train_batch_size,
+            "N_B is that of the whole batch",
+        ),
+        ("algorithm.use_kl_in_reward", bool(algorithm.use_kl_in_reward), False, "rewards are not used; use_kl_loss"),
+        (
+            "actor_rollout_ref.actor.kl_loss_type",
+            actor.kl_loss_type if actor.use_kl_loss else "low_var_kl",
+            "low_var_kl",
+            "the KL is estimated by k3",
+        ),
+        *[
+            (f"algorithm.rollout_correction.{name}", (algorithm.get("rollout_correction") or {}).get(name), None, why)
+            for name, why in (("rollout_is", "it weighs tokens"), ("rollout_rs", "it leaves out tokens"))
+        ],
+    ):
+        if found != wanted:
+            raise ProofR1Error(f"{name} must be {wanted!r} and is {found!r}: {why}")
