@@ -62,7 +62,6 @@ TESTS: Mapping[str, tuple[str, ...]] = {
     "proof_r1_formal/kernel/term.py": ("kernel/test_term.py", *PROOF_CHECKER),
     "proof_r1_formal/kernel/checker.py": (*PROOF_CHECKER, "rules/test_theorems.py"),
     "proof_r1_formal/kernel/confirm.py": ("kernel/test_confirm.py",),
-    "proof_r1_formal/engine/oracle.py": ("engine/test_oracle.py", "proof/test_evidence.py", *VERIFICATION),
     "proof_r1_formal/rules/check.py": ("proof/test_case_studies.py", *RULE_CHECK),
     "proof_r1_formal/rules/spine.py": RULE_CHECK,
     "proof_r1_formal/rules/matching.py": ("kernel/test_pattern.py", *RULE_CHECK),
