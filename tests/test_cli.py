@@ -408,10 +408,12 @@ def test_certify_says_which_answers_are_theorems(lean: LeanKernel, tmp_path: Pat
     assert lines[0] == "garden/1, sample 0: theorem"
     assert "garden/2, sample 1: no certificate: not entailed: s1, s2, h_goal_false" in lines
     assert "no certificate: 2, theorem: 11 (Lean 4." in result.stderr
-    files = sorted(path.name for path in (tmp_path / "out").iterdir())
+    files = sorted(path.name for path in (tmp_path / "out" / "Certificates").iterdir())
     assert len(files) == 11
-    assert files[0] == "problem_animals_02fz1_0.lean"
-    assert (tmp_path / "out" / files[0]).read_text(encoding="utf-8").startswith("import ProofR1\n")
+    assert files[0] == "Animals_1_0.lean"
+    index = (tmp_path / "out" / "Certificates.lean").read_text(encoding="utf-8").splitlines()
+    assert sorted(f"{line.split()[1].removeprefix('Certificates.')}.lean" for line in index) == files
+    assert index[0] == "import Certificates.Garden_1_0 -- garden/1, sample 0. Is it true that Mara waters the roses?"
     unchecked = run("certify", *INPUTS, "--id", "garden/1", "--kernel", "none")
     assert unchecked.stdout.splitlines()[0] == "garden/1, sample 0: certificate, not checked"
 
@@ -427,7 +429,9 @@ def test_certify_says_that_a_model_is_too_large_for_a_theorem(lean: LeanKernel, 
         (tmp_path / name).write_text(json.dumps(record), "utf-8")
     result = run("certify", "-p", "p", "-c", "c", "--out", "out", folder=tmp_path)
     assert result.stdout == "nine, sample 0: no theorem, because a model is too large for one\n"
-    assert "-- No theorem" in (tmp_path / "out" / "problem_nine_0.lean").read_text("utf-8")
+    text = (tmp_path / "out" / "Certificates" / "Nine_0.lean").read_text("utf-8")
+    assert text.count("There is no theorem, because a model is too large for one.") == 2
+    assert "theorem " not in text.replace("no theorem", "")
 
 
 def test_certificates_are_one_session_of_isabelle(tmp_path: Path) -> None:
@@ -442,9 +446,9 @@ def test_certificates_are_one_session_of_isabelle(tmp_path: Path) -> None:
         result = run("certify", *changed, "--kernel", "none", "--out", str(folder), "--isabelle")
         assert result.returncode == 0, result.stderr
         assert f"{long}, sample 0: certificate, not checked" in result.stdout.splitlines()
-    first, second = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in folders)
+    first, second = ({p.name: p.read_bytes() for p in folder.rglob("*") if p.is_file()} for folder in folders)
     assert first == second
-    theories = sorted(name.removesuffix(".thy") for name in first if name.startswith("problem_") and ".thy" in name)
+    theories = sorted(name[:-4] for name in first if name.endswith(".thy") and not name.startswith("Proof_R1"))
     assert len(theories) == 11
     assert sorted(first["ROOT"].decode().split()[6:]) == theories
     assert all(len(name) < 130 for name in first)
@@ -452,9 +456,10 @@ def test_certificates_are_one_session_of_isabelle(tmp_path: Path) -> None:
     assert [text.count("theorem ") for text in texts] == [2] * 11  # answer and consistent, or two countermodels
     assert sum("theorem goal_fails:" in text for text in texts) == 1
     assert {path.name for path in (ROOT / "theories" / "isabelle").glob("*.thy")} <= first.keys()
-    nowhere = run("certify", *INPUTS, "--isabelle", "--kernel", "none")
-    assert nowhere.returncode == 2
-    assert "name their folder with --out" in nowhere.stderr
+    for flag in ("--isabelle", "--standalone"):
+        nowhere = run("certify", *INPUTS, flag, "--kernel", "none")
+        assert nowhere.returncode == 2
+        assert f"{flag} writes files; name their folder with --out" in nowhere.stderr
 
 
 def test_certify_without_lean_is_an_error() -> None:
@@ -469,9 +474,9 @@ def test_theories_check(lean: LeanKernel) -> None:
     assert result.returncode == 0, result.stderr
     schemata = sum(len(rule.schemata) for rule in FOLIO.rules)
     table, of_the_checker = result.stdout.split("Theorems about the checker in Lean")
-    assert table.count("accepted") == table.count("Lean") - 1 == schemata  # one more in the head
+    assert table.count("accepted") == table.count("Lean, Isabelle") == schemata
+    assert (table.count("accepted   0 "), table.count("accepted   3 ")) == (53, 12)  # axioms
     assert of_the_checker.count("accepted") == of_the_checker.count("Classical.choice, Quot.sound, propext") == 4
-    assert result.stdout.count("Isabelle") == 65
 
 
 def test_kernel_evidence_is_in_the_reports(lean: LeanKernel, tmp_path: Path) -> None:

@@ -7,11 +7,9 @@ Both contain models, which show that the premises are consistent.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.assistants import reflection
@@ -35,9 +33,6 @@ MAX_SHALLOW = 300
 """Maximum number of steps of a shallow theorem; Lean's time grows with the square of the nesting."""
 MAX_STEPS = 1000
 """Maximum number of steps of a certificate."""
-
-MAX_NAME = 100
-"""Maximum number of characters of a problem's id in a file name; a hash replaces the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,35 +162,6 @@ def _refutations(certificate: AnyCertificate, style: Style) -> dict[str, LeanThe
     premises, reflect = tuple(certificate.premises.values()), style == "reflect"
     found = {name: refutation(premises, *each, reflect=reflect) for name, each in certificate.refuted().items()}
     return {name: theorem for name, theorem in found.items() if theorem is not None}
-
-
-def lean_file(theorems: Mapping[str, LeanTheorem], about: str) -> str:
-    """A Lean file that states and proves the theorems; it imports the theory in ``theories/lean``.
-
-    Args:
-        theorems: by name.
-        about: title in a comment, in plain ASCII.
-    """
-    shown = "".join(takewhile(lambda c: c != "\n", ascii(about)))
-    comment = f"-- {shown[1:-1]}".replace("-/", "- /")
-    texts = [
-        "".join([f"-- {theorem.legend}\n" if theorem.legend else "", theorem.text(name), f"\n#print axioms {name}"])
-        for name, theorem in theorems.items()
-    ]
-    texts = texts or ["-- No theorem: the countermodels are too large for Lean to check."]
-    return "\n\n".join([f"import ProofR1\nset_option autoImplicit false\n\n{comment}", *texts]) + "\n"
-
-
-def file_stem(problem_id: str, sample: int) -> str:
-    """The name of a certificate's files without the suffix, which is also the name of its Isabelle theory.
-
-    >>> file_stem("garden/2", 0)
-    'problem_garden_02fz2_0'
-    """
-    name = mangle(problem_id, "problem")
-    if len(name) > MAX_NAME:
-        name = f"{name[:MAX_NAME]}_{hashlib.sha256(problem_id.encode()).hexdigest()[:16]}"
-    return f"{name}_{sample}"
 
 
 def _argument(term: str) -> str:

