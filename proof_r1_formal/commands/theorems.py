@@ -228,11 +228,10 @@ def check_theories(
     if rewrite:
         write_output(manifest_path(), manifest_bytes(manifest))
     missing = unproved(FOLIO)
-    title = f"Schemata as theorems of {', '.join(judged)}"
-    table = new_table(title, "schema", *map(_name, judged), *["axioms"] * bool(by_lean), "manifest")
+    title = f"Schemata as theorems of {', '.join(judged)}, with the axioms that they use"
+    table = new_table(title, "schema", *map(_name, judged), "manifest")
     for schema in [schema for rule in FOLIO.rules for schema in rule.schemata]:
-        said = [of[schema.name].reason or "accepted" for of in judged.values()]
-        said += [str(len(by_lean[schema.name].axioms))] if by_lean else []
+        said = [_said(of[schema.name], axioms=of is by_lean) for of in judged.values()]
         said.append(", ".join(accepted_by(schema, manifest)) or "another statement")
         table.add_row(*map(Text, (schema.name, *said)))
     OUT.print(table)
@@ -249,6 +248,12 @@ def check_theories(
 def _name(version: str) -> str:
     """The name of a proof assistant, from its version."""
     return LEAN if version.startswith(LEAN) else ISABELLE
+
+
+def _said(judgement: Judgement, *, axioms: bool) -> str:
+    if not judgement.accepted:
+        return judgement.reason
+    return counted(len(judgement.axioms), "axiom") if axioms else "accepted"
 
 
 @theories.command("trace")

@@ -190,7 +190,7 @@ def page(
     wanted = [number for number, row in enumerate(rows) if row.verified][:certificates]
     judged = certify_many(local, problems, (traces[number][0] for number in wanted), kernel)
     for number, (completion, found) in zip(wanted, judged, strict=True):
-        views[number].certificate = _theorem(problem, completion, found, kernel)
+        views[number].certificate = _theorem(problems[completion.problem_id], completion, found, kernel)
         views[number].no_certificate = found.certification.reason
     reports = [report for _, report in traces]
     lengths = {(c.problem_id, c.sample): len(c.completion) for c, _ in traces}
