@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.assistants import reflection
+from proof_r1_formal.assistants.kernel import entailment_theorem
 from proof_r1_formal.assistants.lean import LeanTheorem
 from proof_r1_formal.assistants.lean_model import refutation
-from proof_r1_formal.assistants.lean_term import lean_term
+from proof_r1_formal.assistants.lean_term import lean_term, own_name, own_theorems
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Not
@@ -94,12 +95,14 @@ class Certificate:
             return reflection.answer(premises, steps, self.goal)
         given = [f"({_premise_name(name)} : {lean.formula(formula)})" for name, formula in premises.items()]
         binders = "\n  ".join([*lean.binders(self._signature(premises)), *given])
-        return LeanTheorem(f"{binders}\n  : {lean.formula(self.goal)}", "\n  ".join(self._lean_steps(premises)))
+        lines = [*self._own_theorems(), *self._lean_steps(premises)]
+        return LeanTheorem(f"{binders}\n  : {lean.formula(self.goal)}", "\n  ".join(lines))
 
     def step_at(self, line: int) -> str | None:
         """The id of the step that a line of the shallow answer's text belongs to; None if it belongs to none."""
         theorem = self.answer()
         line -= theorem.text(ANSWER).count("\n") - theorem.proof.count("\n")
+        line -= sum(text.count("\n") + 1 for text in self._own_theorems())
         for step, text in zip(self.steps, self._lean_steps(self._premises()), strict=True):
             if 0 <= line <= text.count("\n"):
                 return step.id
@@ -113,6 +116,14 @@ class Certificate:
 
     def _signature(self, premises: Mapping[str, Formula]) -> Signature:
         return Signature.infer((*premises.values(), *[step.formula for step in self.steps], self.goal))
+
+    def _own_theorems(self) -> list[str]:
+        """The theorems of a catalogue of its own that steps apply, each with its proof."""
+        found = dict.fromkeys(theorem for step in self.steps for theorem in own_theorems(step.proof))
+        texts = {own_name(each): entailment_theorem(each.premises, each.conclusion, each.proof) for each in found}
+        return [
+            f"have {name} {text.statement} := (\n  {text.proof})".replace("\n", "\n  ") for name, text in texts.items()
+        ]
 
     def _lean_steps(self, premises: Mapping[str, Formula]) -> list[str]:
         """Each step as a line, or as several; the last one is what the others lead to."""

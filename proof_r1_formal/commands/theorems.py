@@ -57,15 +57,15 @@ from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.certify import certify_many
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.report.bundle import write_bundle
-from proof_r1_formal.rules.catalogue import FOLIO
+from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.rules.manifest import (
     ISABELLE,
     LEAN,
+    Manifest,
     accepted_by,
     accepted_schemata,
     manifest_path,
     read_manifest,
-    unproved,
 )
 
 
@@ -154,7 +154,7 @@ def certify(
         selected = {key: problem for key, problem in known.items() if id in (None, key)}
         write_bundle(bundle, verifier, selected, traces, kernels=accepted)
     by = [] if checked_by is None else [checked_by.version]
-    by.append(f"schemata of {rules} accepted: {accepted_schemata(verifier.rules)}")
+    by.append(f"schemata of {verifier.rules.name} accepted: {accepted_schemata(verifier.rules)}")
     log(f"{', '.join(f'{word}: {count}' for word, count in sorted(answers.items()))} ({'; '.join(by)})")
     finish(left_out)
     if rejected:
@@ -203,36 +203,42 @@ def check_theories(
     kernel: Annotated[
         Literal["lean", "isabelle", "all"], typer.Option("--kernel", help="Kernel that checks them.")
     ] = "lean",
+    rules: RulesOption = "folio",
     lean_program: LeanOption = None,
     rewrite: Annotated[bool, typer.Option("--write", help="Replace the manifest with the accepted schemata.")] = False,
 ) -> None:
-    """Check with a kernel that every schema, as the package renders it, is the theorem of its name.
+    """Check with a kernel that every schema, as the package renders it, is a theorem.
 
-    Lean also says what the theorems about its own checker rest on.
+    Lean also says what the theorems about its own checker rest on. The manifest of a file of rules is beside it.
     """
+    checked = catalogue(rules)
+    path = checked.manifest or manifest_path()
+    if checked.manifest is not None and kernel != "lean":
+        fail("the theorems of your own rules are for Lean alone; leave out --kernel")
     if rewrite:
-        check_outputs(manifest_path(), inputs=())
-    manifest = read_manifest(manifest_path())
+        check_outputs(path, inputs=())
+    known = read_manifest(manifest_path())
+    manifest = old = read_manifest(path) if path.exists() else Manifest("", "", {})
     judged: dict[str, dict[str, Judgement]] = {}
     by_lean: dict[str, Judgement] = {}
     about_checker: dict[str, Judgement] = {}
     if kernel != "isabelle":
         checked_by = _lean(lean_program)
-        judged[checked_by.version] = by_lean = check_schemata(checked_by, FOLIO)
-        manifest = manifest_of(FOLIO, checked_by.version, by_lean, known=manifest)
+        judged[checked_by.version] = by_lean = check_schemata(checked_by, checked)
+        manifest = manifest_of(checked, checked_by.version, by_lean, known=old)
         about_checker = check_checker(checked_by)
     if kernel != "lean":
         other = _isabelle()
-        judged[other.version] = by_isabelle = check_schemata_in_isabelle(other, FOLIO)
-        manifest = with_isabelle(manifest, FOLIO, by_isabelle)
+        judged[other.version] = by_isabelle = check_schemata_in_isabelle(other, checked)
+        manifest = with_isabelle(manifest, checked, by_isabelle)
     if rewrite:
-        write_output(manifest_path(), manifest_bytes(manifest))
-    missing = unproved(FOLIO)
-    title = f"Schemata as theorems of {', '.join(judged)}, with the axioms that they use"
+        write_output(path, manifest_bytes(manifest))
+    title = f"Schemata as theorems of {', '.join(judged)}, with their axioms"
     table = new_table(title, "schema", *map(_name, judged), "manifest")
-    for schema in [schema for rule in FOLIO.rules for schema in rule.schemata]:
+    schemata = [schema for rule in checked.rules for schema in rule.schemata]
+    for schema in schemata:
         said = [_said(of[schema.name], axioms=of is by_lean) for of in judged.values()]
-        said.append(", ".join(accepted_by(schema, manifest)) or "another statement")
+        said.append(", ".join(accepted_by(schema, manifest) or accepted_by(schema, known)) or "another statement")
         table.add_row(*map(Text, (schema.name, *said)))
     OUT.print(table)
     if about_checker:
@@ -241,7 +247,10 @@ def check_theories(
             table.add_row(Text(name), Text(judgement.reason or "accepted"), Text(", ".join(judgement.axioms)))
         OUT.print(table)
     said_no = [j for of in (*judged.values(), about_checker) for j in of.values() if not j.accepted]
-    if missing or said_no:
+    missing = [s.name for s in schemata if not any(LEAN in accepted_by(s, each) for each in (known, old))]
+    if missing and not rewrite:
+        log(f"{path} lacks {counted(len(missing), 'schema', 'schemata')}, the first {missing[0]!r}: add --write")
+    if (missing and not rewrite) or said_no:
         raise typer.Exit(1)
 
 

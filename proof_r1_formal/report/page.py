@@ -234,7 +234,7 @@ def _catalogue(rules: Catalogue) -> dict[str, object]:
         "rules": {rule.name: rule.meaning for rule in rules.rules},
         "schemata": {
             schema.name: {
-                "premises": [show(pattern) for pattern in (*schema.principal, *schema.minor)],
+                "premises": [show(pattern) for pattern in schema.premises],
                 "conclusion": show(schema.conclusion),
                 "kernels": accepted_by(schema, manifest),
             }

@@ -186,7 +186,7 @@ def test_every_schema_is_a_theorem(lean: LeanKernel) -> None:
 
 def neighbours(schema: Schema) -> Iterator[tuple[tuple[Formula, ...], Formula]]:
     """What a schema is near to: a premise left out, converses, the negation, another pattern variable's place."""
-    premises = (*schema.principal, *schema.minor)
+    premises = schema.premises
     for index, premise in enumerate(premises):
         rest = (*premises[:index], *premises[index + 1 :])
         yield rest, schema.conclusion
