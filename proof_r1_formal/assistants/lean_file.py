@@ -49,7 +49,8 @@ name = "{lean.NAMESPACE}"
 name = "{PACKAGE}"
 """
 _PLAIN_ID = re.compile(r"(?!.*/x[0-9a-f]{16}$)[a-z][a-z0-9]*(/[a-z0-9]+)*")
-_MODULE_LINE = re.compile(r"^(module|public import .*|@\[expose\] public section)\n", re.MULTILINE)
+_MODULE = re.compile(r"^(module|@\[expose\] public section)\n|^public (?=import )", re.MULTILINE)
+_IMPORT = re.compile(r"^import .*\n", re.MULTILINE)
 _MAX_NAME = 100  # characters
 
 
@@ -121,14 +122,15 @@ def write_package(folder: Path, certificates: Mapping[str, str]) -> None:
 
 
 def plain(source: str) -> str:
-    """A file of the theory without what makes it a ``module``, imports among it."""
-    return _MODULE_LINE.sub("", source)
+    """A file of the theory without what makes it a ``module``."""
+    return _MODULE.sub("", source)
 
 
 def _theory(*, checker: bool) -> str:
     """The text of the theory, with Lean's own checker of proofs only where it is needed."""
     modules = [module for module in MODULES if checker or "/Checker/" not in module]
-    return "\n".join([plain((theory_folder() / f"{module}.lean").read_text(encoding="utf-8")) for module in modules])
+    texts = [(theory_folder() / f"{module}.lean").read_text(encoding="utf-8") for module in modules]
+    return "\n".join([_IMPORT.sub("", plain(text)) for text in texts])
 
 
 def _notes(certificate: AnyCertificate, problem: Problem) -> dict[str, list[str]]:

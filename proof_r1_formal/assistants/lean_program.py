@@ -23,7 +23,7 @@ WHEEL = "wheel"
 """The name of that library among Lean programs."""
 MINIMUM = (4, 30)
 """The oldest release whose ``#print axioms`` works with modules, as the files of the theory are (Lean's #13117)."""
-HINT = "pip install 'proof-r1-formal[kernel]', or Lean 4 from https://lean-lang.org (elan)"
+HINT = "pip install 'proof-r1-formal[kernel]', or Lean 4.30 or newer from https://lean-lang.org (elan)"
 
 _START = """import ctypes, os, sys
 library = ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOW | os.RTLD_GLOBAL)
