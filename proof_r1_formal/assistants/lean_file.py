@@ -61,7 +61,7 @@ def file_stem(problem_id: str, sample: int) -> str:
     digits and ``/`` is marked by a hash.
 
     >>> file_stem("garden/2", 0), file_stem("Garden 2", 0)
-    ('Garden_2_0', 'Garden_2_x32edbe3dc5b6_0')
+    ('Garden_2_0', 'Garden_2_xda112c592cc5ef25_0')
     """
     words = "_".join(re.findall(r"[A-Za-z0-9]+", problem_id))
     if not _PLAIN_ID.fullmatch(problem_id) or len(problem_id) > _MAX_NAME:
@@ -149,7 +149,7 @@ def _text(label: str, theorem: LeanTheorem, notes: Mapping[str, list[str]]) -> s
     """A theorem with the notes; above it, where its statement consists of numbers."""
     if theorem.legend:
         above = [note for each in notes.values() for note in each]
-        return "\n".join([*above, f"-- {theorem.legend}", theorem.text(label)])
+        return "\n".join([*above, _comment(theorem.legend), theorem.text(label)])
     lines: list[str] = []
     for line in theorem.statement.split("\n"):
         shown = line.strip().removesuffix(" →")

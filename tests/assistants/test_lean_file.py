@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proof_r1_formal.assistants.certificate import AnyCertificate, Style
+from proof_r1_formal.assistants.certificate import AnyCertificate, Certificate, Style
 from proof_r1_formal.assistants.lean import MODULES, LeanKernel
 from proof_r1_formal.assistants.lean_file import PACKAGE, file_stem, lean_file, write_package
 from proof_r1_formal.data import read_problems
@@ -100,6 +100,15 @@ def test_no_text_of_a_problem_leaves_its_comment(style: Style) -> None:
         assert len(said) > len(premises)
         assert all(re.match(r"-- .*x\\naxiom oops : False -/ /- \\r\\u2028\\u202eé", line) for line in said)
         assert not set(text) & {"\r", "\u2028", "\u202e"}
+
+
+def test_ids_of_steps_stay_in_their_comment() -> None:
+    certificate, problem, _ = certificates()[0]
+    assert isinstance(certificate, Certificate)
+    *steps, last = certificate.steps
+    changed = replace(certificate, steps=(*steps, replace(last, id=HOSTILE)))
+    lines = lean_file(changed, problem, style="reflect").split("\n")
+    assert [line[:3] for line in lines if "oops" in line] == ["-- "]
 
 
 @given(st.lists(st.tuples(st.text(min_size=1) | st.sampled_from(("a/1", "A/1", "a_1", "a/1/0")), st.integers(0, 2))))
