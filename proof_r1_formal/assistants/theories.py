@@ -131,7 +131,7 @@ def manifest_of(
         return Entry(statement, schema.lean, kept if kept == schema.isabelle else None)
 
     schemata = [schema for rule in catalogue.rules for schema in rule.schemata if judgements[schema.name].accepted]
-    own = [each for each in schemata if not in_theory(each.lean, each.premises, each.conclusion)]
+    own = [each for each in schemata if not in_theory(each.name, each.premises, each.conclusion)]
     stated = schemata if catalogue.manifest is None else own
     return Manifest(version, theory_hash(), {schema.name: entry(schema) for schema in stated})
 
