@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from proof_r1_formal.assistants.certificate import ANSWER, Certificate
-from proof_r1_formal.assistants.lean import HINT, Judgement, LeanKernel
+from proof_r1_formal.assistants.lean import Judgement, LeanKernel
+from proof_r1_formal.assistants.lean_program import HINT
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
 from proof_r1_formal.kernel.syntax import Formula, Not

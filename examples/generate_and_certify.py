@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 from proof_r1_formal import Completion, Verifier
-from proof_r1_formal.assistants.certificate import lean_file
 from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean_file import file_stem, lean_file
 from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
 from proof_r1_formal.proof.certify import certify_many
 from proof_r1_formal.proof.trajectory import completion
@@ -27,7 +27,7 @@ kernel = LeanKernel.find()
 for given, judged in certify_many(Verifier(), problems, completions, kernel):
     certificate = judged.certification.certificate
     assert certificate is not None, judged.certification.reason
-    path = folder / f"{given.problem_id.replace('/', '-')}.lean"
-    path.write_text(lean_file(certificate.theorems(), given.problem_id), encoding="utf-8")
+    path = folder / f"{file_stem(given.problem_id, 0)}.lean"
+    path.write_text(lean_file(certificate, problems[given.problem_id], standalone=True), encoding="utf-8")
     checked = "not checked" if kernel is None else "accepted" if judged.is_theorem else "; ".join(judged.faults())
     print(f"{given.problem_id}: {problems[given.problem_id].question} {path}: {checked}")

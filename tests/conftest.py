@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from proof_r1_formal.assistants.lean import HINT, LeanKernel
+from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean_program import HINT
 from tests.leaks import nothing_left_open
 
 settings.register_profile(

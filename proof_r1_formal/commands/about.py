@@ -7,10 +7,12 @@ from typing import Annotated, get_args
 import typer
 from rich.text import Text
 
-from proof_r1_formal.assistants.lean import HINT, LeanKernel
+from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean_program import HINT
 from proof_r1_formal.commands.common import OUT, RulesOption, RuleSystem, fail, new_table, write
 from proof_r1_formal.compiling import is_compiled
 from proof_r1_formal.engine import Available, available_solvers, program_version
+from proof_r1_formal.errors import SolverError
 from proof_r1_formal.rules import display
 from proof_r1_formal.rules.catalogue import catalogue
 from proof_r1_formal.version import __version__
@@ -39,9 +41,14 @@ def doctor() -> None:
     core = "compiled" if is_compiled() else "interpreted"
     table = new_table(f"proof-r1-formal {__version__}, core {core}", "kind", "name", "version")
     missing: list[str] = []
-    lean = LeanKernel.find()
+    try:
+        lean = LeanKernel.find()
+        version = None if lean is None else f"{lean.version}, {lean.place}"
+        missing += [] if lean is None else [f"not used: {fault}" for fault in lean.passed_over]
+    except SolverError as error:
+        version = f"cannot be used: {error.problem}"
     kernels = [
-        Available("lean", None if lean is None else lean.version, HINT),
+        Available("lean", version, HINT),
         Available("isabelle", program_version("isabelle"), "https://isabelle.in.tum.de"),
     ]
     for kind, programs in (("solver", available_solvers()), ("kernel", kernels)):

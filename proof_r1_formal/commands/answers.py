@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from proof_r1_formal.commands.common import RuleSystem, fail, log
+from proof_r1_formal.commands.common import fail, log
 from proof_r1_formal.decoding.guide import Feedback
 from proof_r1_formal.decoding.masks import require_llguidance
 from proof_r1_formal.models.agents import Agent
@@ -27,7 +27,7 @@ class AnswerForm:
 
     constrain: Constrain
     guided: bool
-    rules: RuleSystem
+    rules: str
     solver: str
     tries: int
     feedback: Feedback

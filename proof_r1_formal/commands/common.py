@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar, get_args
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -57,6 +57,11 @@ def _cache(path: Path | None) -> Path | None:
     return path and path.resolve()
 
 
+def _rules(name: str) -> str:
+    """The catalogue of ``--rules``, a file by its whole path, for workers in other folders."""
+    return name if name in get_args(RuleSystem) or not name.endswith(".toml") else str(Path(name).resolve())
+
+
 ProblemsOption = Annotated[
     Path, typer.Option("-p", "--problems", help="File of problems; - is standard input.", show_default=False)
 ]
@@ -70,7 +75,15 @@ FormatOption = Annotated[Format, typer.Option("--format", help="Format of the pr
 NotationOption = Annotated[
     NotationName, typer.Option("--notation", help="Notation of formulas, where notations clash.")
 ]
-RulesOption = Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")]
+RulesOption = Annotated[
+    str,
+    typer.Option(
+        "--rules",
+        help="Rule catalogue: train, folio, or a TOML file of your own.",
+        callback=_rules,
+        metavar="NAME|FILE",
+    ),
+]
 AtomicOption = Annotated[
     bool, typer.Option("--atomic", help="Accept an instance of a rule only if dependencies state its minor premises.")
 ]
@@ -88,7 +101,8 @@ CacheOption = Annotated[
     ),
 ]
 LeanOption = Annotated[
-    str | None, typer.Option("--lean", help="Lean program to use instead of the one found.", show_default=False)
+    str | None,
+    typer.Option("--lean", help="Lean program to use, or 'wheel'; see 'doctor'.", show_default=False),
 ]
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="End with an error, before any work, if a record cannot be used.")

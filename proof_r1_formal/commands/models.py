@@ -23,7 +23,6 @@ from proof_r1_formal.commands.common import (
     NotationOption,
     ProblemsOption,
     RulesOption,
-    RuleSystem,
     SolverOption,
     StrictOption,
     WorkersOption,
@@ -225,7 +224,7 @@ def sample(
 
 def _agent(
     method: Unguided,
-    rules: RuleSystem,
+    rules: str,
     sampling: Sampling,
     prompts: PromptSet,
     candidates: int,

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from proof_r1_formal.assistants.lean import HINT, LeanKernel
+from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean_program import HINT
 from proof_r1_formal.commands.common import (
     AtomicOption,
     CompletionsOption,

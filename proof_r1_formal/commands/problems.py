@@ -20,7 +20,7 @@ from proof_r1_formal.commands.common import (
     LeftOut,
     NotationOption,
     RayOption,
-    RulesOption,
+    RuleSystem,
     SolverOption,
     StrictOption,
     WorkersOption,
@@ -105,7 +105,7 @@ def generate(
         Difficulty, typer.Option("--difficulty", help="Difficulty, by the length of proofs.")
     ] = "mixed",
     seed: Annotated[int, typer.Option("--seed", help="Random seed.")] = 0,
-    rules: RulesOption = "train",
+    rules: Annotated[RuleSystem, typer.Option("--rules", help="Rule catalogue.")] = "train",
     with_proofs: Annotated[bool, typer.Option("--with-proofs", help="Also write the intended proofs.")] = False,
     steps: Annotated[
         str | None, typer.Option("--steps", help="Number of proof steps, such as 4 or 3-5.", show_default=False)

@@ -9,11 +9,13 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
-from proof_r1_formal.assistants import dojo, isabelle, lean
-from proof_r1_formal.assistants.certificate import AnyCertificate, Style, file_stem, lean_file
+from proof_r1_formal.assistants import dojo, isabelle
+from proof_r1_formal.assistants.certificate import AnyCertificate, Style
 from proof_r1_formal.assistants.isabelle import IsabelleKernel, write_session
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel
+from proof_r1_formal.assistants.lean_file import PACKAGE, TOO_LARGE, file_stem, lean_file, write_package
+from proof_r1_formal.assistants.lean_program import HINT
 from proof_r1_formal.assistants.theories import (
     check_checker,
     check_schemata,
@@ -49,13 +51,22 @@ from proof_r1_formal.commands.common import (
     write,
 )
 from proof_r1_formal.data.completions import Completion
+from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.certify import certify_many
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.report.bundle import write_bundle
-from proof_r1_formal.rules.catalogue import FOLIO
-from proof_r1_formal.rules.manifest import accepted_by, accepted_schemata, manifest_path, read_manifest, unproved
+from proof_r1_formal.rules.catalogue import catalogue
+from proof_r1_formal.rules.manifest import (
+    ISABELLE,
+    LEAN,
+    Manifest,
+    accepted_by,
+    accepted_schemata,
+    manifest_path,
+    read_manifest,
+)
 
 
 def certify(
@@ -77,6 +88,9 @@ def certify(
     bundle: Annotated[
         Path | None, typer.Option("--bundle", help="Also write a bundle of verdicts with their evidence.")
     ] = None,
+    standalone: Annotated[
+        bool, typer.Option("--standalone", help="Make each file of --out complete, to be pasted into a web editor.")
+    ] = False,
     isabelle_session: Annotated[
         bool, typer.Option("--isabelle", help="Also write them to --out as a session for `isabelle build -D`.")
     ] = False,
@@ -94,8 +108,8 @@ def certify(
     """
     if out is not None:
         check_folder(out)
-    elif isabelle_session:
-        fail("--isabelle writes files; name their folder with --out")
+    elif isabelle_session or standalone:
+        fail(f"{'--isabelle' if isabelle_session else '--standalone'} writes files; name their folder with --out")
     root = out / "ROOT" if out is not None and isabelle_session else None
     check_outputs(bundle, root, inputs=(problems, completions))
     left_out = LeftOut(strict)
@@ -109,7 +123,7 @@ def certify(
     rejected = 0
     traces: list[tuple[Completion, TraceReport]] = []
     accepted: dict[tuple[str, int], list[str]] = {}
-    files = None if out is None else _Files(out, style, isabelle=isabelle_session)
+    files = None if out is None else _Files(out, style, standalone=standalone, isabelle=isabelle_session)
     judged = certify_many(verifier, known, chosen, checked_by, style=style)
     for completion, found in with_progress(judged, "certifying", count_lines(completions)):
         name = f"{completion.problem_id}, sample {completion.sample}"
@@ -123,15 +137,14 @@ def certify(
             OUT.print(Text(f"{name}: no certificate: {found.certification.reason}"), soft_wrap=True)
             continue
         if files is not None:
-            files.add(completion, certificate, name)
+            files.add(completion, certificate, known[completion.problem_id])
         faults = list(found.faults())
         rejected += bool(faults)
-        unchecked = (
-            "certificate, not checked" if checked_by is None else "no theorem, because a model is too large for one"
-        )
+        unchecked = "certificate, not checked" if checked_by is None else TOO_LARGE
         word = "theorem" if found.is_theorem else "not accepted" if faults else unchecked
         answers[word] += 1
-        write("; ".join([f"{name}: {word}", *faults]))
+        without = [f"{each}: {TOO_LARGE}" for each in certificate.refuted() if each not in found.judgements]
+        write("; ".join([f"{name}: {word}", *faults, *(without if found.is_theorem else ())]))
     if not answers:
         log_skipped(left_out)
         fail(f"{completions} has no usable completion{'' if id is None else f' of problem {id!r}'}")
@@ -141,7 +154,7 @@ def certify(
         selected = {key: problem for key, problem in known.items() if id in (None, key)}
         write_bundle(bundle, verifier, selected, traces, kernels=accepted)
     by = [] if checked_by is None else [checked_by.version]
-    by.append(f"schemata of {rules} accepted: {accepted_schemata(verifier.rules)}")
+    by.append(f"schemata of {verifier.rules.name} accepted: {accepted_schemata(verifier.rules)}")
     log(f"{', '.join(f'{word}: {count}' for word, count in sorted(answers.items()))} ({'; '.join(by)})")
     finish(left_out)
     if rejected:
@@ -149,22 +162,30 @@ def certify(
 
 
 class _Files:
-    """The files of certificates: one for Lean each, and, if wanted, a theory each in one session of Isabelle."""
+    """The files of certificates: for Lean, each complete or all in a package; if wanted, a session of Isabelle."""
 
-    def __init__(self, folder: Path, style: Style, *, isabelle: bool) -> None:
+    def __init__(self, folder: Path, style: Style, *, standalone: bool, isabelle: bool) -> None:
         self._folder = folder
         self._style = style
+        self._standalone = standalone
+        self._index: dict[str, str] = {}
         self._theories: dict[str, str] | None = {} if isabelle else None
+        if not standalone:
+            check_folder(folder / PACKAGE)
 
-    def add(self, completion: Completion, certificate: AnyCertificate, about: str) -> None:
+    def add(self, completion: Completion, certificate: AnyCertificate, problem: Problem) -> None:
         """Write a certificate for Lean, and keep its theory until the session is written."""
-        stem = file_stem(completion.problem_id, completion.sample)
-        write_output(self._folder / f"{stem}.lean", lean_file(certificate.theorems(self._style), about).encode())
+        stem = file_stem(problem.id, completion.sample)
+        text = lean_file(certificate, problem, completion.sample, style=self._style, standalone=self._standalone)
+        write_output(self._folder / ("" if self._standalone else PACKAGE) / f"{stem}.lean", text.encode())
+        self._index[stem] = f"{problem.id}, sample {completion.sample}. {problem.question}"
         if self._theories is not None:
             self._theories[stem] = isar_theory(certificate, stem)
 
     def finish(self) -> None:
-        """Write the session, if there is something in it."""
+        """Write the package and the session, if there is something in them."""
+        if self._index and not self._standalone:
+            write_package(self._folder, self._index)
         if self._theories:
             write_session(self._folder, "Proof_R1_Certificates", self._theories)
 
@@ -182,34 +203,43 @@ def check_theories(
     kernel: Annotated[
         Literal["lean", "isabelle", "all"], typer.Option("--kernel", help="Kernel that checks them.")
     ] = "lean",
+    rules: RulesOption = "folio",
     lean_program: LeanOption = None,
-    write: Annotated[bool, typer.Option("--write", help="Replace the manifest with the accepted schemata.")] = False,
+    rewrite: Annotated[bool, typer.Option("--write", help="Replace the manifest with the accepted schemata.")] = False,
 ) -> None:
-    """Check with a kernel that every schema, as the package renders it, is the theorem of its name.
+    """Check with a kernel that every schema, as the package renders it, is a theorem.
 
-    Lean also says what the theorems about its own checker rest on.
+    Lean also says what the theorems about its own checker rest on. The manifest of a file of rules is beside it.
     """
-    if write:
-        check_outputs(manifest_path(), inputs=())
-    manifest = read_manifest(manifest_path())
+    checked = catalogue(rules)
+    path = checked.manifest or manifest_path()
+    if checked.manifest is not None and kernel != "lean":
+        fail("the theorems of your own rules are for Lean alone; leave out --kernel")
+    if rewrite:
+        check_outputs(path, inputs=())
+    known = read_manifest(manifest_path())
+    manifest = old = read_manifest(path) if path.exists() else Manifest("", "", {})
     judged: dict[str, dict[str, Judgement]] = {}
+    by_lean: dict[str, Judgement] = {}
     about_checker: dict[str, Judgement] = {}
     if kernel != "isabelle":
         checked_by = _lean(lean_program)
-        judged[checked_by.version] = by_lean = check_schemata(checked_by, FOLIO)
-        manifest = manifest_of(FOLIO, checked_by.version, by_lean, known=manifest)
+        judged[checked_by.version] = by_lean = check_schemata(checked_by, checked)
+        manifest = manifest_of(checked, checked_by.version, by_lean, known=old)
         about_checker = check_checker(checked_by)
     if kernel != "lean":
         other = _isabelle()
-        judged[other.version] = by_isabelle = check_schemata_in_isabelle(other, FOLIO)
-        manifest = with_isabelle(manifest, FOLIO, by_isabelle)
-    if write:
-        write_output(manifest_path(), manifest_bytes(manifest))
-    missing = unproved(FOLIO)
-    table = new_table("Schemata as theorems", "schema", *judged, "by the manifest")
-    for schema in [schema for rule in FOLIO.rules for schema in rule.schemata]:
-        said = [Text(of[schema.name].reason or "accepted") for of in judged.values()]
-        table.add_row(Text(schema.name), *said, Text(", ".join(accepted_by(schema, manifest)) or "another statement"))
+        judged[other.version] = by_isabelle = check_schemata_in_isabelle(other, checked)
+        manifest = with_isabelle(manifest, checked, by_isabelle)
+    if rewrite:
+        write_output(path, manifest_bytes(manifest))
+    title = f"Schemata as theorems of {', '.join(judged)}, with their axioms"
+    table = new_table(title, "schema", *map(_name, judged), "manifest")
+    schemata = [schema for rule in checked.rules for schema in rule.schemata]
+    for schema in schemata:
+        said = [_said(of[schema.name], axioms=of is by_lean) for of in judged.values()]
+        said.append(", ".join(accepted_by(schema, manifest) or accepted_by(schema, known)) or "another statement")
+        table.add_row(*map(Text, (schema.name, *said)))
     OUT.print(table)
     if about_checker:
         table = new_table("Theorems about the checker in Lean", "theorem", "Lean", "axioms")
@@ -217,8 +247,22 @@ def check_theories(
             table.add_row(Text(name), Text(judgement.reason or "accepted"), Text(", ".join(judgement.axioms)))
         OUT.print(table)
     said_no = [j for of in (*judged.values(), about_checker) for j in of.values() if not j.accepted]
-    if missing or said_no:
+    missing = [s.name for s in schemata if not any(LEAN in accepted_by(s, each) for each in (known, old))]
+    if missing and not rewrite:
+        log(f"{path} lacks {counted(len(missing), 'schema', 'schemata')}, the first {missing[0]!r}: add --write")
+    if (missing and not rewrite) or said_no:
         raise typer.Exit(1)
+
+
+def _name(version: str) -> str:
+    """The name of a proof assistant, from its version."""
+    return LEAN if version.startswith(LEAN) else ISABELLE
+
+
+def _said(judgement: Judgement, *, axioms: bool) -> str:
+    if not judgement.accepted:
+        return judgement.reason
+    return counted(len(judgement.axioms), "axiom") if axioms else "accepted"
 
 
 @theories.command("trace")
@@ -236,7 +280,9 @@ def trace_theories() -> None:
 def _lean(program: str | None) -> LeanKernel:
     kernel = LeanKernel.find(program)
     if kernel is None:
-        fail(f"Lean was not found, so no theorem can be checked; {lean.HINT}")
+        fail(f"Lean was not found, so no theorem can be checked; {HINT}")
+    for fault in kernel.passed_over:
+        log(f"not used: {fault}")
     return kernel
 
 

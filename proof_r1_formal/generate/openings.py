@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import TypeAlias, assert_never
 
 from proof_r1_formal.kernel.pattern import Lambda, Substitution, instance
+from proof_r1_formal.kernel.symbols import symbols
 from proof_r1_formal.kernel.syntax import (
     And,
     Atom,
@@ -121,8 +122,8 @@ class Spines:
 class Schemata:
     """The schemata of a catalogue that infer: those that take known formulas apart, and those that build wanted ones.
 
-    A schema *builds* if it has no principal premise, or if its conclusion is larger than each of them: it would go on
-    for ever, so it is tried for what is wanted only.
+    A schema *builds* if it has no principal premise, or if its conclusion is larger than each of them and has all
+    letters: it would go on for ever, so it is tried for what is wanted only.
 
     Args:
         rules: the catalogue.
@@ -219,7 +220,11 @@ def _anchored(
 
 
 def _builds(schema: Schema) -> bool:
-    return not schema.principal or schema.conclusion.size > max(pattern.size for pattern in schema.principal)
+    if not schema.principal:
+        return True
+    letters = {name for name, _ in symbols(schema.conclusion).uses}
+    larger = schema.conclusion.size > max(pattern.size for pattern in schema.principal)
+    return larger and all(name in letters for premise in schema.premises for name, _ in symbols(premise).uses)
 
 
 def _with_terms(schema: Schema, substitution: Substitution, terms: Terms) -> Iterator[Substitution]:

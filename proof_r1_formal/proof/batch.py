@@ -19,7 +19,7 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION, PROCESSES
-from proof_r1_formal.errors import ProofR1Error, require_type
+from proof_r1_formal.errors import ProofR1Error, SolverError, require_type
 from proof_r1_formal.kernel.answer import Limits
 from proof_r1_formal.kernel.confirm import EvidenceLevel
 from proof_r1_formal.proof.report import TraceReport, decode, encode
@@ -75,12 +75,15 @@ class Settings:
             kernel=self._kernel() if self.evidence == "kernel" else None,
         )
 
-    def _kernel(self) -> KernelEvidence | None:
+    def _kernel(self) -> KernelEvidence:
         from proof_r1_formal.assistants.kernel import KernelEvidence
         from proof_r1_formal.assistants.lean import LeanKernel
+        from proof_r1_formal.assistants.lean_program import HINT
 
         found = LeanKernel.find(self.lean)
-        return None if found is None else KernelEvidence(found)
+        if found is None:
+            raise SolverError("lean", f"there is no kernel to check evidence with; {HINT}")
+        return KernelEvidence(found)
 
 
 def verify(

@@ -24,7 +24,7 @@ from proof_r1_formal.proof.context import ProblemContext
 from proof_r1_formal.proof.report import RuleReport
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.check import Match, RuleResult, check_rule
-from proof_r1_formal.rules.manifest import require_proved
+from proof_r1_formal.rules.manifest import require_proved, title
 from proof_r1_formal.rules.schema import Catalogue, Rule
 from proof_r1_formal.text.show import show, show_term
 
@@ -67,9 +67,8 @@ class Judge:
         self.aliases = aliases
         self.atomic = atomic
         if evidence == "kernel" and kernel is None:
-            from proof_r1_formal.assistants.lean import HINT
-
-            raise SolverError("lean", f"there is no kernel to check evidence with; {HINT}")
+            given = "kernel=KernelEvidence(LeanKernel.find()), both of proof_r1_formal.assistants"
+            raise SolverError("lean", f"evidence='kernel' needs the kernel that checks it: give {given}")
         self.kernel = kernel if evidence == "kernel" else None
         solver = EmbeddedSolver() if solver is None else solver
         tables = isinstance(solver, EmbeddedSolver)
@@ -89,7 +88,7 @@ class Judge:
     @property
     def rule_system(self) -> str:
         """The name of the rules in reports: the title of the catalogue, and ``atomic`` if steps must be atomic."""
-        return f"{self.rules.title}, atomic" if self.atomic else self.rules.title
+        return f"{title(self.rules)}, atomic" if self.atomic else title(self.rules)
 
     def context(self, problem: Problem) -> ProblemContext:
         """The data that all completions of a problem share; those of recent problems are cached.

@@ -20,9 +20,9 @@ from itertools import islice
 
 import msgspec
 
-from proof_r1_formal.assistants.certificate import file_stem, lean_file
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean_file import file_stem, lean_file
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
@@ -190,7 +190,7 @@ def page(
     wanted = [number for number, row in enumerate(rows) if row.verified][:certificates]
     judged = certify_many(local, problems, (traces[number][0] for number in wanted), kernel)
     for number, (completion, found) in zip(wanted, judged, strict=True):
-        views[number].certificate = _theorem(completion, found, kernel)
+        views[number].certificate = _theorem(problems[completion.problem_id], completion, found, kernel)
         views[number].no_certificate = found.certification.reason
     reports = [report for _, report in traces]
     lengths = {(c.problem_id, c.sample): len(c.completion) for c, _ in traces}
@@ -234,7 +234,7 @@ def _catalogue(rules: Catalogue) -> dict[str, object]:
         "rules": {rule.name: rule.meaning for rule in rules.rules},
         "schemata": {
             schema.name: {
-                "premises": [show(pattern) for pattern in (*schema.principal, *schema.minor)],
+                "premises": [show(pattern) for pattern in schema.premises],
                 "conclusion": show(schema.conclusion),
                 "kernels": accepted_by(schema, manifest),
             }
@@ -366,13 +366,15 @@ def _open(inquiry: Inquiry, problem: Problem, report: TraceReport) -> tuple[Mode
     return None
 
 
-def _theorem(completion: Completion, found: CheckedCertification, kernel: LeanKernel | None) -> TheoremView | None:
+def _theorem(
+    problem: Problem, completion: Completion, found: CheckedCertification, kernel: LeanKernel | None
+) -> TheoremView | None:
     certificate = found.certification.certificate
     if certificate is None:
         return None
     said = "" if kernel is None else "; ".join([kernel.version, *found.faults()])
     return TheoremView(
-        lean=lean_file(certificate.theorems(), f"{completion.problem_id}, sample {completion.sample}"),
+        lean=lean_file(certificate, problem, completion.sample),
         isabelle=isar_theory(certificate, file_stem(completion.problem_id, completion.sample)),
         accepted=found.is_theorem,
         said=said,

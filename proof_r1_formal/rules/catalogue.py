@@ -1,299 +1,117 @@
-"""The two rule systems of the method: ``TRAIN`` (nine rules) and ``FOLIO`` (those and the quantifier rules).
+"""The rule systems of the method, ``TRAIN`` (nine rules) and ``FOLIO`` (those and the quantifier rules), and others.
 
-Each schema is a theorem of the same name in ``theories/``. Several schemata of one rule are its orientations.
+Each is a TOML file; ``train.toml`` and ``folio.toml`` are the examples to follow. A schema is written as ``proof-r1
+rules`` shows it: patterns of principal premises in brackets, then those of minor premises, then the conclusion. It is
+proved by a theorem of the same name: in ``theories/``, or one that Lean's kernel accepted for the file's manifest.
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 
-from proof_r1_formal.errors import CatalogueError
-from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Condition, Example, Rule, schema
+import msgspec
 
-_TRAIN = (
-    Rule(
-        "IMPLICATION_ELIMINATION",
-        "from A → B and A, conclude B",
-        (schema("implication_elimination", "A → B", "A", "B"),),
-        Example(("∀x (cat(x) → animal(x))", "cat(tom)"), "animal(tom)"),
-    ),
-    Rule(
-        "MODUS_TOLLENS",
-        "from A → B and ¬B, conclude ¬A, or what ¬A consists of",
-        (
-            schema("modus_tollens", "A → B", "¬B", "¬A"),
-            schema("modus_tollens_or", "X ∨ Y → B", "¬B", "¬X"),
-            schema("modus_tollens_and", "X ∧ Y → B", "¬B; X", "¬Y"),
-            schema("modus_tollens_not_and", "¬(X ∧ Y) → B", "¬B", "X"),
-            schema("modus_tollens_exists", "(∃x A(x)) → G", "¬G", "¬A(t)"),
-            schema("modus_tollens_not_forall", "¬(∀x A(x)) → G", "¬G", "A(t)"),
-            schema("modus_tollens_implies_left", "(X → Y) → B", "¬B", "X"),
-            schema("modus_tollens_implies_right", "(X → Y) → B", "¬B", "¬Y"),
-            schema("modus_tollens_xor_left", "X ⊕ Y → B", "¬B; X", "Y"),
-            schema("modus_tollens_xor_right", "X ⊕ Y → B", "¬B; Y", "X"),
-            schema("modus_tollens_xor_not_left", "X ⊕ Y → B", "¬B; ¬X", "¬Y"),
-            schema("modus_tollens_xor_not_right", "X ⊕ Y → B", "¬B; ¬Y", "¬X"),
-        ),
-        Example(("wet(lawn) ∨ wet(road) → rained", "¬rained"), "¬wet(road)"),
-    ),
-    Rule(
-        "EXCLUSIVE_DISJUNCTION_INTRODUCTION",
-        "from A and ¬B, or from ¬A and B, conclude A ⊕ B",
-        (
-            schema("xor_introduction_left", "", "A; ¬B", "A ⊕ B", Condition.SYNTACTIC, Condition.STATED),
-            schema("xor_introduction_right", "", "¬A; B", "A ⊕ B", Condition.SYNTACTIC, Condition.STATED),
-            schema("not_iff_introduction_left", "", "A; ¬B", "¬(A ↔ B)", Condition.SYNTACTIC, Condition.STATED),
-        ),
-        Example(("awake(ann)", "¬asleep(ann)"), "awake(ann) ⊕ asleep(ann)"),
-    ),
-    Rule(
-        "EXCLUSIVE_DISJUNCTION_ELIMINATION",
-        "from A ⊕ B (or its negation) and one side or its negation, conclude what the other side must be",
-        (
-            schema("xor_elimination_left", "A ⊕ B", "A", "¬B"),
-            schema("xor_elimination_not_left", "A ⊕ B", "¬A", "B"),
-            schema("xor_elimination_right", "A ⊕ B", "B", "¬A"),
-            schema("xor_elimination_not_right", "A ⊕ B", "¬B", "A"),
-            schema("not_xor_elimination_left", "¬(A ⊕ B)", "A", "B"),
-            schema("not_xor_elimination_not_left", "¬(A ⊕ B)", "¬A", "¬B"),
-            schema("not_xor_elimination_right", "¬(A ⊕ B)", "B", "A"),
-            schema("not_xor_elimination_not_right", "¬(A ⊕ B)", "¬B", "¬A"),
-            schema("not_iff_elimination", "¬(A ↔ B)", "A", "¬B"),
-            schema("not_iff_elimination_not", "¬(A ↔ B)", "¬A", "B"),
-        ),
-        Example(("awake(ann) ⊕ asleep(ann)", "awake(ann)"), "¬asleep(ann)"),
-    ),
-    Rule(
-        "DISJUNCTIVE_SYLLOGISM",
-        "from a disjunction and the negation of some of its parts, conclude the disjunction of the rest",
-        (
-            schema("disjunctive_syllogism", "A ∨ B", "¬A", "B"),
-            schema("disjunctive_syllogism_not_and", "¬(A ∧ B)", "A", "¬B"),
-        ),
-        Example(("tea(bob) ∨ milk(bob) ∨ juice(bob)", "¬milk(bob)"), "tea(bob) ∨ juice(bob)"),
-    ),
-    Rule(
-        "CONJUNCTION_INTRODUCTION",
-        "from A and B, conclude A ∧ B; from A → B and B → A, conclude A ↔ B",
-        (
-            schema("conjunction_introduction", "", "A; B", "A ∧ B", Condition.SYNTACTIC, Condition.OWN_DEPENDENCIES),
-            schema(
-                "conjunction_introduction_iff",
-                "",
-                "A → B; B → A",
-                "A ↔ B",
-                Condition.SYNTACTIC,
-                Condition.OWN_DEPENDENCIES,
-            ),
-        ),
-        Example(("young(eve)", "strong(eve)"), "young(eve) ∧ strong(eve)"),
-    ),
-    Rule(
-        "CONJUNCTION_ELIMINATION",
-        "from A ∧ B, conclude one of its parts, or the conjunction of some of them; ¬∨, ¬→ and ↔ have parts, too",
-        (
-            schema("conjunction_elimination", "A ∧ B", "", "A"),
-            schema("conjunction_elimination_not_or", "¬(A ∨ B)", "", "¬A"),
-            schema("conjunction_elimination_not_implies_left", "¬(A → B)", "", "A"),
-            schema("conjunction_elimination_not_implies_right", "¬(A → B)", "", "¬B"),
-            schema("conjunction_elimination_iff", "A ↔ B", "", "A → B"),
-        ),
-        Example(("young(eve) ∧ strong(eve)",), "strong(eve)"),
-    ),
-    Rule(
-        "UNIVERSAL_ELIMINATION",
-        "from ∀x A(x), conclude A(t) for a term t; from ¬∃x A(x), conclude ¬A(t)",
-        (
-            schema("universal_elimination", "∀x A(x)", "", "A(t)"),
-            schema("universal_elimination_not_exists", "¬∃x A(x)", "", "¬A(t)"),
-        ),
-        Example(("∀x (cat(x) → animal(x))", "cat(tom)"), "cat(tom) → animal(tom)"),
-    ),
-    Rule(
-        GOAL_BINDING,
-        "the last action: its id is the chosen option's id, its conclusion that option's formula, already derived",
-        (schema("goal_binding", "A", "", "A", Condition.TERMINAL),),
-        Example(("animal(tom)",), "animal(tom)"),
-    ),
-)
-
-_QUANTIFIED = (
-    Rule(
-        "UNIVERSAL_IMPLICATION_CHAINING",
-        "from ∀x (A → B) and ∀x (B → C), conclude ∀x (A → C); longer chains likewise",
-        (
-            schema(
-                "universal_implication_chaining",
-                "∀x (A(x) → B(x)); ∀x (B(x) → C(x))",
-                "",
-                "∀x (A(x) → C(x))",
-                Condition.CHAIN,
-            ),
-            schema(
-                "universal_implication_chaining_iff_first",
-                "∀x (A(x) ↔ B(x)); ∀x (B(x) → C(x))",
-                "",
-                "∀x (A(x) → C(x))",
-                Condition.CHAIN,
-            ),
-            schema(
-                "universal_implication_chaining_iff_second",
-                "∀x (A(x) → B(x)); ∀x (B(x) ↔ C(x))",
-                "",
-                "∀x (A(x) → C(x))",
-                Condition.CHAIN,
-            ),
-            schema(
-                "universal_implication_chaining_iff",
-                "∀x (A(x) ↔ B(x)); ∀x (B(x) ↔ C(x))",
-                "",
-                "∀x (A(x) ↔ C(x))",
-                Condition.CHAIN,
-            ),
-            schema(
-                "universal_implication_chaining_two",
-                "∀x ∀y (A(x, y) → B(x, y)); ∀x ∀y (B(x, y) → C(x, y))",
-                "",
-                "∀x ∀y (A(x, y) → C(x, y))",
-                Condition.CHAIN,
-            ),
-        ),
-        Example(("∀x (cat(x) → mammal(x))", "∀x (mammal(x) → animal(x))"), "∀x (cat(x) → animal(x))"),
-    ),
-    Rule(
-        "UNIVERSAL_PROPOSITIONAL_INFERENCE",
-        "from ∀x (A → B) and ∀x (A → C), conclude ∀x (A → B ∧ C); from ∀x (A → C) and ∀x (B → C), ∀x (A ∨ B → C)",
-        (
-            schema(
-                "universal_propositional_inference",
-                "∀x (A(x) → B(x)); ∀x (A(x) → C(x))",
-                "",
-                "∀x (A(x) → B(x) ∧ C(x))",
-                Condition.CHAIN,
-            ),
-            schema(
-                "universal_propositional_inference_or",
-                "∀x (A(x) → C(x)); ∀x (B(x) → C(x))",
-                "",
-                "∀x (A(x) ∨ B(x) → C(x))",
-                Condition.CHAIN,
-            ),
-            schema(
-                "universal_propositional_inference_two",
-                "∀x ∀y (A(x, y) → B(x, y)); ∀x ∀y (A(x, y) → C(x, y))",
-                "",
-                "∀x ∀y (A(x, y) → B(x, y) ∧ C(x, y))",
-                Condition.CHAIN,
-            ),
-        ),
-        Example(("∀x (cat(x) → furry(x))", "∀x (cat(x) → quick(x))"), "∀x (cat(x) → furry(x) ∧ quick(x))"),
-    ),
-    Rule(
-        "EXISTENTIAL_INTRODUCTION",
-        "from A(t), and B(t) where wanted, conclude ∃x A(x), or ∃x (A(x) ∧ B(x)); from A(t, u), ∃x ∃y A(x, y)",
-        (
-            schema(
-                "existential_introduction",
-                "",
-                "A(t)",
-                "∃x A(x)",
-                Condition.SYNTACTIC,
-                Condition.OWN_DEPENDENCIES,
-                Condition.AS_WRITTEN,
-            ),
-        ),
-        Example(("cat(tom)", "grey(tom)"), "∃x (cat(x) ∧ grey(x))"),
-    ),
-    Rule(
-        "EXISTENTIAL_CONJUNCTION_ELIMINATION",
-        "from ∃x (A(x) ∧ B(x)), conclude ∃x A(x); from ∃x (A(x) ∧ G), conclude G",
-        (
-            schema("existential_conjunction_elimination_closed", "∃x (A(x) ∧ G)", "", "G"),
-            schema("existential_conjunction_elimination", "∃x (A(x) ∧ B(x))", "", "∃x A(x)"),
-            schema("existential_conjunction_elimination_two_closed", "∃x ∃y (A(x, y) ∧ G)", "", "G"),
-            schema("existential_conjunction_elimination_two", "∃x ∃y (A(x, y) ∧ B(x, y))", "", "∃x ∃y A(x, y)"),
-        ),
-        Example(("∃x (cat(x) ∧ grey(x))",), "∃x grey(x)"),
-    ),
-    Rule(
-        "EXISTENTIAL_IMPLICATION_ELIMINATION",
-        "from ∃x A(x) and ∀x (A(x) → B(x)), conclude ∃x B(x); from ∃x (A(x) ∧ C(x)), ∃x B(x) or ∃x (B(x) ∧ C(x))",
-        (
-            schema("existential_implication_elimination", "∃x A(x); ∀x (A(x) → B(x))", "", "∃x B(x)"),
-            schema("existential_implication_elimination_iff", "∃x A(x); ∀x (A(x) ↔ B(x))", "", "∃x B(x)"),
-            schema("existential_implication_elimination_part", "∃x (A(x) ∧ C(x)); ∀x (A(x) → B(x))", "", "∃x B(x)"),
-            schema(
-                "existential_implication_elimination_and",
-                "∃x (A(x) ∧ C(x)); ∀x (A(x) → B(x))",
-                "",
-                "∃x (B(x) ∧ C(x))",
-            ),
-            schema(
-                "existential_implication_elimination_two",
-                "∃x ∃y A(x, y); ∀x ∀y (A(x, y) → B(x, y))",
-                "",
-                "∃x ∃y B(x, y)",
-            ),
-        ),
-        Example(("∃x cat(x)", "∀x (cat(x) → animal(x))"), "∃x animal(x)"),
-    ),
-    Rule(
-        "EXISTENTIAL_CONJUNCTION_INTRODUCTION",
-        "from ∃x A(x) and G, conclude ∃x (A(x) ∧ G)",
-        (schema("existential_conjunction_introduction", "∃x A(x); G", "", "∃x (A(x) ∧ G)"),),
-        Example(("∃x cat(x)", "dog(rex)"), "∃x (cat(x) ∧ dog(rex))"),
-    ),
-    Rule(
-        "QUANTIFIER_NEGATION",
-        "move a negation through a quantifier: ¬∀x A(x) and ∃x ¬A(x); ¬∃x A(x) and ∀x ¬A(x)",
-        (
-            schema("not_forall_not_to_exists", "¬∀x ¬A(x)", "", "∃x A(x)", Condition.HEADED),
-            schema("not_forall_to_exists_not", "¬∀x A(x)", "", "∃x ¬A(x)", Condition.HEADED),
-            schema("exists_not_to_not_forall", "∃x ¬A(x)", "", "¬∀x A(x)", Condition.HEADED),
-            schema("not_exists_not_to_forall", "¬∃x ¬A(x)", "", "∀x A(x)", Condition.HEADED),
-            schema("not_exists_to_forall_not", "¬∃x A(x)", "", "∀x ¬A(x)", Condition.HEADED),
-            schema("forall_not_to_not_exists", "∀x ¬A(x)", "", "¬∃x A(x)", Condition.HEADED),
-            schema("exists_to_not_forall_not", "∃x A(x)", "", "¬∀x ¬A(x)", Condition.HEADED),
-            schema("forall_to_not_exists_not", "∀x A(x)", "", "¬∃x ¬A(x)", Condition.HEADED),
-        ),
-        Example(("¬∀x cat(x)",), "∃x ¬cat(x)"),
-    ),
-)
-
-_TRAIN_ALIASES = {
-    "MODUS_PONENS": "IMPLICATION_ELIMINATION",
-    "MP": "IMPLICATION_ELIMINATION",
-    "MT": "MODUS_TOLLENS",
-    "XOR_INTRODUCTION": "EXCLUSIVE_DISJUNCTION_INTRODUCTION",
-    "XOR_ELIMINATION": "EXCLUSIVE_DISJUNCTION_ELIMINATION",
-    "DISJUNCTION_ELIMINATION": "DISJUNCTIVE_SYLLOGISM",
-    "AND_INTRODUCTION": "CONJUNCTION_INTRODUCTION",
-    "AND_ELIMINATION": "CONJUNCTION_ELIMINATION",
-    "SIMPLIFICATION": "CONJUNCTION_ELIMINATION",
-    "UNIVERSAL_INSTANTIATION": "UNIVERSAL_ELIMINATION",
-}
-_FOLIO_ALIASES = {
-    "HYPOTHETICAL_SYLLOGISM": "UNIVERSAL_IMPLICATION_CHAINING",
-    "EXISTENTIAL_GENERALIZATION": "EXISTENTIAL_INTRODUCTION",
-}
-
-TRAIN = Catalogue("train", _TRAIN, _TRAIN_ALIASES)
-"""R_train: the nine rules of training on ProverQA."""
-FOLIO = Catalogue("folio", (*_TRAIN, *_QUANTIFIED), {**_TRAIN_ALIASES, **_FOLIO_ALIASES})
-"""R_folio: R_train and seven rules about quantified formulas."""
-
+from proof_r1_formal.errors import CatalogueError, ParseError
+from proof_r1_formal.rules.schema import Catalogue, Condition, Example, Rule, Schema, schema
 
 RuleSystem: TypeAlias = Literal["train", "folio"]
-"""The names of the catalogues."""
+"""The names of the package's catalogues."""
+MANIFEST = ".manifest.json"
+"""What the name of a file's manifest ends in, in the place of ``.toml``."""
+
+
+class _Schema(msgspec.Struct, forbid_unknown_fields=True):
+    """A schema that is more than its patterns: with conditions, or with a Lean term that proves it."""
+
+    says: str
+    conditions: tuple[Condition, ...] = ()
+    proof: str = ""
+
+
+class _Rule(msgspec.Struct, forbid_unknown_fields=True):
+    meaning: str
+    example: str
+    schemata: dict[str, str | _Schema]
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    rules: dict[str, _Rule]
+    aliases: dict[str, str] = {}
+    extends: RuleSystem | None = None
+    unchecked: bool = False
+
+
+def read_catalogue(path: Path) -> Catalogue:
+    """The catalogue in a TOML file; its name is that of the file.
+
+    Raises:
+        CatalogueError: the file cannot be read, or is not a catalogue; the message says where.
+    """
+    try:
+        file = msgspec.toml.decode(path.read_bytes(), type=_File)
+        extended = None if file.extends is None else catalogue(file.extends)
+        rules = tuple([_rule(name, rule) for name, rule in file.rules.items()])
+        aliases: Mapping[str, str] = file.aliases
+        if extended is not None:
+            rules, aliases = (*extended.rules, *rules), {**extended.aliases, **aliases}
+        manifest = None if path.parent == _FOLDER else path.with_suffix(MANIFEST)
+        return Catalogue(path.stem, rules, aliases, manifest=manifest, unchecked=file.unchecked)
+    except (OSError, ValueError, CatalogueError) as error:
+        raise CatalogueError(f"{path}: {error}") from error
+
+
+def _rule(name: str, rule: _Rule) -> Rule:
+    dependencies, conclusion = _parts(rule.example, f"the example of {name}")
+    schemata = [_schema(each, text) for each, text in rule.schemata.items()]
+    return Rule(name, rule.meaning, tuple(schemata), Example(dependencies, conclusion))
+
+
+def _schema(name: str, written: str | _Schema) -> Schema:
+    written = _Schema(written) if isinstance(written, str) else written
+    premises, conclusion = _parts(written.says, f"schema {name!r}")
+    principal = [part[1:-1] for part in premises if part.startswith("[") and part.endswith("]")]
+    minor = [part for part in premises if not part.startswith("[")]
+    if len(principal) + len(minor) != len(premises):
+        raise CatalogueError(f"schema {name!r}: a bracket is not closed in {written.says!r}")
+    try:
+        return schema(
+            name, "; ".join(principal), "; ".join(minor), conclusion, *written.conditions, proof=written.proof
+        )
+    except ParseError as error:
+        raise CatalogueError(f"schema {name!r}: {error}") from error
+
+
+def _parts(text: str, what: str) -> tuple[tuple[str, ...], str]:
+    """What stands before ⊢, in parts, and what after it."""
+    before, turnstile, conclusion = text.partition("⊢")
+    if not turnstile or not conclusion.strip():
+        raise CatalogueError(f"{what}: {text!r} has no ⊢ with a conclusion after it")
+    return tuple([part.strip() for part in before.split(";") if part.strip()]), conclusion.strip()
 
 
 def catalogue(name: str) -> Catalogue:
-    """``train`` or ``folio``.
+    """``train``, ``folio``, or the catalogue in a file whose name ends in ``.toml``.
 
     Raises:
-        CatalogueError: there is no catalogue of that name.
+        CatalogueError: there is no catalogue of that name, or the file has none.
     """
-    for known in (TRAIN, FOLIO):
-        if known.name == name:
-            return known
-    raise CatalogueError(f"no rule catalogue {name!r}; there are {TRAIN.name!r} and {FOLIO.name!r}")
+    if name in _KNOWN:
+        return _KNOWN[name]
+    if name.endswith(".toml"):
+        return read_catalogue(Path(name))
+    raise CatalogueError(
+        f"no rule catalogue {name!r}; there are {', '.join(map(repr, _KNOWN))}, and files whose names end in .toml"
+    )
+
+
+_FOLDER = Path(__file__).resolve().parent
+_KNOWN: dict[str, Catalogue] = {}
+for _name in get_args(RuleSystem):
+    _KNOWN[_name] = read_catalogue(_FOLDER / f"{_name}.toml")
+
+TRAIN = _KNOWN["train"]
+"""R_train: the nine rules of training on ProverQA."""
+FOLIO = _KNOWN["folio"]
+"""R_folio: R_train and seven rules about quantified formulas."""

@@ -59,6 +59,7 @@ class Schema:
         conclusion: pattern of the conclusion.
         conditions: further requirements.
         lean, isabelle: names of the theorems that prove the schema.
+        proof: a term that proves it in Lean, if it is not a theorem of the package; found if empty.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Schema:
     conditions: frozenset[Condition] = frozenset()
     lean: str = ""
     isabelle: str = ""
+    proof: str = ""
     open_terms: tuple[str, ...] = field(init=False, compare=False, repr=False)
     """The names of its term variables: the constants of its patterns."""
 
@@ -75,8 +77,13 @@ class Schema:
         found = [name for p in (*self.principal, *self.minor, self.conclusion) for name in sorted(symbols(p).functions)]
         object.__setattr__(self, "open_terms", tuple(dict.fromkeys(found)))
 
+    @property
+    def premises(self) -> tuple[Formula, ...]:
+        """The patterns of all premises, the principal ones first."""
+        return (*self.principal, *self.minor)
 
-def schema(name: str, principal: str, minor: str, conclusion: str, *conditions: Condition) -> Schema:
+
+def schema(name: str, principal: str, minor: str, conclusion: str, *conditions: Condition, proof: str = "") -> Schema:
     """A schema from text, proved by the theorems of its name; several patterns are separated by ``;``.
 
     Args:
@@ -84,6 +91,7 @@ def schema(name: str, principal: str, minor: str, conclusion: str, *conditions: 
         principal, minor: patterns in infix notation; empty for none.
         conclusion: one pattern.
         conditions: what else must hold.
+        proof: see :class:`Schema`.
 
     Raises:
         ParseError: a pattern is not a formula.
@@ -92,9 +100,8 @@ def schema(name: str, principal: str, minor: str, conclusion: str, *conditions: 
     def patterns(text: str) -> tuple[Formula, ...]:
         return tuple(parse_formula(part) for part in text.split(";") if part.strip())
 
-    return Schema(
-        name, patterns(principal), patterns(minor), parse_formula(conclusion), frozenset(conditions), name, name
-    )
+    parts = patterns(principal), patterns(minor), parse_formula(conclusion)
+    return Schema(name, *parts, frozenset(conditions), name, name, proof)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +137,8 @@ class Catalogue:
         name: for reports.
         rules: in the order in which they are shown.
         aliases: other spelling -> canonical name, used only where the caller allows aliases.
-        manifest: file that says which schemata are theorems; the package's own if None.
-        unchecked: whether schemata may be used that are not in the manifest; reports then say so.
+        manifest: file that says which schemata are theorems, beside the package's own.
+        unchecked: whether schemata may be used that are in no manifest; reports then say so.
     """
 
     name: str
@@ -139,11 +146,6 @@ class Catalogue:
     aliases: Mapping[str, str] = field(default_factory=dict)
     manifest: Path | None = None
     unchecked: bool = False
-
-    @property
-    def title(self) -> str:
-        """The name, for reports; it says if schemata may be no theorems."""
-        return f"{self.name} (unchecked)" if self.unchecked else self.name
 
     def __post_init__(self) -> None:
         names = [rule.name for rule in self.rules]
@@ -198,7 +200,7 @@ def _require_usable(catalogue: str, schema: Schema) -> None:
     Principal patterns are matched, and so is the conclusion of a ``SYNTACTIC`` schema; all other letters for formulas
     must stand there. One letter for a term may be left open: it is tried with every term.
     """
-    patterns = (*schema.principal, *schema.minor, schema.conclusion)
+    patterns = (*schema.premises, schema.conclusion)
     matched = (*schema.principal, *([schema.conclusion] if Condition.SYNTACTIC in schema.conditions else ()))
     try:
         require_letters(patterns)

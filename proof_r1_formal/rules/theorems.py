@@ -27,7 +27,7 @@ def theorem(schema: Schema) -> Theorem:
     Raises:
         CatalogueError: no proof of it is found.
     """
-    premises = (*schema.principal, *schema.minor)
+    premises = schema.premises
     proof = search(premises, schema.conclusion).proof
     if proof is None:
         raise CatalogueError(f"schema {schema.name!r}: its conclusion is not found to follow from its premises")

@@ -12,9 +12,10 @@ from typing import assert_never
 
 import msgspec
 
-from proof_r1_formal.assistants.certificate import file_stem, lean_file
 from proof_r1_formal.assistants.isar import isar_theory
-from proof_r1_formal.assistants.lean import HINT, LeanKernel
+from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean_file import file_stem, lean_file
+from proof_r1_formal.assistants.lean_program import HINT
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.data.problem import Problem
@@ -139,7 +140,7 @@ def _certified(problem: Problem, checked: CheckedCertification, kernel: LeanKern
         return CertifyReply(found.report, found.reason, None, None, None)
     isabelle = isar_theory(certificate, file_stem(problem.id, 0))
     judgement = None if kernel is None else Judgement(kernel.version, checked.is_theorem, tuple(checked.faults()))
-    return CertifyReply(found.report, "", lean_file(certificate.theorems(), problem.id), isabelle, judgement)
+    return CertifyReply(found.report, "", lean_file(certificate, problem), isabelle, judgement)
 
 
 def _parsed(text: str, *, repair: bool) -> ParseReply:

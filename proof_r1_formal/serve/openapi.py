@@ -123,7 +123,7 @@ def rules_reply(catalogue: Catalogue) -> RulesReply:
                     rule.meaning,
                     tuple(
                         [
-                            SchemaView(s.name, tuple([show(p) for p in (*s.principal, *s.minor)]), show(s.conclusion))
+                            SchemaView(s.name, tuple([show(p) for p in s.premises]), show(s.conclusion))
                             for s in rule.schemata
                         ]
                     ),

@@ -279,7 +279,7 @@ def _instances(
     rule: Rule, schema: Schema, signature: Signature, sort: str, equality: bool, max_size: int
 ) -> SearchStrategy[_Recipe]:
     """Recipes for steps of a schema whose variables and terms are of a sort."""
-    patterns = (*schema.principal, *schema.minor, schema.conclusion)
+    patterns = (*schema.premises, schema.conclusion)
     taken = {*signature.predicates, *signature.functions}
     fresh = (Var(name, sort) for name in (f"x{number}" for number in count()) if name not in taken)
     parameter = next(fresh)
@@ -321,7 +321,7 @@ class _Builder:
     def add(self, recipe: _Recipe) -> None:
         """Add the step, if its conclusion is new and its premises can be true."""
         schema = recipe.schema
-        patterns = (*schema.principal, *schema.minor)
+        patterns = schema.premises
         known = {**self.premises, **{step.id: step.conclusion for step in self.steps}}
         linked, substitution = self._linked(recipe, patterns, known)
         new = [pattern for pattern, name in zip(patterns, linked, strict=True) if name is None]

@@ -166,14 +166,14 @@ class Generator:
                 steps.append(("CONJUNCTION_INTRODUCTION", (before, premise(other)), And(steps[-1][2], other)))
             else:
                 name, schema = self._source.choice(schemata)
-                drawn, conclusion = self._instantiated((*schema.principal, *schema.minor), schema.conclusion)
+                drawn, conclusion = self._instantiated(schema.premises, schema.conclusion)
                 steps.append((name, tuple([premise(formula) for formula in drawn]), conclusion))
         return Chain(tuple(premises), tuple(steps))
 
     def instance(self, rule: str, schema: Schema) -> Step:
         """An instance of the schema, its principal premises sometimes inside something larger."""
         self._vocabulary(many_sorted=False)
-        premises, conclusion = self._instantiated((*schema.principal, *schema.minor), schema.conclusion)
+        premises, conclusion = self._instantiated(schema.premises, schema.conclusion)
         dependencies = list(premises)
         for place in range(len(schema.principal)):
             if self._source.random() < 0.3 and len(dependencies) < MAX_DEPENDENCIES:

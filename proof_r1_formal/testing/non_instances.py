@@ -128,7 +128,7 @@ def non_instances(catalogue: Catalogue, rule: Rule) -> tuple[tuple[Pattern, ...]
         return (), ()
     texts = (*_LISTED[rule.name], *(() if rule.name == GOAL_BINDING else _RESTATED))
     others = [
-        ((*schema.principal, *schema.minor), schema.conclusion)
+        (schema.premises, schema.conclusion)
         for other in catalogue.rules
         if other.name != rule.name and other.name in _LISTED
         for schema in other.schemata

@@ -6,6 +6,7 @@ resolved by hand: it was not made by running Lean.
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from proof_r1_formal.assistants.dojo import TOOLCHAIN, Premise, TracedStatement, compare, read_theorems, stage, trace
+from proof_r1_formal.assistants.lean import MODULES
 from proof_r1_formal.errors import SolverError
 from proof_r1_formal.resources import resource
 from proof_r1_formal.rules.manifest import Entry, Manifest, manifest_path, read_manifest
@@ -106,10 +108,15 @@ def test_nothing_is_traced_where_lean_is_missing(monkeypatch: pytest.MonkeyPatch
 def test_the_repository_is_the_theory_and_nothing_else(tmp_path: Path) -> None:
     root = stage(resource("theories") / "lean", tmp_path)
     listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True).stdout.split()
-    modules = [f"ProofR1/{name}.lean" for name in ("Closure", "Domains", "Logic", "Schemata")]
-    assert sorted(listed) == sorted(["ProofR1.lean", *modules, "lakefile.lean", "lean-toolchain"])
-    for file in ("ProofR1.lean", *modules):
-        assert (root / file).read_bytes() == (resource("theories") / "lean" / file).read_bytes()
+    modules = [f"{module}.lean" for module in MODULES]
+    assert sorted(listed) == sorted([*modules, "lakefile.lean", "lean-toolchain"])
+    for file in modules:
+        theory = (resource("theories") / "lean" / file).read_text(encoding="utf-8")
+        imported = {f"import {name}" for name in re.findall(r"^public import (\S+)$", theory, re.MULTILINE)}
+        lines = (root / file).read_text(encoding="utf-8").splitlines()
+        assert set(lines) - set(theory.splitlines()) == imported
+        assert not {"module", "@[expose] public section"} & set(lines)
+        assert {f"{line.split()[1].replace('.', '/')}.lean" for line in imported} <= set(modules)
     assert (root / "lean-toolchain").read_text() == f"{TOOLCHAIN}\n"
     assert "srcDir" not in (root / "lakefile.lean").read_text()
 

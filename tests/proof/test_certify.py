@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from proof_r1_formal.assistants.certificate import Certificate, OpenCertificate, Style, lean_file
+from proof_r1_formal.assistants.certificate import Certificate, OpenCertificate, Style
 from proof_r1_formal.assistants.lean import Judgement, LeanKernel, foreign_word
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, read_completions
@@ -182,15 +182,6 @@ def test_hostile_names_stay_in_their_place(lean: LeanKernel) -> None:
     assert len(theorems) >= 25
     assert [foreign_word(theorem) for theorem in theorems] == [None] * len(theorems)
     assert [judgement.reason for judgement in lean.check(theorems)] == [""] * len(theorems)
-
-
-def test_a_file_of_theorems_says_what_it_is_about_in_a_comment_of_one_line() -> None:
-    certified = certify(VERIFIER, problem(), completion(S1, S2, END)).certificate
-    assert certified is not None
-    text = lean_file(certified.theorems(), "x\naxiom oops : False -/ \u2028é")
-    assert [line for line in text.split("\n") if "axiom" in line and not line.startswith("#print axioms")] == [
-        r"-- x\naxiom oops : False - / \u2028\xe9"
-    ]
 
 
 # -- real input -------------------------------------------------------------------------------------------------------

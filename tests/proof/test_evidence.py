@@ -126,7 +126,7 @@ def test_a_kernel_is_asked_where_its_evidence_is_wanted(lean: LeanKernel) -> Non
 
 
 def test_kernel_evidence_needs_a_kernel() -> None:
-    with pytest.raises(SolverError, match="there is no kernel"):
+    with pytest.raises(SolverError, match="needs the kernel that checks it: give kernel="):
         Verifier(evidence="kernel")
 
 

@@ -152,7 +152,7 @@ def test_certificates_are_those_of_the_first_verified_answers() -> None:
     assert [number for number, view in enumerate(views) if "certificate" in view] == [0, 1]
     assert json.loads(element(html, "index"))["certificates"] == 2
     assert views[0]["certificate"]["lean"].startswith("import ProofR1\n")
-    assert "theory problem_garden_02fz1_0" in views[0]["certificate"]["isabelle"]
+    assert "theory Garden_1_0" in views[0]["certificate"]["isabelle"]
     assert "accepted" not in views[0]["certificate"], "no kernel was asked"
 
 

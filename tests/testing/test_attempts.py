@@ -119,7 +119,7 @@ def test_schemata_are_sound_and_unsound(sound: bool) -> None:
     z3 = get_solver("z3")
 
     def is_wanted(drawn: Schema) -> bool:
-        query = Query((*drawn.principal, *drawn.minor), drawn.conclusion)
+        query = Query(drawn.premises, drawn.conclusion)
         return isinstance(z3.decide(query), Entailed) is sound
 
     assert find(schemata(), is_wanted)

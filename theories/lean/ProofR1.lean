@@ -1,11 +1,12 @@
-import ProofR1.Logic
-import ProofR1.Schemata
-import ProofR1.Closure
-import ProofR1.Domains
-import ProofR1.Checker.Data
-import ProofR1.Checker.Syntax
-import ProofR1.Checker.Semantics
-import ProofR1.Checker.Proof
-import ProofR1.Checker.Soundness
-import ProofR1.Checker.Trace
-import ProofR1.Checker.Finite
+module
+public import ProofR1.Logic
+public import ProofR1.Schemata
+public import ProofR1.Closure
+public import ProofR1.Domains
+public import ProofR1.Checker.Data
+public import ProofR1.Checker.Syntax
+public import ProofR1.Checker.Semantics
+public import ProofR1.Checker.Proof
+public import ProofR1.Checker.Soundness
+public import ProofR1.Checker.Trace
+public import ProofR1.Checker.Finite

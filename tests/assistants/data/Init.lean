@@ -1,9 +1,12 @@
+module
 prelude
 /-!
 A second stand-in for Lean's own `Init`, for tests alone: the names of binders, the order of arguments and the universes
 are those of Lean 4.35, and there are root names of Lean beside them that the theory must not pick up by accident. The
 data types come after it, as the small `Init` has them: those are Lean's own to the letter.
 -/
+
+@[expose] public section
 
 unsafe axiom lcErased : Type
 unsafe axiom lcAny : Type

@@ -1,7 +1,9 @@
+module
 /-!
 The conditional soundness of a closure: if every step of it is entailed by what it depends on, then what the premises
 say carries over to the answer.
 -/
+@[expose] public section
 namespace ProofR1
 
 section Abstract

@@ -1,4 +1,6 @@
+module
 /-! The domains of countermodels: types of one to four elements, and what holds of all their elements. -/
+@[expose] public section
 namespace ProofR1
 
 inductive D1 : Type where

@@ -1,3 +1,4 @@
+module
 /-!
 The lemmas that proof terms are made of: what truth tables force, double negation, and quantifiers.
 
@@ -5,6 +6,7 @@ Written in what Lean 4 and `mini/Init.lean` have in common: terms, no tactics, n
 given: `or_true_left_of_false` is about the left side of a true disjunction whose right side is false, and
 `xor_of_true_false` about an exclusive disjunction whose left side is true and whose right side is false.
 -/
+@[expose] public section
 namespace ProofR1
 
 /-- Exactly one of the two. -/

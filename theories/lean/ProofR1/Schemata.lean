@@ -1,8 +1,10 @@
-import ProofR1.Logic
+module
+public import ProofR1.Logic
 /-!
 The schemata of the rule systems, one theorem each: first the principal premises, then the minor ones. The package
 renders its own schemata in this shape and has the kernel compare the two (`proof-r1 theories check`).
 -/
+@[expose] public section
 namespace ProofR1
 
 section Propositional

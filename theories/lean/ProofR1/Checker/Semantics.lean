@@ -1,7 +1,9 @@
-import ProofR1.Checker.Syntax
+module
+public import ProofR1.Checker.Syntax
 /-!
 What formulas mean: models, truth and entailment, and what substitution, patterns and new constants do to truth.
 -/
+@[expose] public section
 namespace ProofR1.Checker
 noncomputable section
 universe u

@@ -1,7 +1,9 @@
-import ProofR1.Checker.Proof
+module
+public import ProofR1.Checker.Proof
 /-!
 What the checker accepts is entailed: `check_sound`.
 -/
+@[expose] public section
 namespace ProofR1.Checker
 noncomputable section
 universe u

@@ -1,4 +1,5 @@
-import ProofR1.Checker.Data
+module
+public import ProofR1.Checker.Data
 /-!
 Terms and formulas of many-sorted first-order logic as data, and substitution.
 
@@ -6,6 +7,7 @@ Symbols and sorts are numbers. A bound variable is the number of quantifiers bet
 so formulas that differ in the names of bound variables are the same, and nothing is captured. A constant is a function
 without arguments.
 -/
+@[expose] public section
 namespace ProofR1.Checker
 noncomputable section
 

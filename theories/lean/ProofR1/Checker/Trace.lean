@@ -1,8 +1,10 @@
-import ProofR1.Checker.Soundness
+module
+public import ProofR1.Checker.Soundness
 /-!
 The conditional soundness of a trace (the paper's appendix "Conditional soundness"): if each step of it follows from
 the premises and steps that it depends on, the premises entail the formula of the option that the trace selects.
 -/
+@[expose] public section
 namespace ProofR1.Checker
 noncomputable section
 universe u

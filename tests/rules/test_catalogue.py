@@ -1,0 +1,228 @@
+"""Catalogues in files: the package's own, and those of users, from TOML to a theorem that Lean accepts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from proof_r1_formal.assistants import isar
+from proof_r1_formal.assistants.certificate import Certificate, CertifiedStep, Style
+from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean_term import own_theorems
+from proof_r1_formal.assistants.theories import check_schemata, manifest_bytes, manifest_of
+from proof_r1_formal.errors import CatalogueError, DataError
+from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
+from proof_r1_formal.kernel.model import Structure
+from proof_r1_formal.kernel.pattern import Lambda
+from proof_r1_formal.kernel.syntax import Not, atom
+from proof_r1_formal.kernel.term import Apply
+from proof_r1_formal.proof.certify import certify
+from proof_r1_formal.proof.trajectory import completion
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import FOLIO, TRAIN, catalogue, read_catalogue
+from proof_r1_formal.rules.check import Match
+from proof_r1_formal.rules.manifest import Manifest, read_manifest, title, unproved
+from proof_r1_formal.rules.schema import Catalogue, Condition, schema
+from proof_r1_formal.rules.theorems import instance_proof, theorem
+from tests.builders import question
+
+OWN = Path(__file__).resolve().parent.parent.parent / "examples" / "own.toml"
+
+
+def test_the_files_of_the_package() -> None:
+    assert (TRAIN.name, FOLIO.name, TRAIN.manifest, FOLIO.manifest) == ("train", "folio", None, None)
+    assert FOLIO.rules[: len(TRAIN.rules)] == TRAIN.rules
+    assert (len(TRAIN.rules), len(FOLIO.rules)) == (9, 16)
+    assert dict(TRAIN.aliases).items() < dict(FOLIO.aliases).items()
+    assert TRAIN.rules[0].schemata == (schema("implication_elimination", "A → B", "A", "B"),)
+    assert FOLIO.rules[-1].schemata[0].conditions == {Condition.HEADED}
+    assert catalogue("folio") is FOLIO
+    assert catalogue(str(OWN)).rules[-1].schemata[0].conditions == {Condition.SYNTACTIC}
+
+
+FILE = """
+[rules.R]
+meaning = "m"
+example = "p ⊢ p"
+[rules.R.schemata]
+r = "[A ∧ B] ⊢ A"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("", None, "No such file"),
+        ("[rules.R]", "[rules.R", "Expected ']'"),
+        ('meaning = "m"', "", "missing required field `meaning`"),
+        ('meaning = "m"', 'meaning = "m"\nmeanings = "m"', "unknown field `meanings`"),
+        ("[rules.R]", 'extends = "trane"\n[rules.R]', "Invalid enum value 'trane'"),
+        ('"p ⊢ p"', '"p, so p"', "the example of R: 'p, so p' has no ⊢"),
+        ('"p ⊢ p"', '"p ⊢ "', "has no ⊢ with a conclusion after it"),
+        ('"[A ∧ B] ⊢ A"', '"[A ∧ B ⊢ A"', "schema 'r': a bracket is not closed"),
+        ('"[A ∧ B] ⊢ A"', '"[A ∧ ] ⊢ A"', "schema 'r': "),
+        ('"[A ∧ B] ⊢ A"', '"[A] ⊢ C"', "nothing says what C stands for"),
+        ('"[A ∧ B] ⊢ A"', '{ says = "[A ∧ B] ⊢ A", conditions = ["easy"] }', "Invalid enum value 'easy'"),
+        ("[rules.R]", '[aliases]\nS = "T"\n[rules.R]', "alias 'S' names no rule of it"),
+        ("[rules.R]", "\ud800", "surrogates not allowed"),
+    ],
+)
+def test_a_file_that_is_no_catalogue(tmp_path: Path, old: str, new: str | None, says: str) -> None:
+    file = tmp_path / "mine.toml"
+    if new is not None:
+        assert old in FILE
+        file.write_bytes(FILE.replace(old, new).encode("utf-8", "surrogatepass"))
+    with pytest.raises(CatalogueError) as error:
+        catalogue(str(file))
+    assert str(error.value).startswith(f"{file}: ")
+    if says != "surrogates not allowed":
+        assert says in str(error.value)
+
+
+def test_a_name_that_is_neither_known_nor_a_file() -> None:
+    with pytest.raises(CatalogueError, match="'train', 'folio', and files whose names end in"):
+        catalogue("trane")
+
+
+# -- its manifest -----------------------------------------------------------------------------------------------------
+
+
+def own(folder: Path) -> Catalogue:
+    return read_catalogue(Path(shutil.copy(OWN, folder)))
+
+
+def test_a_file_without_a_manifest_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CatalogueError, match="theories check --rules FILE"):
+        Verifier(rules=own(tmp_path))
+    unchecked = replace(own(tmp_path), unchecked=True)
+    assert title(Verifier(rules=unchecked).rules) == "own (unchecked)"
+
+
+def test_reports_name_who_made_the_manifest(lean: LeanKernel, tmp_path: Path) -> None:
+    mine = own(tmp_path)
+    assert mine.manifest == tmp_path / "own.manifest.json"
+    made = manifest_of(mine, lean.version, check_schemata(lean, mine))
+    assert list(made.schemata) == ["hypothetical_syllogism", "destructive_dilemma"]
+    for changed, says in ((made, lean.version), (replace_kernel(made), "written by hand, by no kernel")):
+        text = manifest_bytes(made) if changed is made else json.dumps(changed).encode()
+        mine.manifest.write_bytes(text)
+        read_manifest.cache_clear()
+        assert unproved(mine) == ()
+        assert title(mine) == f"own (own.manifest.json: {says})"
+    mine.manifest.write_text("{}")
+    read_manifest.cache_clear()
+    with pytest.raises(DataError, match="no manifest of theorems"):
+        Verifier(rules=mine)
+
+
+def replace_kernel(manifest: Manifest) -> dict[str, object]:
+    """A manifest as somebody writes it who has no kernel."""
+    sealed = json.loads(manifest_bytes(manifest))
+    return {**sealed, "kernel": "Lean 5"}
+
+
+# -- its theorems -----------------------------------------------------------------------------------------------------
+
+
+def renamed(known: Catalogue) -> Catalogue:
+    """The catalogue as one of a user: the theory has no theorem of these names."""
+    rules = [
+        replace(rule, schemata=tuple([replace(s, name=f"my_{s.name}", lean=f"my_{s.name}") for s in rule.schemata]))
+        for rule in known.rules
+    ]
+    return replace(known, rules=tuple(rules), unchecked=True)
+
+
+MINE = renamed(FOLIO)
+VERIFIER = Verifier(rules=MINE)
+STYLES: tuple[Style, ...] = ("shallow", "reflect")
+
+
+def test_every_schema_of_ones_own_is_a_theorem(lean: LeanKernel) -> None:
+    judgements = check_schemata(lean, MINE)
+    assert len(judgements) == 65
+    assert {name: each.reason for name, each in judgements.items() if not each.accepted} == {}
+
+
+@pytest.mark.parametrize(
+    ("says", "proof", "reason"),
+    [
+        (("A → B", "B", "A"), "", "not found to follow"),
+        (("A → B", "B", "A"), "fun _ _ f b => b", "mismatch"),
+        (("A → B", "A", "B"), "by exact fun _ _ f a => f a", "which this package does not write"),
+        (("A → B", "A", "B"), "fun _ _ f a => f a", ""),
+        (("∀x A(x)", "", "∃x A(x)"), "", "i_Entity"),  # a schema is about any type, empty ones among them
+    ],
+)
+def test_what_lean_says_of_a_schema(lean: LeanKernel, says: tuple[str, str, str], proof: str, reason: str) -> None:
+    mine = replace(TRAIN, rules=(replace(TRAIN.rules[0], schemata=(schema("mine", *says, proof=proof),)),), aliases={})
+    judgement = check_schemata(lean, mine)["mine"]
+    assert judgement.accepted == (reason == "")
+    assert reason in judgement.reason
+
+
+GENERATED = GeneratorSettings(seed=3, system="folio", difficulty="easy", answers=("True", "False"))
+
+
+def test_proofs_by_rules_of_ones_own_are_certified(lean: LeanKernel) -> None:
+    """By theorems that stand in them; those for Isabelle, whose theory has no others, do without."""
+    found = []
+    for each in islice(generate_problems(GENERATED), 8):
+        answer = certify(VERIFIER, each.problem, completion(each.problem, each.problem.proofs[0])).certificate
+        assert isinstance(answer, Certificate)
+        found.append(answer)
+        own = {theorem.name for step in answer.steps for theorem in own_theorems(step.proof)}
+        assert own
+        assert answer.answer().proof.count("have t_my_") == len(own)
+        assert "my_" not in isar.answer(answer).proof
+    assert_accepted(lean, found)
+
+
+@pytest.mark.parametrize(
+    ("rule", "dependencies", "conclusion"),
+    [
+        ("UNIVERSAL_ELIMINATION", "∀x:Person p(x)", "p(mother(ann))"),
+        ("UNIVERSAL_ELIMINATION", "∀x:Person ∀y:Pet owns(x, y)", "∀y:Pet owns(ann, y)"),
+        ("UNIVERSAL_IMPLICATION_CHAINING", "∀x:Cat (p(x) → q(x)); ∀x:Cat (q(x) → r(x))", "∀x:Cat (p(x) → r(x))"),
+        ("EXISTENTIAL_INTRODUCTION", "p(f(a), b)", "∃x p(x, b)"),
+        ("QUANTIFIER_NEGATION", "¬∀x:Person p(x)", "∃x:Person ¬p(x)"),
+        ("IMPLICATION_ELIMINATION", "(∀x:Cat p(x)) → q; ∀x:Cat p(x)", "q"),
+    ],
+)
+def test_sorts_and_terms_in_instances(lean: LeanKernel, rule: str, dependencies: str, conclusion: str) -> None:
+    query = question(f"{dependencies} ⊢ {conclusion}")
+    match = VERIFIER.match_rule(rule, query.dependencies, query.conclusion, False)[0]
+    assert isinstance(match, Match)
+    proof = instance_proof(match, query.dependencies, query.conclusion)
+    assert proof is not None
+    given = {f"h{number}": formula for number, formula in enumerate(query.dependencies)}
+    step = CertifiedStep("s1", tuple(given), query.conclusion, proof)
+    assert_accepted(lean, [Certificate(given, query.conclusion, (step,), Structure({}, {}))])
+
+
+def assert_accepted(lean: LeanKernel, found: list[Certificate]) -> None:
+    """In both styles; and with another conclusion in neither."""
+    for style in STYLES:
+        assert {judgement.reason for judgement in lean.check([each.answer(style) for each in found])} == {""}
+        false = [replace(each, goal=Not(each.goal)) for each in found]
+        assert not any(judgement.accepted for judgement in lean.check([each.answer(style) for each in false]))
+
+
+def test_a_fault_after_theorems_of_ones_own_is_in_its_step(lean: LeanKernel) -> None:
+    text = "p → q; q → r"
+    query = question(f"{text} ⊢ p → r")
+    own = schema("my_syllogism", "A → B; B → C", "", "A → C")
+    proof = (Apply(theorem(own), {x: Lambda((), atom(y)) for x, y in zip("ABC", "pqr", strict=True)}, (0, 1)),)
+    given = {"h0": query.dependencies[0], "h1": query.dependencies[1]}
+    steps = [CertifiedStep(name, ("h0", "h1"), query.conclusion, proof) for name in ("s1", "s2")]
+    right = Certificate(given, query.conclusion, tuple(steps), Structure({}, {}))
+    assert_accepted(lean, [right])
+    wrong = replace(right, steps=(replace(steps[0], formula=atom("p")), steps[1]))
+    (judgement,) = lean.check([wrong.answer()])
+    assert judgement.line is not None
+    assert wrong.step_at(judgement.line) == "s1"
