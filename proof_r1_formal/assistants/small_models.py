@@ -7,7 +7,7 @@ Small ones become proofs part by part: Lean's writer (``assistants.lean_model``)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import prod
 
@@ -17,8 +17,10 @@ from proof_r1_formal.kernel.syntax import Formula
 
 MAX_ELEMENTS = 4
 """The largest domain; ``theories/`` declares a type for each size up to it."""
-MAX_ATOMS = 64
+MAX_ATOMS = 128
 """The most entries of all tables of predicates."""
+MAX_VALUES = 256
+"""The most entries of all tables of functions; with 1,024, Isabelle needs two seconds, with 4,096 seventeen."""
 MAX_PARTS = 20_000
 """The most parts of formulas, counted at all elements that quantifiers range over."""
 MAX_EVALUATED = 8
@@ -34,9 +36,9 @@ def is_small(signature: Signature, structure: Structure) -> bool:
         signature: the symbols and sorts that count.
         structure: interprets them.
     """
-    atoms = sum(prod(structure.domains[sort] for sort in sorts) for sorts in signature.predicates.values())
-    largest = max((structure.domains[sort] for sort in signature.sorts), default=1)
-    return largest <= MAX_ELEMENTS and atoms <= MAX_ATOMS
+    atoms = _entries(structure, signature.predicates.values())
+    values = _entries(structure, [type_.arguments for type_ in signature.functions.values()])
+    return _largest(signature, structure) <= MAX_ELEMENTS and atoms <= MAX_ATOMS and values <= MAX_VALUES
 
 
 def is_evaluable(signature: Signature, structure: Structure, formulas: Sequence[Formula]) -> bool:
@@ -48,10 +50,18 @@ def is_evaluable(signature: Signature, structure: Structure, formulas: Sequence[
         formulas: of one claim.
     """
     tables = (*signature.predicates.values(), *[type_.arguments for type_ in signature.functions.values()])
-    entries = sum(prod(structure.domains[sort] for sort in sorts) for sorts in tables)
-    largest = max((structure.domains[sort] for sort in signature.sorts), default=1)
     parts = sum(evaluation_steps(formula, structure) for formula in formulas)
-    return largest <= MAX_EVALUATED and entries <= MAX_ENTRIES and parts <= MAX_PARTS
+    entries = _entries(structure, tables)
+    return _largest(signature, structure) <= MAX_EVALUATED and entries <= MAX_ENTRIES and parts <= MAX_PARTS
+
+
+def _entries(structure: Structure, tables: Iterable[Sequence[str]]) -> int:
+    """The number of entries of tables, given the sorts of each table's arguments."""
+    return sum(prod(structure.domains[sort] for sort in sorts) for sorts in tables)
+
+
+def _largest(signature: Signature, structure: Structure) -> int:
+    return max((structure.domains[sort] for sort in signature.sorts), default=1)
 
 
 def points(structure: Structure, sorts: Sequence[str]) -> Iterator[tuple[int, ...]]:

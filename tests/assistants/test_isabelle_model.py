@@ -20,7 +20,7 @@ from proof_r1_formal.assistants.certificate import OpenCertificate
 from proof_r1_formal.assistants.isabelle import IsabelleTheorem
 from proof_r1_formal.assistants.isabelle_model import refutation
 from proof_r1_formal.assistants.isar import isar_theorems, isar_theory
-from proof_r1_formal.assistants.small_models import MAX_ATOMS, MAX_ELEMENTS
+from proof_r1_formal.assistants.small_models import MAX_ATOMS, MAX_ELEMENTS, MAX_VALUES
 from proof_r1_formal.errors import StructureError
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.signature import Signature
@@ -277,11 +277,19 @@ def test_structures_beyond_the_bounds_are_no_theorems() -> None:
         atom = parse_formula(f"∃x P({', '.join(['x'] * arity)})")
         return refutation([], atom, Structure({ENTITY: elements}, {"P": frozenset()}))
 
+    def table_of(elements: int, arity: int) -> IsabelleTheorem | None:
+        equation = parse_formula(f"∃x f({', '.join(['x'] * arity)}) = x")
+        values = dict.fromkeys(product(range(elements), repeat=arity), 0)
+        return refutation([], Not(equation), Structure({ENTITY: elements}, {}, {"f": values}))
+
     assert MAX_ELEMENTS == 4
-    assert MAX_ATOMS == 64
+    assert (MAX_ATOMS, MAX_VALUES) == (128, 256)
     assert of(4, 3) is not None
+    assert of(2, 7) is not None
     assert of(5, 1) is None
     assert of(4, 4) is None
+    assert table_of(4, 4) is not None
+    assert table_of(4, 5) is None
     deep = parse_formula("".join(f'∀"x{n}" ' for n in range(8)) + 'P("x0")')  # 4⁸ instances
     assert refutation([], deep, Structure({ENTITY: 4}, {"P": frozenset()})) is None
     with pytest.raises((StructureError, KeyError)):

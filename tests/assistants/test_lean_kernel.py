@@ -152,7 +152,7 @@ def test_larger_countermodels_are_evaluated_up_to_a_bound(lean: LeanKernel) -> N
         return f"∃x r({','.join('x' * arity)})"
 
     nested = "∃x ∃y ∃z (r(x,y) ∧ r(y,z) ∧ r(z,x))"
-    found = [of("∃x ∃y r(x,y)", 4), of("∃x ∃y r(x,y)", 5), of(nested, 8), of(wide(4), 3), of(wide(4), 8)]
+    found = [of("∃x ∃y r(x,y)", 4), of("∃x ∃y r(x,y)", 5), of(nested, 8), of(wide(4), 4), of(wide(4), 8)]
     theorems = [theorem for theorem in found if theorem is not None]
     assert [bool(theorem.legend) for theorem in theorems] == [False, True, True, True, True]  # reflection has a legend
     assert [judgement.reason for judgement in lean.check(theorems)] == [""] * 5
