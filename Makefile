@@ -168,6 +168,7 @@ INSTALL := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install -y -q --no
 programs:
 	@missing=; { $(CHROMIUM); } > /dev/null || missing=chromium; \
 	for name in cvc4 cvc5 eprover; do command -v $$name > /dev/null || missing="$$missing $$name"; done; \
+	command -v pdflatex > /dev/null || missing="$$missing texlive-latex-base"; \
 	test -z "$$missing" || test "$$(id -u)" != 0 || ! command -v apt-get > /dev/null || { \
 		timeout 300 apt-get update -q > /dev/null 2>&1; \
 		for name in $$missing; do $(INSTALL) $$name > /dev/null 2>&1 || echo "cannot install $$name"; done; }

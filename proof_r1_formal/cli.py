@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "parse": ("formulas", "Print a formula or English sentences in another notation."),
     "translate": ("problems", "Convert problems to the package's own format."),
     "generate": ("problems", "Generate problems with certified answers."),
+    "export": ("export", "Write problems or verified answers for other systems."),
     "prove": ("proofs", "Find short proofs of answers, or countermodels if Uncertain."),
     "data": ("data", "Make the evaluation sets of the paper from files of its datasets."),
     "prompt": ("prompt", "Print the messages that ask a model to solve a problem."),
@@ -48,7 +49,7 @@ COMMANDS: Final = {
 
 GROUPS: Final = {
     "Verify": ("verify", "show", "evaluate", "report", "certify"),
-    "Data": ("parse", "translate", "generate", "prove", "data"),
+    "Data": ("parse", "translate", "generate", "prove", "export", "data"),
     "Models": ("prompt", "grammar", "sample", "best", "review", "train"),
     "Trust": ("soundness", "crosscheck", "theories", "rules", "doctor"),
     "Service": ("serve",),

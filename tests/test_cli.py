@@ -662,6 +662,7 @@ READING: dict[str, tuple[str, ...]] = {
     "best": ("-c", "C", "-o", "out"),
     "report": ("-c", "C", "-o", "out"),
     "certify": ("-c", "C", "--kernel", "none", "--bundle", "out"),
+    "export": ("-c", "C", "--to", "tptp", "-o", "out"),
     "crosscheck": ("-c", "C", "-o", "out"),
     "review": ("-c", "C", "--model", "http://127.0.0.1:9/v1", "--name", "m", "-o", "out", "--attempts", "1"),
     "prove": ("-o", "out"),

@@ -33,12 +33,13 @@ def logic_of(formulas: Sequence[Formula]) -> Logic:
     return "UF" if quantified else "QF_UF"
 
 
-def script(formulas: Sequence[Formula], *, get_model: bool = False) -> str:
+def script(formulas: Sequence[Formula], *, get_model: bool = False, names: Sequence[str] = ()) -> str:
     """The script that declares the symbols of the formulas, asserts each, and asks for satisfiability.
 
     Args:
         formulas: closed formulas.
         get_model: also ask for a model after ``check-sat``.
+        names: of the formulas; with them, the script asks for an unsatisfiable core after ``check-sat``.
 
     Raises:
         SignatureError: the formulas use a symbol in two ways.
@@ -54,13 +55,14 @@ def script(formulas: Sequence[Formula], *, get_model: bool = False) -> str:
     (assert (not (p_tame f_tom)))
     (check-sat)
     """
-    lines = ["(set-option :produce-models true)"] if get_model else []
+    wanted = [word for word, is_wanted in (("model", get_model), ("unsat-core", names)) if is_wanted]
+    lines = [f"(set-option :produce-{word}s true)" for word in wanted]
     lines.append(f"(set-logic {logic_of(formulas)})")
     lines.extend(declarations(Signature.infer(formulas)))
-    lines.extend(f"(assert {term(formula)})" for formula in formulas)
-    lines.append("(check-sat)")
-    if get_model:
-        lines.append("(get-model)")
+    terms = [term(formula) for formula in formulas]
+    if names:
+        terms = [f"(! {each} :named {name})" for each, name in zip(terms, names, strict=True)]
+    lines += [*[f"(assert {each})" for each in terms], "(check-sat)", *[f"(get-{word})" for word in wanted]]
     return "\n".join(lines) + "\n"
 
 

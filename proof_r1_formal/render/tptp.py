@@ -2,7 +2,8 @@
 
 In: closed formulas. Out: ASCII text in which every subformula has its parentheses, so that nothing depends on
 priorities. A query is a problem: its dependencies are axioms ``h1``, ``h2``, …, its conclusion is the conjecture
-``goal``; the status ``Theorem`` is yes, ``CounterSatisfiable`` is no.
+``goal``; the status ``Theorem`` is yes, ``CounterSatisfiable`` is no. The steps of a proof are formulas with the role
+``plain``, each with the formulas that it follows from, as in the derivations that provers write (TSTP).
 
 A problem of one sort is FOF, one of several sorts is TFF with the types of all symbols declared. TPTP's domains are not
 empty, as they should be. ⊕ is ``<~>``.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import TypeAlias
 
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature, mangle
@@ -26,26 +28,42 @@ from proof_r1_formal.render.notation import Notation, infix, text_of
 _CONNECTIVES: dict[type[Connective], str] = {And: "&", Or: "|", Xor: "<~>", Implies: "=>", Iff: "<=>"}
 
 
-def problem(query: Query) -> str:
+Step: TypeAlias = tuple[str, Sequence[str], Formula]
+"""A step of a proof: its name, those of the formulas that it follows from, and what it says."""
+
+
+def problem(query: Query, names: Sequence[str] = (), steps: Sequence[Step] = ()) -> str:
     """The problem whose conjecture is a theorem exactly if the dependencies entail the conclusion.
 
+    Args:
+        query: the dependencies and the conclusion.
+        names: of the dependencies, if not ``h1``, ``h2``, …
+        steps: of a proof, in order.
+
     Raises:
-        SignatureError: the query uses a symbol in two ways.
+        SignatureError: the query or the steps use a symbol in two ways.
 
     >>> from proof_r1_formal.text.parse import parse_formula
     >>> rule, fact, goal = map(parse_formula, ("∀x (cat(x) → tame(x))", "cat(tom)", "tame(tom)"))
-    >>> print(problem(Query((rule, fact), goal)), end="")
+    >>> print(problem(Query((rule, fact), goal), steps=[("s1", ["h1", "h2"], goal)]), end="")
     fof(h1, axiom, (! [V_x] : (p_cat(V_x) => p_tame(V_x)))).
     fof(h2, axiom, p_cat(f_tom)).
     fof(goal, conjecture, p_tame(f_tom)).
+    fof(s1, plain, p_tame(f_tom), inference(consequence, [status(thm)], [h1, h2])).
     """
-    signature = Signature.infer(query.formulas)
+    signature = Signature.infer((*query.formulas, *[formula for _, _, formula in steps]))
     typed = len(signature.sorts) > 1
     language = "tff" if typed else "fof"
+
+    def line(name: str, role: str, formula: Formula, source: str = "") -> str:
+        return f"{language}({name}, {role}, {formula_text(formula, typed=typed)}{source})."
+
+    labels = names or [f"h{number}" for number in range(1, len(query.dependencies) + 1)]
     lines = declarations(signature) if typed else []
-    for number, dependency in enumerate(query.dependencies, start=1):
-        lines.append(f"{language}(h{number}, axiom, {formula_text(dependency, typed=typed)}).")
-    lines.append(f"{language}(goal, conjecture, {formula_text(query.conclusion, typed=typed)}).")
+    lines += [line(name, "axiom", each) for name, each in zip(labels, query.dependencies, strict=True)]
+    lines.append(line("goal", "conjecture", query.conclusion))
+    for name, parents, formula in steps:
+        lines.append(line(name, "plain", formula, f", inference(consequence, [status(thm)], [{', '.join(parents)}])"))
     return "\n".join(lines) + "\n"
 
 

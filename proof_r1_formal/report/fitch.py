@@ -1,15 +1,16 @@
 """Proof terms for people: natural deduction with numbered lines, blocks and reasons, in the manner of Fitch.
 
-In: a proof that the checker accepts, and its premises under their names. Out: one row per line, the premises first.
-Pairs of negations are left out, as proof terms do; bound variables are named ``x``, ``y``, …, and constants that the
-package made ``c1``, ``c2``, …. Rows are for reading: what counts is the checker's word on the proof.
+In: a proof that the checker accepts, or the steps of an answer with one proof each, and the premises under their names.
+Out: one row per line, the premises first. Pairs of negations are left out, as proof terms do; bound variables are named
+``x``, ``y``, …, and constants that the package made ``c1``, ``c2``, …. Rows are for reading: what counts is the
+checker's word on the proof.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 import msgspec
 
@@ -96,13 +97,38 @@ def fitch(proof: Proof, premises: Sequence[tuple[str, Formula]]) -> tuple[Row, .
     Raises:
         ProofError: a proof is not one of the calculus.
     """
+    return _rows(premises, [(range(len(premises)), proof, None)])
+
+
+def derivation(
+    premises: Mapping[str, Formula], steps: Sequence[tuple[str, Sequence[str], Formula, Proof]]
+) -> tuple[Row, ...]:
+    """The rows of an answer; the reason for what a step concludes begins with the step's id.
+
+    Args:
+        premises: by id.
+        steps: of each its id, what it depends on, its conclusion, and the proof from them.
+
+    Raises:
+        ProofError: a proof is not one of the calculus.
+    """
+    places = {id_: place for place, id_ in enumerate([*premises, *[step[0] for step in steps]])}
+    parts = [([places[each] for each in given], proof, (id_, formula)) for id_, given, formula, proof in steps]
+    return _rows(list(premises.items()), parts)
+
+
+_Part: TypeAlias = tuple[Sequence[int], Proof, tuple[str, Formula] | None]
+"""A proof, the places of its premises among all premises and conclusions, and what is concluded, with its id."""
+
+
+def _rows(premises: Sequence[tuple[str, Formula]], parts: Sequence[_Part]) -> tuple[Row, ...]:
     taken = set[str]().union(*[symbols(formula).functions for _, formula in premises])
     while True:
         writer = _Writer(taken)
         for name, formula in premises:
             writer.add(signed(formula), name, text=show(formula))
-        writer.block(proof)
-        if not writer.met & set(writer.constants.values()):
+        writer.parts(parts)
+        if not writer.met & writer.own:
             return tuple(writer.rows)
         taken |= writer.met  # a line further down uses a name that was thought to be free
 
@@ -115,13 +141,15 @@ class _Writer:
 
     Attributes:
         rows: so far.
-        constants: the names of the package's own constants.
+        constants: the names of the package's own constants in this proof.
+        own: the names of its own constants in all proofs.
         met: the names of others.
     """
 
     def __init__(self, taken: Iterable[str]) -> None:
         self.rows: list[Row] = []
         self.constants: dict[str, str] = {}
+        self.own: set[str] = set()
         self.met: set[str] = set()
         self._known: list[tuple[Signed, int]] = []  # what each line says, and the number that it is shown under
         self._taken = set(taken)
@@ -142,6 +170,25 @@ class _Writer:
         shown = tuple([self._known[use][1] for use in uses])
         self._known.append((says, number))
         self.rows.append(Row(number, self._depth, text or self._text(written(says)), reason, shown, block))
+
+    def parts(self, parts: Sequence[_Part]) -> None:
+        """The rows of proofs, each from premises and from what the ones before it conclude."""
+        shown = list(self._known)
+        for places, proof, concluded in parts:
+            self._known = [shown[place] for place in places]
+            self.constants = {}
+            self.block(proof)
+            if concluded is not None:
+                self._conclude(*concluded)
+            shown.append(self._known[-1])
+
+    def _conclude(self, id_: str, formula: Formula) -> None:
+        """Write the last row in the words of a step; a contradiction shows anything."""
+        says, last = self._known[-1][0], self.rows[-1]
+        if says == FALSUM != signed(formula):
+            self.add(signed(formula), f"{id_}: ⊥ elimination", (len(self._known) - 1,), text=show(formula))
+        else:
+            self.rows[-1] = msgspec.structs.replace(last, text=show(formula), reason=f"{id_}: {last.reason}")
 
     def block(self, lines: Block) -> None:
         """The rows of lines."""
@@ -231,6 +278,7 @@ class _Writer:
             elif name not in self.constants:
                 fresh = next(c for c in (f"c{n}" for n in count(1)) if c not in self._taken)
                 self._taken.add(fresh)
+                self.own.add(fresh)
                 self.constants[name] = fresh
         return self.constants
 

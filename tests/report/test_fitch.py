@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -12,7 +13,8 @@ from proof_r1_formal.engine.prover import search
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula, Implies
-from proof_r1_formal.report.fitch import Row, fitch
+from proof_r1_formal.kernel.term import Contradiction
+from proof_r1_formal.report.fitch import Row, derivation, fitch
 from proof_r1_formal.text.parse import parse_formula
 
 STEPS = [
@@ -30,6 +32,9 @@ STEPS = [
     ((), "∀x (A(x) → A(x))"),
     ((), "⊤"),
 ]
+
+
+CLASH = (Contradiction(0, 1),)
 
 
 def rows_of(premises: tuple[str, ...], conclusion: str) -> tuple[Row, ...]:
@@ -52,14 +57,10 @@ def shown_by(block: list[Row]) -> Formula:
     return shown
 
 
-@pytest.mark.parametrize(("premises", "conclusion"), STEPS, ids=[conclusion for _, conclusion in STEPS])
-def test_every_row_follows_from_the_rows_that_it_names(premises: tuple[str, ...], conclusion: str) -> None:
-    rows = rows_of(premises, conclusion)
+def require_rows_follow(rows: Sequence[Row], premises: int) -> None:
+    """Fail unless each row after the premises follows from the rows and the block that it names."""
     text = {row.number: row.text for row in rows if row.number}
-    assert [row.number for row in rows if row.number] == list(range(1, len(text) + 1))
-    assert [row.text for row in rows[: len(premises)]] == list(premises)
-    assert entails([], parse_formula(f"({rows[-1].text}) ↔ ({conclusion})")) or rows[-1].text == "⊥"
-    for row in rows[len(premises) :]:
+    for row in rows[premises:]:
         assert all(use < row.number for use in row.uses)
         if not row.number or row.reason == "assumption" or "witness" in row.reason:
             continue
@@ -69,13 +70,23 @@ def test_every_row_follows_from_the_rows_that_it_names(premises: tuple[str, ...]
             block = [r for r in rows if first <= r.number <= last]
             depths = {r.number: r.depth for r in block}
             assert depths[last] == row.depth + 1
-            if row.reason == "∀ introduction":
+            if row.reason.endswith("∀ introduction"):
                 constant = next(r.text for r in rows if not r.number and r.depth == row.depth + 1)
                 everywhere = re.sub(rf"\b{constant}\b", "x", text[last])
                 used = [parse_formula(f"∀x ({everywhere})")]
             else:
                 used = [shown_by(block)]
         assert entails(used, parse_formula(row.text)), row
+
+
+@pytest.mark.parametrize(("premises", "conclusion"), STEPS, ids=[conclusion for _, conclusion in STEPS])
+def test_every_row_follows_from_the_rows_that_it_names(premises: tuple[str, ...], conclusion: str) -> None:
+    rows = rows_of(premises, conclusion)
+    text = {row.number: row.text for row in rows if row.number}
+    assert [row.number for row in rows if row.number] == list(range(1, len(text) + 1))
+    assert [row.text for row in rows[: len(premises)]] == list(premises)
+    assert entails([], parse_formula(f"({rows[-1].text}) ↔ ({conclusion})")) or rows[-1].text == "⊥"
+    require_rows_follow(rows, len(premises))
 
 
 def test_depth_grows_by_one_and_blocks_end() -> None:
@@ -107,3 +118,26 @@ def test_a_name_that_only_the_conclusion_has_is_not_given_to_another_constant() 
     [witness] = [row for row in rows if "witness" in row.reason]
     assert witness.text == "q(c2) ∧ r(c2)"
     assert [row.text for row in rows if row.reason == "assumption"] == ["q(c1)"]
+
+
+def test_the_steps_of_an_answer_are_one_proof() -> None:
+    """Each step names its own constants, a contradiction becomes what the step concludes, and all rows follow."""
+    given = {"h1": "∃x A(x)", "h2": "∀x (A(x) → B(x, c1))", "h3": "¬∃x D(x)"}
+    told = [("s1", ("h1", "h2"), "∃x B(x, c1)"), ("s2", ("h1",), "∃x A(x)"), ("s3", ("s1", "s2", "h3"), "¬∀x D(x)")]
+    premises = {id_: parse_formula(text) for id_, text in given.items()}
+    known, steps = dict(premises), []
+    for id_, dependencies, text in [*told, ("s4", ("h1", "h2"), "∃x B(x, c1)")]:
+        known[id_] = parse_formula(text)
+        proof = search([known[each] for each in dependencies], known[id_]).proof
+        assert proof is not None
+        steps.append((id_, dependencies, known[id_], proof))
+    rows = derivation(premises, steps)
+    require_rows_follow(rows, len(premises))
+    assert [row.text for row in rows[:3]] == list(given.values())
+    shown = {row.reason.split(": ")[0]: row.text for row in rows if row.reason.startswith("s")}
+    assert shown == {**{id_: text for id_, _, text in told}, "s4": "∃x B(x, c1)"}
+    witnesses = [row.text for row in rows if "witness" in row.reason]
+    assert len(witnesses) == len(set(witnesses)) >= 2
+    absurd = derivation({"p": parse_formula("P"), "n": parse_formula("¬P")}, [("s", ("p", "n"), known["s1"], CLASH)])
+    assert [row.reason for row in absurd[2:]] == ["contradiction", "s: ⊥ elimination"]
+    assert [row.uses for row in absurd[2:]] == [(1, 2), (3,)]
