@@ -1,7 +1,8 @@
 """cvc5 in process, by its optional Python package. A fresh term manager and solver for every query.
 
 Finite model finding is on, so that satisfiable queries with quantifiers are decided too. The budget is cvc5's own
-resource limit. Queries go in as SMT-LIB text; countermodels are read from cvc5's model value by value.
+resource limit. Queries go in as SMT-LIB text; countermodels are read from cvc5's model value by value, proofs from what
+it writes in Alethe.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from proof_r1_formal.engine.alethe import AletheError, proof_of
 from proof_r1_formal.engine.countermodel import Row, countermodel
 from proof_r1_formal.errors import SolverError, StructureError
 from proof_r1_formal.kernel.answer import Answer, Entailed, Limits, Reason, Refuted, Unknown, checked_signature
 from proof_r1_formal.kernel.model import Element
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature
+from proof_r1_formal.kernel.term import Proof
 from proof_r1_formal.render.smtlib import function_name, predicate_name, script, sort_name
 
 STEPS_PER_RESOURCE = 40
@@ -26,13 +29,15 @@ class Cvc5Solver:
 
     Args:
         limits: ``steps`` is forty times cvc5's resource limit; ``memory_mb`` is not enforced (cvc5 has no such limit).
+        proofs: whether a "yes" comes with its proof, where that is read; without, cvc5 is quicker.
 
     Raises:
         SolverError: the package cvc5 is not installed.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, *, proofs: bool = True) -> None:
         self._limits = limits or Limits()
+        self._proofs = proofs
         try:
             self._library = importlib.import_module("cvc5")
         except ImportError as error:
@@ -63,6 +68,7 @@ class Cvc5Solver:
         solver = cvc5.Solver(manager)
         for option, setting in {
             "produce-models": "true",
+            "produce-proofs": str(self._proofs).lower(),
             "finite-model-find": "true",
             "rlimit-per": str(max(1, self._limits.steps // STEPS_PER_RESOURCE)),
             "tlimit-per": str(max(1, int(self._limits.seconds * 1000))),
@@ -78,7 +84,7 @@ class Cvc5Solver:
                 raise SolverError(self.name, complaint.strip())
         result = solver.checkSat()
         if result.isUnsat():
-            return Entailed()
+            return Entailed(_proof(query, cvc5, solver) if self._proofs else None)
         if result.isSat():
             found = _countermodel(query, signature, cvc5, solver, manager, symbols)
             return Refuted(None if found is None else found.model)  # without a price: cvc5 counts none
@@ -95,6 +101,15 @@ def _unknown(explanation: str) -> Unknown:
             return Unknown(Reason.BUDGET, "cvc5 used its memory")
         case _:
             return Unknown(Reason.INCOMPLETE, f"cvc5 is incomplete here: {explanation}")
+
+
+def _proof(query: Query, cvc5: Any, solver: Any) -> Proof | None:
+    """cvc5's proof as a term; None if it is not read as one."""
+    try:
+        texts = [solver.proofToString(each, cvc5.ProofFormat.ALETHE) for each in solver.getProof()]
+        return proof_of(query, b"".join(texts).decode())
+    except (AletheError, RuntimeError):  # what cvc5 raises
+        return None
 
 
 def _countermodel(

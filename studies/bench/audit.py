@@ -53,8 +53,8 @@ FOOT = """## Reading it
 
 * Two backends contradict each other on a query if one says UNSAT and the other SAT. The page would list each such query
   below the table, reduced to a minimum, with the evidence of both sides.
-* With UNSAT, only `embedded` gives a checked proof term. With SAT, `embedded`, Z3 and cvc5 give checked countermodels.
-  Programs that run as processes give no evidence: only `sat` or `unsat` is read from them.
+* With UNSAT, `embedded` gives a checked proof term, and cvc5 mostly one. With SAT, these two and Z3 give checked
+  countermodels. Programs that run as processes give no evidence: only `sat` or `unsat` is read from them.
 * yices-smt2 decides quantifier-free formulas only. Every query with a quantifier is *unknown: unsupported* and counts
   as Other. An undecided action is not admitted, and actions that depend on it leave the denominators. So the rates of
   yices-smt2 measure the quantifier-free share of the data, not the quality of the proofs.

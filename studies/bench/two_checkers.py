@@ -79,6 +79,7 @@ def main() -> int:
     parser.add_argument("--forged", type=int, default=60_000)
     parser.add_argument("--generated", type=int, default=1_500, help="number of problems")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", choices=["forged", "generated", "golden"], help="leave the other records as they are")
     parser.add_argument("--out", type=Path, default=Path("docs/checkers.json"))
     arguments = parser.parse_args()
     kernel = LeanKernel.find()
@@ -90,11 +91,12 @@ def main() -> int:
     }
     if arguments.data is not None:
         sources["golden"] = steps(golden(arguments.data))
+    others = json.loads(arguments.out.read_text(encoding="utf-8"))["proofs"] if arguments.only else {}
     found: dict[str, Comparison] = {}
-    for name, proofs in sources.items():
-        found[name] = compare(kernel, proofs)
+    for name in [arguments.only] if arguments.only else sources:
+        found[name] = compare(kernel, sources[name])
         print(f"{name}: {counts(found[name])}", flush=True)  # noqa: T201
-    result = {name: counts(each) for name, each in found.items()}
+    result = others | {name: counts(each) for name, each in found.items()}
     record = {"kernel": kernel.version, "seed": arguments.seed, **machine(), "proofs": result}
     arguments.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     different = [each for comparison in found.values() for each in comparison.different]

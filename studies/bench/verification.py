@@ -32,6 +32,7 @@ from lark import Lark
 from proof_r1_formal import resources
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.cvc5 import Cvc5Solver
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.oracle import SolverOracle
 from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION
@@ -200,7 +201,7 @@ def semantic_check(samples: list[Sample], rounds: int) -> Json:
         FreshZ3.name: deciding(FreshZ3),
         SimpleZ3.name: deciding(SimpleZ3),
         SharedZ3.name: deciding(SharedZ3),
-        "cvc5, a fresh solver per query": deciding(lambda: get_solver("cvc5")),
+        "cvc5, a fresh solver per query": deciding(lambda: Cvc5Solver(proofs=False)),
         "z3py, a fresh solver per query, exact cache": deciding(lambda: Remembering(FreshZ3().decide, "")),
         "embedded, no answers cached, evidence checked": confirming(EmbeddedSolver),
         "embedded, exact cache, evidence checked": confirming(lambda: Remembering(EmbeddedSolver().decide, "")),
