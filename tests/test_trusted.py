@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from proof_r1_formal.assistants.lean import AXIOMS, LeanKernel
+from proof_r1_formal.assistants.theories import check_schemata
+from proof_r1_formal.rules.catalogue import FOLIO
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "proof_r1_formal"
@@ -107,3 +112,25 @@ def test_the_documentation_lists_the_kernel() -> None:
     assert [name for name in TRUSTED if f"`{name.replace('.', '/')}.py`" not in text] == []
     lines = sum(path.read_text("utf-8").count("\n") for path in (ROOT / PACKAGE / "kernel").glob("*.py"))
     assert f"about {round(lines, -2):,} lines" in text
+
+
+def test_the_lines_to_read_for_a_verdict_are_counted() -> None:
+    text = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]*\| ((?:`[\w/.]+`(?:, )?)+) \| ([\d,]+) \|$", text, re.MULTILINE)
+    assert len(rows) == 7
+    for files, said in rows:
+        paths = [
+            ROOT / file if (ROOT / file).exists() else ROOT / PACKAGE / file for file in re.findall(r"`(.*?)`", files)
+        ]
+        lines = sum(path.read_text("utf-8").count("\n") for path in paths)
+        assert abs(lines - int(said.replace(",", ""))) <= 0.07 * lines, f"{files}: {lines}"
+
+
+def test_the_classical_schemata_are_named(lean: LeanKernel) -> None:
+    text = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
+    names = re.search(r"`propext`, `Classical\.choice` and `Quot\.sound`: ((?:`\w+`,?\s)*`\w+`)\.", text)
+    axioms = {name: judgement.axioms for name, judgement in check_schemata(lean, FOLIO).items()}
+    assert names
+    assert re.findall(r"`(\w+)`", names[1]) == [name for name in axioms if axioms[name]]
+    assert f"Of the {len(axioms)} theorems, {sum(not each for each in axioms.values())} use no axiom" in text
+    assert {frozenset(each) for each in axioms.values()} == {frozenset(), AXIOMS}

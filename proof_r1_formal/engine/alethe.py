@@ -144,7 +144,7 @@ class _Reader:
                     if name == end:
                         break
                 case _:
-                    raise AletheError(f"this is no command of Alethe: {command}")
+                    raise AletheError(f"Alethe has no such command: {command}")
         return tuple(found)
 
     def _variable(self, binding: _Expression) -> Var:

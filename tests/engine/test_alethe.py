@@ -75,7 +75,7 @@ def test_the_checker_accepts_a_proof_with_a_subproof() -> None:
         ("(p_tame y)", "(p_tame (choice ((z s_Entity)) (= z y)))", "a choice term depends on a variable"),
         ("(p_cat y)", "f_tom", "a term stands in place of a formula"),
         ("(p_cat f_tom)", "(p_cat @p_2)", "not read"),
-        ("(anchor :step t1)", "(anchor)", "no command of Alethe"),
+        ("(anchor :step t1)", "(anchor)", "no such command"),
         ("s_Entity)) (=> (p_cat y)", "s_Cat)) (=> (p_cat y)", "not read as a proof"),
         ("(p_tame f_tom)", "(choice ((z s_Entity)) (p_cat z))", "a term stands"),
         ("(p_cat f_tom)", "(p_cat (choice ((z s_Entity)) (= z y)))", "is not read"),
