@@ -228,7 +228,7 @@ def test_a_liar_is_found_and_its_reproducers_are_minimal(tmp_path: Path) -> None
     assert found == [
         ("embedded", "liar", True, False, 2),
         ("liar", "embedded", False, True, 1),
-        ("cvc5", "liar", False, False, 2),
+        ("cvc5", "liar", True, False, 2),
         ("liar", "cvc5", False, True, 1),
     ]
     # ⊕ is what it lies about, and ⊕ is what is left
