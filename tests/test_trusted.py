@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -134,3 +135,19 @@ def test_the_classical_schemata_are_named(lean: LeanKernel) -> None:
     assert re.findall(r"`(\w+)`", names[1]) == [name for name in axioms if axioms[name]]
     assert f"Of the {len(axioms)} theorems, {sum(not each for each in axioms.values())} use no axiom" in text
     assert {frozenset(each) for each in axioms.values()} == {frozenset(), AXIOMS}
+
+
+def test_the_two_checkers_never_differed() -> None:
+    text = " ".join((ROOT / "docs" / "trust.md").read_text(encoding="utf-8").split())
+    proofs = json.loads((ROOT / "docs" / "checkers.json").read_text(encoding="utf-8"))["proofs"]
+    accepted, rejected, unwritable, different = (
+        sum(each[kind] for each in proofs.values()) for kind in proofs["golden"]
+    )
+    assert different == 0
+    total = accepted + rejected + unwritable
+    assert f"of {total:,} proofs, both accepted {accepted:,} and both rejected {rejected:,}" in text
+    assert f"The other {unwritable:,} were" in text
+    sizes = {name: f"{sum(each.values()):,}" for name, each in proofs.items()}
+    assert f"{sizes['forged']} forged" in text
+    assert f"({sizes['generated']} proofs)" in text
+    assert f"golden proofs ({sizes['golden']})" in text
