@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from typer.testing import CliRunner
 
-from proof_r1_formal.assistants.certificate import Certificate, file_stem, lean_file
+from proof_r1_formal.assistants.certificate import Certificate
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean_file import file_stem, lean_file
 from proof_r1_formal.cli import app
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.completions import Completion, encode, read_completions
@@ -169,10 +170,9 @@ def test_questions_have_the_answers_of_the_examples(tmp_path: Path) -> None:
 
 def test_answers_for_lean_and_isabelle_are_their_certificates(tmp_path: Path) -> None:
     certificates = {stem: c.certificate for stem, c in certified().items() if c.certificate is not None}
-    names = {file_stem(c.problem_id, c.sample): f"{c.problem_id}, sample {c.sample}" for c in ANSWERS}
-    assert exported("lean", tmp_path) == {
-        stem: lean_file(each.theorems(), names[stem]) for stem, each in certificates.items()
-    }
+    answers = {file_stem(c.problem_id, c.sample): (PROBLEMS[c.problem_id], c.sample) for c in ANSWERS}
+    texts = {stem: lean_file(each, *answers[stem]) for stem, each in certificates.items()}
+    assert exported("lean", tmp_path) == texts
     shutil.rmtree(tmp_path / "out")
     assert exported("isabelle", tmp_path) == {stem: isar_theory(each, stem) for stem, each in certificates.items()}
 
@@ -229,7 +229,7 @@ def read_rows(text: str) -> tuple[Row, ...]:
 def test_latex_compiles(tmp_path: Path) -> None:
     for answers in (True, False):
         for stem in exported("latex", tmp_path, answers=answers):
-            if stem.startswith(("problem_odd", "problem_garden_02fz1")):
+            if stem.startswith(("Odd", "Garden_1")):
                 command = ("-interaction=nonstopmode", "-halt-on-error", f"{stem}.tex")
                 assert "Output written" in run(program("pdflatex"), *command, folder=tmp_path / "out")
         shutil.rmtree(tmp_path / "out")

@@ -8,9 +8,10 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from proof_r1_formal.assistants.certificate import OpenCertificate, file_stem, lean_file
+from proof_r1_formal.assistants.certificate import OpenCertificate
 from proof_r1_formal.assistants.isar import isar_theory
 from proof_r1_formal.assistants.lean import HEADER
+from proof_r1_formal.assistants.lean_file import file_stem, lean_file
 from proof_r1_formal.commands.common import (
     AtomicOption,
     FormatOption,
@@ -126,8 +127,10 @@ def _proofs(
         if certificate is None:
             log(f"{name}: not verified: {certification.reason}")
             yield stem, None
-        elif to in ("lean", "isabelle"):
-            yield stem, lean_file(certificate.theorems(), name) if to == "lean" else isar_theory(certificate, stem)
+        elif to == "lean":
+            yield stem, lean_file(certificate, problem, completion.sample)
+        elif to == "isabelle":
+            yield stem, isar_theory(certificate, stem)
         elif isinstance(certificate, OpenCertificate):
             log(f"{name}: two structures show that it is Uncertain; lean and isabelle have a format for them")
             yield stem, None
