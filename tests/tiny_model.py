@@ -48,18 +48,28 @@ def make_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
 
 
 def make_model(
-    folder: Path, texts: Iterable[str], *, vocabulary: int, width: int, hidden: int, layers: int = 2, heads: int = 2
+    folder: Path,
+    texts: Iterable[str],
+    *,
+    vocabulary: int,
+    width: int,
+    hidden: int,
+    layers: int = 2,
+    heads: int = 2,
+    family: str = "Qwen2",
 ) -> tuple[Any, Any]:
-    """Write a model with random weights and the tokenizer of these texts. Returns both."""
+    """Write a model with random weights and the tokenizer of these texts. Returns both.
+
+    With the family Qwen2, ``AutoTokenizer`` replaces the pre-tokenizer of any folder by its own; not so with Llama.
+    """
     import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
+    import transformers
 
     torch.set_num_threads(1)  # for a model this small, more wait for each other
-    # not Qwen2: for it, AutoTokenizer replaces the pre-tokenizer of any folder by its own
     torch.manual_seed(0)
     tokenizer = make_tokenizer(texts, vocabulary)
-    model = LlamaForCausalLM(
-        LlamaConfig(
+    model = getattr(transformers, f"{family}ForCausalLM")(
+        getattr(transformers, f"{family}Config")(
             vocab_size=len(tokenizer),
             hidden_size=width,
             intermediate_size=hidden,

@@ -136,7 +136,7 @@ def test_a_lean_that_hangs_ends_with_its_worker(
 ) -> None:
     started = tmp_path / "started"
     lean = tmp_path / "lean"
-    says = f'[ "$1" = --version ] && exec echo "Lean (version 4.9.0)"\necho $$ > {started}\nexec sleep 1000\n'
+    says = f'[ "$1" = --version ] && exec echo "Lean (version 4.35.0)"\necho $$ > {started}\nexec sleep 1000\n'
     lean.write_text(f"#!/bin/sh\n{says}")
     lean.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)

@@ -336,7 +336,7 @@ def test_a_certificate_can_be_copied(opened: Opened) -> None:
     expect(card.locator(".copied button")).to_have_text("copied")
     assert "theorem answer" in opened.page.evaluate("navigator.clipboard.readText()")
     card.get_by_role("button", name="Isabelle").click()
-    expect(card.locator("pre")).to_contain_text("theory problem_garden_02fz1_0")
+    expect(card.locator("pre")).to_contain_text("theory Garden_1_0")
     opened.trace(6)
     expect(card).to_contain_text("Only a verified answer has one.")
 

@@ -70,7 +70,7 @@ def warmed_up(tmp_path_factory: pytest.TempPathFactory, problems: Path) -> Path:
     pairs = [(short_question(one), summary(proof)) for one in read_problems(problems).values() for proof in one.proofs]
     folder = tmp_path_factory.mktemp("warm-up") / "model"
     texts = [text for pair in pairs for text in pair]
-    model, tokenizer = make_model(folder, texts, vocabulary=768, width=64, hidden=256)
+    model, tokenizer = make_model(folder, texts, vocabulary=768, width=64, hidden=256, family="Llama")
     assert teach(model, tokenizer, pairs, steps=150, rate=5e-3, size=16) < 0.3
     save(model, tokenizer, folder)
     return folder
