@@ -1,8 +1,8 @@
 """Log-probabilities of completions whose prompts are passed once: for :class:`trl.ProofTrainer` with ``share_prompts``.
 
-A group has one prompt and many completions. TRL passes the prompt with each of them. Where prompts are as long as
-answers, as on a CPU with a small model, that is nearly half of all work. Here each prompt is passed once, and its
-completions attend to its keys and values. Gradients flow through them as if nothing were shared.
+A group has one prompt and many completions. TRL passes the prompt with each of them: half of all tokens, where prompts
+are as long as answers. Here each prompt is passed once, and its completions attend to its keys and values. Gradients
+flow through them as if nothing were shared.
 """
 
 from __future__ import annotations

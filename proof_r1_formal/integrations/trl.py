@@ -59,8 +59,8 @@ class ProofConfig(GRPOConfig):
         kl_weight: λ_KL. TRL divides by the constant ``max_completion_length``, so its ``beta`` is set from this one.
         verification_workers: processes that verify, for each process of the trainer.
         verification_timeout: seconds of a completion, which earns nothing if it takes longer.
-        share_prompts: pass a prompt once for its completions, see ``shared_prompts``. It pays on a CPU, and wherever
-            prompts are as long as completions; it keeps more activations, so it excludes ``gradient_checkpointing``.
+        share_prompts: pass a prompt once for its completions, see ``shared_prompts``. It is for prompts that are as
+            long as completions. It keeps the keys of prompts, so it excludes ``gradient_checkpointing``.
 
     Raises:
         ValueError: a setting of TRL under which its loss is not that of the method; the message says why.
