@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, TypeAlias
 
+from proof_r1_formal.engine.budget import Budget, BudgetSpentError
 from proof_r1_formal.engine.lemmas import written
 from proof_r1_formal.engine.prover import search
 from proof_r1_formal.errors import ProofR1Error
@@ -59,20 +60,23 @@ class AletheError(ProofR1Error):
     """A text is not a proof in Alethe, or the search has no lines for one of its steps."""
 
 
-def proof_of(query: Query, text: str) -> Proof:
+def proof_of(query: Query, text: str, budget: Budget) -> Proof:
     """The proof term of a refutation of the query's assertions.
 
     Args:
         query: what was asked.
         text: the refutation, in the names of ``render.smtlib``.
+        budget: pays the steps of the tableau, also of those that find nothing.
 
     Raises:
-        AletheError: the search finds no lines for a step, or the text is something else.
+        AletheError: the search finds no lines for a step, or the text is something else, or the budget is spent.
     """
     try:
-        return _Writer(query, _Reader(query, text)).proof()
+        return _Writer(query, _Reader(query, text), budget).proof()
     except AletheError:
         raise
+    except BudgetSpentError as error:
+        raise AletheError("the budget is spent") from error
     except (ProofR1Error, RecursionError, LookupError, ValueError, TypeError) as error:
         raise AletheError(f"this is not read as a proof in Alethe: {error!r}") from error
 
@@ -230,13 +234,13 @@ def _expressions(text: str) -> list[_Expression]:
 class _Writer:
     """Writes the lines of steps."""
 
-    def __init__(self, query: Query, read: _Reader) -> None:
+    def __init__(self, query: Query, read: _Reader, budget: Budget) -> None:
         self._query = query
         self._read = read
         self._given = {alpha_normal(formula): number for number, formula in enumerate(query.assertions)}
         self._axioms: dict[str, tuple[Formula, int]] = {}
         self._searches = 0
-        self._left = BUDGET
+        self._budget = budget
 
     def proof(self) -> Proof:
         """The conclusion, as its negation is refuted."""
@@ -307,9 +311,9 @@ class _Writer:
                 given = [*given, (says, count + len(before) - 1)]
         premises = [formula for formula, _ in given]
         self._searches += 1
-        budget = min(BUDGET_EACH, self._left)
-        proof, steps = search(premises, clause, budget=budget, fresh=f"␣{self._searches}c")
-        self._left -= steps
+        most = min(BUDGET_EACH, self._budget.left)
+        proof, steps = search(premises, clause, budget=most, fresh=f"␣{self._searches}c")
+        self._budget.spend(steps)
         if proof is None:
             raise AletheError(f"no proof was found of the step {what}")
         says = written(shown(proof, premises, clause)[0])

@@ -26,6 +26,11 @@ class Budget:
         self._most = most
         self.spent = 0
 
+    @property
+    def left(self) -> int:
+        """How many steps it may still take."""
+        return self._most - self.spent
+
     def spend(self, steps: int = 1) -> None:
         """Take steps.
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from proof_r1_formal.engine.alethe import AletheError, proof_of
+from proof_r1_formal.engine.alethe import BUDGET, AletheError, proof_of
+from proof_r1_formal.engine.budget import Budget
 from proof_r1_formal.engine.countermodel import Row, countermodel
 from proof_r1_formal.errors import SolverError, StructureError
 from proof_r1_formal.kernel.answer import Answer, Entailed, Limits, Reason, Refuted, Unknown, checked_signature
@@ -84,7 +85,9 @@ class Cvc5Solver:
                 raise SolverError(self.name, complaint.strip())
         result = solver.checkSat()
         if result.isUnsat():
-            return Entailed(_proof(query, cvc5, solver) if self._proofs else None)
+            budget = Budget(min(BUDGET, self._limits.steps))  # of the search for the lines of its proof
+            proof = _proof(query, cvc5, solver, budget) if self._proofs else None
+            return Entailed(proof, steps=budget.spent)
         if result.isSat():
             found = _countermodel(query, signature, cvc5, solver, manager, symbols)
             return Refuted(None if found is None else found.model)  # without a price: cvc5 counts none
@@ -103,11 +106,11 @@ def _unknown(explanation: str) -> Unknown:
             return Unknown(Reason.INCOMPLETE, f"cvc5 is incomplete here: {explanation}")
 
 
-def _proof(query: Query, cvc5: Any, solver: Any) -> Proof | None:
+def _proof(query: Query, cvc5: Any, solver: Any, budget: Budget) -> Proof | None:
     """cvc5's proof as a term; None if it is not read as one."""
     try:
         texts = [solver.proofToString(each, cvc5.ProofFormat.ALETHE) for each in solver.getProof()]
-        return proof_of(query, b"".join(texts).decode())
+        return proof_of(query, b"".join(texts).decode(), budget)
     except (AletheError, RuntimeError):  # what cvc5 raises
         return None
 

@@ -1,4 +1,4 @@
-"""Proofs of cvc5: the checker accepts what is read of them, and of a text that proves nothing there is no proof."""
+"""Proofs of cvc5 in Alethe: the checker accepts the terms that are read from them, and other texts give no term."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proof_r1_formal.engine import alethe
-from proof_r1_formal.engine.alethe import AletheError, proof_of
+from proof_r1_formal.engine.alethe import BUDGET, AletheError, proof_of
+from proof_r1_formal.engine.budget import Budget
 from proof_r1_formal.engine.cvc5 import Cvc5Solver
 from proof_r1_formal.errors import ProofError
 from proof_r1_formal.kernel.answer import Entailed
@@ -54,14 +54,14 @@ ENTAILED = (
 
 def proof_holds(query: Query, text: str) -> bool:
     try:
-        check(proof_of(query, text), query.dependencies, query.conclusion)
+        check(proof_of(query, text, Budget(BUDGET)), query.dependencies, query.conclusion)
     except (AletheError, ProofError):
         return False
     return True
 
 
 def test_the_checker_accepts_a_proof_with_a_subproof() -> None:
-    assert check(proof_of(QUERY, TEXT), QUERY.dependencies, QUERY.conclusion) == {0, 1}
+    assert check(proof_of(QUERY, TEXT, Budget(BUDGET)), QUERY.dependencies, QUERY.conclusion) == {0, 1}
 
 
 @pytest.mark.parametrize(
@@ -84,13 +84,13 @@ def test_the_checker_accepts_a_proof_with_a_subproof() -> None:
 def test_a_text_that_proves_nothing_is_named(old: str, new: str, why: str) -> None:
     assert old in TEXT
     with pytest.raises(AletheError, match=why):
-        proof_of(QUERY, TEXT.replace(old, new))
+        proof_of(QUERY, TEXT.replace(old, new), Budget(BUDGET))
 
 
 @pytest.mark.parametrize("text", ["", "(", ")", "()()", "unsat", "(step)", "(" * 10_000, "(" * 5_000 + ")" * 5_000])
 def test_other_texts_are_no_proofs(text: str) -> None:
     with pytest.raises(AletheError):
-        proof_of(QUERY, text)
+        proof_of(QUERY, text, Budget(BUDGET))
 
 
 def test_a_proof_ends_in_the_empty_clause() -> None:
@@ -113,10 +113,15 @@ def test_no_text_proves_what_is_not_entailed(changes: list[tuple[int, str]]) -> 
         assert not proof_holds(open_question, " ".join(words))
 
 
-def test_the_searches_share_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alethe, "BUDGET", 20)
+def test_the_searches_share_a_budget() -> None:
+    enough = Budget(BUDGET)
+    proof_of(QUERY, TEXT, enough)
+    assert 20 < enough.spent < 1000
+    assert check(proof_of(QUERY, TEXT, Budget(enough.spent)), QUERY.dependencies, QUERY.conclusion) == {0, 1}
+    small = Budget(20)
     with pytest.raises(AletheError, match="no proof was found"):
-        proof_of(QUERY, TEXT)
+        proof_of(QUERY, TEXT, small)
+    assert 0 < small.spent <= 20
 
 
 # -- cvc5's own proofs ------------------------------------------------------------------------------------------------
@@ -138,7 +143,9 @@ def test_what_cvc5_proves_is_checked(solver: Cvc5Solver, text: str) -> None:
 def test_cvc5_proves_problems_of_pelletier(solver: Cvc5Solver) -> None:
     """Equivalences of quantified formulas; of 58, a step about an equation under ∀ has no proof here."""
     queries = {sequent.number: sequent.query for sequent in sequents() if sequent.number in (26, 44, 58)}
-    found = {number: confirm(query, solver.decide(query)).evidence for number, query in queries.items()}
+    answers = {number: solver.decide(query) for number, query in queries.items()}
+    assert all(isinstance(answer, Entailed) and answer.steps > 0 for answer in answers.values())  # 58 is paid, too
+    found = {number: confirm(queries[number], answer).evidence for number, answer in answers.items()}
     assert found == {26: "checked", 44: "checked", 58: "unsupported"}
 
 
