@@ -12,19 +12,16 @@ import os
 import runpy
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import yaml
 
-from proof_r1_formal.credit.methods import METHODS, Imitation
-from proof_r1_formal.credit.presets import PRESETS
 from proof_r1_formal.errors import DataError, ProofR1Error
-from proof_r1_formal.integrations.runs import DataArguments, alone, task_rows
+from proof_r1_formal.integrations.runs import DataArguments, alone, load_tokenizer, task_rows
 from proof_r1_formal.outputs import write_output
 from proof_r1_formal.workers.cluster import keep_private
 from training.openrlhf.task import Task
@@ -69,7 +66,7 @@ class Settings(DataArguments):
 
     def task(self, problem: str) -> Task:
         """The label of a prompt."""
-        return Task(problem, self.rules, self.preset, self.workers, self.timeout)  # type: ignore[arg-type]
+        return Task(problem, self.rules, self.preset, self.workers, self.timeout)
 
 
 # -- configuration ----------------------------------------------------------------------------------------------------
@@ -95,10 +92,6 @@ def read_settings(file: Path) -> tuple[Settings, list[str]]:
         settings = msgspec.convert(given, Settings)
     except msgspec.ValidationError as error:
         raise DataError(str(file), str(error)) from error
-    learned = [name for name, method in METHODS.items() if not isinstance(method, Imitation)]
-    for name, value, choices in (("method", settings.method, learned), ("preset", settings.preset, PRESETS)):
-        if value not in choices:
-            raise DataError(str(file), f"{name} must be one of {', '.join(choices)}, and is {value!r}")
     if not settings.output or (IN_A_JOB in os.environ and not Path(settings.output).is_absolute()):
         raise DataError(str(file), "output must name a folder; in a Ray job, one that all machines share, from /")
     return settings, list(words({**PAPER, **flags}))
@@ -128,7 +121,6 @@ def check(args: Any) -> None:
     batch = args.rollout.batch_size * args.rollout.n_samples_per_prompt
     ranks = args.actor.num_nodes * args.actor.num_gpus_per_node
     ranks //= args.ds.ring_attn_size * args.ds.tensor_parallel_size
-    kl = args.algo.kl
     for flag, wrong, why in (
         ("ds.lora.rank", args.ds.lora.rank > 0, "vLLM refuses the names of adapters that OpenRLHF sends; use TRL"),
         ("train.async_enable", args.train.async_enable, "the credit of a batch needs all of its rollouts"),
@@ -151,48 +143,38 @@ def check(args: Any) -> None:
         ),
         ("actor.policy_loss_type", args.actor.policy_loss_type != "ppo", "credit belongs to tokens"),
         ("algo.advantage.is_correction_level", args.algo.advantage.is_correction_level != "off", "it weighs tokens"),
-        (
-            "algo.kl.use_loss",
-            kl.init_coef > 0 and (not kl.use_loss or kl.estimator != "k3" or kl.unbiased_gradient),
-            "the KL is in the loss, by the estimator k3 with its own gradient",
-        ),
-        ("algo.kl.target", kl.target is not None, "the coefficient of the KL is fixed"),
-        ("reward.overlong_buffer_len", args.reward.overlong_buffer_len is not None, "rewards are not used: tokens are"),
-        (
-            "reward.stop_properly_penalty_coef",
-            args.reward.stop_properly_penalty_coef is not None,
-            "rewards are not used",
-        ),
+        ("algo.kl.unbiased_gradient", args.algo.kl.unbiased_gradient, "the gradient is that of the estimator k3"),
+        ("algo.kl.target", args.algo.kl.target is not None, "the coefficient of the KL is fixed"),
         ("vllm.num_engines", not args.vllm.num_engines, "engines sample"),
     ):
         if wrong:
-            raise ProofR1Error(f"--{flag} cannot be so here: {why}")
+            raise ProofR1Error(f"this value of --{flag} is refused: {why}")
 
 
 # -- a run ------------------------------------------------------------------------------------------------------------
 
 
-def run(settings: Settings, flags: list[str], *, say: Callable[[str], None], dry: bool = False) -> None:
-    """Write the prompts and train.
+def run(settings: Settings, flags: Sequence[str], *, say: Callable[[str], None], dry: bool = False) -> None:
+    """Hand over to OpenRLHF; when it has read its flags, the prompts are written, and Ray starts.
 
     Args:
         settings: ours.
         flags: OpenRLHF's, of which later ones win.
         say: writes a line for the user.
-        dry: only check the flags and the data.
+        dry: only check the flags and the data, and show OpenRLHF's command line.
 
     Raises:
         ProofR1Error: a flag is refused, or the data cannot be used.
     """
     folder = Path(settings.output).absolute()
-    size = int(_flag(flags, "rollout.batch_size", "8"))
-    train, evaluation = _rows(settings, _flag(flags, "actor.model_name_or_path"), size, say)
+    train, evaluation = folder / "data" / "train.jsonl", folder / "data" / "evaluation.jsonl"
     ours = {
         "train.agent_func_path": Path(__file__).with_name("agent.py"),
-        "data.prompt_dataset": folder / "data" / "train.jsonl",
+        "data.prompt_dataset": train,
+        "data.input_key": "input",
         "data.label_key": "label",
         "data.apply_chat_template": settings.prompt in ("full", "paper"),
-        "eval.dataset": folder / "data" / "evaluation.jsonl" if evaluation else None,
+        "eval.dataset": evaluation if settings.evaluation else None,
         "algo.advantage.estimator": "group_norm",  # any without a critic: the advantages are replaced
         "algo.kl.use_loss": True,
         "algo.kl.estimator": "k3",
@@ -200,8 +182,26 @@ def run(settings: Settings, flags: list[str], *, say: Callable[[str], None], dry
         "ckpt.path": folder / "checkpoints",
         "ckpt.load_enable": True,
     }
+    for flag in [word.removeprefix("--").partition("=")[0] for word in flags if word.startswith("--")]:
+        if flag in ours:
+            raise ProofR1Error(f"--{flag} is set here, from the fields of the configuration: leave it out")
+        if flag.startswith(("reward.", "critic.")):
+            raise ProofR1Error(f"--{flag} has no effect here: tokens have advantages, and rewards are not used")
     sys.argv = [ENTRY, *flags, *words(ours)]
-    _prepare(settings, dry=dry)
+
+    def prepare(args: Any) -> None:
+        check(args)
+        args.proof_r1 = settings  # it travels with OpenRLHF's arguments to its actors
+        tokenizer = load_tokenizer(args.actor.model_name_or_path)
+        settings.task("").assigner(tokenizer, method=settings.method)  # which refuses what it cannot use
+        files = {train: _rows(settings.problems, settings, tokenizer, args.rollout.batch_size, say)}
+        if settings.evaluation:
+            files[evaluation] = _rows(settings.evaluation, settings, tokenizer, 1, say)
+        for file, rows in ({} if dry else files).items():
+            file.parent.mkdir(exist_ok=True)
+            write_output(file, b"".join([msgspec.json.encode(row) + b"\n" for row in rows]))
+
+    _compose(prepare, dry=dry)
     if dry:
         try:
             runpy.run_module(ENTRY, run_name="__main__")
@@ -209,40 +209,39 @@ def run(settings: Settings, flags: list[str], *, say: Callable[[str], None], dry
             say(f"python -m {' '.join(sys.argv)}")
         return
     with alone(folder):
-        (folder / "data").mkdir(exist_ok=True)
-        for name, rows in (("train", train), ("evaluation", evaluation)):
-            write_output(
-                folder / "data" / f"{name}.jsonl", b"".join([msgspec.json.encode(row) + b"\n" for row in rows])
-            )
         runpy.run_module(ENTRY, run_name="__main__")
     say(f"the model is in {folder / 'model'}")
 
 
 def _rows(
-    settings: Settings, model: str, size: int, say: Callable[[str], None]
-) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
-    """What OpenRLHF reads: prompts with labels to learn from, in whole batches, and to evaluate on."""
-    tokenizer, found = _tokenizer(model), []
-    for files, part in ((settings.problems, size), (settings.evaluation, 1)):
-        rows, lines = task_rows(files, settings, rules=settings.rules, tokenizer=tokenizer) if files else ([], ())
-        for line in lines:
-            say(line)
-        labels = [msgspec.json.encode(settings.task(row["problem"])).decode() for row in rows]
-        whole = len(labels) // part * part
-        if whole < len(labels):
-            say(f"{len(labels) - whole} left out: they do not fill a batch of {size} problems")
-        found.append([{"input": row["prompt"], "label": one} for row, one in zip(rows, labels, strict=True)][:whole])
-    if not found[0]:
-        raise ProofR1Error(f"problems: there are fewer than the {size} of a batch")
-    return found[0], found[1]
+    files: Sequence[str], settings: Settings, tokenizer: Any, size: int, say: Callable[[str], None]
+) -> list[dict[str, object]]:
+    """What OpenRLHF reads: prompts with labels, in whole batches of a size."""
+    found, lines = task_rows(files, settings, rules=settings.rules, tokenizer=tokenizer)
+    for line in lines:
+        say(line)
+    whole = len(found) // size * size
+    if not whole:
+        raise ProofR1Error(f"problems: {len(found)} can be used, fewer than the {size} of a batch")
+    if whole < len(found):
+        say(f"{len(found) - whole} left out: they do not fill a batch of {size} problems")
+    return [
+        {"input": row["prompt"], "label": msgspec.json.encode(settings.task(row["problem"])).decode()}
+        for row in found.select(range(whole))
+    ]
 
 
 class _Checked(Exception):  # noqa: N818 (OpenRLHF has read its flags without an error, and Ray would start)
     pass
 
 
-def _prepare(settings: Settings, *, dry: bool) -> None:
-    """Put our parts where OpenRLHF's entry point takes them."""
+def _compose(prepare: Callable[[Any], None], *, dry: bool) -> None:
+    """Put our parts where OpenRLHF's entry point takes them.
+
+    Args:
+        prepare: gets OpenRLHF's arguments as soon as they are read.
+        dry: whether to end where Ray would start.
+    """
     if IN_A_JOB not in os.environ:
         keep_private()
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
@@ -253,8 +252,7 @@ def _prepare(settings: Settings, *, dry: bool) -> None:
 
     def parsed(flat: Namespace) -> Any:
         args = hierarchize(flat)
-        check(args)
-        args.proof_r1 = settings  # it travels with OpenRLHF's arguments to its actors
+        prepare(args)
         return args
 
     config["hierarchize"] = parsed
@@ -268,23 +266,6 @@ def _prepare(settings: Settings, *, dry: bool) -> None:
     from training.openrlhf.controller import Controller
 
     vars(importlib.import_module("openrlhf.trainer.ppo_trainer"))["PPOTrainer"] = ray.remote(Controller)
-
-
-def _flag(flags: list[str], name: str, default: str = "") -> str:
-    """The last value of a flag on a command line."""
-    found = [value for flag, value in pairwise(flags) if flag == f"--{name}"]
-    if not found and not default:
-        raise ProofR1Error(f"--{name} is missing: give it in the section openrlhf")
-    return found[-1] if found else default
-
-
-def _tokenizer(model: str) -> Any:
-    from transformers import AutoTokenizer
-
-    try:
-        return AutoTokenizer.from_pretrained(model)
-    except (OSError, ValueError) as error:
-        raise ProofR1Error(f"{model}: no tokenizer can be loaded: {error}") from error
 
 
 def _say(line: str) -> None:

@@ -25,14 +25,11 @@ from openrlhf.utils.logging_utils import init_logger
 from proof_r1_formal.credit.assigner import BatchCredit
 from proof_r1_formal.credit.methods import Rollout
 from proof_r1_formal.data.native import from_json
-from proof_r1_formal.evaluation.measures import Measure
-from proof_r1_formal.evaluation.metrics import evaluate_metrics
+from proof_r1_formal.integrations.runs import evaluation_scores
 from training.openrlhf.task import Task
 
 STATE = "proof_r1"
 """The key of a checkpoint with the averages of the rules."""
-SCORES = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.VERIFIED, Measure.RULE_VERIFIED)
-"""What an evaluation reports, as ``eval_avg``, ``eval_pass`` …"""
 Trainer: Any = attrgetter("__ray_metadata__.modified_class.__ray_actor_class__")(PPOTrainer)
 """The class that OpenRLHF gave to ``ray.remote``; an actor cannot be subclassed."""
 
@@ -117,16 +114,7 @@ class Controller(Trainer):
         for label in self.eval_dataloader.dataset.labels:
             problem = from_json(msgspec.json.decode(label, type=Task).problem)
             problems[problem.id] = problem
-        reports, seen = [], dict.fromkeys(problems, 0)
-        for report in [label.report for sample in samples for label in sample.labels]:
-            reports.append(msgspec.structs.replace(report, sample=seen[report.problem_id]))
-            seen[report.problem_id] += 1
-        scores = evaluate_metrics(problems, reports).overall.scores
-        found = {
-            f"eval_{measure.name.lower()}": score.value
-            for measure in SCORES
-            if (score := scores.get(measure)) is not None and score.value is not None
-        }
+        found = evaluation_scores(problems, [label.report for sample in samples for label in sample.labels])
         found["eval_tokens"] = fmean([float(sample.response_length.float().mean()) for sample in samples])
         for logger in filter(None, (self.wandb_logger, self.tensorboard_logger)):
             logger.log_eval(global_step, found)

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from proof_r1_formal.credit.assigner import CreditAssigner
-from proof_r1_formal.rules.catalogue import RuleSystem
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -19,14 +18,14 @@ class Task(msgspec.Struct, frozen=True):
 
     Attributes:
         problem: as JSON.
-        rules: name of the rule catalogue.
+        rules: name of the rule catalogue, or its file.
         preset: of the credit.
         workers: processes that verify for an actor.
         timeout: seconds of one completion.
     """
 
     problem: str
-    rules: RuleSystem = "train"
+    rules: str = "train"
     preset: str = "paper"
     workers: int = 1
     timeout: float = 60.0
@@ -36,8 +35,8 @@ class Task(msgspec.Struct, frozen=True):
         return CreditAssigner(
             tokenizer,
             method=method,
-            preset=self.preset,  # type: ignore[arg-type]  # the assigner checks it
-            rules=self.rules,
+            preset=self.preset,  # type: ignore[arg-type]  # the assigner checks both
+            rules=self.rules,  # type: ignore[arg-type]
             workers=self.workers,
             timeout=self.timeout,
         )

@@ -105,7 +105,7 @@ def environment() -> dict[str, str]:
 def parse(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """What OpenRLHF makes of a configuration and further flags, up to where Ray would start."""
 
-    def reading(file: Path, *flags: str) -> Any:
+    def reading(file: Path, *flags: str, say: Callable[[str], None] = lambda line: None) -> Any:
         from without_gpu import install
 
         install()
@@ -125,7 +125,7 @@ def parse(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         monkeypatch.setattr(ray, "init", ray.init)  # put back afterwards
         monkeypatch.setattr(sys, "argv", sys.argv)
         settings, of_file = read_settings(file)
-        run(settings, [*of_file, *flags], say=lambda line: None, dry=True)
+        run(settings, [*of_file, *flags], say=say, dry=True)
         (found,) = taken
         return found
 

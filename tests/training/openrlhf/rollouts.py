@@ -27,7 +27,7 @@ SAMPLES = 4
 
 
 class FixedEngine:
-    """Samples what it is told to; the log-probabilities are any."""
+    """Returns the given token ids, with arbitrary log-probabilities."""
 
     def __init__(self, answers: Sequence[Sequence[int]]) -> None:
         self._answers = iter(answers)

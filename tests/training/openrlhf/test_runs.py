@@ -136,7 +136,7 @@ def ended(stopped: tuple[Run, list[int]], cluster: str, tmp_path_factory: pytest
     return Run(run.folder, run.command, done.stdout)
 
 
-def test_it_goes_on_from_its_checkpoint_as_a_job(ended: Run, stopped: tuple[Run, list[int]]) -> None:
+def test_it_goes_on_from_its_checkpoint_as_a_job(ended: Run, warmed_up: Path) -> None:
     assert "Global step 1:" not in ended.output
     assert "Global step 2:" in ended.output
     (rvr,) = re.findall(r"Evaluation after step 2: .*'eval_rvr': ([\d.]+)", ended.output)
@@ -144,7 +144,7 @@ def test_it_goes_on_from_its_checkpoint_as_a_job(ended: Run, stopped: tuple[Run,
     before = re.findall(r"'proof_r1': (\{[^}]*\})", ended.output)
     assert before and "0.5" in before[0]  # the averages of the rules came back
     assert len(set(re.findall(r": (0\.\d+)", before[0]))) > 1  # and the first step has moved them
-    start = load_file(next(Path(stopped[0].command[-1]).parent.parent.rglob("warm-up*/model/model.safetensors")))
+    start = load_file(warmed_up / "model.safetensors")
     end = load_file(ended.folder / "model" / "model.safetensors")
     moved = [name for name, weight in start.items() if not torch.equal(weight.bfloat16(), end[name].bfloat16())]
     assert len(moved) > len(start) // 2

@@ -38,12 +38,14 @@ def test_flags_are_those_of_the_paper_unless_given(given: Path, parse: Callable[
         ("--actor.loss_agg_mode seq-mean-token-mean", "a mean over tokens"),
         ("--actor.policy_loss_type gspo", "credit belongs to tokens"),
         ("--algo.advantage.is_correction_level token", "it weighs tokens"),
-        ("--algo.kl.unbiased_gradient", "k3 with its own gradient"),
+        ("--algo.kl.unbiased_gradient", "that of the estimator k3"),
         ("--algo.kl.target 0.1", "is fixed"),
-        ("--reward.overlong_buffer_len 64", "rewards are not used"),
-        ("--reward.stop_properly_penalty_coef 0.5", "rewards are not used"),
+        ("--reward.overlong_buffer_len 64", "reward.overlong_buffer_len has no effect here"),
+        ("--critic.adam.lr=1e-5", "critic.adam.lr has no effect here"),
+        ("--algo.kl.estimator k2", "algo.kl.estimator is set here"),
+        ("--ckpt.path=elsewhere", "ckpt.path is set here"),
         ("--vllm.num_engines 0", "engines sample"),
-        ("--rollout.batch_size 200", "fewer than the 200 of a batch"),
+        ("--rollout.batch_size 200 --train.batch_size 800", "160 can be used, fewer than the 200 of a batch"),
     ],
 )
 def test_flags_with_another_loss_are_refused(flags: str, reason: str, given: Path, parse: Callable[..., Any]) -> None:
@@ -55,8 +57,9 @@ def test_flags_with_another_loss_are_refused(flags: str, reason: str, given: Pat
     ("line", "reason"),
     [
         ("presett: paper", "unknown field 'presett'; there are problems"),
-        ("preset: harder", "preset must be one of paper"),
-        ("method: sft", "method must be one of grpo"),
+        ("preset: harder", "no preset is named 'harder'; there are paper"),
+        ("method: sft", "learns from rollouts is named 'sft'; there are grpo"),
+        ("rules: mine", "no rule catalogue 'mine'"),
         ("timeout: soon", "Expected `float`"),
         ("prompt: long", "prompt must be one of full"),
         ("output: ''", "output must name a folder"),
@@ -71,6 +74,14 @@ def test_wrong_fields_are_said_with_their_place(line: str, reason: str, given: P
         parse(given)
 
 
+def test_batches_are_those_that_openrlhf_reads(
+    given: Path, parse: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """However the flag is written; what does not fill a batch is said."""
+    parse(given, "--rollout.batch_size=7", "--train.batch_size=28", say=print)
+    assert "6 left out: they do not fill a batch of 7 problems" in capsys.readouterr().out
+
+
 def test_openrlhf_refuses_unknown_flags_before_ray_starts(given: Path, environment: dict[str, str]) -> None:
     def dry(*flags: str) -> subprocess.CompletedProcess[str]:
         entry = [sys.executable, "-m", "without_gpu", "--config", str(given), "--dry-run", *flags]
@@ -82,5 +93,6 @@ def test_openrlhf_refuses_unknown_flags_before_ray_starts(given: Path, environme
     done = dry()
     assert done.returncode == 0, done.stderr[-3000:]
     assert "160 problems; prompts of" in done.stderr
+    assert "left out" not in done.stderr  # 40 batches of 4
     assert "python -m openrlhf.cli.train_ppo_ray --actor.eps_clip_low_high 0.2 0.28" in done.stderr
     assert not (given.parent / "run").exists()
