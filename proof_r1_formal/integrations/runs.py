@@ -1,21 +1,26 @@
-"""What every training run needs, whichever library trains: its problems as rows, and a folder for itself."""
+"""What each training run needs, whichever library trains: problems as rows, scores, and a folder for itself."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeAlias, cast, get_args
 
+import msgspec
+
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.evaluation.measures import Measure
+from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.integrations.datasets import PromptName, demonstrations_dataset, problems_dataset
+from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.rules.catalogue import RuleSystem
 
 Rows: TypeAlias = tuple[Any, tuple[str, ...]]
@@ -124,6 +129,46 @@ def _ids(tokenizer: Any, prompt: Any) -> list[int]:
         raise ProofR1Error("the tokenizer has no chat template: use prompt: question or prompt: short")
     chat: list[int] = tokenizer.apply_chat_template(prompt, add_generation_prompt=True, return_dict=False)
     return chat
+
+
+def load_tokenizer(model: str) -> Any:
+    """The tokenizer in the folder of a model.
+
+    Raises:
+        ProofR1Error: it cannot be loaded.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(model)
+    except (OSError, ValueError) as error:
+        raise ProofR1Error(f"{model}: no tokenizer can be loaded: {error}") from error
+
+
+# -- scores -----------------------------------------------------------------------------------------------------------
+
+SCORES = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.VERIFIED, Measure.RULE_VERIFIED)
+"""What an evaluation during training reports, as ``eval_avg``, ``eval_pass`` …"""
+
+
+def evaluation_scores(
+    problems: Mapping[str, Problem], reports: Iterable[TraceReport], *, prefix: str = "eval"
+) -> dict[str, float]:
+    """The scores of an evaluation by the names of a trainer's log.
+
+    Args:
+        problems: by id.
+        reports: on the completions, whose samples are numbered here, problem by problem.
+        prefix: of the names.
+    """
+    samples: Counter[str] = Counter()
+    numbered = []
+    for report in reports:
+        numbered.append(msgspec.structs.replace(report, sample=samples[report.problem_id]))
+        samples[report.problem_id] += 1
+    scores = evaluate_metrics(problems, numbered).overall.scores
+    found = {f"{prefix}_{measure.name.lower()}": scores.get(measure) for measure in SCORES}
+    return {name: score.value for name, score in found.items() if score is not None and score.value is not None}
 
 
 # -- the folder -------------------------------------------------------------------------------------------------------

@@ -28,8 +28,7 @@ def log_probs(model: Any, ids: Tensor, mask: Tensor, width: int) -> tuple[Tensor
         Two tensors of shape (rows, width); 0 at padding.
     """
     start = ids.shape[1] - width
-    ids, prompts = ids.clone(), torch.cat([ids[:, :start], mask[:, :start]], dim=1)
-    distinct, owner = prompts.unique(dim=0, return_inverse=True)
+    distinct, owner = torch.cat([ids[:, :start], mask[:, :start]], dim=1).unique(dim=0, return_inverse=True)
     used = int(mask[:, start:].sum(-1).max())  # no longer than the longest completion of these rows
     seen = mask[:, : start + used]
     targets = ids[:, start : start + used].masked_fill(seen[:, start:] == 0, -100)

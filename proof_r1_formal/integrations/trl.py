@@ -23,7 +23,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import msgspec
 import torch
 from accelerate.utils import gather_object
 from trl import GRPOConfig, GRPOTrainer
@@ -33,9 +32,8 @@ from proof_r1_formal.credit.methods import Rollout
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.evaluation.measures import Measure
-from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.integrations.rewards import reward_function
+from proof_r1_formal.integrations.runs import evaluation_scores
 from proof_r1_formal.integrations.scoring import DATA_SOURCE
 from proof_r1_formal.integrations.shared_prompts import log_probs, regroup
 from proof_r1_formal.proof.report import TraceReport
@@ -44,8 +42,6 @@ __all__ = ["ProofConfig", "ProofTrainer", "reward_function"]
 
 STATE = "proof_r1.json"
 """The file of a checkpoint with the averages of the rules."""
-SCORES = (Measure.AVG, Measure.PASS, Measure.FVR, Measure.RVR, Measure.VERIFIED, Measure.RULE_VERIFIED)
-"""What ``evaluate`` reports, as ``eval_avg``, ``eval_pass`` …"""
 
 
 @dataclass
@@ -224,6 +220,9 @@ class ProofTrainer(GRPOTrainer):
                 )
             )
             return found
+        given = {name for name, value in options.items() if value is not None and value is not False}
+        if used := sorted(given - {"compute_entropy"}):
+            raise ProofR1Error(f"share_prompts is for plain text models, and TRL asks for {used[0]}")
         size = batch_size or len(input_ids)
         with self.accelerator.autocast():
             parts = [
@@ -255,12 +254,7 @@ class ProofTrainer(GRPOTrainer):
         if isinstance(eval_dataset or self.eval_dataset, dict):  # TRL has called this method for each of them
             return found
         problems = {name: one for part in gather_object([self._evaluated]) for name, one in part.items()}
-        scores = evaluate_metrics(problems, _with_samples(self._reports)).overall.scores
-        own = {
-            f"{metric_key_prefix}_{measure.name.lower()}": score.value
-            for measure in SCORES
-            if (score := scores.get(measure)) is not None and score.value is not None
-        }
+        own = evaluation_scores(problems, self._reports, prefix=metric_key_prefix)
         self.log(own)
         return found | own
 
@@ -285,13 +279,3 @@ def _read_state(path: Path) -> Mapping[str, float]:
         advice = "delete this checkpoint to resume from an earlier one"
         raise ProofR1Error(f"{path}: the averages of the rules cannot be read ({error}); {advice}") from error
     return state
-
-
-def _with_samples(reports: Sequence[TraceReport]) -> list[TraceReport]:
-    """The reports with the number of each among those of its problem."""
-    seen: dict[str, int] = {}
-    numbered = []
-    for report in reports:
-        seen[report.problem_id] = number = seen.get(report.problem_id, -1) + 1
-        numbered.append(msgspec.structs.replace(report, sample=number))
-    return numbered

@@ -15,12 +15,12 @@ from typing import Any
 
 import torch
 import yaml
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoConfig, AutoModelForCausalLM
 from transformers.trainer_utils import get_last_checkpoint
 from trl import ModelConfig, SFTConfig, SFTTrainer, TrlParser, get_peft_config
 
-from proof_r1_formal.errors import DataError, ProofR1Error
-from proof_r1_formal.integrations.runs import DataArguments, alone, demonstration_rows, task_rows
+from proof_r1_formal.errors import DataError
+from proof_r1_formal.integrations.runs import DataArguments, alone, demonstration_rows, load_tokenizer, task_rows
 from proof_r1_formal.integrations.trl import ProofConfig, ProofTrainer
 
 SFT = "sft"
@@ -76,10 +76,7 @@ def read_run(file: Path, changes: Sequence[str]) -> Run:
         raise DataError(str(file), str(error)) from error
     if not model.model_name_or_path:
         raise DataError(str(file), "model_name_or_path must name a model or its folder")
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(model.model_name_or_path)
-    except (OSError, ValueError) as error:
-        raise ProofR1Error(f"{model.model_name_or_path}: no tokenizer can be loaded: {error}") from error
+    tokenizer = load_tokenizer(model.model_name_or_path)
     prepare = demonstration_rows if kind is WarmUpConfig else task_rows
     train, lines = prepare(arguments.problems, arguments, rules=settings.rules, tokenizer=tokenizer)
     if not arguments.evaluation:

@@ -177,6 +177,7 @@ def test_checkpoints_hold_the_averages(trainer: Any, monkeypatch: pytest.MonkeyP
     [
         ("actor_rollout_ref.actor.loss_agg_mode=token-mean", "divides by B alone"),
         ("actor_rollout_ref.actor.ppo_mini_batch_size=1", "of the whole batch"),
+        ("+proof_r1.presett=paper", "proof_r1.presett is not known; there are method, preset"),
         ("algorithm.use_kl_in_reward=true", "rewards are not used"),
         ("actor_rollout_ref.actor.kl_loss_type=kl", "estimated by k3"),
         ("algorithm.rollout_correction.rollout_is=token", "weighs tokens"),
