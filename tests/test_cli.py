@@ -439,7 +439,7 @@ def test_certify_says_that_a_model_is_too_large_for_a_theorem(lean: LeanKernel, 
     result = run("certify", "-p", "p", "-c", "c", "--out", "out", folder=tmp_path)
     assert result.stdout == "nine, sample 0: no theorem, because a model is too large for one\n"
     text = (tmp_path / "out" / "Certificates" / "Nine_0.lean").read_text("utf-8")
-    assert text.count("There is no theorem, because a model is too large for one.") == 2
+    assert text.count("This file does not prove it, because a model is too large.") == 2
     assert "theorem " not in text.replace("no theorem", "")
 
 

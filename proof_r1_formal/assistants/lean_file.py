@@ -93,7 +93,7 @@ def lean_file(
     theorems = certificate.theorems(style)
     notes = _notes(certificate, problem)
     texts = [
-        f"-- {label}: {_MEANING[label]} There is {TOO_LARGE}."
+        f"-- {label}: {_MEANING[label]} This file does not prove it, because a model is too large."
         if label not in theorems
         else f"/-- {_MEANING[label]} -/\n{_text(label, theorems[label], notes)}\n#print axioms {label}"
         for label in ([ANSWER] if isinstance(certificate, Certificate) else []) + list(certificate.refuted())

@@ -82,7 +82,7 @@ class Settings:
 
         found = LeanKernel.find(self.lean)
         if found is None:
-            raise SolverError("lean", f"there is no kernel to check evidence with; {HINT}")
+            raise SolverError("lean", f"no Lean was found to check evidence; {HINT}")
         return KernelEvidence(found)
 
 

@@ -95,7 +95,7 @@ def catalogue(name: str) -> Catalogue:
     """``train``, ``folio``, or the catalogue in a file whose name ends in ``.toml``.
 
     Raises:
-        CatalogueError: there is no catalogue of that name, or the file has none.
+        CatalogueError: the name is unknown, or the file is not a catalogue.
     """
     if name in _KNOWN:
         return _KNOWN[name]
