@@ -84,7 +84,7 @@ def _prompt(problem: Problem, name: PromptName, rules: RuleSystem) -> str | list
         case "paper":
             return messages(problem, rules=catalogue(rules), prompts="paper")
         case "question":
-            return f"{question(problem)}\n\n"
+            return f"{question(problem)}\n"  # not a blank line, for the reason of short_question
         case "short":
             return short_question(problem)
     assert_never(name)

@@ -104,10 +104,11 @@ PromptSet: TypeAlias = Literal["default", "paper"]
 
 
 def short_question(problem: Problem) -> str:
-    """Premises and options with their ids, as formulas only, for models trained on this task alone."""
-    premises = [f"{premise.id}: {show(premise.formula)}\n" for premise in problem.premises]
-    options = [f"{option.id}: {show(option.formula)}\n" for option in problem.options]
-    return "".join([*premises, *options, "\n"])
+    """Premises and options with their ids, as formulas only, for models trained on this task alone.
+
+    The text ends in one newline: tokenizers split a blank line in another way if an answer follows.
+    """
+    return "".join([f"{given.id}: {show(given.formula)}\n" for given in (*problem.premises, *problem.options)])
 
 
 def _one_line(text: str) -> str:

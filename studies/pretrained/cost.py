@@ -60,7 +60,7 @@ def _step(model: Path, problems: Path, micro: int, *, shared: bool) -> float:
             times.append(time.process_time())
 
     known = islice(read_problems(problems).values(), 8 * PROBLEMS)
-    rows = [{"id": one.id, "prompt": f"{question(one)}\n\n", "problem": to_json(one)} for one in known]
+    rows = [{"id": one.id, "prompt": f"{question(one)}\n", "problem": to_json(one)} for one in known]
     with tempfile.TemporaryDirectory() as folder:
         settings = ProofConfig(
             output_dir=folder,

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from proof_r1_formal import Completion, verify
-from proof_r1_formal.integrations.datasets import completions_dataset, dataset_problems, problems_dataset
+from proof_r1_formal.integrations.datasets import (
+    PromptName,
+    completions_dataset,
+    dataset_problems,
+    demonstrations_dataset,
+    problems_dataset,
+)
 from proof_r1_formal.proof.report import decode
 
 datasets = pytest.importorskip("datasets", reason="datasets is not installed: make test-integrations")
@@ -39,3 +45,22 @@ def test_completions_and_what_is_said_of_them(known: list[Any]) -> None:
     assert [decode(line) for line in made["report"]] == reports
     with pytest.raises(ValueError, match="shorter"):
         completions_dataset(completions, reports[:2])
+
+
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+LLAMA3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+"""How byte-level tokenizers split a text before they merge: SmolLM2 as GPT-2, Qwen as Llama 3 but for digits."""
+
+
+@pytest.mark.parametrize("pattern", [GPT2, LLAMA3], ids=["gpt-2", "llama-3"])
+@pytest.mark.parametrize("prompt", ["question", "short"])
+def test_prompts_end_between_two_tokens(known: list[Any], prompt: PromptName, pattern: str) -> None:
+    """Else the model imitates proofs after other tokens than those after which it will write its own."""
+    tokenizers = pytest.importorskip("tokenizers")
+    split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated")
+    row = demonstrations_dataset([known[0].problem], prompt=prompt)[0]
+    alone = split.pre_tokenize_str(row["prompt"])
+    assert split.pre_tokenize_str(row["prompt"] + row["completion"])[: len(alone)] == alone
