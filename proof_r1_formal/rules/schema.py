@@ -169,6 +169,9 @@ class Catalogue:
                     "'-' and '_' only; rename one"
                 )
 
+    def __repr__(self) -> str:
+        return f"<Catalogue {self.name}: {len(self.rules)} rules>"
+
     @cached_property
     def _by_name(self) -> dict[str, Rule]:
         return {rule.name: rule for rule in self.rules}

