@@ -1,0 +1,127 @@
+"""The runs of the study: the order of jobs, and what a record says of answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import islice
+from math import log
+from pathlib import Path
+from random import Random
+
+import msgspec
+import pytest
+
+from proof_r1_formal import Problem, Verifier, write_problems
+from proof_r1_formal.data.problem import FALSE, TRUE
+from proof_r1_formal.evaluation.measures import Measure
+from proof_r1_formal.evaluation.paired import compare_answers
+from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
+from proof_r1_formal.models.prompts import question
+from studies.pretrained.problems import SEEN, with_four_options
+from studies.pretrained.run import ABLATIONS, ARMS, RATES, UPDATES, Job, Scoring, Training, jobs
+from studies.pretrained.score import SAMPLES, TOKENS, Drawn, Record, draw, score
+from tests.tiny_model import make_model
+
+
+def record(*, verified: int, rule_rate: float) -> Record:
+    columns = {"RVR": (10 * rule_rate,), "RVR of": (10.0,), Measure.RULE_VERIFIED.value: (float(verified),)}
+    return Record("run", "tuning", "train", ("p",), columns)
+
+
+def finish(folder: Path, job: Job, made: Record) -> None:
+    """What a job leaves behind."""
+    if isinstance(job, Scoring):
+        job.path(folder).parent.mkdir(exist_ok=True)
+        job.path(folder).write_bytes(msgspec.json.encode([made]))
+        return
+    checkpoint = folder / job.name / f"checkpoint-{job.updates}"
+    checkpoint.mkdir(parents=True)
+    (checkpoint / "trainer_state.json").write_text("{}")
+    (folder / job.name / "model").mkdir(exist_ok=True)
+
+
+def test_a_warm_up_goes_on_until_its_rules_are_good_enough(tmp_path: Path) -> None:
+    seen = []
+    while (job := next(jobs(tmp_path))).name != "warm-up-1@250.same":
+        seen.append(job.name if isinstance(job, Scoring) else f"{job.name} to {job.updates}")
+        finish(tmp_path, job, record(verified=0, rule_rate=0.1 * len(seen)))
+    assert seen == ["warm-up-1 to 125", "warm-up-1@125.tuning", "warm-up-1 to 250", "warm-up-1@250.tuning"]
+
+
+def test_the_better_rate_is_scored_and_used_with_the_other_warm_up(tmp_path: Path) -> None:
+    done: list[Job] = []
+    while (job := next(jobs(tmp_path), None)) is not None:
+        better = RATES[1] in job.name
+        finish(tmp_path, job, record(verified=better, rule_rate=1.0))
+        done.append(job)
+    trained = [job.name for job in done if isinstance(job, Training)]
+    assert len(trained) == len(set(trained))
+    assert [name for name in trained if name.endswith("-2")] == ["warm-up-2", *[f"{a}-{RATES[1]}-2" for a in ARMS]]
+    assert {name for name in trained if name.endswith("-1")} == {
+        "warm-up-1",
+        *[f"{arm}-{rate}-1" for arm in ARMS for rate in RATES],
+        *[f"{arm}-{RATES[1]}-1" for arm in ABLATIONS],
+    }
+    scored = [job.name for job in done if isinstance(job, Scoring) and job.file == "longer"]
+    assert f"grpo-{RATES[1]}-1@{UPDATES}.longer" in scored
+    assert f"grpo-{RATES[0]}-1@{UPDATES}.longer" not in scored
+
+
+def test_jobs_that_another_process_has_do_not_hide_the_rest(tmp_path: Path) -> None:
+    for job in islice(jobs(tmp_path), 1):
+        finish(tmp_path, job, record(verified=0, rule_rate=1.0))
+    finish(tmp_path, next(jobs(tmp_path)), record(verified=0, rule_rate=1.0))
+    waiting = [job.name for job in jobs(tmp_path)]
+    assert waiting[:3] == ["warm-up-1@125.same", "warm-up-1@125.longer", "warm-up-1@125.words"]
+    assert f"hardened-{RATES[0]}-1" in waiting
+    assert f"hardened-{RATES[1]}-1" in waiting
+
+
+@pytest.fixture(scope="module")
+def problem() -> Problem:
+    settings = GeneratorSettings(seed=3, steps=(1, 2), answers=(TRUE, FALSE), vocabulary=SEEN)
+    made = (with_four_options(g.problem, SEEN, Verifier(), Random(0)) for g in generate_problems(settings))
+    return next(one for one in made if one is not None)
+
+
+def test_a_record_says_what_each_answer_is_worth(problem: Problem, tmp_path: Path) -> None:
+    file = tmp_path / "same.jsonl"
+    write_problems(file, [problem])
+    proof = summary(problem.proofs[0])
+    steps = json.loads(proof.removeprefix("<summary>").removesuffix("</summary>"))
+    leap = f"<summary>{json.dumps([steps[-1]])}</summary>"
+    found, atomic = score("run", file, [Drawn(proof, 90, 0.25), Drawn(leap, 30, 1.0)])
+    assert (found.run, found.file, found.rules, found.problems) == ("run", "same", "train", (problem.id,))
+    assert (found.columns["Avg"], found.columns["Right and rule-verified"]) == ((1, 1), (1, 0))
+    assert found.columns["actions"] == (len(steps), 1)
+    assert (found.mean("tokens"), found.mean("entropy")) == (60, 0.625)
+    assert atomic.rules == "folio --atomic"
+    rows = found.rows()
+    assert set(rows) == {(problem.id, number) for number in range(SAMPLES)}
+    assert rows[problem.id, 0][Measure.RVR] == (len(steps), len(steps))
+    answers = compare_answers(rows, record_of_nothing(found).rows(), Measure.RULE_VERIFIED)
+    assert (answers.first_only, answers.second_only) == (1, 0)
+
+
+def record_of_nothing(like: Record) -> Record:
+    return msgspec.structs.replace(like, columns=dict.fromkeys(like.columns, (0, 0)))
+
+
+def test_answers_come_in_the_order_of_the_problems(
+    problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are sampled by length, from a model of random weights."""
+    shorter = replace(problem, id="shorter", options=problem.options[:2])
+    problems = [problem, shorter]
+    prompts = [f"{question(one)}\n" for one in problems]
+    make_model(tmp_path, prompts, vocabulary=400, width=32, hidden=32, family="Llama")
+    drawn = draw(tmp_path, problems)
+    assert [one.tokens for one in drawn] == [one.tokens for one in draw(tmp_path, problems)]
+    assert all(0 < one.tokens <= TOKENS and 0 < one.entropy <= log(400) for one in drawn)
+    monkeypatch.setattr("studies.pretrained.score._sample", lambda policy, tokenizer, given: map(echo, given))
+    assert [one.text for one in draw(tmp_path, problems)] == [prompt for prompt in prompts for _ in range(SAMPLES)]
+
+
+def echo(prompt: str) -> Drawn:
+    return Drawn(prompt, 1, 0.0)
