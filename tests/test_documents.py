@@ -301,5 +301,10 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert ":class:" not in reference
     commands = (tmp_path / "cli" / "index.html").read_text(encoding="utf-8")
     assert {name for name in COMMANDS if f"<code>proof-r1 {name}" not in commands} == set()
+    configuration = (tmp_path / "configuration" / "index.html").read_text(encoding="utf-8")
+    for field, default in (("share_prompts", "False"), ("baseline_max", "0.7"), ("evaluation", "[]")):
+        assert re.search(
+            rf"<code>{field}</code></td>\s*<td><code>[^<]+</code></td>\s*<td><code>{re.escape(default)}<", configuration
+        )
     assert "0.1.0" in (tmp_path / "changelog" / "index.html").read_text(encoding="utf-8")
     assert (tmp_path / "source" / "check_bundle.py").read_bytes() == (ROOT / "check_bundle.py").read_bytes()

@@ -28,7 +28,12 @@ SFT = "sft"
 
 @dataclass
 class WarmUpConfig(SFTConfig):
-    """TRL's configuration of supervised fine-tuning, for ``method: sft``: on reference proofs."""
+    """TRL's configuration of supervised fine-tuning, for ``method: sft``: on reference proofs.
+
+    Attributes:
+        method: ``sft``.
+        rules: name of the rule catalogue, for the prompt.
+    """
 
     method: str = SFT
     rules: str = "train"
