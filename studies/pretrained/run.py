@@ -172,7 +172,7 @@ def _warm_up(folder: Path, number: int) -> Generator[Job, None, str | None]:
             training = Training(name, "warm-up.yaml", "model", "warm-up", ("--seed", str(number)), updates)
             yield scoring if training.done(folder) else training
             return None
-        if _rate(scoring.records(folder)[0], Measure.RVR) >= ENOUGH or updates == SLICE * SLICES:
+        if scoring.records(folder)[0].rate(Measure.RVR) >= ENOUGH or updates == SLICE * SLICES:
             for file in SCORED:
                 if not (own := Scoring(name, updates, file)).done(folder):
                     yield own
@@ -209,11 +209,6 @@ def _scores(folder: Path, training: Training) -> Iterator[Job]:
     for file in SCORED:
         if not (scoring := Scoring(training.name, UPDATES, file)).done(folder):
             yield scoring
-
-
-def _rate(record: Record, measure: Measure) -> float:
-    of = sum(record.columns[f"{measure.value} of"])
-    return sum(record.columns[measure.value]) / of if of else 0.0
 
 
 def main() -> None:

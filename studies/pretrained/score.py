@@ -62,6 +62,11 @@ class Record(msgspec.Struct, frozen=True):
             found[self.problems[place // SAMPLES], first + place % SAMPLES] = row
         return found
 
+    def rate(self, measure: Measure) -> float:
+        """FVR or RVR over all answers; 0 without an eligible step."""
+        of = sum(self.columns[f"{measure.value} of"])
+        return sum(self.columns[measure.value]) / of if of else 0.0
+
     def mean(self, column: str) -> float:
         """The mean of a column over the answers."""
         values = self.columns[column]

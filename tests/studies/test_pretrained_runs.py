@@ -16,11 +16,13 @@ from proof_r1_formal import Problem, Verifier, write_problems
 from proof_r1_formal.data.problem import FALSE, TRUE
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.paired import compare_answers
+from proof_r1_formal.evaluation.tables import to_markdown
 from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
 from proof_r1_formal.models.prompts import question
 from studies.pretrained.problems import SEEN, with_four_options
 from studies.pretrained.run import ABLATIONS, ARMS, RATES, UPDATES, Job, Scoring, Training, jobs
 from studies.pretrained.score import SAMPLES, TOKENS, Drawn, Record, draw, score
+from studies.pretrained.tables import comparisons, read, tables
 from tests.tiny_model import make_model
 
 
@@ -125,3 +127,39 @@ def test_answers_come_in_the_order_of_the_problems(
 
 def echo(prompt: str) -> Drawn:
     return Drawn(prompt, 1, 0.0)
+
+
+COLUMNS = ("Avg", "Right and verified", "FVR", "FVR of", "RVR", "RVR of", "actions", "useless", "tokens", "entropy")
+
+
+def records_of(folder: Path, run: str, file: str, verified: tuple[int, ...]) -> None:
+    columns = dict.fromkeys(COLUMNS, (1,) * len(verified)) | {Measure.RULE_VERIFIED.value: verified}
+    names = tuple([f"p{number}" for number in range(len(verified) // SAMPLES)])
+    found = [Record(run, file, rules, names, columns) for rules in ("train", "folio --atomic")]
+    (folder / f"{run}@{UPDATES}.{file}.json").write_bytes(msgspec.json.encode(found))
+
+
+def test_tables_and_comparisons_follow_from_the_records(tmp_path: Path) -> None:
+    """Of 20 problems: 12 more solved than by one arm, in both files; the same as by another one."""
+    better, worse = (1, 1) * 18 + (0, 0) * 2, (1, 1) * 6 + (0, 0) * 14
+    for file in ("same", "longer"):
+        records_of(tmp_path, "hardened-1e-5-1", file, better)
+        records_of(tmp_path, "grpo-3e-5-1", file, worse)
+        records_of(tmp_path, "expert_iteration-1e-5-1", file, better)
+        records_of(tmp_path, "grpo-3e-5-2", file, better)  # of a warm-up that the other arm does not have
+    scored = read(tmp_path)
+    assert {(one.arm, one.rate, one.warm_up) for one in scored} >= {
+        ("expert_iteration", "1e-5", 1),
+        ("grpo", "3e-5", 2),
+    }
+    found = {(one.ours, one.other): one for one in comparisons(scored)}
+    assert found.keys() == {("hardened", "grpo"), ("hardened", "expert_iteration")}
+    grpo, imitation = found["hardened", "grpo"], found["hardened", "expert_iteration"]
+    assert (grpo.warm_ups, grpo.difference.problems) == (1, 40)
+    assert grpo.difference.of.value == pytest.approx(0.6)
+    assert grpo.corrected == 2 * grpo.difference.p < 0.001
+    assert (imitation.difference.of.value, imitation.corrected) == (0, 1)
+    *shown, last = map(to_markdown, tables(scored))
+    assert [text.splitlines()[0] for text in shown][:2] == ["**same, rules train**", "**longer, rules train**"]
+    assert "| hardened | 1e-5 | 1 | 90.0 |" in shown[0]
+    assert "| hardened | grpo | 1 | 60.0 " in last

@@ -1,0 +1,129 @@
+"""Tables and tests of the study, from its records alone: ``python -m studies.pretrained.tables RECORDS`` prints them.
+
+In: the folder of the records. Out: in Markdown, the scores of each model, and the comparisons that ``PLAN.md`` sets.
+What is not there yet is left out; a comparison says how many warm-ups it has.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from proof_r1_formal.evaluation.measures import Measure, Row, Sample
+from proof_r1_formal.evaluation.paired import Difference, compare_rates, holm
+from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
+from studies.pretrained.run import ABLATIONS, ARMS, RATES, read_records
+from studies.pretrained.score import RATES as RATES_OF_STEPS
+from studies.pretrained.score import SAMPLES, Record
+
+OURS = ("hardened", "paper")
+OTHERS = ("sft", "expert_iteration", "grpo", "prosfi")
+TESTED = ("same", "longer")
+RESAMPLES = 10_000
+PRIMARY = Measure.RULE_VERIFIED
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A record, and the run of the plan that it belongs to: ``warm-up`` or an arm, its rate, its warm-up."""
+
+    arm: str
+    rate: str
+    warm_up: int
+    record: Record
+
+
+def read(folder: Path) -> list[Scored]:
+    """The records of a folder, in the order of the plan."""
+    found = [_placed(record) for path in sorted(folder.glob("*@*.json")) for record in read_records(path)]
+    order = ["warm-up", *ARMS, *ABLATIONS]
+    return sorted(found, key=lambda one: (order.index(one.arm), one.warm_up))
+
+
+def _placed(record: Record) -> Scored:
+    name, _, number = record.run.rpartition("-")
+    arm, rate = next(((name.removesuffix(f"-{rate}"), rate) for rate in RATES if name.endswith(f"-{rate}")), (name, ""))
+    return Scored(arm, rate, int(number), record)
+
+
+# -- tests ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One of the comparisons of the plan, with the p-value corrected for all of them."""
+
+    ours: str
+    other: str
+    warm_ups: int
+    difference: Difference
+    corrected: float
+
+
+def comparisons(scored: Sequence[Scored]) -> list[Comparison]:
+    """The comparisons whose runs are there, over the warm-ups that both arms have."""
+    rows: defaultdict[str, dict[int, dict[Sample, Row]]] = defaultdict(lambda: defaultdict(dict))
+    for one in scored:
+        if one.record.file in TESTED and one.record.rules == "train":
+            found = one.record.rows(first=one.warm_up * SAMPLES)
+            rows[one.arm][one.warm_up] |= {
+                (f"{one.record.file} {name}", sample): row for (name, sample), row in found.items()
+            }
+    made = []
+    for ours in OURS:
+        for other in OTHERS:
+            common = rows[ours].keys() & rows[other].keys()
+            first, second = (_joined(rows[arm], common) for arm in (ours, other))
+            if common:
+                made.append(
+                    (ours, other, len(common), compare_rates(first, second, [PRIMARY], resamples=RESAMPLES)[PRIMARY])
+                )
+    corrected = holm([difference.p for *_, difference in made])
+    return [Comparison(*one, corrected=p) for one, p in zip(made, corrected, strict=True)]
+
+
+def _joined(rows: Mapping[int, Mapping[Sample, Row]], warm_ups: set[int]) -> dict[Sample, Row]:
+    return {sample: row for number in sorted(warm_ups) for sample, row in rows[number].items()}
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+NAMES = (Column("model", Style.TEXT), Column("rate", Style.TEXT), Column("warm-up", Style.COUNT))
+SHARES = tuple(
+    [Column(f"{name} (%)", Style.PERCENT) for name in (PRIMARY.value.lower(), "right", "pass@2", "FVR", "RVR")]
+)
+MEANS = (
+    Column("actions", Style.LENGTH),
+    Column("useless", Style.RATIO),
+    Column("tokens", Style.LENGTH),
+    Column("entropy", Style.RATIO),
+)
+
+
+def tables(scored: Sequence[Scored]) -> Iterator[Table]:
+    """The scores on each file, those on ``tuning`` for the rules of training only, and the comparisons."""
+    for rules in ("train", "folio --atomic"):
+        for file in ("same", "longer", "words", "tuning"):
+            rows = [_row(one) for one in scored if (one.record.rules, one.record.file) == (rules, file)]
+            if rows and (file != "tuning" or rules == "train"):
+                yield Table(f"{file}, rules {rules}", (*NAMES, *SHARES, *MEANS), tuple(rows))
+    sides = (Column("arm", Style.TEXT), Column("against", Style.TEXT), Column("warm-ups", Style.COUNT))
+    results = (Column("difference (%)", Style.PERCENT), Column("p, corrected", Style.PROBABILITY))
+    rows = [(one.ours, one.other, one.warm_ups, one.difference.of, one.corrected) for one in comparisons(scored)]
+    yield Table("Right and rule-verified answers on same and longer", (*sides, *results), tuple(rows))
+
+
+def _row(scored: Scored) -> tuple[Cell, ...]:
+    record = scored.record
+    right = record.columns["Avg"]
+    solved = [any(right[place : place + SAMPLES]) for place in range(0, len(right), SAMPLES)]
+    shares = (record.mean(PRIMARY.value), record.mean("Avg"), fmean(solved), *map(record.rate, RATES_OF_STEPS))
+    return (scored.arm, scored.rate, scored.warm_up, *shares, *[record.mean(column.name) for column in MEANS])
+
+
+if __name__ == "__main__":
+    sys.stdout.write("\n".join(map(to_markdown, tables(read(Path(sys.argv[1]))))))
