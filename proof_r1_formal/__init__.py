@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from proof_r1_formal.data.native import write_problems
     from proof_r1_formal.data.problem import Option, Premise, Problem, ProblemSet, ReferenceStep, three_way_options
     from proof_r1_formal.engine import get_solver
+    from proof_r1_formal.engine.solver import Limits
     from proof_r1_formal.errors import ParseError, ProofR1Error
     from proof_r1_formal.evaluation.measures import INVALID_RULE, Metrics
     from proof_r1_formal.evaluation.metrics import evaluate_metrics
     from proof_r1_formal.evaluation.metrics_tables import metrics_tables
-    from proof_r1_formal.kernel.answer import Answer, Entailed, Limits, Refuted, Unknown
+    from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
     from proof_r1_formal.kernel.model import Structure, evaluate
     from proof_r1_formal.kernel.query import Query
     from proof_r1_formal.kernel.syntax import Formula
@@ -106,7 +107,8 @@ _MODULES = {
     "rules.catalogue": "FOLIO TRAIN catalogue",
     "rules.schema": "GOAL_BINDING Catalogue",
     "engine": "get_solver",
-    "kernel.answer": "Answer Entailed Limits Refuted Unknown",
+    "engine.solver": "Limits",
+    "kernel.answer": "Answer Entailed Refuted Unknown",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -7,7 +7,8 @@ from functools import cache
 from itertools import combinations, product
 
 from proof_r1_formal.engine.finite import decided
-from proof_r1_formal.kernel.answer import Answer, Refuted, Unknown, checked_signature, is_countermodel
+from proof_r1_formal.engine.solver import checked_signature
+from proof_r1_formal.kernel.answer import Answer, Refuted, Unknown, is_countermodel
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature

@@ -23,8 +23,9 @@ import msgspec
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine import get_solver, program_version
+from proof_r1_formal.engine.solver import Limits, Solver
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Limits, Reason, Refuted, Solver, Unknown
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.confirm import confirm
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.serial import structure_to_data

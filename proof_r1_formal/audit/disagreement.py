@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 from proof_r1_formal.audit.backends import AnswerRecord, Backend, Outcome, ask
 from proof_r1_formal.audit.shrink import shrink
+from proof_r1_formal.engine.solver import Solver
 from proof_r1_formal.generate.shape import isomorphism_key
-from proof_r1_formal.kernel.answer import Solver
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.render.smtlib import script
 from proof_r1_formal.text.show import show

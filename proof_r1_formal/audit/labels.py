@@ -6,7 +6,8 @@ In: a problem and a solver. Out: the id of the option that the premises entail, 
 from __future__ import annotations
 
 from proof_r1_formal.data.problem import GOAL_UNCERTAIN, Problem
-from proof_r1_formal.kernel.answer import Entailed, Refuted, Solver
+from proof_r1_formal.engine.solver import Solver
+from proof_r1_formal.kernel.answer import Entailed, Refuted
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import BOTTOM
 

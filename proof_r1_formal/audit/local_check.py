@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.kernel.answer import Unknown, checked_signature
+from proof_r1_formal.engine.solver import checked_signature
+from proof_r1_formal.kernel.answer import Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.action import Action, read_completion

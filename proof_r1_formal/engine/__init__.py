@@ -11,8 +11,8 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+from proof_r1_formal.engine.solver import Limits, Solver
 from proof_r1_formal.errors import SolverError, require_type
-from proof_r1_formal.kernel.answer import Limits, Solver
 
 NAMES = ("embedded", "z3", "cvc5", "isabelle")
 """The named solvers: those that run in this process, and Isabelle through its server."""

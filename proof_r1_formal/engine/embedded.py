@@ -23,14 +23,8 @@ from proof_r1_formal.engine.one_element import OneElement
 from proof_r1_formal.engine.propagation import Propagation
 from proof_r1_formal.engine.propositional import GROUND_PRICE
 from proof_r1_formal.engine.prover import BUDGET, Searched, search
-from proof_r1_formal.kernel.answer import (
-    Answer,
-    Entailed,
-    Limits,
-    Refuted,
-    Unknown,
-    known_symbols,
-)
+from proof_r1_formal.engine.solver import Limits, known_symbols
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import Signature, SignatureBuilder
 from proof_r1_formal.kernel.syntax import BOTTOM

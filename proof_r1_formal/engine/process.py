@@ -24,8 +24,9 @@ from dataclasses import dataclass
 from typing import IO
 
 from proof_r1_formal.engine.cvc5 import STEPS_PER_RESOURCE
+from proof_r1_formal.engine.solver import Limits, checked_signature
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Limits, Reason, Refuted, Unknown, checked_signature
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.render.smtlib import Logic, logic_of, script
 

@@ -22,8 +22,8 @@ from typing import TypeAlias
 
 from proof_r1_formal.audit.labels import CONTRADICTORY, UNDECIDED, answer_by
 from proof_r1_formal.data.problem import Problem, ProblemSet
+from proof_r1_formal.engine.solver import Solver
 from proof_r1_formal.generate.synthesize import GaveUp, Proved, Prover
-from proof_r1_formal.kernel.answer import Solver
 from proof_r1_formal.kernel.syntax import App, Atom, Binder, Eq, Iff
 from proof_r1_formal.kernel.transform import functions_within, subformulas
 from proof_r1_formal.proof.step import VERIFIED

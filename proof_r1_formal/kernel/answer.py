@@ -1,7 +1,6 @@
-"""The interface of solvers: a query ``Γ ⊨ φ``, and one of three answers.
+"""The three answers to a query ``Γ ⊨ φ``, and the check of a countermodel.
 
-``Unknown`` is an answer of its own. Nothing in the package turns it into yes or no. A solver starts with
-:func:`checked_signature`, so that no query makes it raise.
+``Unknown`` is an answer of its own. Nothing in the package turns it into yes or no.
 
 Each answer contains its price in *steps*, so caching does not change budgets. A step is one formula that the tableau
 looks at, about 4 µs; the other engines convert their own counts to it. Prices do not take part in equality, nor does
@@ -12,19 +11,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import inf
 from operator import gt
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from proof_r1_formal.compiling import mypyc_attr
-from proof_r1_formal.errors import SignatureError, StructureError
+from proof_r1_formal.errors import StructureError
 from proof_r1_formal.kernel.model import Structure, evaluate, evaluation_steps
 from proof_r1_formal.kernel.query import Query
-from proof_r1_formal.kernel.signature import Signature, SignatureBuilder
+from proof_r1_formal.kernel.signature import Signature
 from proof_r1_formal.kernel.term import Proof
 
-MAX_DEPTH: Final = 300
-"""The deepest nesting of formulas and terms that solvers take: what the parser reads, and room to combine some."""
 MAX_EVALUATION: Final = 500_000
 """The most steps that checking a countermodel may need, and the most elements that it may have."""
 
@@ -91,51 +87,6 @@ class Unknown:
 Answer: TypeAlias = Entailed | Refuted | Unknown
 
 
-@mypyc_attr(native_class=False)
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Budget of a query.
-
-    Attributes:
-        steps: budget in the solver's own unit (Z3 ``rlimit``, fortieths of cvc5's, branches); decides verdicts, so that
-            they do not depend on the load of the machine.
-        seconds: wall-clock limit, a last resort that only ever yields ``Unknown``.
-        memory_mb: memory limit in MiB where the solver knows one.
-
-    Raises:
-        ValueError: one of them is negative, infinite or no number.
-    """
-
-    steps: int = 4_000_000
-    seconds: float = 30.0
-    memory_mb: int = 1024
-
-    def __post_init__(self) -> None:
-        for name in ("steps", "seconds", "memory_mb"):
-            value = getattr(self, name)
-            if not 0 <= value < inf:
-                raise ValueError(f"the limit {name} must be a finite number that is not negative, but is {value}")
-
-
-class Solver(Protocol):
-    """Decides queries. Implementations are stateless between queries: the same query has the same answer."""
-
-    @property
-    def name(self) -> str:
-        """Name and version, for reports: ``z3 4.13.0``."""
-        ...
-
-    def decide(self, query: Query) -> Answer:
-        """Answer one query; never raises for what the query is, only ``SolverError`` for a broken tool."""
-        ...
-
-
-def engine_of(answer: Answer, solver: Solver) -> str:
-    """The name of what decided: the engine that the answer names, or the solver without its version."""
-    named = "" if isinstance(answer, Unknown) else answer.engine
-    return named or solver.name.partition(" ")[0]
-
-
 class TooLargeError(StructureError):
     """A structure that takes more than ``MAX_EVALUATION`` steps to check."""
 
@@ -198,30 +149,3 @@ def _require_interpreted(signature: Signature, structure: Structure) -> None:
             raise StructureError(f"the structure does not interpret {name!r} at all elements of its sorts")
         if max(table.values()) >= domains[type_.result]:
             raise StructureError(f"a value of {name!r} is not an element of the domain of sort {type_.result!r}")
-
-
-# -- which queries can be asked ---------------------------------------------------------------------------------------
-
-
-def checked_signature(query: Query) -> Signature | Unknown:
-    """The symbols of the query, or why no solver can decide the query.
-
-    That is: a formula is not closed or is nested deeper than ``MAX_DEPTH``, or a symbol is used in two ways.
-    """
-    known = known_symbols(query)
-    return known if isinstance(known, Unknown) else known.signature()
-
-
-def known_symbols(query: Query) -> SignatureBuilder | Unknown:
-    """What :func:`checked_signature` is made of, for solvers that do not always need the signature."""
-    formulas = query.formulas
-    for formula in formulas:
-        if formula.height > MAX_DEPTH:
-            return Unknown(Reason.UNSUPPORTED, f"a formula is nested deeper than {MAX_DEPTH}")
-        if formula.free:
-            name = min(variable.name for variable in formula.free)
-            return Unknown(Reason.UNSUPPORTED, f"variable {name!r} is free")
-    try:
-        return SignatureBuilder(formulas)
-    except SignatureError as error:
-        return Unknown(Reason.UNSUPPORTED, str(error))

@@ -108,7 +108,8 @@ def short_question(problem: Problem) -> str:
 
     The text ends in one newline: tokenizers split a blank line in another way if an answer follows.
     """
-    return "".join([f"{given.id}: {show(given.formula)}\n" for given in (*problem.premises, *problem.options)])
+    premises = [f"{premise.id}: {show(premise.formula)}\n" for premise in problem.premises]
+    return "".join([*premises, *[f"{option.id}: {show(option.formula)}\n" for option in problem.options]])
 
 
 def _one_line(text: str) -> str:

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.solver import Limits
 from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION, PROCESSES
 from proof_r1_formal.errors import ProofR1Error, SolverError, require_type
-from proof_r1_formal.kernel.answer import Limits
 from proof_r1_formal.kernel.confirm import EvidenceLevel
 from proof_r1_formal.proof.report import TraceReport, decode, encode
 from proof_r1_formal.proof.verify import Verifier

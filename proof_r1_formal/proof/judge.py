@@ -14,8 +14,8 @@ from proof_r1_formal.compiling import mypyc_attr
 from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.oracle import Metered, SolverOracle
+from proof_r1_formal.engine.solver import Solver
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Solver
 from proof_r1_formal.kernel.confirm import Confirmed, EvidenceLevel
 from proof_r1_formal.kernel.pattern import Lambda
 from proof_r1_formal.kernel.syntax import Formula, Var

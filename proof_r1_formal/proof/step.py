@@ -12,8 +12,9 @@ from typing import Final
 from msgspec import structs
 
 from proof_r1_formal.engine.oracle import Metered
+from proof_r1_formal.engine.solver import engine_of
 from proof_r1_formal.errors import SignatureError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown, engine_of
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.confirm import Evidence
 from proof_r1_formal.kernel.signature import SignatureBuilder
 from proof_r1_formal.kernel.syntax import Formula

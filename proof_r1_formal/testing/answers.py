@@ -24,11 +24,12 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.native import from_json, to_json
 from proof_r1_formal.data.problem import UNCERTAIN, Option, Problem
 from proof_r1_formal.engine import get_solver
+from proof_r1_formal.engine.solver import Limits
 from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.outcomes import output_row
-from proof_r1_formal.kernel.answer import Entailed, Limits, Refuted, Unknown
+from proof_r1_formal.kernel.answer import Entailed, Refuted, Unknown
 from proof_r1_formal.kernel.confirm import EvidenceLevel
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import BOTTOM, Iff, Not

@@ -25,8 +25,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from proof_r1_formal.engine.solver import Limits, Solver
 from proof_r1_formal.errors import ProofError, ProofR1Error
-from proof_r1_formal.kernel.answer import Entailed, Limits, Refuted, Solver
+from proof_r1_formal.kernel.answer import Entailed, Refuted
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.serial import proof_to_data, to_data

@@ -34,8 +34,9 @@ from proof_r1_formal.data.native import write_problems
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.oracle import SolverOracle
+from proof_r1_formal.engine.solver import Solver, checked_signature
 from proof_r1_formal.errors import ProofR1Error
-from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Solver, Unknown, checked_signature
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
 from proof_r1_formal.kernel.confirm import Confirmed, EvidenceLevel, confirm
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula

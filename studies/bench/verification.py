@@ -35,8 +35,9 @@ from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.cvc5 import Cvc5Solver
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.oracle import SolverOracle
+from proof_r1_formal.engine.solver import Solver
 from proof_r1_formal.engines import ALLOCATIONS_PER_COLLECTION
-from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Solver
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
 from proof_r1_formal.kernel.confirm import confirm
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula, Iff, Not

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proof_r1_formal.audit.shrink import shrink, smaller
-from proof_r1_formal.kernel.answer import Entailed, Unknown, checked_signature
+from proof_r1_formal.engine.solver import checked_signature
+from proof_r1_formal.kernel.answer import Entailed, Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import BOTTOM, Atom, Exists, ForAll, Iff, Implies, Not, Or, Xor
 from proof_r1_formal.kernel.transform import subformulas

@@ -17,7 +17,8 @@ from types import MappingProxyType
 from typing import ClassVar, TypeAlias
 
 from proof_r1_formal.engine.isabelle import IsabelleSolver
-from proof_r1_formal.kernel.answer import Limits, Reason, Unknown
+from proof_r1_formal.engine.solver import Limits
+from proof_r1_formal.kernel.answer import Reason, Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import atom
 

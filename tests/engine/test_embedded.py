@@ -19,7 +19,8 @@ from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.finite import refuted_in_small_domain
-from proof_r1_formal.kernel.answer import MAX_DEPTH, Answer, Entailed, Limits, Reason, Refuted, Unknown
+from proof_r1_formal.engine.solver import MAX_DEPTH, Limits
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.confirm import Confirmed, confirm
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query

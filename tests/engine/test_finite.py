@@ -13,7 +13,8 @@ from proof_r1_formal.data.completions import Completion
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.grounding import MAX_WITNESSES
-from proof_r1_formal.kernel.answer import MAX_DEPTH, Answer, Entailed, Reason, Refuted, Unknown, is_countermodel
+from proof_r1_formal.engine.solver import MAX_DEPTH
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown, is_countermodel
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.signature import FunctionType, Signature

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from proof_r1_formal.engine import available_solvers, get_solver
 from proof_r1_formal.engine.isabelle import CONSOLIDATION, IsabelleSolver
 from proof_r1_formal.engine.isabelle_server import IsabelleServer
+from proof_r1_formal.engine.solver import Limits
 from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Limits, Reason, Refuted, Unknown
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import TOP, Formula, Not, Var, atom, const
 from proof_r1_formal.render.isabelle import query_theory

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 
 from proof_r1_formal.engine.process import MAX_OUTPUT, PRESETS, ProcessSolver
+from proof_r1_formal.engine.solver import Limits
 from proof_r1_formal.engine.z3 import Z3Solver
 from proof_r1_formal.errors import SolverError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Limits, Reason, Refuted, Unknown
+from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula, atom
 from proof_r1_formal.render.smtlib import script

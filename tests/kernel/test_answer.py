@@ -8,16 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proof_r1_formal.engine.solver import MAX_DEPTH, checked_signature
 from proof_r1_formal.errors import StructureError
-from proof_r1_formal.kernel.answer import (
-    MAX_DEPTH,
-    Reason,
-    Refuted,
-    TooLargeError,
-    Unknown,
-    checked_signature,
-    is_countermodel,
-)
+from proof_r1_formal.kernel.answer import Reason, Refuted, TooLargeError, Unknown, is_countermodel
 from proof_r1_formal.kernel.confirm import confirm
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.query import Query

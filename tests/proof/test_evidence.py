@@ -11,8 +11,9 @@ from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.problem import Premise, Problem, three_way_options
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.embedded import EmbeddedSolver
+from proof_r1_formal.engine.solver import Solver
 from proof_r1_formal.errors import CatalogueError, SolverError
-from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Solver
+from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted
 from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import ENTITY

@@ -22,8 +22,9 @@ from enum import StrEnum
 from typing import assert_never
 
 from proof_r1_formal.data.problem import FALSE, TRUE, UNCERTAIN, Problem
+from proof_r1_formal.engine.solver import Solver
 from proof_r1_formal.errors import ParseError, SolverError
-from proof_r1_formal.kernel.answer import Entailed, Refuted, Solver, Unknown
+from proof_r1_formal.kernel.answer import Entailed, Refuted, Unknown
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Bottom, Exists, ForAll, Formula, Implies, Not
 from proof_r1_formal.models.agents.answers import as_json, json_object
