@@ -12,7 +12,7 @@ their third person, with ``can`` before and a preposition behind them (``chases`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -32,6 +32,7 @@ from proof_r1_formal.kernel.syntax import (
     atom,
     conjunction,
     const,
+    disjunction,
     var,
 )
 from proof_r1_formal.kernel.transform import negate
@@ -40,6 +41,7 @@ from proof_r1_formal.resources import resource
 MAX_SENTENCE = 1_000
 """The longest sentence that is read, in characters."""
 
+_LISTS = ("is_all", "is_any")
 _X = var("x")  # words have two letters or more, so no predicate is called like the variable
 
 
@@ -130,22 +132,28 @@ class _Reader:
         words = _tokens(kind)
         first = words[0]
         verb = words.pop() if kind.data == "kind_acts" else None
-        subject, described = self._kind(first, words)
+        subject, described = self._kind(kind, first, words)
         self._introduced = True
         said = self._said(subject, verb, verb_phrase)
         for part in rest:
             if part.data == "clause" and _tokens(part)[0].type != "PRONOUN":
                 raise self._error(_tokens(part)[0], "a statement about another subject needs a separate sentence")
         if first.type in ("NO", "EVERYTHING") and first.lower().startswith("no"):
-            if rest:
-                raise self._error(_tokens(rest[0])[0], f"{first.value!r} with 'and' can be read in two ways")
+            if unclear := [*rest, *([verb_phrase] if verb_phrase.data in _LISTS else [])]:
+                raise self._error(_tokens(unclear[0])[-1], f"{first.value!r} with a list can be read in two ways")
             said = negate(said)
         else:
+            if rest and verb_phrase.data == "is_any":
+                raise self._error(_tokens(rest[0])[0], "'or' beside 'and' can be read in two ways")
             said = self._parts(rest, (said,), subject, stative=verb_phrase.data == "is")
         return ForAll(_X, Implies(conjunction(described), said) if described else said)
 
-    def _kind(self, first: Token, words: list[Token]) -> tuple[_Subject, tuple[Formula, ...]]:
-        """The subject of ``every red cat`` or ``red, cold things``, and its description."""
+    def _kind(self, kind: Tree[Token], first: Token, words: list[Token]) -> tuple[_Subject, tuple[Formula, ...]]:
+        """The subject of ``every red cat`` or ``everything that is a cat or a dog``, and its description."""
+        last = kind.children[-1]
+        if first.type == "EVERYTHING" and isinstance(last, Tree):
+            subject = _Subject(_X, plural=False)
+            return subject, (self._listed(last, subject),)
         thing = next((word for word in words if word.type == "THING"), None)
         names = [word for word in words if word.type in ("KIND", "WORD")]
         described = [word.lower() for word in names]
@@ -164,7 +172,7 @@ class _Reader:
 
     def _parts(
         self,
-        parts: Iterable[Tree[Token]],
+        parts: Sequence[Tree[Token]],
         said: tuple[Formula, ...] = (),
         subject: _Subject | None = None,
         *,
@@ -174,6 +182,9 @@ class _Reader:
 
         ``stative``: the last part had "is" or "are", so an adjective alone can follow.
         """
+        listed = [part for part in parts if any(part.find_data("is_any"))]
+        if listed and len(parts) + len(said) > 1:
+            raise self._error(_tokens(listed[0])[-1], "'or' beside 'and' can be read in two ways")
         for part in parts:
             children: list[Any] = part.children
             if part.data == "clause":
@@ -186,7 +197,8 @@ class _Reader:
                     raise self._error(_tokens(part)[0], "a verb is missing: there is no 'is' or 'are' directly before")
                 match part.data:
                     case "rest_is":
-                        added = self._state(children[-1], subject, negated=len(children) == 2)
+                        state = self._state(children[-1], subject)
+                        added = Not(state) if len(children) == 2 else state
                     case "rest_does":
                         added = self._action(children[0], part, subject)
                     case _:
@@ -239,22 +251,35 @@ class _Reader:
         if head.type in ("IS", "ARE", "DOES", "DO") and (head.type in ("ARE", "DO")) != subject.plural:
             raise self._error(head, f"{head.value!r} does not agree with its subject")
         parts: list[Any] = rest
-        if tree.data == "is":
-            return self._state(parts[0], subject, negated=negated)
+        if tree.data in ("is", *_LISTS):
+            said = self._listed(parts[0], subject)
+            return Not(said) if negated else said
         said = self._action(parts[0], parts[1], subject, plain=True, prefix="can_" if tree.data == "can" else "")
         return Not(said) if negated else said
 
-    def _state(self, tree: Tree[Token], subject: _Subject, *, negated: bool) -> Formula:
+    def _listed(self, tree: Tree[Token], subject: _Subject) -> Formula:
+        """One state, all states of a list, or (inclusively) any of them."""
+        if tree.data == "state":
+            return self._state(tree, subject)
+        states = [child for child in tree.children if isinstance(child, Tree)]
+        for state in states if tree.data == "any" else ():
+            words = _tokens(state)
+            if words[0].type != "A" and not (subject.plural and singular(words[0])):
+                word = next(child for child in tree.children if isinstance(child, Token))
+                raise self._error(word, f"unexpected {word.value!r}, which joins nouns only")
+            if "," in self._text[words[0].start_pos : words[-1].start_pos]:
+                raise self._error(words[-1], "a comma inside a part of a list with 'or' can be read in two ways")
+        said = tuple([self._state(state, subject) for state in states])
+        return disjunction(said) if tree.data == "any" else conjunction(said)
+
+    def _state(self, tree: Tree[Token], subject: _Subject) -> Formula:
         words = _tokens(tree)
-        said: Formula
         if words[0].type == "PREPOSITION" and len(words) > 1:
-            said = atom(f"is_{words[0]}", subject.term, self._term(words[1:]))
-        else:
-            names = [str(word) for word in words if word.type != "A"]
-            if words[0].type == "WORD" and subject.plural:
-                names = [singular(names[0]) or names[0]]
-            said = conjunction(tuple([atom(name, subject.term) for name in names]))
-        return Not(said) if negated else said
+            return atom(f"is_{words[0]}", subject.term, self._term(words[1:]))
+        names = [str(word) for word in words if word.type != "A"]
+        if words[0].type == "WORD" and subject.plural:
+            names = [singular(names[0]) or names[0]]
+        return conjunction(tuple([atom(name, subject.term) for name in names]))
 
     def _action(
         self, verb: Token, complement: Tree[Token], subject: _Subject, *, plain: bool = False, prefix: str = ""
@@ -290,6 +315,9 @@ _DESCRIPTIONS = {
     "_IF": "'if'",
     "_THEN": "'then'",
     "_AND": "'and'",
+    "OR": "'or'",
+    "_ITEM": "','",
+    "_THAT": "'that is'",
     "_STOP": "a full stop",
     "_COMMA": "','",
     "$END": "the end",

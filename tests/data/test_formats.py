@@ -224,6 +224,23 @@ def test_prontoqa_as_published(tmp_path: Path) -> None:
     assert first.proofs[0][-1].id == GOAL_FALSE
 
 
+def test_prontoqa_out_of_distribution(tmp_path: Path) -> None:
+    """Compound sentences; a proof by cases ("Assume …") is no list of steps."""
+    test = {
+        "question": "Max is a yumpus or a dumpus. "
+        "Everything that is a yumpus or a dumpus is a wumpus, a rompus, and a tumpus.",
+        "query": "Prove: Max is a rompus and a tumpus.",
+        "chain_of_thought": ["Assume Max is a yumpus.", "Max is a yumpus or a dumpus."],
+    }
+    (problem,) = read(tmp_path, {"example1": {"test_example": test}}).values()
+    assert [show(premise.formula) for premise in problem.premises] == [
+        "yumpus(Max) ∨ dumpus(Max)",
+        "∀x (yumpus(x) ∨ dumpus(x) → wumpus(x) ∧ rompus(x) ∧ tumpus(x))",
+    ]
+    assert (show(problem.options[0].formula), problem.answer) == ("rompus(Max) ∧ tumpus(Max)", GOAL_TRUE)
+    assert problem.proofs == ()
+
+
 @pytest.mark.parametrize(
     ("record", "told"),
     [
