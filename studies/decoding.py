@@ -1,7 +1,7 @@
 """Free, constrained and guided decoding compared at equal sampled tokens.
 
 ``python -m studies.decoding --model FOLDER --problems FILE --out FOLDER`` samples from a model that was
-trained with short prompts, and writes a table and a figure. It goes on where it was stopped.
+trained with the prompt ``question``, and writes a table and a figure. It goes on where it was stopped.
 
 *Free* and *constrained* are the first completion of a problem. *Best of K* draws completions until one is
 rule-verified or the budget is spent, and takes the best by the verifier, which does not know the reference answer.
@@ -30,7 +30,7 @@ from proof_r1_formal.decoding.guide import Feedback, Guide
 from proof_r1_formal.decoding.sampler import Decoder, DecodingRequest
 from proof_r1_formal.evaluation.measures import Estimate, Measure
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
-from proof_r1_formal.models.prompts import short_question
+from proof_r1_formal.models.prompts import text_prompt
 from proof_r1_formal.outputs import LineFile, write_output
 
 Encode: TypeAlias = Callable[[str], list[int]]
@@ -142,7 +142,7 @@ class Arm:
         budget = left if guide is not None else min(left, MAX_TOKENS)
         seed = (self._settings.seed * 100_000 + number) * 1_000 + turn
         beam = self._settings.beam if self._settings.kind == "beam" else 1
-        return DecodingRequest(self._encode(short_question(problem)), grammar, guide, seed, budget, beam)
+        return DecodingRequest(self._encode(text_prompt(problem, english=True)), grammar, guide, seed, budget, beam)
 
 
 # -- scores -----------------------------------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ def report(
 def main() -> None:
     """Do the experiment."""
     parser = ArgumentParser(prog="python -m studies.decoding", description="Compare ways of decoding.")
-    parser.add_argument("--model", type=Path, required=True, help="folder of a model that knows short prompts")
+    parser.add_argument("--model", type=Path, required=True, help="folder of a model that knows the prompt `question`")
     parser.add_argument("--problems", type=Path, required=True, help="file of problems")
     parser.add_argument("--out", type=Path, default=Path("out/experiment-decoding"), help="folder of completions")
     parser.add_argument("--report", type=Path, default=Path("docs/experiments/decoding"), help="folder of the results")

@@ -11,7 +11,7 @@ from proof_r1_formal.data.problem import Problem
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.integrations.scoring import Row
 from proof_r1_formal.models.chat import Message
-from proof_r1_formal.models.prompts import messages, question, short_question
+from proof_r1_formal.models.prompts import messages, text_prompt
 from proof_r1_formal.proof.report import TraceReport, encode
 from proof_r1_formal.proof.trajectory import completion, summary
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
@@ -83,10 +83,8 @@ def _prompt(problem: Problem, name: PromptName, rules: RuleSystem) -> str | list
             return messages(problem, rules=catalogue(rules))
         case "paper":
             return messages(problem, rules=catalogue(rules), prompts="paper")
-        case "question":
-            return f"{question(problem)}\n"  # not a blank line, for the reason of short_question
-        case "short":
-            return short_question(problem)
+        case "question" | "short":
+            return text_prompt(problem, english=name == "question")
     assert_never(name)
 
 

@@ -103,11 +103,17 @@ PromptSet: TypeAlias = Literal["default", "paper"]
 """``default``: this package's messages. ``paper``: those of the method's paper, see ``models.paper_prompt``."""
 
 
-def short_question(problem: Problem) -> str:
-    """Premises and options with their ids, as formulas only, for models trained on this task alone.
+def text_prompt(problem: Problem, *, english: bool) -> str:
+    """The problem as a prompt without a chat, for models that are trained on this task alone.
 
     The text ends in one newline: tokenizers split a blank line in another way if an answer follows.
+
+    Args:
+        problem: premises and options, with their ids.
+        english: as :func:`question`; else formulas only.
     """
+    if english:
+        return f"{question(problem)}\n"
     premises = [f"{premise.id}: {show(premise.formula)}\n" for premise in problem.premises]
     return "".join([*premises, *[f"{option.id}: {show(option.formula)}\n" for option in problem.options]])
 

@@ -21,7 +21,7 @@ import torch
 
 from proof_r1_formal import read_problems
 from proof_r1_formal.data.native import to_json
-from proof_r1_formal.models.prompts import question
+from proof_r1_formal.models.prompts import text_prompt
 from studies.pretrained.attention import GROUPED, register
 
 WAYS = ("shared", "each")
@@ -60,7 +60,7 @@ def _step(model: Path, problems: Path, micro: int, *, shared: bool) -> float:
             times.append(time.process_time())
 
     known = islice(read_problems(problems).values(), 8 * PROBLEMS)
-    rows = [{"id": one.id, "prompt": f"{question(one)}\n", "problem": to_json(one)} for one in known]
+    rows = [{"id": one.id, "prompt": text_prompt(one, english=True), "problem": to_json(one)} for one in known]
     with tempfile.TemporaryDirectory() as folder:
         settings = ProofConfig(
             output_dir=folder,

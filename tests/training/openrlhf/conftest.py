@@ -19,7 +19,7 @@ import pytest
 from proof_r1_formal import Problem, read_problems, write_problems
 from proof_r1_formal.generate import GeneratorSettings, generate_problems, summary
 from proof_r1_formal.generate.vocabulary import Person, Predicate, Vocabulary
-from proof_r1_formal.models.prompts import short_question
+from proof_r1_formal.models.prompts import text_prompt
 from tests.tiny_model import make_model, save, teach
 
 collect_ignore_glob = [] if find_spec("openrlhf") else ["*.py"]
@@ -67,7 +67,8 @@ def in_order_of_use(problem: Problem) -> Problem:
 @pytest.fixture(scope="session")
 def warmed_up(tmp_path_factory: pytest.TempPathFactory, problems: Path) -> Path:
     """The folder of a small model that has learned these problems well enough to be read."""
-    pairs = [(short_question(one), summary(proof)) for one in read_problems(problems).values() for proof in one.proofs]
+    known = read_problems(problems).values()
+    pairs = [(text_prompt(one, english=False), summary(proof)) for one in known for proof in one.proofs]
     folder = tmp_path_factory.mktemp("warm-up") / "model"
     texts = [text for pair in pairs for text in pair]
     model, tokenizer = make_model(folder, texts, vocabulary=768, width=64, hidden=256, family="Llama")

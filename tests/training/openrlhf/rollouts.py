@@ -18,7 +18,7 @@ from transformers import AutoTokenizer
 from proof_r1_formal import Problem, read_problems
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.generate import summary
-from proof_r1_formal.models.prompts import short_question
+from proof_r1_formal.models.prompts import text_prompt
 from training.openrlhf.agent import AgentExecutor
 from training.openrlhf.controller import ProofExperienceMaker
 from training.openrlhf.task import Task
@@ -64,7 +64,7 @@ class Case:
                 given = msgspec.structs.replace(task or Task("", workers=0), problem=to_json(problem))
                 label = msgspec.json.encode(given).decode()
                 sampling = SimpleNamespace(max_tokens=64, logprobs=1)
-                question = short_question(problem)
+                question = text_prompt(problem, english=False)
                 found.append(await agent.execute(question, label, sampling, 256, self.tokenizer, engine))
             return found
 
