@@ -15,7 +15,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
-from proof_r1_formal import GOAL_BINDING, INVALID_RULE, Catalogue, Code, StepReport, TraceReport
+from proof_r1_formal import GOAL_BINDING, INVALID_RULE, Catalogue, StepReport, TraceReport
 
 Weight: TypeAlias = Annotated[float, msgspec.Meta(ge=0.0)]
 Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
@@ -176,19 +176,6 @@ def useless(report: TraceReport) -> int:
     """How many of the actions of :func:`padding` pass all four checks, so that each one alone earns the full signal."""
     inside = used_closure(report)
     return sum([step.signal == 1.0 and not used for step, used in zip(report.actions, inside, strict=True)])
-
-
-def is_leap(report: TraceReport) -> bool:
-    """Whether the step to the answer is itself a wrong one, whatever the steps before it are.
-
-    That is so if the terminal action, or an action that it depends on directly, is not an instance of its rule although
-    its dependencies are instances of theirs. Binding an option straight from premises is such a step.
-    """
-    terminal = next((step for step in report.actions if step.terminal), None)
-    if terminal is None:
-        return False
-    last = [step for step in report.actions if step is terminal or step.id in terminal.dependencies]
-    return any(finding.code is Code.NO_RULE_MATCH for step in last for finding in step.findings)
 
 
 def binds(step: StepReport) -> bool:
