@@ -58,7 +58,7 @@ def repair_chat(
 
 
 def complaint(report: TraceReport) -> str:
-    """What the model is told of its proof: the findings, and the request to answer again."""
+    """The message to the model: the findings on its proof, and the request to answer again."""
     return "\n".join(_lines(report))
 
 
