@@ -1,8 +1,8 @@
 """Problems as an environment of ``verifiers``: one task per problem, which rewards the model's last answer.
 
 With several turns, the model gets the findings on its proof, and answers again. On the library's command line,
-``proof_r1_formal.integrations.verifiers`` is the id of the taskset and of the environment. Importing this module requires
-the library.
+``proof_r1_formal.integrations.verifiers`` is the id of the taskset and of the environment. Importing this module
+requires the library.
 """
 
 from __future__ import annotations
