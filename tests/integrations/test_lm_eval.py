@@ -165,12 +165,15 @@ def test_rules_are_those_of_the_prompt_and_of_the_verdicts() -> None:
 # -- what is left out -------------------------------------------------------------------------------------------------
 
 
-def test_a_score_that_is_not_defined_is_absent(tmp_path: Path) -> None:
-    first = json.loads(FILE.read_text(encoding="utf-8").splitlines()[0]) | {"answer": None}
+def test_a_score_that_leaves_out_a_problem_is_absent(tmp_path: Path) -> None:
+    first = json.loads(FILE.read_text(encoding="utf-8").splitlines()[0]) | {"answer": None, "proofs": []}
+    both = [{"id": "h1", "formula": "on_duty(Mara)"}, {"id": "h2", "formula": "¬on_duty(Mara)"}]
     file = tmp_path / "problems.jsonl"
-    file.write_text(json.dumps(first), encoding="utf-8")
-    found = scores(evaluated(asked_in_turn(1), problems=str(file)))
-    assert set(found) == {"fvr", "rvr", "parsed"}
+    records = (first, first | {"id": "contradictory", "answer": "h_goal_true", "premises": both})
+    file.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    results = evaluated(lambda _: "no proof", problems=str(file))
+    assert scores(results) == {"fvr": 0, "rvr": 0, "parsed": 0}  # of the first one
+    assert results["n-samples"]["proof_r1"] == {"original": 2, "effective": 1}
 
 
 def test_an_unusable_problem_is_counted_and_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
