@@ -150,4 +150,4 @@ def test_the_two_checkers_never_differed() -> None:
     sizes = {name: f"{sum(each.values()):,}" for name, each in proofs.items()}
     assert f"{sizes['forged']} forged" in text
     assert f"({sizes['generated']} proofs)" in text
-    assert f"golden proofs ({sizes['golden']})" in text
+    assert f"reference proofs of ProverQA ({sizes['golden']})" in text

@@ -7,9 +7,7 @@ proof. Its score has the answer's verdicts as values and the findings as explana
 
 from __future__ import annotations
 
-import logging
 import math
-from functools import cache, lru_cache
 from pathlib import Path
 from typing import TypeAlias, get_args
 
@@ -21,21 +19,16 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer, stderr
 from inspect_ai.solver import TaskState, generate
 
-from proof_r1_formal.data import read_problems
-from proof_r1_formal.data.native import from_json, to_json
+from proof_r1_formal.data.native import to_json
 from proof_r1_formal.data.problem import Problem
-from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation.estimates import estimates
 from proof_r1_formal.evaluation.measures import Exclusion, Measure, Part
 from proof_r1_formal.evaluation.outcomes import output_row, reference_length
+from proof_r1_formal.integrations.evaluations import problem_of, require_one_of, shared_verifier, usable_problems
 from proof_r1_formal.models.prompts import PromptSet, messages
-from proof_r1_formal.proof.batch import Settings
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.trajectory import Thinking
-from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
-
-LOG = logging.getLogger(__name__)
 
 Parts: TypeAlias = dict[str, Part]
 """What a sample adds to the sums of scores, by the score's name."""
@@ -46,7 +39,6 @@ RATES = (Measure.FVR, Measure.STRICT_FVR, Measure.RVR, Measure.STRICT_RVR, Measu
 """The scores that no mean over samples gives, or that concern all outputs."""
 UNCERTAIN = "Uncertain right"
 """The share of right answers where the label is Uncertain; these samples are in no other score."""
-_REMEMBERED_PROBLEMS = 256
 
 
 @task
@@ -68,15 +60,9 @@ def proof(
     Raises:
         ProofR1Error: the file or a problem cannot be used, or an argument has an unknown value.
     """
-    for name, value, known in (("prompts", prompts, get_args(PromptSet)), ("thinking", thinking, get_args(Thinking))):
-        if value not in known:  # Inspect passes on what the command line says
-            raise ProofR1Error(f"{name} must be one of {', '.join(known)}, and is {value!r}")
-    found = read_problems(problems)
-    left_out = found.left_out(problems)
-    if left_out and (strict or not found):
-        raise ProofR1Error("\n".join([*left_out, "repair or remove these problems"]))
-    for line in left_out:
-        LOG.warning(line)
+    require_one_of(get_args(PromptSet), prompts=prompts)
+    require_one_of(get_args(Thinking), thinking=thinking)
+    found = usable_problems(problems, strict=strict)
     samples = [_sample(problem, rules, prompts, thinking) for problem in found.values()]
     dataset = MemoryDataset(samples, name=Path(problems).stem, location=problems)
     return Task(
@@ -130,7 +116,7 @@ def verifier(rules: RuleSystem = "train") -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         del target  # the problem has the answer
-        problem = _problem(state.metadata["problem"])
+        problem = problem_of(state.metadata["problem"])
         report = await anyio.to_thread.run_sync(_verify, rules, problem, state.output.completion, state.epoch - 1)
         parts, reason = _parts(problem, report)
         return Score(
@@ -158,12 +144,4 @@ def _parts(problem: Problem, report: TraceReport) -> tuple[Parts, str | None]:
 
 
 def _verify(rules: RuleSystem, problem: Problem, completion: str, sample: int) -> TraceReport:
-    return _verifier(rules).verify(problem, completion, sample=sample)
-
-
-@cache
-def _verifier(rules: RuleSystem) -> Verifier:
-    return Settings(rules=rules).verifier()
-
-
-_problem = lru_cache(_REMEMBERED_PROBLEMS)(from_json)
+    return shared_verifier(rules).verify(problem, completion, sample=sample)

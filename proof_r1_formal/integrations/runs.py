@@ -20,6 +20,7 @@ from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.integrations.datasets import PromptName, demonstrations_dataset, problems_dataset
+from proof_r1_formal.integrations.evaluations import require_one_of
 from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.rules.catalogue import RuleSystem
 
@@ -116,8 +117,7 @@ def _fitting(what: str, rows: Any, lengths: Sequence[int], arguments: DataArgume
 
 
 def _prompt(arguments: DataArguments) -> PromptName:
-    if arguments.prompt not in get_args(PromptName):
-        raise ProofR1Error(f"prompt must be one of {', '.join(get_args(PromptName))}, and is {arguments.prompt!r}")
+    require_one_of(get_args(PromptName), prompt=arguments.prompt)
     return cast("PromptName", arguments.prompt)
 
 

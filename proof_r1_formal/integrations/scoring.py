@@ -9,6 +9,7 @@ from typing import TypeAlias
 from proof_r1_formal.data.native import from_json
 from proof_r1_formal.errors import DataError, require_equal_lengths
 from proof_r1_formal.proof.batch import Settings
+from proof_r1_formal.proof.report import TraceReport
 from proof_r1_formal.proof.rewards import RewardName, Scored, reward_named, score
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
@@ -69,6 +70,18 @@ class Scorer:
         if self._client is not None:
             return self._client.score(problems, completions, reward=self.reward, rules=self._rules)
         return [
-            score(self._verifier.verify(self._problem(problem), completion), self.reward)
+            score(self.report(problem, completion), self.reward)
             for problem, completion in zip(problems, completions, strict=True)
         ]
+
+    def report(self, problem: str, completion: str) -> TraceReport:
+        """The report on a completion, by this process.
+
+        Args:
+            problem: its record in JSON.
+            completion: the model's answer.
+
+        Raises:
+            DataError: the text is not a problem.
+        """
+        return self._verifier.verify(self._problem(problem), completion)

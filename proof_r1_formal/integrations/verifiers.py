@@ -1,6 +1,7 @@
-"""Problems as an environment of ``verifiers``: one task per problem, which rewards the model's answer.
+"""Problems as an environment of ``verifiers``: one task per problem, which rewards the model's last answer.
 
-``proof_r1_formal.integrations.verifiers`` is the id of the taskset on the library's command line. Importing this module
+With several turns, the model gets the findings on its proof, and answers again. On the library's command line,
+``proof_r1_formal.integrations.verifiers`` is the id of the taskset and of the environment. Importing this module
 requires the library.
 """
 
@@ -12,15 +13,17 @@ from functools import cache
 from pathlib import Path
 
 import verifiers.v1 as vf
+from pydantic import Field
 
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.native import to_json
 from proof_r1_formal.integrations.scoring import Scorer
 from proof_r1_formal.models.prompts import contract, question
+from proof_r1_formal.models.repair import complaint, needs_repair
 from proof_r1_formal.proof.rewards import RewardName
 from proof_r1_formal.rules.catalogue import RuleSystem, catalogue
 
-__all__ = ["ProofTaskset"]
+__all__ = ["ProofEnv", "ProofTaskset"]
 
 
 class ProofData(vf.TaskData):
@@ -47,6 +50,11 @@ class ProofTask(vf.Task[ProofData, vf.State, ProofTaskConfig]):
         trace.record_metric("right", float(scored.right))
         return scored.reward
 
+    def complaint(self, answer: str) -> str | None:
+        """What the checks found in an answer, for the model; None if all pass. It is silent on the right option."""
+        report = _scorer(self.config.reward, self.config.rules).report(self.data.problem, answer)
+        return complaint(report) if needs_repair(report) else None
+
 
 class ProofTasksetConfig(vf.TasksetConfig):
     """The file of problems, in any format of ``read_problems``."""
@@ -64,6 +72,31 @@ class ProofTaskset(vf.Taskset[ProofTask, ProofTasksetConfig]):
         for problem in read_problems(self.config.problems).values():
             data = ProofData(id=problem.id, prompt=question(problem), system_prompt=system, problem=to_json(problem))
             yield ProofTask(data, self.config.task)
+
+
+class ProofEnvConfig(vf.SingleAgentEnvConfig):
+    """The agent, and how many answers it may give to a problem at most."""
+
+    turns: int = Field(1, ge=1)
+
+
+class ProofEnv(vf.Env[ProofEnvConfig]):
+    """One agent, which answers again until all checks pass or its turns are used up."""
+
+    async def run(self, task: ProofTask, agents: vf.Agents) -> None:
+        """One episode. The library retries a failed run only if there is a single turn."""
+        if self.config.turns == 1:
+            await agents.agent.run(task)
+            return
+        async with agents.agent.interaction(task) as exchange:
+            answer = await exchange.turn()
+            for _ in range(1, self.config.turns):
+                if answer.terminated:  # a limit of the agent, or an error: it takes no further turn
+                    return
+                told = await asyncio.to_thread(task.complaint, answer.last_reply)
+                if told is None:
+                    return
+                answer = await exchange.turn(told)
 
 
 @cache

@@ -53,11 +53,16 @@ def repair_chat(
     return [
         *messages(problem, rules=rules, thinking=sampling.thinking),
         {"role": "assistant", "content": completion},
-        {"role": "user", "content": "\n".join(_complaint(report))},
+        {"role": "user", "content": complaint(report)},
     ]
 
 
-def _complaint(report: TraceReport) -> Iterator[str]:
+def complaint(report: TraceReport) -> str:
+    """The message to the model: the findings on its proof, and the request to answer again."""
+    return "\n".join(_lines(report))
+
+
+def _lines(report: TraceReport) -> Iterator[str]:
     yield "The checks found this in your proof:"
     for number, step in enumerate(report.actions, 1):
         if step.signal < VERIFIED:

@@ -65,7 +65,8 @@ class Handler(BaseHTTPRequestHandler):
     def whole(self, message: dict[str, str], **choice: object) -> None:
         """A reply as one object, from a server that ignores ``stream``."""
         usage = {"completion_tokens": 3, "prompt_tokens": 7, "total_tokens": 10}
-        record = {"model": "scripted", "choices": [{"message": message, **choice}], "usage": usage}
+        kind = {"id": "1", "object": "chat.completion", "created": 0, "model": "scripted"}
+        record = kind | {"choices": [{"message": message, **choice}], "usage": usage}
         self.send(200, json.dumps(record), Content_Type="application/json")
 
     def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002 (the name of what this overrides)

@@ -1,0 +1,63 @@
+"""What evaluations share, whichever framework asks the model: the problems of a file, and reports on answers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from functools import cache, lru_cache
+
+from proof_r1_formal.data import read_problems
+from proof_r1_formal.data.native import from_json
+from proof_r1_formal.data.problem import ProblemSet
+from proof_r1_formal.errors import ProofR1Error
+from proof_r1_formal.proof.batch import Settings
+from proof_r1_formal.proof.verify import Verifier
+from proof_r1_formal.rules.catalogue import RuleSystem
+
+LOG = logging.getLogger(__name__)
+_REMEMBERED_PROBLEMS = 256
+
+
+def usable_problems(file: str, *, strict: bool = False) -> ProblemSet:
+    """The problems of a file. A warning counts and names those that cannot be used.
+
+    Args:
+        file: in any format of ``read_problems``.
+        strict: whether a problem that cannot be used is an error.
+
+    Raises:
+        ProofR1Error: the file cannot be read, no problem can be used, or, if strict, one cannot.
+    """
+    found = read_problems(file)
+    left_out = found.left_out(file)
+    if left_out and (strict or not found):
+        raise ProofR1Error("\n".join([*left_out, "repair or remove these problems"]))
+    for line in left_out:
+        LOG.warning(line)
+    return found
+
+
+def require_one_of(known: Iterable[str], **argument: object) -> None:
+    """Check a setting that a framework passes on as its command line gives it.
+
+    Args:
+        known: the values that it may have.
+        argument: the setting, by name.
+
+    Raises:
+        ProofR1Error: it has another value.
+    """
+    known = tuple(known)
+    for name, value in argument.items():
+        if value not in known:
+            raise ProofR1Error(f"{name} must be one of {', '.join(known)}, and is {value!r}")
+
+
+@cache
+def shared_verifier(rules: RuleSystem) -> Verifier:
+    """The verifier of all answers under this rule catalogue."""
+    return Settings(rules=rules).verifier()
+
+
+problem_of = lru_cache(_REMEMBERED_PROBLEMS)(from_json)
+"""The problem of a record in JSON; the last ones are remembered."""
