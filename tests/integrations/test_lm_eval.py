@@ -20,7 +20,7 @@ from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.evaluation.measures import Measure
 from proof_r1_formal.evaluation.metrics import evaluate_metrics
 from proof_r1_formal.integrations import lm_eval as folder
-from proof_r1_formal.models.prompts import contract, question, short_question
+from proof_r1_formal.models.prompts import contract, question, text_prompt
 from proof_r1_formal.rules.catalogue import catalogue
 from tests.models.scripted import Act, Body, Script, serving
 from tests.patience import PATIENCE
@@ -153,7 +153,7 @@ def test_without_a_chat_template_a_blank_line_parts_contract_and_question() -> N
 
 def test_a_short_prompt_is_the_formulas_alone() -> None:
     asked, _ = prompts_of(prompt="short")
-    assert asked == [short_question(problem) for problem in PROBLEMS.values()]
+    assert asked == [text_prompt(problem, english=False) for problem in PROBLEMS.values()]
 
 
 def test_rules_are_those_of_the_prompt_and_of_the_verdicts() -> None:
