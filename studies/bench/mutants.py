@@ -129,7 +129,9 @@ class _Edits(ast.NodeVisitor):
             self.visit(statement)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if node.value is not None and not (isinstance(node.annotation, ast.Name) and node.annotation.id == "TypeAlias"):
+        named = node.annotation.id if isinstance(node.annotation, ast.Name) else ""
+        limit = named == "Final" and isinstance(node.value, ast.Constant) and isinstance(node.value.value, int)
+        if node.value is not None and named != "TypeAlias" and not limit:
             self.visit(node.value)
 
     def visit_Assign(self, node: ast.Assign) -> None:

@@ -11,7 +11,9 @@ from msgspec import structs
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.kernel.answer import Answer, Entailed, Reason, Refuted, Unknown
 from proof_r1_formal.kernel.confirm import Confirmed, confirm, confirm_by
+from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
+from proof_r1_formal.kernel.syntax import ENTITY
 from tests.builders import question
 
 FOLLOWS, OTHER = question("P(a); P(a) → Q(a) ⊢ Q(a)"), question("P(a) → Q(a); P(a) ⊢ Q(a)")
@@ -26,6 +28,7 @@ class Saying:
     reason: str = "it does not compile"
 
     def judge(self, query: Query, answer: Answer) -> Saying:
+        assert (type(query), type(answer) in (Entailed, Refuted)) == (Query, True)
         return self
 
 
@@ -58,6 +61,24 @@ def test_evidence_of_another_question_is_broken(asked: Query, about: Query) -> N
     assert isinstance(found.answer, Unknown)
     assert (found.answer.reason, found.evidence, found.checked) == (Reason.BROKEN, "unsupported", False)
     assert found.answer.steps == answer_to(about).steps
+
+
+def test_a_countermodel_that_is_too_large_to_check_stays_open() -> None:
+    query = question("∀x ∀y ∀z R(x, y, z) ⊢ P(a)")
+    large = Structure({ENTITY: 100}, {"R": frozenset(), "P": frozenset()}, {"a": {(): 0}})
+    found = confirm(query, Refuted(large, steps=7))
+    assert isinstance(found.answer, Unknown)
+    assert (found.answer.reason, found.answer.steps, found.evidence) == (Reason.BUDGET, 7, "unsupported")
+    assert "500000 steps" in found.answer.detail
+
+
+def test_a_countermodel_that_leaves_a_symbol_open_is_broken() -> None:
+    found = confirm(FAILS, Refuted(Structure({ENTITY: 1}, {"P": frozenset()}, {"a": {(): 0}}), steps=7))
+    assert isinstance(found.answer, Unknown)
+    assert (found.answer.reason, found.answer.steps, found.evidence) == (Reason.BROKEN, 7, "unsupported")
+    assert found.answer.detail == (
+        "the solver's countermodel does not hold: the structure does not interpret predicate 'Q'"
+    )
 
 
 @pytest.mark.parametrize("query", [FOLLOWS, FAILS])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from proof_r1_formal.data.problem import GOAL_TRUE, GOAL_UNCERTAIN, Option, Problem, three_way_options
 from proof_r1_formal.engine.oracle import SolverOracle
@@ -75,6 +76,26 @@ def test_the_steps_that_fail_are_named() -> None:
     found = tuple(answer_findings(GOAL, steps, Refuted(), None))
     assert found == (Finding(Code.UNRULED_STEP, "not an instance of its rule: s1", ("s1",)),)
     assert is_verified(found)
+
+
+def test_a_step_that_only_a_solver_supports_is_named() -> None:
+    """Under ``evidence="none"`` such a step is entailed. Outside of the closure it does not matter."""
+    bare = structs.replace(step("s1"), evidence="unsupported")
+    outside = structs.replace(bare, id="s2", in_closure=False)
+    checked = structs.replace(step("s3"), evidence="checked")
+    nameless = structs.replace(bare, id=None)
+    found = tuple(answer_findings(GOAL, [bare, outside, checked, nameless, step(None, option=GOAL)], Refuted(), None))
+    message = "entailed by an answer without a proof: s1, an action without an id"
+    assert found == (Finding(Code.UNSUPPORTED_STEP, message, ("s1", "an action without an id")),)
+    assert tuple(answer_findings(GOAL, [outside, checked, step(None, option=GOAL)], Refuted(), None)) == ()
+
+
+def test_a_binding_that_stayed_undecided_is_said_of_the_answer() -> None:
+    undecided = Finding(Code.BINDING_UNDECIDED, "")
+    terminal = structs.replace(step(None, option=GOAL), findings=(undecided,))
+    assert tuple(answer_findings(GOAL, [terminal], Refuted(), None)) == (
+        Finding(Code.BINDING_UNDECIDED, f"whether the terminal action states {GOAL.id} stayed undecided"),
+    )
 
 
 class Undecided:

@@ -131,6 +131,26 @@ def test_kernel_evidence_needs_a_kernel() -> None:
         Verifier(evidence="kernel")
 
 
+class Refusing:
+    """A solver that says no to everything, and gives no structure."""
+
+    name = "refusing"
+
+    def decide(self, _query: Query) -> Answer:
+        return Refuted()
+
+
+def test_an_open_goal_needs_two_structures_whatever_evidence_is_asked_for() -> None:
+    case = Problem("2", CASE.premises, three_way_options(parse_formula("loud(tom)")), "h_goal_uncertain")
+    text = json.dumps(
+        [{"id": "h_goal_uncertain", "dependencies": ["h2"], "conclusion": "loud(tom)", "rule": "GOAL_BINDING"}]
+    )
+    assert Verifier(evidence="none").verify(case, f"<summary>{text}</summary>").uncertain == "verified"
+    for evidence in ("none", "checked"):
+        report = Verifier(Refusing(), evidence=evidence).verify(case, f"<summary>{text}</summary>")
+        assert (report.uncertain, report.verified) == ("undecided", False)
+
+
 def test_schemata_that_are_no_theorems_are_refused() -> None:
     wrong = schema("affirming_the_consequent", "A → B", "B", "A")
     rules = Catalogue("wrong", (Rule("IMPLICATION_ELIMINATION", "", (wrong,), Example((), "")),))

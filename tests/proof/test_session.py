@@ -27,6 +27,7 @@ from proof_r1_formal.rules.check import Match
 from proof_r1_formal.testing.completions import any_text
 from proof_r1_formal.testing.corruptions import Corrupted, corrupted_attempts
 from proof_r1_formal.text.parse import parse_formula
+from proof_r1_formal.text.show import show
 from tests.builders import problem
 
 VERIFIER = Verifier(rules=FOLIO)
@@ -191,6 +192,37 @@ def test_the_price_includes_the_answer_of_a_summary_that_is_parsed() -> None:
     session = VerifierSession(problem("P(a)", goal="Q(a)"))
     session.push(action("h_goal_uncertain", ["h1"], "Q(a)", GB))
     assert session.price() == session.price(parsed=True) > session.price(parsed=False)
+
+
+def asked(session: VerifierSession) -> list[str]:
+    """The questions of ``grounds`` after those of the actions, as text."""
+    kept = session.grounds[len(session.entailments) :]
+    return [f"{'; '.join(map(show, query.dependencies))} ⊢ {show(query.conclusion)}" for query, _ in kept]
+
+
+def test_the_grounds_of_an_answer_are_the_questions_that_it_rests_on() -> None:
+    case = problem("P(a) ∧ Q(a)", goal="P(a)")
+    model = "P(a) ∧ Q(a) ⊢ ⊥"
+    session = VerifierSession(case)
+    assert asked(session) == [model]
+    session.push(action("s1", ["h1"], "P(a)", CE))
+    assert asked(session) == [model]  # it binds nothing
+    session.push(action("h_goal_true", ["s1"], "P(a)", GB))
+    assert asked(session) == [model]  # the formula of the option itself
+    session.pop()
+    session.push(action("h_goal_true", ["s1"], "¬¬P(a)", GB))
+    assert asked(session) == [model, " ⊢ ¬¬P(a) ↔ P(a)"]
+    session.pop()
+    session.push(action("h_goal_uncertain", ["s1"], "P(a)", GB))
+    assert asked(session) == [model, "P(a) ∧ Q(a) ⊢ P(a)", "P(a) ∧ Q(a) ⊢ ¬P(a)"]
+
+
+def test_grounds_are_not_paid_for() -> None:
+    session = VerifierSession(problem("P(a) ∧ Q(a)", goal="P(a)"))
+    session.push(action("h_goal_true", ["h1"], "¬¬P(a)", GB))
+    spent = session._oracle.spent
+    assert session.grounds
+    assert session._oracle.spent == spent
 
 
 def test_a_trace_that_binds_no_answer_has_no_closure() -> None:

@@ -7,6 +7,8 @@ import gc
 import pytest
 
 from proof_r1_formal.engine.oracle import Metered, SolverOracle
+from proof_r1_formal.kernel.answer import Answer, Reason, Unknown
+from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.rules import spine
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import CHECK_BUDGET, Match, NoMatch, Undecided, check_rule
@@ -30,6 +32,41 @@ def test_the_first_of_several_open_questions_is_told() -> None:
     formulas = (parse_formula(many), parse_formula("D ∨ E"), parse_formula("¬D"))
     result = check_rule(rule, formulas, parse_formula(f"E ∨ {never_all}"), SolverOracle(Silent()))
     assert result == Undecided("a conjunction or disjunction has too many parts to be split in every way")
+
+
+@pytest.mark.parametrize(
+    ("reasons", "broken"),
+    [
+        ([Reason.BROKEN], True),
+        ([Reason.BUDGET], False),
+        ([Reason.BROKEN, Reason.BUDGET], True),
+        ([Reason.BUDGET, Reason.BROKEN], False),
+    ],
+)
+def test_a_broken_solver_is_told_from_a_hard_question_by_the_first_open_one(
+    reasons: list[Reason], broken: bool
+) -> None:
+    """Each of the two implications asks whether the conjunction of the facts is its condition."""
+    rule = TRAIN.find("IMPLICATION_ELIMINATION")
+    assert rule is not None
+    formulas = tuple(map(parse_formula, ("A ∧ B → C", "B ∧ A → C", "A", "B")))
+    oracle = SolverOracle(Failing(reasons))
+    found = check_rule(rule, formulas, parse_formula("C"), oracle)
+    assert isinstance(found, Undecided)
+    assert found.broken == broken
+    assert found.reason == f"a question of the rule stayed undecided ({reasons[0]})"
+
+
+class Failing:
+    """A solver that decides nothing, for one reason after another; the last one stays."""
+
+    name = "failing"
+
+    def __init__(self, reasons: list[Reason]) -> None:
+        self._reasons = list(reasons)
+
+    def decide(self, _query: Query) -> Answer:
+        return Unknown(self._reasons.pop(0) if len(self._reasons) > 1 else self._reasons[0])
 
 
 def test_whether_a_principal_premise_is_trivial_may_stay_open() -> None:
