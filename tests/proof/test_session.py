@@ -205,13 +205,18 @@ def test_the_grounds_of_an_answer_are_the_questions_that_it_rests_on() -> None:
     model = "P(a) ∧ Q(a) ⊢ ⊥"
     session = VerifierSession(case)
     assert asked(session) == [model]
+    session.push(action("s0", ["h1"], "Q(a)", CE))
+    assert asked(session) == [model]  # it states no option
     session.push(action("s1", ["h1"], "P(a)", CE))
-    assert asked(session) == [model]  # it binds nothing
+    assert asked(session) == [model]
     session.push(action("h_goal_true", ["s1"], "P(a)", GB))
     assert asked(session) == [model]  # the formula of the option itself
     session.pop()
     session.push(action("h_goal_true", ["s1"], "¬¬P(a)", GB))
     assert asked(session) == [model, " ⊢ ¬¬P(a) ↔ P(a)"]
+    session.pop()
+    session.push(action("h_goal_true", ["s1"], "P(", GB))
+    assert asked(session) == [model]
     session.pop()
     session.push(action("h_goal_uncertain", ["s1"], "P(a)", GB))
     assert asked(session) == [model, "P(a) ∧ Q(a) ⊢ P(a)", "P(a) ∧ Q(a) ⊢ ¬P(a)"]
