@@ -18,7 +18,7 @@ from proof_r1_formal.kernel.model import Structure
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import ENTITY
 from proof_r1_formal.kernel.term import Repeat
-from proof_r1_formal.proof.report import Code, TraceReport
+from proof_r1_formal.proof.report import Code, Finding, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
 from proof_r1_formal.text.parse import parse_formula
@@ -138,6 +138,13 @@ class Refusing:
 
     def decide(self, _query: Query) -> Answer:
         return Refuted()
+
+
+def test_a_step_that_no_proof_supports_is_no_instance_of_a_rule() -> None:
+    step = run(Verifier(get_solver("z3")), *STEPS).actions[0]
+    assert (step.semantic, step.rule, step.evidence) == (True, False, "unsupported")
+    said = "IMPLICATION_ELIMINATION: only z3 says that the step is entailed, without a proof"
+    assert Finding(Code.RULE_UNDECIDED, said) in step.findings
 
 
 def test_an_open_goal_needs_two_structures_whatever_evidence_is_asked_for() -> None:
