@@ -49,10 +49,10 @@ def problem(*premises: str, goal: str = "⊤") -> Problem:
     return Problem("sorts/1", named, three_way_options(parse_formula(goal)))
 
 
-def step(problem: Problem, dependencies: tuple[str, ...], conclusion: str, rule: str) -> tuple[bool, bool, set[Code]]:
+def step(problem: Problem, dependencies: tuple[str, ...], conclusion: str, rule: str) -> tuple[bool, bool, list[Code]]:
     attempt = Attempt(problem, (Step("s1", dependencies, parse_formula(conclusion), rule),))
     [report] = VERIFIER.verify(problem, attempt.completion).actions
-    return report.semantic, report.rule, {finding.code for finding in report.findings}
+    return report.semantic, report.rule, [finding.code for finding in report.findings]
 
 
 def in_company(query: Query, company: tuple[Formula, ...]) -> Query:
@@ -121,7 +121,8 @@ def test_a_rule_instance_by_a_term_whose_sort_another_premise_gives() -> None:
 
 def test_a_sort_that_the_problem_has_not_is_a_symbol_clash() -> None:
     for known in (problem("cat(tom)"), problem("∀x:Person wise(x)", "cat(tom)")):
-        assert Code.SYMBOL_CLASH in step(known, ("h1",), "∀x:Animal (cat(x) → cat(x))", "CONJUNCTION_ELIMINATION")[2]
+        found = step(known, ("h1",), "∀x:Animal (cat(x) → cat(x))", "CONJUNCTION_ELIMINATION")[2]
+        assert found.count(Code.SYMBOL_CLASH) == 1  # though the symbols do not fit either
 
 
 def test_a_conclusion_cannot_put_a_symbol_elsewhere() -> None:
