@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from random import Random
-from typing import Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 import msgspec
 
@@ -43,14 +43,11 @@ from proof_r1_formal.proof.report import StepReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Rule
+from proof_r1_formal.testing.findings import Findings, Search
 from proof_r1_formal.testing.generate import Generator, Step
 from proof_r1_formal.testing.non_instances import non_instances
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
-from proof_r1_formal.workers import ordered_map
-
-CHUNK = 500
-"""Number of examples in a chunk, which has its own seed and is the unit of work of a process."""
 
 RuleCheck: TypeAlias = Callable[[Rule, tuple[Formula, ...], Formula, SolverOracle], RuleResult]
 """The function under test: whether a step is an instance of a rule."""
@@ -86,41 +83,26 @@ class Failure(msgspec.Struct, frozen=True):
         return _trace(Step(self.rule, dependencies, parse_formula(self.conclusion)), problem_id)
 
 
-class Findings(msgspec.Struct):
+class StepFindings(Findings):
     """The results of some examples.
 
     Attributes:
-        examples: number of examples, by kind.
-        accepted: of those, steps that RuleCheck accepted.
+        accepted: number of steps that RuleCheck accepted, by kind.
         outcomes: entailed, refuted or unknown; how many of those have checked evidence.
         non_instances: entailed non-instances that were rejected, by rule.
         certified: how many the kernel accepted.
         failures: see :class:`Failure`.
     """
 
-    examples: dict[str, int] = {}
-    accepted: dict[str, int] = {}
-    outcomes: dict[str, int] = {}
-    non_instances: dict[str, int] = {}
+    accepted: Counter[str] = msgspec.field(default_factory=Counter)
+    outcomes: Counter[str] = msgspec.field(default_factory=Counter)
+    non_instances: Counter[str] = msgspec.field(default_factory=Counter)
     certified: int = 0
-    failures: list[Failure] = []
-
-    def merge(self, other: Findings) -> None:
-        """Add the results of other examples."""
-        for mine, theirs in (
-            (self.examples, other.examples),
-            (self.accepted, other.accepted),
-            (self.outcomes, other.outcomes),
-            (self.non_instances, other.non_instances),
-        ):
-            for name, count in theirs.items():
-                mine[name] = mine.get(name, 0) + count
-        self.certified += other.certified
-        self.failures += other.failures
+    failures: list[Failure] = msgspec.field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Harness:
+class Harness(Search[StepFindings]):
     """Settings of the harness.
 
     Attributes:
@@ -132,6 +114,7 @@ class Harness:
         check: RuleCheck, or another function to test.
     """
 
+    size: ClassVar[int] = 500
     rules: Catalogue
     solver: str = "embedded"
     seed: int = 0
@@ -139,24 +122,9 @@ class Harness:
     lean: str | None = None
     check: RuleCheck = field(default=check_rule, repr=False)
 
-    def run(self, examples: int, *, workers: int = 1) -> Iterator[Findings]:
-        """The results of each chunk of examples, in order.
-
-        Args:
-            examples: number of examples.
-            workers: processes to use.
-
-        Raises:
-            SolverError: the solver is unknown or not installed, or Lean is missing and ``kernel_sample`` is not 0.
-            ProofR1Error: the number of workers is 0, or a worker died.
-        """
-        return ordered_map(
-            self.chunk, [range(examples)[start : start + CHUNK] for start in range(0, examples, CHUNK)], workers
-        )
-
-    def chunk(self, examples: range) -> Findings:
+    def chunk(self, examples: range) -> StepFindings:
         """The results of one chunk of examples."""
-        return _Chunk(self, Random(f"{self.seed}/{examples.start // CHUNK}")).run(len(examples))
+        return _Chunk(self, Random(f"{self.seed}/{examples.start // self.size}")).run(len(examples))
 
 
 class _Chunk:
@@ -173,7 +141,7 @@ class _Chunk:
         self._verifier = Verifier(self._solver, rules=harness.rules, evidence=evidence)
         self._kernel = self._sampled_kernel()
         self._sample: list[tuple[Step, Query, Answer]] = []
-        self._findings = Findings()
+        self._findings = StepFindings()
 
     def _sampled_kernel(self) -> KernelEvidence | None:
         if not self._harness.kernel_sample:
@@ -183,7 +151,7 @@ class _Chunk:
             raise ProofR1Error("there is no Lean here to check a sample with")
         return KernelEvidence(kernel)
 
-    def run(self, size: int) -> Findings:
+    def run(self, size: int) -> StepFindings:
         rules = [rule for rule in self._harness.rules.rules if rule.schemata]
         for _ in range(size):
             rule = self._source.choice(rules)
@@ -215,21 +183,21 @@ class _Chunk:
         query = Query(step.dependencies, step.conclusion)
         if isinstance(checked_signature(query), Unknown):  # symbols of two sorts
             return
-        _count(findings.examples, kind)
+        findings.examples[kind] += 1
         confirmed = confirm(query, self._solver.decide(query))
-        _count(findings.outcomes, _outcome(confirmed.answer))
+        findings.outcomes[_outcome(confirmed.answer)] += 1
         if confirmed.checked:
-            _count(findings.outcomes, "with checked evidence")
+            findings.outcomes["with checked evidence"] += 1
         accepted = isinstance(self._harness.check(rule, step.dependencies, step.conclusion, self._oracle), Match)
         if accepted:
-            _count(findings.accepted, kind)
+            findings.accepted[kind] += 1
         if accepted and isinstance(confirmed.answer, Refuted):
             self._fail("accepted, and does not follow", kind, step)
         if kind is Kind.NON_INSTANCE:
             if accepted:
                 self._fail("accepted, but not an instance of the rule", kind, step)
             elif isinstance(confirmed.answer, Entailed):
-                _count(findings.non_instances, rule.name)
+                findings.non_instances[rule.name] += 1
         self._compare(kind, step, confirmed)
         if self._kernel is not None and confirmed.checked and self._source.random() < self._harness.kernel_sample:
             self._sample.append((step, query, confirmed.answer))
@@ -317,10 +285,6 @@ def write_reproducers(out: Path, failures: Sequence[Reproducible]) -> tuple[Path
     return problems, completions
 
 
-def _count(counts: dict[str, int], name: str) -> None:
-    counts[name] = counts.get(name, 0) + 1
-
-
 def _outcome(answer: Answer) -> str:
     match answer:
         case Entailed():
@@ -329,11 +293,3 @@ def _outcome(answer: Answer) -> str:
             return "refuted"
         case Unknown():
             return "unknown"
-
-
-def total(findings: Iterator[Findings]) -> tuple[Findings, Counter[str]]:
-    """All findings together, and the failures by what is wrong."""
-    together = Findings()
-    for some in findings:
-        together.merge(some)
-    return together, Counter(failure.problem for failure in together.failures)
