@@ -44,32 +44,14 @@ from proof_r1_formal.proof.step import QUANTIFIER_NEGATION
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Condition, Rule, Schema
+from proof_r1_formal.testing.mutations import Step
 from proof_r1_formal.testing.strategies import formulas, signatures, structures, terms
-from proof_r1_formal.text.show import Notation, show
+from proof_r1_formal.text.show import show
 
 Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
 
 
 # -- what is drawn ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A well-formed action as data."""
-
-    id: str
-    dependencies: tuple[str, ...]
-    conclusion: Formula
-    rule: str
-
-    def record(self, notation: Notation = "unicode") -> dict[str, Json]:
-        """The element of the summary's array."""
-        return {
-            "id": self.id,
-            "dependencies": self.dependencies,
-            "conclusion": show(self.conclusion, notation),
-            "rule": self.rule,
-        }
 
 
 @dataclass(frozen=True, slots=True, repr=False)
