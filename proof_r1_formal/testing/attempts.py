@@ -33,7 +33,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from hypothesis.vendor.pretty import RepresentationPrinter
 
-from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, Problem, three_way_options
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.pattern import Lambda, instance
 from proof_r1_formal.kernel.signature import FunctionType, Signature, ground_terms
@@ -44,6 +44,7 @@ from proof_r1_formal.proof.step import QUANTIFIER_NEGATION
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Condition, Rule, Schema
+from proof_r1_formal.testing.generate import numbered
 from proof_r1_formal.testing.mutations import Step
 from proof_r1_formal.testing.strategies import formulas, signatures, structures, terms
 from proof_r1_formal.text.show import show
@@ -112,15 +113,11 @@ def problems(
         premises += [contrary, Not(contrary)]
     options = three_way_options(draw(formula))
     answer = draw(st.none() | st.sampled_from([option.id for option in options]))
-    return Problem("drawn/1", _named(premises), options, answer)
+    return Problem("drawn/1", numbered(premises), options, answer)
 
 
 def _true_in(model: Structure, formula: Formula) -> Formula:
     return formula if evaluate(formula, model) else Not(formula)
-
-
-def _named(premises: Sequence[Formula]) -> tuple[Premise, ...]:
-    return tuple([Premise(f"h{number}", formula) for number, formula in enumerate(premises, 1)])
 
 
 # -- valid attempts ---------------------------------------------------------------------------------------------------
@@ -175,7 +172,7 @@ def _attempts(
         goal, answer = last.conclusion, GOAL_TRUE
         if isinstance(goal, Not):
             goal, answer = goal.body, GOAL_FALSE
-        problem = Problem("drawn/1", _named(premises), three_way_options(goal), answer)
+        problem = Problem("drawn/1", numbered(premises), three_way_options(goal), answer)
         if not _tells_sorts(problem, [step.conclusion for step in builder.steps]):
             reject()
         binding = Step(answer, (last.id,), last.conclusion, GOAL_BINDING)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from proof_r1_formal.data.problem import Premise
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.kernel.pattern import Lambda, instance
 from proof_r1_formal.kernel.query import Query
@@ -35,13 +36,13 @@ from proof_r1_formal.kernel.syntax import (
     Var,
     Xor,
 )
+from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.rules.schema import GOAL_BINDING, Rule, Schema
-
-MAX_DEPENDENCIES = 4
+from proof_r1_formal.testing.mutations import Step
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Inference:
     """What an action says: dependencies and conclusion, and the rule that it names."""
 
     rule: str
@@ -51,15 +52,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A proof.
-
-    Attributes:
-        premises: h1, h2, …
-        steps: s1, s2, …; of each the rule, the names of its dependencies, and the conclusion.
-    """
+    """A proof from premises h1, h2, …"""
 
     premises: tuple[Formula, ...]
-    steps: tuple[tuple[str, tuple[str, ...], Formula], ...]
+    steps: tuple[Step, ...]
+
+
+def numbered(premises: Sequence[Formula]) -> tuple[Premise, ...]:
+    """The premises h1, h2, …"""
+    return tuple([Premise(f"h{number}", formula) for number, formula in enumerate(premises, 1)])
 
 
 class Generator:
@@ -149,28 +150,29 @@ class Generator:
         self._vocabulary(many_sorted=False)
         schemata = [(rule.name, schema) for rule in rules if rule.name != GOAL_BINDING for schema in rule.schemata]
         premises: list[Formula] = []
-        steps: list[tuple[str, tuple[str, ...], Formula]] = []
+        steps: list[Step] = []
 
         def premise(formula: Formula) -> str:
             premises.append(formula)
             return f"h{len(premises)}"
 
         for number in range(1, length + 1):
-            before, choice = f"s{number - 1}", self._source.random()
+            name, before, choice = f"s{number}", f"s{number - 1}", self._source.random()
             if steps and choice < 0.4:
                 conclusion = self.formula()
-                needed = (before, premise(Implies(steps[-1][2], conclusion)))
-                steps.append(("IMPLICATION_ELIMINATION", needed, conclusion))
+                needed = (before, premise(Implies(steps[-1].conclusion, conclusion)))
+                steps.append(Step(name, needed, conclusion, "IMPLICATION_ELIMINATION"))
             elif steps and choice < 0.6:
                 other = self.formula()
-                steps.append(("CONJUNCTION_INTRODUCTION", (before, premise(other)), And(steps[-1][2], other)))
+                both = And(steps[-1].conclusion, other)
+                steps.append(Step(name, (before, premise(other)), both, "CONJUNCTION_INTRODUCTION"))
             else:
-                name, schema = self._source.choice(schemata)
+                rule, schema = self._source.choice(schemata)
                 drawn, conclusion = self._instantiated(schema.premises, schema.conclusion)
-                steps.append((name, tuple([premise(formula) for formula in drawn]), conclusion))
+                steps.append(Step(name, tuple([premise(formula) for formula in drawn]), conclusion, rule))
         return Chain(tuple(premises), tuple(steps))
 
-    def instance(self, rule: str, schema: Schema) -> Step:
+    def instance(self, rule: str, schema: Schema) -> Inference:
         """An instance of the schema, its principal premises sometimes inside something larger."""
         self._vocabulary(many_sorted=False)
         premises, conclusion = self._instantiated(schema.premises, schema.conclusion)
@@ -179,9 +181,9 @@ class Generator:
             if self._source.random() < 0.3 and len(dependencies) < MAX_DEPENDENCIES:
                 self._wrap(dependencies, place)
         self._source.shuffle(dependencies)
-        return Step(rule, tuple(dependencies), conclusion)
+        return Inference(rule, tuple(dependencies), conclusion)
 
-    def non_instance(self, rule: str, premises: tuple[Formula, ...], conclusion: Formula) -> Step:
+    def non_instance(self, rule: str, premises: tuple[Formula, ...], conclusion: Formula) -> Inference:
         """The step that patterns make when each letter stands for an atom of its own."""
         letters = dict.fromkeys((name, use) for part in (*premises, conclusion) for name, use in symbols(part).uses)
         values: dict[str, Lambda | Term] = {}
@@ -195,9 +197,9 @@ class Generator:
                 values[name] = App(self._source.choice("abc"), ())
         dependencies = [instance(premise, values) for premise in premises]
         self._source.shuffle(dependencies)
-        return Step(rule, tuple(dependencies), instance(conclusion, values))
+        return Inference(rule, tuple(dependencies), instance(conclusion, values))
 
-    def neighbour(self, step: Step) -> Step:
+    def neighbour(self, step: Inference) -> Inference:
         """A step with one thing changed: a premise gone, two exchanged, something negated, a connective replaced."""
         source = self._source
         dependencies = list(step.dependencies)
@@ -216,12 +218,12 @@ class Generator:
                 conclusion = self._formula(source.randint(1, 3))
             case _:
                 conclusion = self._changed(conclusion)
-        return Step(step.rule, tuple(dependencies), conclusion)
+        return Inference(step.rule, tuple(dependencies), conclusion)
 
-    def random_step(self, rule: str) -> Step:
+    def random_step(self, rule: str) -> Inference:
         """A query as a step."""
         query = self.query()
-        return Step(rule, query.dependencies, query.conclusion)
+        return Inference(rule, query.dependencies, query.conclusion)
 
     def _instantiated(self, premises: tuple[Formula, ...], conclusion: Formula) -> tuple[list[Formula], Formula]:
         """Instances of patterns by one substitution; drawn again until the symbols have one use each."""

@@ -16,7 +16,6 @@ a step that is entailed and *no* instance. A failure is
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +30,7 @@ from proof_r1_formal.assistants.kernel import KernelEvidence
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.completions import Completion, write_completions
 from proof_r1_formal.data.native import write_problems
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Problem, ReferenceStep, three_way_options
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.oracle import SolverOracle
 from proof_r1_formal.errors import ProofR1Error
@@ -40,11 +39,12 @@ from proof_r1_formal.kernel.confirm import Confirmed, EvidenceLevel, confirm
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.report import StepReport
+from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Rule
 from proof_r1_formal.testing.findings import Findings, Search
-from proof_r1_formal.testing.generate import Generator, Step
+from proof_r1_formal.testing.generate import Generator, Inference, numbered
 from proof_r1_formal.testing.non_instances import non_instances
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
@@ -80,7 +80,7 @@ class Failure(msgspec.Struct, frozen=True):
     def trace(self, problem_id: str) -> tuple[Problem, Completion]:
         """The step as a problem and a completion, to be verified again."""
         dependencies = tuple(map(parse_formula, self.dependencies))
-        return _trace(Step(self.rule, dependencies, parse_formula(self.conclusion)), problem_id)
+        return _trace(Inference(self.rule, dependencies, parse_formula(self.conclusion)), problem_id)
 
 
 class StepFindings(Findings):
@@ -140,7 +140,7 @@ class _Chunk:
         evidence: EvidenceLevel = "checked" if harness.solver == "embedded" else "none"
         self._verifier = Verifier(self._solver, rules=harness.rules, evidence=evidence)
         self._kernel = self._sampled_kernel()
-        self._sample: list[tuple[Step, Query, Answer]] = []
+        self._sample: list[tuple[Inference, Query, Answer]] = []
         self._findings = StepFindings()
 
     def _sampled_kernel(self) -> KernelEvidence | None:
@@ -162,7 +162,7 @@ class _Chunk:
         self._ask_the_kernel()
         return self._findings
 
-    def _step(self, kind: Kind, rule: Rule) -> Step | None:
+    def _step(self, kind: Kind, rule: Rule) -> Inference | None:
         match kind:
             case Kind.RANDOM:
                 return self._generator.random_step(rule.name)
@@ -178,7 +178,7 @@ class _Chunk:
 
     # -- one example --------------------------------------------------------------------------------------------------
 
-    def _try(self, kind: Kind, rule: Rule, step: Step) -> None:
+    def _try(self, kind: Kind, rule: Rule, step: Inference) -> None:
         findings = self._findings
         query = Query(step.dependencies, step.conclusion)
         if isinstance(checked_signature(query), Unknown):  # symbols of two sorts
@@ -202,7 +202,7 @@ class _Chunk:
         if self._kernel is not None and confirmed.checked and self._source.random() < self._harness.kernel_sample:
             self._sample.append((step, query, confirmed.answer))
 
-    def _compare(self, kind: Kind, step: Step, confirmed: Confirmed) -> None:
+    def _compare(self, kind: Kind, step: Inference, confirmed: Confirmed) -> None:
         """The verifier's verdicts on the step, written down and read back, against the solver's answer."""
         report = self._verified(step)
         if report is None or not report.schema:
@@ -218,7 +218,7 @@ class _Chunk:
         if report.signal != expected:
             self._fail(f"the signal is {report.signal}, and should be {expected}", kind, step)
 
-    def _verified(self, step: Step) -> StepReport | None:
+    def _verified(self, step: Inference) -> StepReport | None:
         """The report on the step as the only action of a completion; None if its formulas make no problem."""
         problem, completion = _trace(step, "soundness/1")
         try:
@@ -237,22 +237,18 @@ class _Chunk:
             elif judgement is not None:
                 self._fail(f"the kernel does not accept the evidence: {judgement.reason}", Kind.RANDOM, step)
 
-    def _fail(self, problem: str, kind: Kind, step: Step) -> None:
+    def _fail(self, problem: str, kind: Kind, step: Inference) -> None:
         shown = tuple([show(formula) for formula in step.dependencies])
         self._findings.failures.append(Failure(problem, kind, step.rule, shown, show(step.conclusion)))
 
 
-def _trace(step: Step, problem_id: str) -> tuple[Problem, Completion]:
+def _trace(step: Inference, problem_id: str) -> tuple[Problem, Completion]:
     """The step as the only action of a completion, its dependencies being the premises."""
-    premises = tuple([Premise(f"h{n}", formula) for n, formula in enumerate(step.dependencies, 1)])
-    action = {
-        "id": "s1",
-        "dependencies": [premise.id for premise in premises],
-        "conclusion": show(step.conclusion),
-        "rule": step.rule,
-    }
+    premises = numbered(step.dependencies)
+    names = tuple([premise.id for premise in premises])
+    text = summary([ReferenceStep("s1", names, show(step.conclusion), step.rule)])
     problem = Problem(problem_id, premises, three_way_options(step.conclusion))
-    return problem, Completion(problem_id=problem_id, completion=f"<summary>{json.dumps([action])}</summary>")
+    return problem, Completion(problem_id=problem_id, completion=text)
 
 
 class Reproducible(Protocol):
