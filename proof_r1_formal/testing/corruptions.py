@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from hypothesis import reject
 from hypothesis import strategies as st
@@ -29,58 +29,45 @@ _T = TypeVar("_T")
 
 
 class Corruption(StrEnum):
-    """What is wrong with a corrupted attempt."""
+    """What is wrong with a corrupted attempt. Those of the kinds of ``Flaw`` have the same names."""
+
+    finding: Code | None
+
+    def __new__(cls, text: str, finding: Code | None = None) -> Self:
+        """A member; without a finding, the corruption may be harmless."""
+        member = str.__new__(cls, text)
+        member._value_, member.finding = text, finding
+        return member
 
     # what an action rests on
     DROPPED_DEPENDENCY = "a dependency is left out"
     OTHER_DEPENDENCY = "another premise or earlier action stands in place of a dependency"
-    UNKNOWN_DEPENDENCY = "a dependency names nothing"
-    LATER_DEPENDENCY = "a dependency is the action itself or a later one"
-    TOO_MANY_DEPENDENCIES = "five dependencies or more"
+    UNKNOWN_DEPENDENCY = "a dependency names nothing", Code.MISSING_DEPENDENCY
+    LATER_DEPENDENCY = "a dependency is the action itself or a later one", Code.MISSING_DEPENDENCY
+    TOO_MANY_DEPENDENCIES = "five dependencies or more", Code.TOO_MANY_DEPENDENCIES
     # what it says
     OTHER_RULE = "another rule of the catalogue"
-    UNKNOWN_RULE = "a rule that the catalogue does not have"
-    NEGATED_CONCLUSION = "the negation of the conclusion"
+    UNKNOWN_RULE = "a rule that the catalogue does not have", Code.UNKNOWN_RULE
+    NEGATED_CONCLUSION = "the negation of the conclusion", Code.NOT_ENTAILED
     CONVERSE = "the conclusion, or a premise that the action depends on, with an implication turned round"
     WEAKENED_CONCLUSION = "the conclusion or something else"
-    TAUTOLOGY = "the conclusion or its negation"
-    REPEATED_STEP = "the action once more, under another id"
-    UNPARSABLE_CONCLUSION = "a conclusion that does not parse"
-    SYMBOL_CLASH = "a predicate with one argument too many"
-    OTHER_OPTION = "the binding under the id of an option with another formula"
+    TAUTOLOGY = "the conclusion or its negation", Code.TAUTOLOGY
+    REPEATED_STEP = "the action once more, under another id", Code.REPEATS_CONCLUSION
+    UNPARSABLE_CONCLUSION = "a conclusion that does not parse", Code.UNPARSABLE_CONCLUSION
+    SYMBOL_CLASH = "a predicate with one argument too many", Code.SYMBOL_CLASH
+    OTHER_OPTION = "the binding under the id of an option with another formula", Code.BINDING_MISMATCH
     # how it is written
-    DUPLICATE_ID = "the id of a premise or of an earlier action"
-    EXTRA_FIELD = "a fifth field"
-    MISSING_FIELD = "one of the four fields is left out"
-    WRONG_TYPE = "a field with a value of another type"
-    NOT_A_LIST = "dependencies that are not a list"
-    NOT_AN_OBJECT = "something else in place of the action"
-    BAD_JSON = "the summary is not JSON"
-    TRUNCATED = "the completion ends inside the summary"
+    DUPLICATE_ID = "the id of a premise or of an earlier action", Code.DUPLICATE_ID
+    EXTRA_FIELD = "a fifth field", Code.EXTRA_FIELD
+    MISSING_FIELD = "one of the four fields is left out", Code.MISSING_FIELD
+    WRONG_TYPE = "a field with a value of another type", Code.WRONG_TYPE
+    NOT_A_LIST = "dependencies that are not a list", Code.NOT_A_LIST
+    NOT_AN_OBJECT = "something else in place of the action", Code.NOT_AN_OBJECT
+    BAD_JSON = "the summary is not JSON", Code.MALFORMED
+    TRUNCATED = "the completion ends inside the summary", Code.MALFORMED
 
 
-FINDINGS: Mapping[Corruption, Code] = MappingProxyType(
-    {
-        Corruption.UNKNOWN_DEPENDENCY: Code.MISSING_DEPENDENCY,
-        Corruption.LATER_DEPENDENCY: Code.MISSING_DEPENDENCY,
-        Corruption.TOO_MANY_DEPENDENCIES: Code.TOO_MANY_DEPENDENCIES,
-        Corruption.UNKNOWN_RULE: Code.UNKNOWN_RULE,
-        Corruption.NEGATED_CONCLUSION: Code.NOT_ENTAILED,
-        Corruption.TAUTOLOGY: Code.TAUTOLOGY,
-        Corruption.REPEATED_STEP: Code.REPEATS_CONCLUSION,
-        Corruption.UNPARSABLE_CONCLUSION: Code.UNPARSABLE_CONCLUSION,
-        Corruption.SYMBOL_CLASH: Code.SYMBOL_CLASH,
-        Corruption.OTHER_OPTION: Code.BINDING_MISMATCH,
-        Corruption.DUPLICATE_ID: Code.DUPLICATE_ID,
-        Corruption.EXTRA_FIELD: Code.EXTRA_FIELD,
-        Corruption.MISSING_FIELD: Code.MISSING_FIELD,
-        Corruption.WRONG_TYPE: Code.WRONG_TYPE,
-        Corruption.NOT_A_LIST: Code.NOT_A_LIST,
-        Corruption.NOT_AN_OBJECT: Code.NOT_AN_OBJECT,
-        Corruption.BAD_JSON: Code.MALFORMED,
-        Corruption.TRUNCATED: Code.MALFORMED,
-    }
-)
+FINDINGS: Mapping[Corruption, Code] = MappingProxyType({one: one.finding for one in Corruption if one.finding})
 """The finding of the corrupted action, given sound rules. Corruptions that may be harmless are not listed."""
 
 
