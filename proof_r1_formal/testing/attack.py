@@ -30,25 +30,10 @@ from proof_r1_formal.kernel.answer import Entailed, Limits, Refuted, Solver
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.serial import proof_to_data, to_data
-from proof_r1_formal.kernel.syntax import (
-    And,
-    Atom,
-    Bottom,
-    Eq,
-    Exists,
-    ForAll,
-    Formula,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    Term,
-    Top,
-    Var,
-    Xor,
-)
+from proof_r1_formal.kernel.syntax import Atom, Eq, Formula, Term, Var
 from proof_r1_formal.testing.findings import Findings, Search
 from proof_r1_formal.testing.forgeries import Forger, Forgery
+from proof_r1_formal.testing.generate import mapped
 
 LIMITS = Limits(steps=400_000, seconds=10.0)
 """Of Z3, for each accepted proof."""
@@ -173,18 +158,12 @@ def _distinct(formula: Formula) -> Formula:
         return part.on(tuple(map(term, part.arguments)), function=f"f{len(part.arguments)} {part.function}")
 
     match formula:
-        case Top() | Bottom():
-            return formula
         case Atom(predicate, arguments):
             return Atom(f"p{len(arguments)} {predicate}", tuple(map(term, arguments)))
         case Eq(left, right):
             return Eq(term(left), term(right))
-        case Not(body):
-            return Not(_distinct(body))
-        case ForAll(variable, body) | Exists(variable, body):
-            return type(formula)(variable, _distinct(body))
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return type(formula)(_distinct(left), _distinct(right))
+        case _:
+            return mapped(formula, _distinct)
 
 
 # -- the checker of bundles -------------------------------------------------------------------------------------------

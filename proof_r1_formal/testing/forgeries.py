@@ -62,7 +62,8 @@ from proof_r1_formal.kernel.term import (
 from proof_r1_formal.kernel.transform import constants, map_terms, subformulas
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.theorems import theorem
-from proof_r1_formal.testing.hostile import CONNECTIVES, POOL, HostileFormulas, Words, capturing_instance, replaced
+from proof_r1_formal.testing.generate import CONNECTIVES
+from proof_r1_formal.testing.hostile import POOL, HostileFormulas, Words, capturing_instance, replaced
 
 HOLE = Var("␣hole", ENTITY)
 """Marks the places of a term."""

@@ -6,9 +6,10 @@ steps that are instances of rule schemata, near to one, or made from patterns. W
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import get_args
 
 from proof_r1_formal.data.problem import Premise
 from proof_r1_formal.errors import ProofR1Error
@@ -23,22 +24,23 @@ from proof_r1_formal.kernel.syntax import (
     And,
     App,
     Atom,
+    Binary,
+    Binder,
     Connective,
     Eq,
     Exists,
     ForAll,
     Formula,
-    Iff,
     Implies,
     Not,
-    Or,
     Term,
     Var,
-    Xor,
 )
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.rules.schema import GOAL_BINDING, Rule, Schema
 from proof_r1_formal.testing.mutations import Step
+
+CONNECTIVES: tuple[type[Connective], ...] = get_args(Connective)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,30 @@ class Chain:
 def numbered(premises: Sequence[Formula]) -> tuple[Premise, ...]:
     """The premises h1, h2, …"""
     return tuple([Premise(f"h{number}", formula) for number, formula in enumerate(premises, 1)])
+
+
+def mapped(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+    """The formula with its immediate parts changed."""
+    match formula:
+        case Not(body):
+            return Not(change(body))
+        case Binder():
+            return type(formula)(formula.variable, change(formula.body))
+        case Binary():
+            return type(formula)(change(formula.left), change(formula.right))
+        case _:
+            return formula
+
+
+def letters(
+    patterns: Iterable[Formula], body: Callable[[str, tuple[Var, ...]], Formula], term: Callable[[], Term]
+) -> dict[str, Lambda | Term]:
+    """Something for each letter of the patterns: a body with free variables for its arguments, or a term."""
+    values: dict[str, Lambda | Term] = {}
+    for name, (kind, arity) in dict.fromkeys(use for pattern in patterns for use in symbols(pattern).uses):
+        holes = tuple([Var(f"␣h{number}", ENTITY) for number in range(arity)])
+        values[name] = Lambda(holes, body(name, holes)) if kind == "predicate" else term()
+    return values
 
 
 class Generator:
@@ -114,12 +140,9 @@ class Generator:
             variable = Var("xyz"[len(scope) % 3], source.choice(self._sorts))
             inner = (*[other for other in scope if other.name != variable.name], variable)
             return source.choice((ForAll, Exists))(variable, self._formula(size - 1, inner))
-        connective = self._connective()
+        connective = source.choice(CONNECTIVES)
         left = source.randint(1, size - 2)
         return connective(self._formula(left, scope), self._formula(size - 1 - left, scope))
-
-    def _connective(self) -> type[Connective]:
-        return self._source.choice((And, Or, Xor, Implies, Iff))
 
     def _term(self, scope: tuple[Var, ...]) -> Term:
         source = self._source
@@ -135,10 +158,6 @@ class Generator:
     def formula(self) -> Formula:
         """A formula over the vocabulary of the last example."""
         return self._formula(self._source.randint(1, self._size // 2))
-
-    def changed(self, formula: Formula) -> Formula:
-        """The formula with a connective, a quantifier or a sign changed somewhere."""
-        return self._changed(formula)
 
     def chain(self, rules: Sequence[Rule], length: int) -> Chain:
         """A proof over one vocabulary: instances of schemata, joined by implications and conjunctions.
@@ -185,18 +204,15 @@ class Generator:
 
     def non_instance(self, rule: str, premises: tuple[Formula, ...], conclusion: Formula) -> Inference:
         """The step that patterns make when each letter stands for an atom of its own."""
-        letters = dict.fromkeys((name, use) for part in (*premises, conclusion) for name, use in symbols(part).uses)
-        values: dict[str, Lambda | Term] = {}
-        for name, (kind, arity) in letters:
-            if kind == "predicate":
-                holes = tuple([Var(f"␣h{number}", ENTITY) for number in range(arity)])
-                extra = [App(self._source.choice("abc"), ()) for _ in range(self._source.randrange(2))]
-                symbol = f"{name}{self._source.choice(('', '1', '_of', 's'))}"
-                values[name] = Lambda(holes, Atom(symbol, (*holes, *extra)))
-            else:
-                values[name] = App(self._source.choice("abc"), ())
+        source = self._source
+
+        def atom(name: str, holes: tuple[Var, ...]) -> Formula:
+            extra = [App(source.choice("abc"), ()) for _ in range(source.randrange(2))]
+            return Atom(f"{name}{source.choice(('', '1', '_of', 's'))}", (*holes, *extra))
+
+        values = letters((*premises, conclusion), atom, lambda: App(source.choice("abc"), ()))
         dependencies = [instance(premise, values) for premise in premises]
-        self._source.shuffle(dependencies)
+        source.shuffle(dependencies)
         return Inference(rule, tuple(dependencies), instance(conclusion, values))
 
     def neighbour(self, step: Inference) -> Inference:
@@ -211,13 +227,13 @@ class Generator:
             case 1 if place is not None:
                 dependencies[place], conclusion = conclusion, dependencies[place]
             case 2 if place is not None:
-                dependencies[place] = self._changed(dependencies[place])
+                dependencies[place] = self.changed(dependencies[place])
             case 3:
                 conclusion = Not(conclusion)
             case 4:
                 conclusion = self._formula(source.randint(1, 3))
             case _:
-                conclusion = self._changed(conclusion)
+                conclusion = self.changed(conclusion)
         return Inference(step.rule, tuple(dependencies), conclusion)
 
     def random_step(self, rule: str) -> Inference:
@@ -227,16 +243,13 @@ class Generator:
 
     def _instantiated(self, premises: tuple[Formula, ...], conclusion: Formula) -> tuple[list[Formula], Formula]:
         """Instances of patterns by one substitution; drawn again until the symbols have one use each."""
-        patterns = (*premises, conclusion)
-        letters = dict.fromkeys((name, use) for part in patterns for name, use in symbols(part).uses)
+        source, patterns = self._source, (*premises, conclusion)
         while True:
-            values: dict[str, Lambda | Term] = {}
-            for name, (kind, arity) in letters:
-                if kind == "predicate":
-                    holes = tuple([Var(f"␣h{number}", ENTITY) for number in range(arity)])
-                    values[name] = Lambda(holes, self._formula(self._source.randint(1, self._size // 2), holes))
-                else:
-                    values[name] = App(self._source.choice(self._constants), ())
+            values = letters(
+                patterns,
+                lambda _, holes: self._formula(source.randint(1, self._size // 2), holes),
+                lambda: App(source.choice(self._constants), ()),
+            )
             formulas = [instance(pattern, values) for pattern in patterns]
             try:
                 Signature.infer(formulas)
@@ -262,27 +275,27 @@ class Generator:
                 dependencies[place] = Implies(other, premise)
                 dependencies.append(other)
 
-    def _changed(self, formula: Formula) -> Formula:
+    def changed(self, formula: Formula) -> Formula:
         """The formula with a connective, a quantifier or a sign changed somewhere."""
         source = self._source
         if source.random() < 0.2:
             return Not(formula)
         match formula:
             case Not(body):
-                return body if source.random() < 0.5 else Not(self._changed(body))
+                return body if source.random() < 0.5 else Not(self.changed(body))
             case ForAll(variable, body) | Exists(variable, body):
                 if source.random() < 0.5:
                     return (Exists if isinstance(formula, ForAll) else ForAll)(variable, body)
-                return type(formula)(variable, self._changed(body))
-            case And() | Or() | Xor() | Implies() | Iff():
+                return type(formula)(variable, self.changed(body))
+            case Binary():
                 match source.randrange(4):
                     case 0:
-                        return self._connective()(formula.left, formula.right)
+                        return source.choice(CONNECTIVES)(formula.left, formula.right)
                     case 1:
                         return type(formula)(formula.right, formula.left)
                     case 2:
-                        return type(formula)(self._changed(formula.left), formula.right)
+                        return type(formula)(self.changed(formula.left), formula.right)
                     case _:
-                        return type(formula)(formula.left, self._changed(formula.right))
+                        return type(formula)(formula.left, self.changed(formula.right))
             case _:
                 return Not(formula)
