@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import importlib.util
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, TypeAlias
@@ -88,14 +89,9 @@ class Attack(Search[ProofFindings]):
         """The results of one chunk of forgeries."""
         forger = Forger(Random(f"forged/{self.seed}/{examples.start // self.size}"))
         findings = ProofFindings()
-        for forgery, _ in zip(_drawn(forger), examples, strict=False):
+        for forgery in islice(forger.forgeries(), len(examples)):
             _try(forgery, findings)
         return findings
-
-
-def _drawn(forger: Forger) -> Iterator[Forgery]:
-    while True:
-        yield from forger.forgeries()
 
 
 def _try(forgery: Forgery, findings: ProofFindings) -> None:

@@ -91,6 +91,11 @@ class Forger:
         self._theorems = [theorem(schema) for rule in FOLIO.rules for schema in rule.schemata]
 
     def forgeries(self) -> Iterator[Forgery]:
+        """Forgeries without end."""
+        while True:
+            yield from self._forgeries()
+
+    def _forgeries(self) -> Iterator[Forgery]:
         """The forgeries of one set of premises: a proof that grows, and at each step a conclusion of it."""
         source = self._source
         self._draw.words = Words.drawn(source)
