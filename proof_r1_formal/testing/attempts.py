@@ -46,7 +46,7 @@ from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Condition, Rule, Schema
 from proof_r1_formal.testing.generate import numbered
 from proof_r1_formal.testing.mutations import Step
-from proof_r1_formal.testing.strategies import formulas, signatures, structures, terms
+from proof_r1_formal.testing.strategies import formulas, signatures, structure_of, structures, terms
 from proof_r1_formal.text.show import show
 
 Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
@@ -154,7 +154,7 @@ def _attempts(
 ) -> SearchStrategy[Attempt]:
     recipes = st.lists(_recipes(catalogue, signature, equality, max_size), min_size=1, max_size=max_steps)
     aside = formulas(signature, equality=equality, max_size=max_size)
-    various = tuple(_various(signature))
+    various = _various(signature)
 
     @st.composite
     def attempts(draw: DrawFn) -> Attempt:
@@ -291,7 +291,7 @@ def _instances(
 class _Builder:
     """Builds an attempt step by step; every premise that it adds is true in the model."""
 
-    def __init__(self, model: Structure, various: tuple[Structure, ...]) -> None:
+    def __init__(self, model: Structure, various: Sequence[Structure]) -> None:
         self.premises: dict[str, Formula] = {}
         self.steps: list[Step] = []
         self._model = model
@@ -331,7 +331,7 @@ class _Builder:
         named = {*dependencies, *[step.id for step in self.steps]}
         if (
             needed <= shown  # a rule is tried with the terms of the step
-            and all(0 < self._truth(element) < self._everywhere for element in elements)
+            and all(len(set(self._truth(element))) == 2 for element in elements)
             and self._is_new(conclusion, [earlier[name] for name in named if name not in exempt])
         ):
             self.premises |= added
@@ -377,18 +377,14 @@ class _Builder:
                 return Not(Not(plain))
         assert_never(form)
 
-    @property
-    def _everywhere(self) -> int:
-        return (1 << len(self._structures)) - 1
-
-    def _truth(self, formula: Formula) -> int:
-        """In which structures the formula is true, as bits."""
-        return sum(evaluate(formula, structure) << bit for bit, structure in enumerate(self._structures))
+    def _truth(self, formula: Formula) -> list[bool]:
+        """In which structures the formula is true."""
+        return [evaluate(formula, structure) for structure in self._structures]
 
     def _is_new(self, conclusion: Formula, others: Sequence[Formula]) -> bool:
         """Whether structures tell the conclusion from a tautology and from each of the other formulas."""
         truth = self._truth(conclusion)
-        return truth != self._everywhere and all(truth != self._truth(other) for other in others)
+        return not all(truth) and all(truth != self._truth(other) for other in others)
 
 
 def _closed(recipe: _Recipe, formula: Formula) -> Formula:
@@ -407,23 +403,8 @@ def _completions(recipe: _Recipe, substitution: Mapping[str, Lambda | Term]) -> 
         yield {**missing, **substitution, **changed}
 
 
-def _various(signature: Signature, *, number: int = 30) -> Iterator[Structure]:
+def _various(signature: Signature, *, number: int = 30) -> list[Structure]:
     """Structures of one to three elements, always the same ones."""
     random = Random(0)
-    for index in range(number):
-        domains = dict.fromkeys(signature.sorts, index % 3 + 1)
-
-        def rows(sorts: tuple[str, ...], domains: dict[str, int] = domains) -> list[tuple[int, ...]]:
-            return list(product(*[range(domains[sort]) for sort in sorts]))
-
-        yield Structure(
-            domains,
-            {
-                p: frozenset([r for r in rows(sorts) if random.random() < 0.5])
-                for p, sorts in signature.predicates.items()
-            },
-            {
-                f: {row: random.randrange(domains[kind.result]) for row in rows(kind.arguments)}
-                for f, kind in signature.functions.items()
-            },
-        )
+    sizes = [dict.fromkeys(signature.sorts, index % 3 + 1) for index in range(number)]
+    return [structure_of(signature, domains, lambda: random.random() < 0.5, random.randrange) for domains in sizes]

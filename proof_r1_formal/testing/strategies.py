@@ -17,7 +17,7 @@ One module, because the strategies draw from each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import product
 from typing import TypeVar
@@ -279,18 +279,23 @@ def _between(least: int, most: int) -> SearchStrategy[int]:
 def structures(draw: DrawFn, signature: Signature, *, max_elements: int = 3) -> Structure:
     """Structures that interpret everything in ``signature``, each sort by 1 to ``max_elements`` elements."""
     domains = {sort: draw(_between(1, max_elements)) for sort in signature.sorts}
+    return structure_of(signature, domains, lambda: draw(_BOOLEANS), lambda size: draw(_between(0, size - 1)))
 
-    def tuples(sorts: tuple[str, ...]) -> list[tuple[Element, ...]]:
+
+def structure_of(
+    signature: Signature, domains: Mapping[str, int], holds: Callable[[], bool], element: Callable[[int], Element]
+) -> Structure:
+    """The structure in which ``holds`` says of each row whether a predicate is true of it, and ``element`` of how many
+    elements the value is one."""
+
+    def rows(sorts: tuple[str, ...]) -> list[tuple[Element, ...]]:
         return list(product(*[range(domains[sort]) for sort in sorts]))
 
     return Structure(
         domains,
+        {name: frozenset([row for row in rows(sorts) if holds()]) for name, sorts in signature.predicates.items()},
         {
-            name: frozenset(row for row in tuples(sorts) if draw(_BOOLEANS))
-            for name, sorts in signature.predicates.items()
-        },
-        {
-            name: {row: draw(_between(0, domains[kind.result] - 1)) for row in tuples(kind.arguments)}
+            name: {row: element(domains[kind.result]) for row in rows(kind.arguments)}
             for name, kind in signature.functions.items()
         },
     )
