@@ -15,6 +15,6 @@
 ``attack``
     Tries the checkers of proofs on forged ones, without Hypothesis.
 
-Hypothesis comes with the extra ``test``, so nothing else here imports the first four. ``docs/testing.md`` shows how to test a
-rule of your own.
+Hypothesis comes with the extra ``test``, so nothing else here imports the first four. ``docs/testing.md`` shows how to
+test a rule of your own.
 """

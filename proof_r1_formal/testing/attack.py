@@ -27,7 +27,7 @@ from typing import Any, ClassVar, TypeAlias
 import msgspec
 
 from proof_r1_formal.errors import ProofError, ProofR1Error
-from proof_r1_formal.kernel.answer import Entailed, Limits, Refuted, Solver
+from proof_r1_formal.kernel.answer import Limits, Solver, Unknown
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.serial import proof_to_data, to_data
@@ -136,13 +136,8 @@ def _solver() -> Solver:
 @lru_cache(maxsize=1 << 12)
 def _outcome(premises: tuple[Formula, ...], conclusion: Formula) -> str:
     query = Query(tuple(map(_distinct, premises)), _distinct(conclusion))
-    match _solver().decide(query):
-        case Entailed():
-            return "entailed"
-        case Refuted():
-            return "refuted"
-        case _:
-            return "undecided"
+    answer = _solver().decide(query)
+    return "undecided" if isinstance(answer, Unknown) else type(answer).__name__.lower()
 
 
 def _distinct(formula: Formula) -> Formula:

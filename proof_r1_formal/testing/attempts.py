@@ -238,54 +238,37 @@ class _Recipe:
 
 
 def _recipes(catalogue: Catalogue, signature: Signature, equality: bool, max_size: int) -> SearchStrategy[_Recipe]:
-    """Every rule that infers has the same chance."""
-    sorts = sorted({kind.result for kind in signature.functions.values() if not kind.arguments})
-    rules = [rule for rule in catalogue.rules if rule.name != GOAL_BINDING]
+    """Every rule that infers has the same chance. Variables and terms of a step are of one sort."""
+    rules = st.sampled_from([rule for rule in catalogue.rules if rule.name != GOAL_BINDING])
+    sorts = st.sampled_from(sorted({kind.result for kind in signature.functions.values() if not kind.arguments}))
+    taken = {*signature.predicates, *signature.functions}
 
     @cache  # a strategy costs more to make than to draw from
-    def recipes_of(rule: Rule, schema: Schema, sort: str) -> SearchStrategy[_Recipe]:
-        return _instances(rule, schema, signature, sort, equality, max_size)
+    def bodies(*free: Var) -> SearchStrategy[Formula]:
+        return formulas(signature, equality=equality, max_size=max_size, free=free)
 
     @st.composite
     def recipes(draw: DrawFn) -> _Recipe:
-        rule = draw(st.sampled_from(rules))
-        return draw(recipes_of(rule, draw(st.sampled_from(rule.schemata)), draw(st.sampled_from(sorts))))
+        rule = draw(rules)
+        schema, sort = draw(st.sampled_from(rule.schemata)), draw(sorts)
+        fresh = (Var(name, sort) for name in (f"x{number}" for number in count()) if name not in taken)
+        parameter = next(fresh)
+        letters: dict[str, Lambda | Term] = {}
+        for pattern in (*schema.premises, schema.conclusion):
+            for part in subformulas(pattern):
+                if isinstance(part, ForAll | Exists) and part.variable.name not in letters:
+                    letters[part.variable.name] = next(fresh)
+            for name, (kind, arity) in symbols(pattern).uses:
+                if name not in letters and kind == "predicate":
+                    holes = tuple(islice(fresh, arity))
+                    letters[name] = Lambda(holes, draw(bodies(*holes, parameter)))
+                elif name not in letters:
+                    letters[name] = draw(terms(signature, sort))
+        links = tuple([draw(st.integers(0, 3)) for _ in schema.premises])
+        forms = tuple([draw(st.sampled_from(_Form)) for _ in schema.premises])
+        return _Recipe(rule, schema, letters, parameter, draw(terms(signature, sort)), links, forms, draw(bodies()))
 
     return recipes()
-
-
-def _instances(
-    rule: Rule, schema: Schema, signature: Signature, sort: str, equality: bool, max_size: int
-) -> SearchStrategy[_Recipe]:
-    """Recipes for steps of a schema whose variables and terms are of a sort."""
-    patterns = (*schema.premises, schema.conclusion)
-    taken = {*signature.predicates, *signature.functions}
-    fresh = (Var(name, sort) for name in (f"x{number}" for number in count()) if name not in taken)
-    parameter = next(fresh)
-    letters: dict[str, SearchStrategy[Lambda | Term]] = {}
-    for pattern in patterns:
-        for part in subformulas(pattern):
-            if isinstance(part, ForAll | Exists):
-                letters.setdefault(part.variable.name, st.just(next(fresh)))
-        for name, (kind, arity) in symbols(pattern).uses:
-            if kind == "predicate":
-                holes = tuple(islice(fresh, arity))
-                body = formulas(signature, equality=equality, max_size=max_size, free=(*holes, parameter))
-                letters.setdefault(name, st.builds(Lambda, st.just(holes), body))
-            else:
-                letters.setdefault(name, terms(signature, sort))
-    premises = len(patterns) - 1
-    return st.builds(
-        _Recipe,
-        st.just(rule),
-        st.just(schema),
-        st.fixed_dictionaries(letters),
-        st.just(parameter),
-        terms(signature, sort),
-        st.tuples(*[st.integers(0, 3)] * premises),
-        st.tuples(*[st.sampled_from(_Form)] * premises),
-        formulas(signature, equality=equality, max_size=max_size),
-    )
 
 
 class _Builder:

@@ -44,15 +44,6 @@ CONNECTIVES: tuple[type[Connective], ...] = get_args(Connective)
 
 
 @dataclass(frozen=True, slots=True)
-class Inference:
-    """What an action says: dependencies and conclusion, and the rule that it names."""
-
-    rule: str
-    dependencies: tuple[Formula, ...]
-    conclusion: Formula
-
-
-@dataclass(frozen=True, slots=True)
 class Chain:
     """A proof from premises h1, h2, …"""
 
@@ -191,8 +182,8 @@ class Generator:
                 steps.append(Step(name, tuple([premise(formula) for formula in drawn]), conclusion, rule))
         return Chain(tuple(premises), tuple(steps))
 
-    def instance(self, rule: str, schema: Schema) -> Inference:
-        """An instance of the schema, its principal premises sometimes inside something larger."""
+    def instance(self, schema: Schema) -> Query:
+        """A step that is an instance of the schema, its principal premises sometimes inside something larger."""
         self._vocabulary(many_sorted=False)
         premises, conclusion = self._instantiated(schema.premises, schema.conclusion)
         dependencies = list(premises)
@@ -200,9 +191,9 @@ class Generator:
             if self._source.random() < 0.3 and len(dependencies) < MAX_DEPENDENCIES:
                 self._wrap(dependencies, place)
         self._source.shuffle(dependencies)
-        return Inference(rule, tuple(dependencies), conclusion)
+        return Query(tuple(dependencies), conclusion)
 
-    def non_instance(self, rule: str, premises: tuple[Formula, ...], conclusion: Formula) -> Inference:
+    def non_instance(self, premises: tuple[Formula, ...], conclusion: Formula) -> Query:
         """The step that patterns make when each letter stands for an atom of its own."""
         source = self._source
 
@@ -213,9 +204,9 @@ class Generator:
         values = letters((*premises, conclusion), atom, lambda: App(source.choice("abc"), ()))
         dependencies = [instance(premise, values) for premise in premises]
         source.shuffle(dependencies)
-        return Inference(rule, tuple(dependencies), instance(conclusion, values))
+        return Query(tuple(dependencies), instance(conclusion, values))
 
-    def neighbour(self, step: Inference) -> Inference:
+    def neighbour(self, step: Query) -> Query:
         """A step with one thing changed: a premise gone, two exchanged, something negated, a connective replaced."""
         source = self._source
         dependencies = list(step.dependencies)
@@ -234,12 +225,7 @@ class Generator:
                 conclusion = self._formula(source.randint(1, 3))
             case _:
                 conclusion = self.changed(conclusion)
-        return Inference(step.rule, tuple(dependencies), conclusion)
-
-    def random_step(self, rule: str) -> Inference:
-        """A query as a step."""
-        query = self.query()
-        return Inference(rule, query.dependencies, query.conclusion)
+        return Query(tuple(dependencies), conclusion)
 
     def _instantiated(self, premises: tuple[Formula, ...], conclusion: Formula) -> tuple[list[Formula], Formula]:
         """Instances of patterns by one substitution; drawn again until the symbols have one use each."""

@@ -16,6 +16,7 @@ from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.oracle import SolverOracle
 from proof_r1_formal.errors import CatalogueError, DataError, SignatureError
 from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import And, Formula, Implies, Or
 from proof_r1_formal.kernel.transform import operands
 from proof_r1_formal.proof.verify import Verifier
@@ -23,7 +24,7 @@ from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
 from proof_r1_formal.testing.findings import total
-from proof_r1_formal.testing.generate import Generator, Inference
+from proof_r1_formal.testing.generate import Generator
 from proof_r1_formal.testing.non_instances import non_instances
 from proof_r1_formal.testing.soundness import Harness, RuleCheck, StepFindings, write_reproducers
 from proof_r1_formal.text.show import show
@@ -158,9 +159,9 @@ def test_each_rule_has_entailed_steps_that_are_no_instances() -> None:
 def test_two_hundred_non_instances_of_every_rule_are_rejected(rule: Rule) -> None:
     generator = Generator(Random(9))
     oracle = SolverOracle(EmbeddedSolver(), tables=True)
-    steps = set[Inference]()
+    steps = set[Query]()
     for premises, conclusion in cycle(chain(*non_instances(FOLIO, rule))):
-        steps.add(generator.non_instance(rule.name, premises, conclusion))
+        steps.add(generator.non_instance(premises, conclusion))
         if len(steps) == 200:
             break
     for step in steps:
