@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
+from typing import TypeAlias
 
 from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, Option, Problem, ReferenceStep, three_way_options
 from proof_r1_formal.engine.embedded import EmbeddedSolver
@@ -23,7 +24,8 @@ from proof_r1_formal.testing.generate import Chain, Generator, numbered
 from proof_r1_formal.testing.mutations import Flaw, changed, flawed, inserted, known
 from proof_r1_formal.text.show import show
 
-Steps = tuple[ReferenceStep, ...]
+Steps: TypeAlias = tuple[ReferenceStep, ...]
+"""The actions of a trace."""
 
 
 class Kind(StrEnum):
