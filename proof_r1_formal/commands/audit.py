@@ -39,19 +39,10 @@ from proof_r1_formal.commands.common import (
 from proof_r1_formal.evaluation.terminal import to_rich
 from proof_r1_formal.outputs import check_folder, write_output
 from proof_r1_formal.rules.catalogue import catalogue
-from proof_r1_formal.testing.answers import CHUNK as ANSWERS
 from proof_r1_formal.testing.answers import AnswerFindings, AnswerHarness
-from proof_r1_formal.testing.attack import CHUNK as FORGERIES
-from proof_r1_formal.testing.attack import Attack
-from proof_r1_formal.testing.attack import Findings as AttackFindings
-from proof_r1_formal.testing.soundness import (
-    CHUNK,
-    Findings,
-    Harness,
-    Reproducible,
-    reproducer_paths,
-    write_reproducers,
-)
+from proof_r1_formal.testing.attack import Attack, ProofFindings
+from proof_r1_formal.testing.findings import F, Search, total
+from proof_r1_formal.testing.soundness import Harness, Reproducible, StepFindings, reproducer_paths, write_reproducers
 
 SHOWN = 10
 """How many failures are shown; the file contains all of them."""
@@ -80,17 +71,14 @@ def soundness(
     if out is not None:
         check_outputs(out, *reproducer_paths(out), inputs=())
     harness = Harness(catalogue(rules), solver=solver, seed=seed, kernel_sample=kernel_sample, lean=lean)
-    found = Findings()
-    for some in with_progress(harness.run(examples, workers=workers), "trying steps", -(-examples // CHUNK)):
-        found.merge(some)
-    answered = AnswerFindings()
-    chunks = AnswerHarness(catalogue(rules), solver=solver, seed=seed).run(answers, workers=workers)
-    for rechecked in with_progress(chunks, "trying answers", -(-answers // ANSWERS)):
-        answered.merge(rechecked)
-    forged = AttackFindings()
-    attempts = Attack(seed=seed).run(proofs, workers=workers)
-    for attacked in with_progress(attempts, "trying proofs", -(-proofs // FORGERIES)):
-        forged.merge(attacked)
+
+    def tried(start: F, search: Search[F], number: int, what: str) -> F:
+        return total(start, with_progress(search.run(number, workers=workers), what, -(-number // search.size)))
+
+    found = tried(StepFindings(), harness, examples, "trying steps")
+    answers_harness = AnswerHarness(catalogue(rules), solver=solver, seed=seed)
+    answered = tried(AnswerFindings(), answers_harness, answers, "trying answers")
+    forged = tried(ProofFindings(), Attack(seed=seed), proofs, "trying proofs")
     _show_steps(found, f"Soundness of {rules} on {solver}")
     _show_answers(answered)
     _show_proofs(forged)
@@ -103,17 +91,17 @@ def soundness(
         if failures:
             problems, completions = write_reproducers(out, failures)
             log(f"to see a failure: proof-r1 show --problems {problems} --completions {completions} --id …")
-    totals = [sum(each.examples.values()) for each in (found, answered, forged)]
+    totals = [each.examples.total() for each in (found, answered, forged)]
     failed = len(failures) + len(forged.failures)
     log("{} failures in {} steps, {} traces and {} proofs".format(failed, *totals))
     if failed:
         raise typer.Exit(1)
 
 
-def _show_steps(found: Findings, title: str) -> None:
+def _show_steps(found: StepFindings, title: str) -> None:
     table = new_table(title, "kind", "examples", "accepted")
     for kind, count in sorted(found.examples.items()):
-        table.add_row(Text(kind), str(count), str(found.accepted.get(kind, 0)))
+        table.add_row(Text(kind), str(count), str(found.accepted[kind]))
     OUT.print(table)
     write(", ".join(f"{count} {outcome}" for outcome, count in sorted(found.outcomes.items())))
     write(f"{sum(found.non_instances.values())} entailed non-instances of {len(found.non_instances)} rules rejected")
@@ -127,7 +115,7 @@ def _show_steps(found: Findings, title: str) -> None:
 def _show_answers(answered: AnswerFindings) -> None:
     table = new_table("Answers", "kind", "traces", "verified")
     for kind, count in sorted(answered.examples.items()):
-        table.add_row(Text(kind), str(count), str(answered.verified.get(kind, 0)))
+        table.add_row(Text(kind), str(count), str(answered.verified[kind]))
     OUT.print(table)
     results = ", ".join(f"{count} {result}" for result, count in sorted(answered.rechecked.items()))
     write(f"Z3 on the verified answers: {results}")
@@ -136,10 +124,10 @@ def _show_answers(answered: AnswerFindings) -> None:
         write(f"  {failure.completion}")
 
 
-def _show_proofs(forged: AttackFindings) -> None:
+def _show_proofs(forged: ProofFindings) -> None:
     table = new_table("Forged proofs", "last line", "proofs", "accepted")
     for kind, count in sorted(forged.examples.items()):
-        table.add_row(Text(kind), str(count), str(forged.accepted.get(kind, 0)))
+        table.add_row(Text(kind), str(count), str(forged.accepted[kind]))
     OUT.print(table)
     write("accepted proofs: " + ", ".join(f"{outcome}: {count}" for outcome, count in sorted(forged.outcomes.items())))
     for failure in forged.failures[:SHOWN]:

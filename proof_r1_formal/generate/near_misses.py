@@ -8,36 +8,17 @@ action.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import dataclass
 from random import Random
 from types import MappingProxyType
-from typing import assert_never
 
 from proof_r1_formal.data.problem import Problem, ReferenceStep
-from proof_r1_formal.kernel.transform import negate
-from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.proof.report import Code, StepReport, TraceReport
 from proof_r1_formal.proof.step import VERIFIED
 from proof_r1_formal.proof.trajectory import Proof, summary
 from proof_r1_formal.proof.verify import Verifier
-from proof_r1_formal.rules.schema import GOAL_BINDING
-from proof_r1_formal.text.parse import parse_formula
-from proof_r1_formal.text.show import show
-
-
-class Flaw(StrEnum):
-    """What is wrong with one step of a near miss."""
-
-    DROPPED_DEPENDENCY = "a dependency is left out"
-    OTHER_DEPENDENCY = "another premise or earlier step stands in place of a dependency"
-    UNKNOWN_DEPENDENCY = "a dependency names nothing"
-    LATER_DEPENDENCY = "a dependency is the step itself"
-    NEGATED_CONCLUSION = "the negation of the conclusion"
-    OTHER_RULE = "another rule of the catalogue"
-    SKIPPED_STEP = "the dependencies of an earlier step stand in its place"
-    REPEATED_STEP = "a step once more, under another id"
-    OTHER_OPTION = "the answer is bound under the id of an option with another formula"
+from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
+from proof_r1_formal.testing.mutations import Flaw, flawed
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +80,7 @@ def near_misses(
     """
     for flaw in Flaw:
         if flaw in flaws:
-            choices = list(_changes(problem, proof, flaw, verifier))
+            choices = list(_changes(problem, proof, flaw, verifier.rules))
             Random(f"{seed} {flaw.name} {problem.id}").shuffle(choices)
             for index, changed in choices:
                 report = verifier.verify(problem, summary(changed))
@@ -132,51 +113,10 @@ def _cascades(action: StepReport) -> bool:
 
 
 def _changes(
-    problem: Problem, proof: Proof, flaw: Flaw, verifier: Verifier
+    problem: Problem, proof: Proof, flaw: Flaw, rules: Catalogue
 ) -> Iterator[tuple[int, tuple[ReferenceStep, ...]]]:
     """Every way to give a proof a flaw of a kind, with the index of the step that has it."""
     for index, step in enumerate(proof):
-        binds = step.rule == GOAL_BINDING
-        for changed in _changed_steps(problem, proof[:index], step, flaw, verifier):
-            if binds == (flaw is Flaw.OTHER_OPTION):
-                yield index, (*proof[:index], changed, *proof[index + 1 :])
-        if flaw is Flaw.REPEATED_STEP and not binds:
-            again = replace(step, id=f"{step.id}_again")
-            yield index + 1, (*proof[: index + 1], again, *proof[index + 1 :])
-
-
-def _changed_steps(
-    problem: Problem, earlier: Proof, step: ReferenceStep, flaw: Flaw, verifier: Verifier
-) -> Iterator[ReferenceStep]:
-    """Every way to give a step a flaw of a kind."""
-    names = step.dependencies
-    known = [*[premise.id for premise in problem.premises], *[before.id for before in earlier]]
-
-    def without(name: str, *instead: str) -> ReferenceStep:
-        position = names.index(name)
-        return replace(step, dependencies=tuple(dict.fromkeys((*names[:position], *instead, *names[position + 1 :]))))
-
-    match flaw:
-        case Flaw.DROPPED_DEPENDENCY:
-            yield from (without(name) for name in names)
-        case Flaw.OTHER_DEPENDENCY:
-            yield from (without(name, other) for name in names for other in known if other not in names)
-        case Flaw.UNKNOWN_DEPENDENCY:
-            yield from (without(name, f"{name}x") for name in names)
-        case Flaw.LATER_DEPENDENCY:
-            yield from (without(name, step.id) for name in names)
-        case Flaw.NEGATED_CONCLUSION:
-            yield replace(step, conclusion=show(negate(parse_formula(step.conclusion))))
-        case Flaw.OTHER_RULE:
-            others = (rule.name for rule in verifier.rules.rules if rule.name != step.rule)
-            yield from (replace(step, rule=other) for other in others)
-        case Flaw.SKIPPED_STEP:
-            below = {before.id: before.dependencies for before in earlier}
-            skipping = (without(name, *below[name]) for name in names if name in below)
-            yield from (changed for changed in skipping if len(changed.dependencies) <= MAX_DEPENDENCIES)
-        case Flaw.REPEATED_STEP:
-            return
-        case Flaw.OTHER_OPTION:
-            yield from (replace(step, id=option.id) for option in problem.options if option.id != step.id)
-        case _:
-            assert_never(flaw)
+        if (step.rule == GOAL_BINDING) == (flaw is Flaw.OTHER_OPTION):
+            for changed in flawed(problem, proof, index, flaw, rules):
+                yield index + (flaw is Flaw.REPEATED_STEP), changed

@@ -8,11 +8,13 @@
     Hypothesis strategy for attempts with one flaw that has a name.
 ``completions``
     Hypothesis strategies for texts: other ways of writing an attempt, completions down to garbage.
+``mutations``
+    Every way to give a step of a proof a flaw that has a name, without Hypothesis.
 ``soundness``
     Tries RuleCheck and the verifier on many steps from a seed, without Hypothesis.
 ``attack``
     Tries the checkers of proofs on forged ones, without Hypothesis.
 
-Hypothesis comes with the extra ``test``, so nothing here imports the first two. ``docs/testing.md`` shows how to test a
-rule of your own.
+Hypothesis comes with the extra ``test``, so nothing else here imports the first four. ``docs/testing.md`` shows how to
+test a rule of your own.
 """

@@ -9,14 +9,16 @@ trace is *honest* (a proof whose last action states the option that follows), *c
 * an honest answer from consistent premises is not verified;
 * a reward or a metric takes an answer for verified that is not.
 
-The traces depend only on the seed, not on the number of processes. ``testing.traces`` draws the traces.
+``testing.traces`` draws the traces.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from random import Random
+from typing import ClassVar
 
 import msgspec
 
@@ -37,12 +39,10 @@ from proof_r1_formal.proof.report import Code, TraceReport
 from proof_r1_formal.proof.rewards import sound_answer_reward
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.schema import Catalogue
+from proof_r1_formal.testing.findings import Findings, Search
 from proof_r1_formal.testing.traces import DrawnTrace, Kind, TraceGenerator
 from proof_r1_formal.text.parse import parse_formula
-from proof_r1_formal.workers import ordered_map
 
-CHUNK = 100
-"""Number of traces in a chunk, which has its own seed and is the unit of work of a process."""
 _LIMITS = Limits(steps=200_000)
 
 
@@ -67,38 +67,24 @@ class AnswerFailure(msgspec.Struct, frozen=True):
         return problem, Completion(problem_id=problem_id, completion=self.completion)
 
 
-class AnswerFindings(msgspec.Struct):
+class AnswerFindings(Findings):
     """The results of some traces.
 
     Attributes:
-        examples: traces, by kind.
-        verified: of those, traces whose answer is verified.
+        verified: number of traces whose answer is verified, by kind.
         rechecked: verified answers by the result of Z3: confirmed, or unknown.
         reasons: why the others are not verified, by code; an answer may have several.
         failures: traces on which the library is wrong.
     """
 
-    examples: dict[str, int] = {}
-    verified: dict[str, int] = {}
-    rechecked: dict[str, int] = {}
-    reasons: dict[str, int] = {}
-    failures: list[AnswerFailure] = []
-
-    def merge(self, other: AnswerFindings) -> None:
-        """Add the results of other traces."""
-        for mine, theirs in (
-            (self.examples, other.examples),
-            (self.verified, other.verified),
-            (self.rechecked, other.rechecked),
-            (self.reasons, other.reasons),
-        ):
-            for name, count in theirs.items():
-                mine[name] = mine.get(name, 0) + count
-        self.failures += other.failures
+    verified: Counter[str] = msgspec.field(default_factory=Counter)
+    rechecked: Counter[str] = msgspec.field(default_factory=Counter)
+    reasons: Counter[str] = msgspec.field(default_factory=Counter)
+    failures: list[AnswerFailure] = msgspec.field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class AnswerHarness:
+class AnswerHarness(Search[AnswerFindings]):
     """Settings of the search.
 
     Attributes:
@@ -107,32 +93,18 @@ class AnswerHarness:
         seed: of all random choices.
     """
 
+    size: ClassVar[int] = 100
     rules: Catalogue
     solver: str = "embedded"
     seed: int = 0
 
-    def run(self, traces: int, *, workers: int = 1) -> Iterator[AnswerFindings]:
-        """The results of each chunk of traces, in order.
-
-        Args:
-            traces: number of traces.
-            workers: processes to use.
-
-        Raises:
-            SolverError: the solver is unknown or not installed.
-            ProofR1Error: the number of workers is 0, or a worker died.
-        """
-        return ordered_map(
-            self.chunk, [range(traces)[start : start + CHUNK] for start in range(0, traces, CHUNK)], workers
-        )
-
-    def chunk(self, traces: range) -> AnswerFindings:
+    def chunk(self, examples: range) -> AnswerFindings:
         """The results of one chunk of traces."""
-        generator = TraceGenerator(Random(f"answers/{self.seed}/{traces.start // CHUNK}"), self.rules)
+        generator = TraceGenerator(Random(f"answers/{self.seed}/{examples.start // self.size}"), self.rules)
         evidence: EvidenceLevel = "checked" if self.solver == "embedded" else "none"  # others give no proofs
         verifier = Verifier(get_solver(self.solver), rules=self.rules, evidence=evidence)
         findings = AnswerFindings()
-        for _ in traces:
+        for _ in examples:
             drawn = generator.draw()
             if (report := _report(verifier, drawn)) is not None:
                 _judge(drawn, report, findings)
@@ -148,17 +120,16 @@ def _report(verifier: Verifier, drawn: DrawnTrace) -> TraceReport | None:
 
 
 def _judge(drawn: DrawnTrace, report: TraceReport, findings: AnswerFindings) -> None:
-    _count(findings.examples, drawn.kind)
+    findings.examples[drawn.kind] += 1
     faults = list(_contradictions(report))
     if report.verified:
-        _count(findings.verified, drawn.kind)
+        findings.verified[drawn.kind] += 1
         refuted, unknown = _questions(drawn.problem, report)
         faults += refuted
-        _count(findings.rechecked, "unknown" if unknown else "confirmed" if not refuted else "refuted")
+        findings.rechecked["unknown" if unknown else "confirmed" if not refuted else "refuted"] += 1
     else:
         codes = {finding.code for finding in report.findings}
-        for code in codes:
-            _count(findings.reasons, code)
+        findings.reasons.update(codes)
         codes |= {finding.code for step in report.actions for finding in step.findings}
         if drawn.kind is Kind.HONEST and not codes & {Code.INCONSISTENT_PREMISES, Code.UNDECIDED}:
             faults.append("an honest answer is not verified")
@@ -205,7 +176,3 @@ def _asked(problem: Problem, option: Option, conclusion: str) -> Iterator[tuple[
             yield Query(premises, goal), False, "the answer Uncertain is verified, and the premises decide the goal"
     else:
         yield Query(premises, option.formula), True, "the answer is verified, and does not follow"
-
-
-def _count(counts: dict[str, int], name: str) -> None:
-    counts[name] = counts.get(name, 0) + 1

@@ -1,7 +1,6 @@
 """A search for invalid proofs that the proof checkers accept.
 
-In: a number of forgeries and a seed. Out: counts of forgeries and outcomes, and a reproducer for each failure. The
-forgeries depend only on the seed, not on the number of processes.
+In: a number of forgeries and a seed. Out: counts of forgeries and outcomes, and a reproducer for each failure.
 
 ``kernel.checker`` checks every forgery (``testing.forgeries``). If it accepts one, Z3 decides the claim from the
 premises that the proof uses, with a distinct name for each symbol. In a checkout, the checker of bundles must accept
@@ -16,43 +15,28 @@ The checker of bundles knows no theorems, so it skips proofs that apply one; the
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 
 from proof_r1_formal.engine.solver import Limits, Solver
 from proof_r1_formal.errors import ProofError, ProofR1Error
-from proof_r1_formal.kernel.answer import Entailed, Refuted
+from proof_r1_formal.kernel.answer import Unknown
 from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.serial import proof_to_data, to_data
-from proof_r1_formal.kernel.syntax import (
-    And,
-    Atom,
-    Bottom,
-    Eq,
-    Exists,
-    ForAll,
-    Formula,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    Term,
-    Top,
-    Var,
-    Xor,
-)
+from proof_r1_formal.kernel.syntax import Atom, Eq, Formula, Term, Var
+from proof_r1_formal.testing.findings import Findings, Search
 from proof_r1_formal.testing.forgeries import Forger, Forgery
-from proof_r1_formal.workers import ordered_map
+from proof_r1_formal.testing.generate import mapped
 
-CHUNK = 500
-"""Number of forgeries in a chunk, which has its own seed and is the unit of work of a process."""
 LIMITS = Limits(steps=400_000, seconds=10.0)
 """Of Z3, for each accepted proof."""
 PROGRAM = Path(__file__).resolve().parents[2] / "check_bundle.py"
@@ -76,76 +60,51 @@ class Failure(msgspec.Struct, frozen=True):
     conclusion: str
 
 
-class Findings(msgspec.Struct):
-    """The results of some forgeries.
+class ProofFindings(Findings):
+    """The results of some forgeries, by the kind of the last line.
 
     Attributes:
-        examples: forgeries, by the kind of the last line.
-        accepted: of those, accepted ones.
+        accepted: number of accepted ones.
         outcomes: of the accepted ones: entailed, refuted or undecided by Z3; agreed with or refused by the second
             checker; skipped by it, because the proof applies a theorem.
         failures: accepted proofs that are wrong.
     """
 
-    examples: dict[str, int] = {}
-    accepted: dict[str, int] = {}
-    outcomes: dict[str, int] = {}
-    failures: list[Failure] = []
-
-    def merge(self, other: Findings) -> None:
-        """Add the results of other forgeries."""
-        pairs = ((self.examples, other.examples), (self.accepted, other.accepted), (self.outcomes, other.outcomes))
-        for mine, theirs in pairs:
-            for name, count in theirs.items():
-                mine[name] = mine.get(name, 0) + count
-        self.failures += other.failures
+    accepted: Counter[str] = msgspec.field(default_factory=Counter)
+    outcomes: Counter[str] = msgspec.field(default_factory=Counter)
+    failures: list[Failure] = msgspec.field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Attack:
+class Attack(Search[ProofFindings]):
     """Settings of the search.
 
     Attributes:
         seed: of all random choices.
     """
 
+    size: ClassVar[int] = 500
     seed: int = 0
 
-    def run(self, examples: int, *, workers: int = 1) -> Iterator[Findings]:
-        """The results of each chunk of forgeries, in order.
-
-        Raises:
-            SolverError: Z3 is not installed.
-            ProofR1Error: the number of workers is 0, or a worker died.
-        """
-        return ordered_map(
-            self.chunk, [range(examples)[start : start + CHUNK] for start in range(0, examples, CHUNK)], workers
-        )
-
-    def chunk(self, examples: range) -> Findings:
+    def chunk(self, examples: range) -> ProofFindings:
         """The results of one chunk of forgeries."""
-        forger = Forger(Random(f"forged/{self.seed}/{examples.start // CHUNK}"))
-        findings = Findings()
-        for forgery, _ in zip(_drawn(forger), examples, strict=False):
+        forger = Forger(Random(f"forged/{self.seed}/{examples.start // self.size}"))
+        findings = ProofFindings()
+        for forgery in islice(forger.forgeries(), len(examples)):
             _try(forgery, findings)
         return findings
 
 
-def _drawn(forger: Forger) -> Iterator[Forgery]:
-    while True:
-        yield from forger.forgeries()
-
-
-def _try(forgery: Forgery, findings: Findings) -> None:
+def _try(forgery: Forgery, findings: ProofFindings) -> None:
     kind = type(forgery.proof[-1]).__name__
-    _count(findings.examples, kind)
+    findings.examples[kind] += 1
     try:
         used = check(*forgery)
     except ProofError:
         return
-    _count(findings.accepted, kind)
+    findings.accepted[kind] += 1
     outcome = _outcome(tuple([forgery.premises[number] for number in sorted(used)]), forgery.conclusion)
-    _count(findings.outcomes, outcome)
+    findings.outcomes[outcome] += 1
     if outcome == "refuted":
         findings.failures.append(_failure("accepted, and does not follow", forgery))
     second = second_checker()
@@ -154,15 +113,11 @@ def _try(forgery: Forgery, findings: Findings) -> None:
     try:
         refusal = second(forgery)
     except ProofR1Error:  # it applies a theorem
-        _count(findings.outcomes, "skipped by the second checker (applies a theorem)")
+        findings.outcomes["skipped by the second checker (applies a theorem)"] += 1
         return
-    _count(findings.outcomes, "refused by the second checker" if refusal else "agreed with the second checker")
+    findings.outcomes["refused by the second checker" if refusal else "agreed with the second checker"] += 1
     if refusal:
         findings.failures.append(_failure(f"accepted, but not by the second checker: {refusal}", forgery))
-
-
-def _count(counts: dict[str, int], name: str) -> None:
-    counts[name] = counts.get(name, 0) + 1
 
 
 def _failure(problem: str, forgery: Forgery) -> Failure:
@@ -182,13 +137,8 @@ def _solver() -> Solver:
 @lru_cache(maxsize=1 << 12)
 def _outcome(premises: tuple[Formula, ...], conclusion: Formula) -> str:
     query = Query(tuple(map(_distinct, premises)), _distinct(conclusion))
-    match _solver().decide(query):
-        case Entailed():
-            return "entailed"
-        case Refuted():
-            return "refuted"
-        case _:
-            return "undecided"
+    answer = _solver().decide(query)
+    return "undecided" if isinstance(answer, Unknown) else type(answer).__name__.lower()
 
 
 def _distinct(formula: Formula) -> Formula:
@@ -200,18 +150,12 @@ def _distinct(formula: Formula) -> Formula:
         return part.on(tuple(map(term, part.arguments)), function=f"f{len(part.arguments)} {part.function}")
 
     match formula:
-        case Top() | Bottom():
-            return formula
         case Atom(predicate, arguments):
             return Atom(f"p{len(arguments)} {predicate}", tuple(map(term, arguments)))
         case Eq(left, right):
             return Eq(term(left), term(right))
-        case Not(body):
-            return Not(_distinct(body))
-        case ForAll(variable, body) | Exists(variable, body):
-            return type(formula)(variable, _distinct(body))
-        case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-            return type(formula)(_distinct(left), _distinct(right))
+        case _:
+            return mapped(formula, _distinct)
 
 
 # -- the checker of bundles -------------------------------------------------------------------------------------------

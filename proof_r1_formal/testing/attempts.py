@@ -33,7 +33,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from hypothesis.vendor.pretty import RepresentationPrinter
 
-from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, Problem, three_way_options
 from proof_r1_formal.kernel.model import Structure, evaluate
 from proof_r1_formal.kernel.pattern import Lambda, instance
 from proof_r1_formal.kernel.signature import FunctionType, Signature, ground_terms
@@ -44,32 +44,15 @@ from proof_r1_formal.proof.step import QUANTIFIER_NEGATION
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.matching import matches
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue, Condition, Rule, Schema
-from proof_r1_formal.testing.strategies import formulas, signatures, structures, terms
-from proof_r1_formal.text.show import Notation, show
+from proof_r1_formal.testing.generate import numbered
+from proof_r1_formal.testing.mutations import Step
+from proof_r1_formal.testing.strategies import formulas, signatures, structure_of, structures, terms
+from proof_r1_formal.text.show import show
 
 Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
 
 
 # -- what is drawn ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A well-formed action as data."""
-
-    id: str
-    dependencies: tuple[str, ...]
-    conclusion: Formula
-    rule: str
-
-    def record(self, notation: Notation = "unicode") -> dict[str, Json]:
-        """The element of the summary's array."""
-        return {
-            "id": self.id,
-            "dependencies": self.dependencies,
-            "conclusion": show(self.conclusion, notation),
-            "rule": self.rule,
-        }
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -130,15 +113,11 @@ def problems(
         premises += [contrary, Not(contrary)]
     options = three_way_options(draw(formula))
     answer = draw(st.none() | st.sampled_from([option.id for option in options]))
-    return Problem("drawn/1", _named(premises), options, answer)
+    return Problem("drawn/1", numbered(premises), options, answer)
 
 
 def _true_in(model: Structure, formula: Formula) -> Formula:
     return formula if evaluate(formula, model) else Not(formula)
-
-
-def _named(premises: Sequence[Formula]) -> tuple[Premise, ...]:
-    return tuple([Premise(f"h{number}", formula) for number, formula in enumerate(premises, 1)])
 
 
 # -- valid attempts ---------------------------------------------------------------------------------------------------
@@ -175,7 +154,7 @@ def _attempts(
 ) -> SearchStrategy[Attempt]:
     recipes = st.lists(_recipes(catalogue, signature, equality, max_size), min_size=1, max_size=max_steps)
     aside = formulas(signature, equality=equality, max_size=max_size)
-    various = tuple(_various(signature))
+    various = _various(signature)
 
     @st.composite
     def attempts(draw: DrawFn) -> Attempt:
@@ -193,7 +172,7 @@ def _attempts(
         goal, answer = last.conclusion, GOAL_TRUE
         if isinstance(goal, Not):
             goal, answer = goal.body, GOAL_FALSE
-        problem = Problem("drawn/1", _named(premises), three_way_options(goal), answer)
+        problem = Problem("drawn/1", numbered(premises), three_way_options(goal), answer)
         if not _tells_sorts(problem, [step.conclusion for step in builder.steps]):
             reject()
         binding = Step(answer, (last.id,), last.conclusion, GOAL_BINDING)
@@ -259,60 +238,43 @@ class _Recipe:
 
 
 def _recipes(catalogue: Catalogue, signature: Signature, equality: bool, max_size: int) -> SearchStrategy[_Recipe]:
-    """Every rule that infers has the same chance."""
-    sorts = sorted({kind.result for kind in signature.functions.values() if not kind.arguments})
-    rules = [rule for rule in catalogue.rules if rule.name != GOAL_BINDING]
+    """Every rule that infers has the same chance. Variables and terms of a step are of one sort."""
+    rules = st.sampled_from([rule for rule in catalogue.rules if rule.name != GOAL_BINDING])
+    sorts = st.sampled_from(sorted({kind.result for kind in signature.functions.values() if not kind.arguments}))
+    taken = {*signature.predicates, *signature.functions}
 
     @cache  # a strategy costs more to make than to draw from
-    def recipes_of(rule: Rule, schema: Schema, sort: str) -> SearchStrategy[_Recipe]:
-        return _instances(rule, schema, signature, sort, equality, max_size)
+    def bodies(*free: Var) -> SearchStrategy[Formula]:
+        return formulas(signature, equality=equality, max_size=max_size, free=free)
 
     @st.composite
     def recipes(draw: DrawFn) -> _Recipe:
-        rule = draw(st.sampled_from(rules))
-        return draw(recipes_of(rule, draw(st.sampled_from(rule.schemata)), draw(st.sampled_from(sorts))))
+        rule = draw(rules)
+        schema, sort = draw(st.sampled_from(rule.schemata)), draw(sorts)
+        fresh = (Var(name, sort) for name in (f"x{number}" for number in count()) if name not in taken)
+        parameter = next(fresh)
+        letters: dict[str, Lambda | Term] = {}
+        for pattern in (*schema.premises, schema.conclusion):
+            for part in subformulas(pattern):
+                if isinstance(part, ForAll | Exists) and part.variable.name not in letters:
+                    letters[part.variable.name] = next(fresh)
+            for name, (kind, arity) in symbols(pattern).uses:
+                if name not in letters and kind == "predicate":
+                    holes = tuple(islice(fresh, arity))
+                    letters[name] = Lambda(holes, draw(bodies(*holes, parameter)))
+                elif name not in letters:
+                    letters[name] = draw(terms(signature, sort))
+        links = tuple([draw(st.integers(0, 3)) for _ in schema.premises])
+        forms = tuple([draw(st.sampled_from(_Form)) for _ in schema.premises])
+        return _Recipe(rule, schema, letters, parameter, draw(terms(signature, sort)), links, forms, draw(bodies()))
 
     return recipes()
-
-
-def _instances(
-    rule: Rule, schema: Schema, signature: Signature, sort: str, equality: bool, max_size: int
-) -> SearchStrategy[_Recipe]:
-    """Recipes for steps of a schema whose variables and terms are of a sort."""
-    patterns = (*schema.premises, schema.conclusion)
-    taken = {*signature.predicates, *signature.functions}
-    fresh = (Var(name, sort) for name in (f"x{number}" for number in count()) if name not in taken)
-    parameter = next(fresh)
-    letters: dict[str, SearchStrategy[Lambda | Term]] = {}
-    for pattern in patterns:
-        for part in subformulas(pattern):
-            if isinstance(part, ForAll | Exists):
-                letters.setdefault(part.variable.name, st.just(next(fresh)))
-        for name, (kind, arity) in symbols(pattern).uses:
-            if kind == "predicate":
-                holes = tuple(islice(fresh, arity))
-                body = formulas(signature, equality=equality, max_size=max_size, free=(*holes, parameter))
-                letters.setdefault(name, st.builds(Lambda, st.just(holes), body))
-            else:
-                letters.setdefault(name, terms(signature, sort))
-    premises = len(patterns) - 1
-    return st.builds(
-        _Recipe,
-        st.just(rule),
-        st.just(schema),
-        st.fixed_dictionaries(letters),
-        st.just(parameter),
-        terms(signature, sort),
-        st.tuples(*[st.integers(0, 3)] * premises),
-        st.tuples(*[st.sampled_from(_Form)] * premises),
-        formulas(signature, equality=equality, max_size=max_size),
-    )
 
 
 class _Builder:
     """Builds an attempt step by step; every premise that it adds is true in the model."""
 
-    def __init__(self, model: Structure, various: tuple[Structure, ...]) -> None:
+    def __init__(self, model: Structure, various: Sequence[Structure]) -> None:
         self.premises: dict[str, Formula] = {}
         self.steps: list[Step] = []
         self._model = model
@@ -352,7 +314,7 @@ class _Builder:
         named = {*dependencies, *[step.id for step in self.steps]}
         if (
             needed <= shown  # a rule is tried with the terms of the step
-            and all(0 < self._truth(element) < self._everywhere for element in elements)
+            and all(len(set(self._truth(element))) == 2 for element in elements)
             and self._is_new(conclusion, [earlier[name] for name in named if name not in exempt])
         ):
             self.premises |= added
@@ -398,18 +360,14 @@ class _Builder:
                 return Not(Not(plain))
         assert_never(form)
 
-    @property
-    def _everywhere(self) -> int:
-        return (1 << len(self._structures)) - 1
-
-    def _truth(self, formula: Formula) -> int:
-        """In which structures the formula is true, as bits."""
-        return sum(evaluate(formula, structure) << bit for bit, structure in enumerate(self._structures))
+    def _truth(self, formula: Formula) -> list[bool]:
+        """In which structures the formula is true."""
+        return [evaluate(formula, structure) for structure in self._structures]
 
     def _is_new(self, conclusion: Formula, others: Sequence[Formula]) -> bool:
         """Whether structures tell the conclusion from a tautology and from each of the other formulas."""
         truth = self._truth(conclusion)
-        return truth != self._everywhere and all(truth != self._truth(other) for other in others)
+        return not all(truth) and all(truth != self._truth(other) for other in others)
 
 
 def _closed(recipe: _Recipe, formula: Formula) -> Formula:
@@ -428,23 +386,8 @@ def _completions(recipe: _Recipe, substitution: Mapping[str, Lambda | Term]) -> 
         yield {**missing, **substitution, **changed}
 
 
-def _various(signature: Signature, *, number: int = 30) -> Iterator[Structure]:
+def _various(signature: Signature, *, number: int = 30) -> list[Structure]:
     """Structures of one to three elements, always the same ones."""
     random = Random(0)
-    for index in range(number):
-        domains = dict.fromkeys(signature.sorts, index % 3 + 1)
-
-        def rows(sorts: tuple[str, ...], domains: dict[str, int] = domains) -> list[tuple[int, ...]]:
-            return list(product(*[range(domains[sort]) for sort in sorts]))
-
-        yield Structure(
-            domains,
-            {
-                p: frozenset([r for r in rows(sorts) if random.random() < 0.5])
-                for p, sorts in signature.predicates.items()
-            },
-            {
-                f: {row: random.randrange(domains[kind.result]) for row in rows(kind.arguments)}
-                for f, kind in signature.functions.items()
-            },
-        )
+    sizes = [dict.fromkeys(signature.sorts, index % 3 + 1) for index in range(number)]
+    return [structure_of(signature, domains, lambda: random.random() < 0.5, random.randrange) for domains in sizes]

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from hypothesis import reject
 from hypothesis import strategies as st
@@ -22,64 +22,52 @@ from proof_r1_formal.proof.action import FIELDS, MAX_DEPENDENCIES
 from proof_r1_formal.proof.report import Code
 from proof_r1_formal.rules.catalogue import TRAIN
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
-from proof_r1_formal.testing.attempts import Attempt, Json, Step, valid_attempts, written
+from proof_r1_formal.testing.attempts import Attempt, Json, valid_attempts, written
+from proof_r1_formal.testing.mutations import Flaw, changed, flawed, known
 
 _T = TypeVar("_T")
 
 
 class Corruption(StrEnum):
-    """What is wrong with a corrupted attempt."""
+    """What is wrong with a corrupted attempt. Those of the kinds of ``Flaw`` have the same names."""
+
+    finding: Code | None
+
+    def __new__(cls, text: str, finding: Code | None = None) -> Self:
+        """A member; without a finding, the corruption may be harmless."""
+        member = str.__new__(cls, text)
+        member._value_, member.finding = text, finding
+        return member
 
     # what an action rests on
     DROPPED_DEPENDENCY = "a dependency is left out"
-    SWAPPED_DEPENDENCY = "another premise or earlier action stands in place of a dependency"
-    UNKNOWN_DEPENDENCY = "a dependency names nothing"
-    FORWARD_REFERENCE = "a dependency is the action itself or a later one"
-    TOO_MANY_DEPENDENCIES = "five dependencies or more"
+    OTHER_DEPENDENCY = "another premise or earlier action stands in place of a dependency"
+    UNKNOWN_DEPENDENCY = "a dependency names nothing", Code.MISSING_DEPENDENCY
+    LATER_DEPENDENCY = "a dependency is the action itself or a later one", Code.MISSING_DEPENDENCY
+    TOO_MANY_DEPENDENCIES = "five dependencies or more", Code.TOO_MANY_DEPENDENCIES
     # what it says
-    WRONG_RULE = "another rule of the catalogue"
-    UNKNOWN_RULE = "a rule that the catalogue does not have"
-    NEGATED_CONCLUSION = "the negation of the conclusion"
+    OTHER_RULE = "another rule of the catalogue"
+    UNKNOWN_RULE = "a rule that the catalogue does not have", Code.UNKNOWN_RULE
+    NEGATED_CONCLUSION = "the negation of the conclusion", Code.NOT_ENTAILED
     CONVERSE = "the conclusion, or a premise that the action depends on, with an implication turned round"
     WEAKENED_CONCLUSION = "the conclusion or something else"
-    TAUTOLOGY = "the conclusion or its negation"
-    REPEATED_CONCLUSION = "the action once more, under another id"
-    UNPARSABLE_CONCLUSION = "a conclusion that does not parse"
-    SYMBOL_CLASH = "a predicate with one argument too many"
-    WRONG_OPTION = "the binding under the id of an option with another formula"
+    TAUTOLOGY = "the conclusion or its negation", Code.TAUTOLOGY
+    REPEATED_STEP = "the action once more, under another id", Code.REPEATS_CONCLUSION
+    UNPARSABLE_CONCLUSION = "a conclusion that does not parse", Code.UNPARSABLE_CONCLUSION
+    SYMBOL_CLASH = "a predicate with one argument too many", Code.SYMBOL_CLASH
+    OTHER_OPTION = "the binding under the id of an option with another formula", Code.BINDING_MISMATCH
     # how it is written
-    DUPLICATE_ID = "the id of a premise or of an earlier action"
-    EXTRA_FIELD = "a fifth field"
-    MISSING_FIELD = "one of the four fields is left out"
-    WRONG_TYPE = "a field with a value of another type"
-    NOT_A_LIST = "dependencies that are not a list"
-    NOT_AN_OBJECT = "something else in place of the action"
-    BAD_JSON = "the summary is not JSON"
-    TRUNCATED = "the completion ends inside the summary"
+    DUPLICATE_ID = "the id of a premise or of an earlier action", Code.DUPLICATE_ID
+    EXTRA_FIELD = "a fifth field", Code.EXTRA_FIELD
+    MISSING_FIELD = "one of the four fields is left out", Code.MISSING_FIELD
+    WRONG_TYPE = "a field with a value of another type", Code.WRONG_TYPE
+    NOT_A_LIST = "dependencies that are not a list", Code.NOT_A_LIST
+    NOT_AN_OBJECT = "something else in place of the action", Code.NOT_AN_OBJECT
+    BAD_JSON = "the summary is not JSON", Code.MALFORMED
+    TRUNCATED = "the completion ends inside the summary", Code.MALFORMED
 
 
-FINDINGS: Mapping[Corruption, Code] = MappingProxyType(
-    {
-        Corruption.UNKNOWN_DEPENDENCY: Code.MISSING_DEPENDENCY,
-        Corruption.FORWARD_REFERENCE: Code.MISSING_DEPENDENCY,
-        Corruption.TOO_MANY_DEPENDENCIES: Code.TOO_MANY_DEPENDENCIES,
-        Corruption.UNKNOWN_RULE: Code.UNKNOWN_RULE,
-        Corruption.NEGATED_CONCLUSION: Code.NOT_ENTAILED,
-        Corruption.TAUTOLOGY: Code.TAUTOLOGY,
-        Corruption.REPEATED_CONCLUSION: Code.REPEATS_CONCLUSION,
-        Corruption.UNPARSABLE_CONCLUSION: Code.UNPARSABLE_CONCLUSION,
-        Corruption.SYMBOL_CLASH: Code.SYMBOL_CLASH,
-        Corruption.WRONG_OPTION: Code.BINDING_MISMATCH,
-        Corruption.DUPLICATE_ID: Code.DUPLICATE_ID,
-        Corruption.EXTRA_FIELD: Code.EXTRA_FIELD,
-        Corruption.MISSING_FIELD: Code.MISSING_FIELD,
-        Corruption.WRONG_TYPE: Code.WRONG_TYPE,
-        Corruption.NOT_A_LIST: Code.NOT_A_LIST,
-        Corruption.NOT_AN_OBJECT: Code.NOT_AN_OBJECT,
-        Corruption.BAD_JSON: Code.MALFORMED,
-        Corruption.TRUNCATED: Code.MALFORMED,
-    }
-)
+FINDINGS: Mapping[Corruption, Code] = MappingProxyType({one: one.finding for one in Corruption if one.finding})
 """The finding of the corrupted action, given sound rules. Corruptions that may be harmless are not listed."""
 
 
@@ -141,11 +129,11 @@ def corrupted_attempts(
         corruption = draw(flaws)
         inferences = [index for index, step in enumerate(attempt.steps) if step.rule != GOAL_BINDING]
         index = draw(st.sampled_from(inferences))
-        if corruption is Corruption.WRONG_OPTION:
+        if corruption is Corruption.OTHER_OPTION:
             index = len(attempt.steps) - 1
-        if (changed := _changed_steps(draw, attempt, index, corruption, catalogue)) is not None:
-            index += corruption is Corruption.REPEATED_CONCLUSION
-            return Corrupted(corruption, attempt, index, changed)
+        if (flawed_attempt := _changed_steps(draw, attempt, index, corruption, catalogue)) is not None:
+            index += corruption is Corruption.REPEATED_STEP
+            return Corrupted(corruption, attempt, index, flawed_attempt)
         records: list[Json] = [step.record() for step in attempt.steps]
         records[index] = _changed_record(draw, attempt, index, corruption)
         text = written(records)
@@ -160,68 +148,43 @@ def _changed_steps(
     draw: DrawFn, attempt: Attempt, index: int, corruption: Corruption, catalogue: Catalogue
 ) -> Attempt | None:
     """The attempt with other well-formed actions; None if the corruption is none of that kind."""
-    step, later = attempt.steps[index], [step.id for step in attempt.steps[index:]]
-    earlier = [*[premise.id for premise in attempt.problem.premises], *[s.id for s in attempt.steps[:index]]]
-
-    def other_dependency(names: Sequence[str]) -> Step:
-        position = draw(st.integers(0, len(step.dependencies) - 1)) if step.dependencies else 0
-        before, after = step.dependencies[:position], step.dependencies[position + 1 :]
-        return replace(step, dependencies=(*before, *([_one_of(draw, names)] if names else []), *after))
-
+    problem, step = attempt.problem, attempt.steps[index]
+    if (flaw := Flaw.__members__.get(corruption.name)) is not None:
+        choices = list(flawed(problem, attempt.steps, index, flaw, catalogue))
+        return replace(attempt, steps=_one_of(draw, choices))
     match corruption:
-        case Corruption.DROPPED_DEPENDENCY:
-            changed = other_dependency(())
-        case Corruption.SWAPPED_DEPENDENCY:
-            changed = other_dependency([name for name in earlier if name not in step.dependencies])
-        case Corruption.UNKNOWN_DEPENDENCY:
-            changed = other_dependency(["nothing"])
-        case Corruption.FORWARD_REFERENCE:
-            changed = other_dependency(later)
         case Corruption.TOO_MANY_DEPENDENCIES:
             more = [f"extra{n}" for n in range(MAX_DEPENDENCIES + 1 - len(step.dependencies))]
-            changed = replace(step, dependencies=(*step.dependencies, *more))
-        case Corruption.WRONG_RULE:
-            changed = replace(step, rule=_one_of(draw, [r.name for r in catalogue.rules if r.name != step.rule]))
+            step = replace(step, dependencies=(*step.dependencies, *more))
         case Corruption.UNKNOWN_RULE:
-            changed = replace(step, rule="NO_SUCH_RULE")
-        case Corruption.NEGATED_CONCLUSION:
-            changed = replace(step, conclusion=Not(step.conclusion))
+            step = replace(step, rule="NO_SUCH_RULE")
         case Corruption.WEAKENED_CONCLUSION:
-            known = [premise.formula for premise in attempt.problem.premises]
-            changed = replace(step, conclusion=Or(step.conclusion, _one_of(draw, [*known, *map(Not, known)])))
+            premises = [premise.formula for premise in problem.premises]
+            step = replace(step, conclusion=Or(step.conclusion, _one_of(draw, [*premises, *map(Not, premises)])))
         case Corruption.TAUTOLOGY:
-            changed = replace(step, conclusion=Or(step.conclusion, Not(step.conclusion)))
+            step = replace(step, conclusion=Or(step.conclusion, Not(step.conclusion)))
         case Corruption.SYMBOL_CLASH:
-            arity = {p: len(sorts) for p, sorts in attempt.problem.signature().predicates.items()}
-            predicate = _one_of(draw, list(arity))
-            surplus = Atom(predicate, (const("surplus"),) * (arity[predicate] + 1))
-            changed = replace(step, conclusion=Or(step.conclusion, surplus))
+            predicate, sorts = _one_of(draw, list(problem.signature().predicates.items()))
+            surplus = Atom(predicate, (const("surplus"),) * (len(sorts) + 1))
+            step = replace(step, conclusion=Or(step.conclusion, surplus))
         case Corruption.DUPLICATE_ID:
-            changed = replace(step, id=_one_of(draw, earlier))
-        case Corruption.WRONG_OPTION:
-            others = [option.id for option in attempt.problem.options if option.formula is not step.conclusion]
-            changed = replace(step, id=_one_of(draw, others if step.rule == GOAL_BINDING else []))
-        case Corruption.REPEATED_CONCLUSION:
-            again = replace(step, id=f"{step.id}again")
-            return replace(attempt, steps=(*attempt.steps[: index + 1], again, *attempt.steps[index + 1 :]))
+            step = replace(step, id=_one_of(draw, known(problem, attempt.steps[:index])))
         case Corruption.CONVERSE:
             return _with_converse(draw, attempt, index)
         case _:
             return None
-    return replace(attempt, steps=(*attempt.steps[:index], changed, *attempt.steps[index + 1 :]))
+    return replace(attempt, steps=changed(attempt.steps, index, step))
 
 
 def _with_converse(draw: DrawFn, attempt: Attempt, index: int) -> Attempt:
     step, premises = attempt.steps[index], attempt.problem.premises
     choices: list[Attempt] = []
     if (turned := _converse(step.conclusion)) is not None:
-        steps = (*attempt.steps[:index], replace(step, conclusion=turned), *attempt.steps[index + 1 :])
-        choices.append(replace(attempt, steps=steps))
+        choices.append(replace(attempt, steps=changed(attempt.steps, index, replace(step, conclusion=turned))))
     for position, premise in enumerate(premises):
-        turned = _converse(premise.formula)
-        if premise.id in step.dependencies and turned is not None:
-            changed = (*premises[:position], replace(premise, formula=turned), *premises[position + 1 :])
-            choices.append(replace(attempt, problem=replace(attempt.problem, premises=changed)))
+        if premise.id in step.dependencies and (turned := _converse(premise.formula)) is not None:
+            others = changed(premises, position, replace(premise, formula=turned))
+            choices.append(replace(attempt, problem=replace(attempt.problem, premises=others)))
     return _one_of(draw, choices)
 
 

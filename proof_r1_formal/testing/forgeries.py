@@ -62,7 +62,8 @@ from proof_r1_formal.kernel.term import (
 from proof_r1_formal.kernel.transform import constants, map_terms, subformulas
 from proof_r1_formal.rules.catalogue import FOLIO
 from proof_r1_formal.rules.theorems import theorem
-from proof_r1_formal.testing.hostile import CONNECTIVES, POOL, HostileFormulas, Words, capturing_instance, replaced
+from proof_r1_formal.testing.generate import CONNECTIVES
+from proof_r1_formal.testing.hostile import POOL, HostileFormulas, Words, capturing_instance, replaced
 
 HOLE = Var("␣hole", ENTITY)
 """Marks the places of a term."""
@@ -90,6 +91,11 @@ class Forger:
         self._theorems = [theorem(schema) for rule in FOLIO.rules for schema in rule.schemata]
 
     def forgeries(self) -> Iterator[Forgery]:
+        """Forgeries without end."""
+        while True:
+            yield from self._forgeries()
+
+    def _forgeries(self) -> Iterator[Forgery]:
         """The forgeries of one set of premises: a proof that grows, and at each step a conclusion of it."""
         source = self._source
         self._draw.words = Words.drawn(source)

@@ -6,10 +6,12 @@ steps that are instances of rule schemata, near to one, or made from patterns. W
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import get_args
 
+from proof_r1_formal.data.problem import Premise
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.kernel.pattern import Lambda, instance
 from proof_r1_formal.kernel.query import Query
@@ -22,44 +24,60 @@ from proof_r1_formal.kernel.syntax import (
     And,
     App,
     Atom,
+    Binary,
+    Binder,
     Connective,
     Eq,
     Exists,
     ForAll,
     Formula,
-    Iff,
     Implies,
     Not,
-    Or,
     Term,
     Var,
-    Xor,
 )
+from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.rules.schema import GOAL_BINDING, Rule, Schema
+from proof_r1_formal.testing.mutations import Step
 
-MAX_DEPENDENCIES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What an action says: dependencies and conclusion, and the rule that it names."""
-
-    rule: str
-    dependencies: tuple[Formula, ...]
-    conclusion: Formula
+CONNECTIVES: tuple[type[Connective], ...] = get_args(Connective)
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A proof.
-
-    Attributes:
-        premises: h1, h2, …
-        steps: s1, s2, …; of each the rule, the names of its dependencies, and the conclusion.
-    """
+    """A proof from premises h1, h2, …"""
 
     premises: tuple[Formula, ...]
-    steps: tuple[tuple[str, tuple[str, ...], Formula], ...]
+    steps: tuple[Step, ...]
+
+
+def numbered(premises: Sequence[Formula]) -> tuple[Premise, ...]:
+    """The premises h1, h2, …"""
+    return tuple([Premise(f"h{number}", formula) for number, formula in enumerate(premises, 1)])
+
+
+def mapped(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+    """The formula with its immediate parts changed."""
+    match formula:
+        case Not(body):
+            return Not(change(body))
+        case Binder():
+            return type(formula)(formula.variable, change(formula.body))
+        case Binary():
+            return type(formula)(change(formula.left), change(formula.right))
+        case _:
+            return formula
+
+
+def letters(
+    patterns: Iterable[Formula], body: Callable[[str, tuple[Var, ...]], Formula], term: Callable[[], Term]
+) -> dict[str, Lambda | Term]:
+    """Something for each letter of the patterns: a body with free variables for its arguments, or a term."""
+    values: dict[str, Lambda | Term] = {}
+    for name, (kind, arity) in dict.fromkeys(use for pattern in patterns for use in symbols(pattern).uses):
+        holes = tuple([Var(f"␣h{number}", ENTITY) for number in range(arity)])
+        values[name] = Lambda(holes, body(name, holes)) if kind == "predicate" else term()
+    return values
 
 
 class Generator:
@@ -113,12 +131,9 @@ class Generator:
             variable = Var("xyz"[len(scope) % 3], source.choice(self._sorts))
             inner = (*[other for other in scope if other.name != variable.name], variable)
             return source.choice((ForAll, Exists))(variable, self._formula(size - 1, inner))
-        connective = self._connective()
+        connective = source.choice(CONNECTIVES)
         left = source.randint(1, size - 2)
         return connective(self._formula(left, scope), self._formula(size - 1 - left, scope))
-
-    def _connective(self) -> type[Connective]:
-        return self._source.choice((And, Or, Xor, Implies, Iff))
 
     def _term(self, scope: tuple[Var, ...]) -> Term:
         source = self._source
@@ -135,10 +150,6 @@ class Generator:
         """A formula over the vocabulary of the last example."""
         return self._formula(self._source.randint(1, self._size // 2))
 
-    def changed(self, formula: Formula) -> Formula:
-        """The formula with a connective, a quantifier or a sign changed somewhere."""
-        return self._changed(formula)
-
     def chain(self, rules: Sequence[Rule], length: int) -> Chain:
         """A proof over one vocabulary: instances of schemata, joined by implications and conjunctions.
 
@@ -149,29 +160,30 @@ class Generator:
         self._vocabulary(many_sorted=False)
         schemata = [(rule.name, schema) for rule in rules if rule.name != GOAL_BINDING for schema in rule.schemata]
         premises: list[Formula] = []
-        steps: list[tuple[str, tuple[str, ...], Formula]] = []
+        steps: list[Step] = []
 
         def premise(formula: Formula) -> str:
             premises.append(formula)
             return f"h{len(premises)}"
 
         for number in range(1, length + 1):
-            before, choice = f"s{number - 1}", self._source.random()
+            name, before, choice = f"s{number}", f"s{number - 1}", self._source.random()
             if steps and choice < 0.4:
                 conclusion = self.formula()
-                needed = (before, premise(Implies(steps[-1][2], conclusion)))
-                steps.append(("IMPLICATION_ELIMINATION", needed, conclusion))
+                needed = (before, premise(Implies(steps[-1].conclusion, conclusion)))
+                steps.append(Step(name, needed, conclusion, "IMPLICATION_ELIMINATION"))
             elif steps and choice < 0.6:
                 other = self.formula()
-                steps.append(("CONJUNCTION_INTRODUCTION", (before, premise(other)), And(steps[-1][2], other)))
+                both = And(steps[-1].conclusion, other)
+                steps.append(Step(name, (before, premise(other)), both, "CONJUNCTION_INTRODUCTION"))
             else:
-                name, schema = self._source.choice(schemata)
+                rule, schema = self._source.choice(schemata)
                 drawn, conclusion = self._instantiated(schema.premises, schema.conclusion)
-                steps.append((name, tuple([premise(formula) for formula in drawn]), conclusion))
+                steps.append(Step(name, tuple([premise(formula) for formula in drawn]), conclusion, rule))
         return Chain(tuple(premises), tuple(steps))
 
-    def instance(self, rule: str, schema: Schema) -> Step:
-        """An instance of the schema, its principal premises sometimes inside something larger."""
+    def instance(self, schema: Schema) -> Query:
+        """A step that is an instance of the schema, its principal premises sometimes inside something larger."""
         self._vocabulary(many_sorted=False)
         premises, conclusion = self._instantiated(schema.premises, schema.conclusion)
         dependencies = list(premises)
@@ -179,25 +191,22 @@ class Generator:
             if self._source.random() < 0.3 and len(dependencies) < MAX_DEPENDENCIES:
                 self._wrap(dependencies, place)
         self._source.shuffle(dependencies)
-        return Step(rule, tuple(dependencies), conclusion)
+        return Query(tuple(dependencies), conclusion)
 
-    def non_instance(self, rule: str, premises: tuple[Formula, ...], conclusion: Formula) -> Step:
+    def non_instance(self, premises: tuple[Formula, ...], conclusion: Formula) -> Query:
         """The step that patterns make when each letter stands for an atom of its own."""
-        letters = dict.fromkeys((name, use) for part in (*premises, conclusion) for name, use in symbols(part).uses)
-        values: dict[str, Lambda | Term] = {}
-        for name, (kind, arity) in letters:
-            if kind == "predicate":
-                holes = tuple([Var(f"␣h{number}", ENTITY) for number in range(arity)])
-                extra = [App(self._source.choice("abc"), ()) for _ in range(self._source.randrange(2))]
-                symbol = f"{name}{self._source.choice(('', '1', '_of', 's'))}"
-                values[name] = Lambda(holes, Atom(symbol, (*holes, *extra)))
-            else:
-                values[name] = App(self._source.choice("abc"), ())
-        dependencies = [instance(premise, values) for premise in premises]
-        self._source.shuffle(dependencies)
-        return Step(rule, tuple(dependencies), instance(conclusion, values))
+        source = self._source
 
-    def neighbour(self, step: Step) -> Step:
+        def atom(name: str, holes: tuple[Var, ...]) -> Formula:
+            extra = [App(source.choice("abc"), ()) for _ in range(source.randrange(2))]
+            return Atom(f"{name}{source.choice(('', '1', '_of', 's'))}", (*holes, *extra))
+
+        values = letters((*premises, conclusion), atom, lambda: App(source.choice("abc"), ()))
+        dependencies = [instance(premise, values) for premise in premises]
+        source.shuffle(dependencies)
+        return Query(tuple(dependencies), instance(conclusion, values))
+
+    def neighbour(self, step: Query) -> Query:
         """A step with one thing changed: a premise gone, two exchanged, something negated, a connective replaced."""
         source = self._source
         dependencies = list(step.dependencies)
@@ -209,32 +218,24 @@ class Generator:
             case 1 if place is not None:
                 dependencies[place], conclusion = conclusion, dependencies[place]
             case 2 if place is not None:
-                dependencies[place] = self._changed(dependencies[place])
+                dependencies[place] = self.changed(dependencies[place])
             case 3:
                 conclusion = Not(conclusion)
             case 4:
                 conclusion = self._formula(source.randint(1, 3))
             case _:
-                conclusion = self._changed(conclusion)
-        return Step(step.rule, tuple(dependencies), conclusion)
-
-    def random_step(self, rule: str) -> Step:
-        """A query as a step."""
-        query = self.query()
-        return Step(rule, query.dependencies, query.conclusion)
+                conclusion = self.changed(conclusion)
+        return Query(tuple(dependencies), conclusion)
 
     def _instantiated(self, premises: tuple[Formula, ...], conclusion: Formula) -> tuple[list[Formula], Formula]:
         """Instances of patterns by one substitution; drawn again until the symbols have one use each."""
-        patterns = (*premises, conclusion)
-        letters = dict.fromkeys((name, use) for part in patterns for name, use in symbols(part).uses)
+        source, patterns = self._source, (*premises, conclusion)
         while True:
-            values: dict[str, Lambda | Term] = {}
-            for name, (kind, arity) in letters:
-                if kind == "predicate":
-                    holes = tuple([Var(f"␣h{number}", ENTITY) for number in range(arity)])
-                    values[name] = Lambda(holes, self._formula(self._source.randint(1, self._size // 2), holes))
-                else:
-                    values[name] = App(self._source.choice(self._constants), ())
+            values = letters(
+                patterns,
+                lambda _, holes: self._formula(source.randint(1, self._size // 2), holes),
+                lambda: App(source.choice(self._constants), ()),
+            )
             formulas = [instance(pattern, values) for pattern in patterns]
             try:
                 Signature.infer(formulas)
@@ -260,27 +261,27 @@ class Generator:
                 dependencies[place] = Implies(other, premise)
                 dependencies.append(other)
 
-    def _changed(self, formula: Formula) -> Formula:
+    def changed(self, formula: Formula) -> Formula:
         """The formula with a connective, a quantifier or a sign changed somewhere."""
         source = self._source
         if source.random() < 0.2:
             return Not(formula)
         match formula:
             case Not(body):
-                return body if source.random() < 0.5 else Not(self._changed(body))
+                return body if source.random() < 0.5 else Not(self.changed(body))
             case ForAll(variable, body) | Exists(variable, body):
                 if source.random() < 0.5:
                     return (Exists if isinstance(formula, ForAll) else ForAll)(variable, body)
-                return type(formula)(variable, self._changed(body))
-            case And() | Or() | Xor() | Implies() | Iff():
+                return type(formula)(variable, self.changed(body))
+            case Binary():
                 match source.randrange(4):
                     case 0:
-                        return self._connective()(formula.left, formula.right)
+                        return source.choice(CONNECTIVES)(formula.left, formula.right)
                     case 1:
                         return type(formula)(formula.right, formula.left)
                     case 2:
-                        return type(formula)(self._changed(formula.left), formula.right)
+                        return type(formula)(self.changed(formula.left), formula.right)
                     case _:
-                        return type(formula)(formula.left, self._changed(formula.right))
+                        return type(formula)(formula.left, self.changed(formula.right))
             case _:
                 return Not(formula)

@@ -16,25 +16,21 @@ from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     ENTITY,
     TOP,
-    And,
     App,
     Atom,
-    Connective,
+    Binary,
+    Binder,
     Eq,
     Exists,
     ForAll,
     Formula,
-    Iff,
-    Implies,
     Not,
-    Or,
     Term,
     Var,
-    Xor,
 )
 from proof_r1_formal.kernel.transform import map_terms, substitute
+from proof_r1_formal.testing.generate import CONNECTIVES, mapped
 
-CONNECTIVES: tuple[type[Connective], ...] = (And, Or, Xor, Implies, Iff)
 POOL = ("a", "b", "A", "t", "x", "y", "Entity", "␣0", "␣1", "␣c0")
 """Names of everything, where names clash; ``␣0`` and ``␣c0`` are those that the package gives to its own."""
 
@@ -146,12 +142,11 @@ class HostileFormulas:
 
         def visit(part: Formula) -> Formula:
             match part:
-                case ForAll(variable, body) | Exists(variable, body):
-                    return type(part)(Var(names.get(variable.name, variable.name), variable.sort), visit(body))
-                case Not(body):
-                    return Not(visit(body))
-                case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-                    return type(part)(visit(left), visit(right))
+                case Binder():
+                    name, sort = part.variable.name, part.variable.sort
+                    return type(part)(Var(names.get(name, name), sort), visit(part.body))
+                case Not() | Binary():
+                    return mapped(part, visit)
                 case _:
                     return map_terms(part, term)
 
@@ -198,10 +193,8 @@ def capturing_instance(pattern: Formula, substitution: Substitution) -> Formula:
                     raise CatalogueError(name)
                 values = [term(argument, bound) for argument in arguments]
                 return substitute(function.body, dict(zip(function.variables, values, strict=True)))
-            case Not(body):
-                return Not(visit(body, bound))
-            case And(left, right) | Or(left, right) | Xor(left, right) | Implies(left, right) | Iff(left, right):
-                return type(part)(visit(left, bound), visit(right, bound))
+            case Not() | Binary():
+                return mapped(part, lambda inner: visit(inner, bound))
             case ForAll(variable, body) | Exists(variable, body):
                 named = substitution.get(variable.name)
                 actual = named if isinstance(named, Var) else variable

@@ -9,34 +9,35 @@ that are true and useless; the text written otherwise, or cut off after any toke
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, combinations
-from typing import Literal, TypeAlias, assert_never, get_args
+from types import MappingProxyType
 
-from proof_r1_formal import GOAL_BINDING, Catalogue, Problem, ReferenceStep, parse_formula, show
-from proof_r1_formal.generate import summary
+from proof_r1_formal import GOAL_BINDING, MAX_DEPENDENCIES, Catalogue, Problem, ReferenceStep, parse_formula, show
 from proof_r1_formal.kernel.syntax import ForAll, Formula, Not, Or, Xor, conjunction
 from proof_r1_formal.kernel.transform import constants, instantiate
+from proof_r1_formal.proof.trajectory import summary
+from proof_r1_formal.testing.mutations import changed, inserted, known, rewired
 
-MAX_DEPENDENCIES = 4
 NOWHERE = "nowhere"
 """An id that names nothing."""
 
-Form: TypeAlias = Literal[
-    "summary",
-    "no summary",
-    "empty summary",
-    "empty block",
-    "open summary",
-    "two summaries",
-    "text after it",
-    "text before it",
-    "no thoughts",
-]
-"""How the steps are written: as they should be; not at all; as ``[]``; as a summary without an array; with the array
-left open; twice; with other text after or before the summary; without thoughts."""
+FORMS: Mapping[str, str] = MappingProxyType(
+    {
+        "summary": "{thoughts}{steps}",
+        "no summary": "{thoughts}",
+        "empty summary": "{thoughts}{nothing}",
+        "empty block": "{thoughts}<summary></summary>",
+        "open summary": "{thoughts}{open}",
+        "two summaries": "{thoughts}{steps}\n{steps}",
+        "text after it": "{thoughts}{steps}\nSo it is.",
+        "text before it": "{thoughts}Here it is:\n{steps}",
+        "no thoughts": "{steps}",
+    }
+)
+"""How steps are written: name -> text. ``steps`` is their summary, ``open`` the same without its end."""
 
 WORD = re.compile(r"\s?\w+|\s|[^\w\s]")
 """A token of a completion: a word with the blank before it, a sign, or a blank."""
@@ -48,13 +49,13 @@ class Draft:
 
     Attributes:
         steps: its actions.
-        form: how they are written.
+        form: how they are written, one of ``FORMS``.
         edits: what was done to the honest rollout, in order.
         length: number of tokens after which the text ends; None for the whole text.
     """
 
     steps: tuple[ReferenceStep, ...]
-    form: Form = "summary"
+    form: str = "summary"
     edits: tuple[str, ...] = ()
     length: int | None = None
 
@@ -67,30 +68,16 @@ class Draft:
     def _text(self) -> str:
         thoughts = f"<think>{' '.join(step.conclusion for step in self.steps)}</think>\n"
         steps = summary(self.steps)
-        match self.form:
-            case "summary":
-                return thoughts + steps
-            case "no summary":
-                return thoughts
-            case "empty summary":
-                return thoughts + summary(())
-            case "empty block":
-                return f"{thoughts}<summary></summary>"
-            case "open summary":
-                return thoughts + steps.removesuffix("]</summary>")
-            case "two summaries":
-                return f"{thoughts}{steps}\n{steps}"
-            case "text after it":
-                return f"{thoughts}{steps}\nSo it is."
-            case "text before it":
-                return f"{thoughts}Here it is:\n{steps}"
-            case "no thoughts":
-                return steps
-        assert_never(self.form)
+        parts = {"steps": steps, "open": steps.removesuffix("]</summary>"), "nothing": summary(())}
+        return FORMS[self.form].format(thoughts=thoughts, **parts)
 
     def edited(self, edit: str, steps: Sequence[ReferenceStep]) -> Draft:
         """The draft after one more edit of its steps."""
         return replace(self, steps=tuple(steps), edits=(*self.edits, edit))
+
+    def with_step(self, place: int, step: ReferenceStep, edit: str) -> Draft:
+        """The draft with another step in place of one."""
+        return self.edited(edit, changed(self.steps, place, step))
 
 
 def edits(draft: Draft, problem: Problem, rules: Catalogue) -> Iterator[Draft]:
@@ -113,7 +100,7 @@ def edits(draft: Draft, problem: Problem, rules: Catalogue) -> Iterator[Draft]:
 def _drops(draft: Draft) -> Iterator[Draft]:
     """A step left out; steps that depend on it keep its name, or depend on what it depends on."""
     for place, gone in enumerate(draft.steps):
-        rest = (*draft.steps[:place], *draft.steps[place + 1 :])
+        rest = changed(draft.steps, place)
         yield draft.edited(f"drop {gone.id}", rest)
         yield draft.edited(f"drop {gone.id}, depend on what it depends on", [without(step, gone) for step in rest])
 
@@ -130,7 +117,7 @@ def _copies(draft: Draft) -> Iterator[Draft]:
     for place, step in enumerate(draft.steps):
         for name, conclusion in (("copy", step.conclusion), ("copy as ¬¬", f"¬¬({step.conclusion})")):
             again = replace(step, id=f"{step.id}_{len(draft.steps)}", conclusion=conclusion)
-            yield draft.edited(f"{name} {step.id}", _inserted(draft, place + 1, [again]))
+            yield draft.edited(f"{name} {step.id}", inserted(draft.steps, place + 1, again))
 
 
 def _renames(draft: Draft, problem: Problem, rules: Catalogue) -> Iterator[Draft]:
@@ -139,10 +126,10 @@ def _renames(draft: Draft, problem: Problem, rules: Catalogue) -> Iterator[Draft
     for place, step in enumerate(draft.steps):
         for rule in (*[rule.name for rule in rules.rules], "NO_SUCH_RULE"):
             if rule != step.rule:
-                yield _with(draft, place, replace(step, rule=rule), f"{step.id} by {rule}")
+                yield draft.with_step(place, replace(step, rule=rule), f"{step.id} by {rule}")
         for name in ids:
             if name != step.id:
-                yield _with(draft, place, replace(step, id=name), f"id of {step.id} is {name!r}")
+                yield draft.with_step(place, replace(step, id=name), f"id of {step.id} is {name!r}")
 
 
 # -- other bindings and dependencies ----------------------------------------------------------------------------------
@@ -151,7 +138,7 @@ def _renames(draft: Draft, problem: Problem, rules: Catalogue) -> Iterator[Draft
 def _rebinds(draft: Draft, problem: Problem) -> Iterator[Draft]:
     """Another last action: any option, bound to its formula or to another one, from any one dependency or none."""
     before = draft.steps[:-1] if draft.steps[-1].rule == GOAL_BINDING else draft.steps
-    names: list[str | None] = [None, *_names(problem, before), NOWHERE]
+    names: list[str | None] = [None, *known(problem, before), NOWHERE]
     for option in problem.options:
         formulas = [show(option.formula), "⊤", show(problem.premises[0].formula)]
         for name in [*names, option.id]:
@@ -166,17 +153,16 @@ def _rebinds(draft: Draft, problem: Problem) -> Iterator[Draft]:
 
 def _rewires(draft: Draft, problem: Problem) -> Iterator[Draft]:
     """One dependency less, one more, or none: premises, all actions, itself, and a name that is not there."""
-    everything = [*_names(problem, draft.steps), NOWHERE]
+    everything = [*known(problem, draft.steps), NOWHERE]
     for place, step in enumerate(draft.steps):
         for name in step.dependencies:
-            fewer = tuple([other for other in step.dependencies if other != name])
-            yield _with(draft, place, replace(step, dependencies=fewer), f"{step.id} without {name}")
+            yield draft.with_step(place, rewired(step, name), f"{step.id} without {name}")
         for name in everything:
             if name not in step.dependencies and len(step.dependencies) < MAX_DEPENDENCIES:
                 more = replace(step, dependencies=(*step.dependencies, name))
-                yield _with(draft, place, more, f"{step.id} depends on {name}, too")
+                yield draft.with_step(place, more, f"{step.id} depends on {name}, too")
         if len(step.dependencies) > 1:
-            yield _with(draft, place, replace(step, dependencies=()), f"{step.id} depends on nothing")
+            yield draft.with_step(place, replace(step, dependencies=()), f"{step.id} depends on nothing")
 
 
 # -- more steps -------------------------------------------------------------------------------------------------------
@@ -184,24 +170,24 @@ def _rewires(draft: Draft, problem: Problem) -> Iterator[Draft]:
 
 def _splits(draft: Draft, problem: Problem) -> Iterator[Draft]:
     """A step by way of another: an instance of a ∀, or the conjunction of two of its dependencies."""
-    known = {premise.id: premise.formula for premise in problem.premises}
+    formulas = {premise.id: premise.formula for premise in problem.premises}
     for place, step in enumerate(draft.steps):
-        usable = [name for name in step.dependencies if name in known]
+        usable = [name for name in step.dependencies if name in formulas]
         new = f"d{len(draft.steps)}"
         for one, other in combinations(usable, 2):
-            whole = show(conjunction((known[one], known[other])))
+            whole = show(conjunction((formulas[one], formulas[other])))
             both = ReferenceStep(new, (one, other), whole, "CONJUNCTION_INTRODUCTION")
             rest = [name for name in step.dependencies if name not in (one, other)]
             via = replace(step, dependencies=(new, *rest))
-            yield draft.edited(f"{step.id} by way of {one} ∧ {other}", _replaced(draft, place, [both, via]))
+            yield draft.edited(f"{step.id} by way of {one} ∧ {other}", changed(draft.steps, place, both, via))
         for name in usable:
-            if isinstance(formula := known[name], ForAll):
+            if isinstance(formula := formulas[name], ForAll):
                 for constant in dict.fromkeys(c for premise in problem.premises for c in constants(premise.formula)):
                     body = show(instantiate(formula, constant))
                     instance = ReferenceStep(new, (name,), body, "UNIVERSAL_ELIMINATION")
                     via = replace(step, dependencies=tuple([new if d == name else d for d in step.dependencies]))
-                    yield draft.edited(f"{step.id} by way of {body}", _replaced(draft, place, [instance, via]))
-        known[step.id] = parse_formula(step.conclusion)
+                    yield draft.edited(f"{step.id} by way of {body}", changed(draft.steps, place, instance, via))
+        formulas[step.id] = parse_formula(step.conclusion)
 
 
 def _pads(draft: Draft, problem: Problem) -> Iterator[Draft]:
@@ -209,17 +195,13 @@ def _pads(draft: Draft, problem: Problem) -> Iterator[Draft]:
     for place in range(len(draft.steps) + 1):
         for name, useless in _useless(problem):
             junk = [replace(step, id=f"j{place}_{number}") for number, step in enumerate(useless)]
-            padded = _inserted(draft, place, junk)
+            padded = inserted(draft.steps, place, *junk)
             where = f"before {draft.steps[place].id}" if place < len(draft.steps) else "at the end"
             yield draft.edited(f"{name} {where}", padded)
             if place < len(draft.steps):
-                behind = place + len(junk)
-                step = padded[behind]
-                names = (*step.dependencies, *[one.id for one in junk])[:MAX_DEPENDENCIES]
-                cited = replace(step, dependencies=names)
-                yield draft.edited(
-                    f"{name} {where}, as its dependencies", (*padded[:behind], cited, *padded[behind + 1 :])
-                )
+                names = (*draft.steps[place].dependencies, *[one.id for one in junk])[:MAX_DEPENDENCIES]
+                cited = replace(draft.steps[place], dependencies=names)
+                yield draft.edited(f"{name} {where}, as its dependencies", changed(draft.steps, place, *junk, cited))
 
 
 @lru_cache(maxsize=16)
@@ -256,7 +238,7 @@ def _useless(problem: Problem) -> tuple[tuple[str, tuple[ReferenceStep, ...]], .
 
 def _forms(draft: Draft) -> Iterator[Draft]:
     """The same steps, written otherwise."""
-    for form in get_args(Form):
+    for form in FORMS:
         if form != draft.form:
             yield replace(draft, form=form, edits=(*draft.edits, form))
 
@@ -265,22 +247,3 @@ def _cuts(draft: Draft) -> Iterator[Draft]:
     """The text cut off after each of its tokens, and before the first."""
     for length in range(len(WORD.findall(draft.completion))):
         yield replace(draft, length=length, edits=(*draft.edits, f"cut after {length} tokens"))
-
-
-# -- parts ------------------------------------------------------------------------------------------------------------
-
-
-def _names(problem: Problem, steps: Sequence[ReferenceStep]) -> list[str]:
-    return [*[premise.id for premise in problem.premises], *[step.id for step in steps]]
-
-
-def _inserted(draft: Draft, place: int, new: Sequence[ReferenceStep]) -> tuple[ReferenceStep, ...]:
-    return (*draft.steps[:place], *new, *draft.steps[place:])
-
-
-def _replaced(draft: Draft, place: int, new: Sequence[ReferenceStep]) -> tuple[ReferenceStep, ...]:
-    return (*draft.steps[:place], *new, *draft.steps[place + 1 :])
-
-
-def _with(draft: Draft, place: int, step: ReferenceStep, edit: str) -> Draft:
-    return draft.edited(edit, _replaced(draft, place, [step]))

@@ -17,13 +17,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from itertools import chain
 from math import fsum
 from random import Random
 from types import MappingProxyType
 
 from proof_r1_formal import (
     FOLIO,
-    Premise,
     Problem,
     ReferenceStep,
     TraceReport,
@@ -35,6 +35,7 @@ from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
 from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.presets import PRESETS
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible
+from proof_r1_formal.testing.generate import numbered
 from proof_r1_formal.testing.reward_edits import WORD, Draft, edits
 
 PREMISES = (
@@ -47,7 +48,7 @@ PREMISES = (
 )
 PROBLEM = Problem(
     "clever/1",
-    tuple([Premise(f"h{number}", parse_formula(text)) for number, text in enumerate(PREMISES, 1)]),
+    numbered([parse_formula(text) for text in PREMISES]),
     three_way_options(parse_formula("clever(ann)")),
     "h_goal_true",
 )
@@ -195,12 +196,11 @@ def search(kind: Kind, presets: Sequence[PresetName], *, pairs: int = 0, seed: i
         seed: of the draw.
     """
     honest = verified(HONEST[kind].completion)
-    settings = {name: CreditSettings(preset=name) for name in presets}
-    baselines = {name: (first_batch(one), uneven(one)) for name, one in settings.items()}
-    standards = {
-        name: [earned(HONEST[kind].completion, kind, settings[name], one) for one in baselines[name]]
-        for name in presets
-    }
+    standards = [
+        (name, settings, baselines, earned(HONEST[kind].completion, kind, settings, baselines))
+        for name, settings in [(name, CreditSettings(preset=name)) for name in presets]
+        for baselines in (first_batch(settings), uneven(settings))
+    ]
     best: dict[PresetName, tuple[float, tuple[str, ...]]] = dict.fromkeys(presets, (0.0, ()))
     attacks = improvements = 0
     for draft in _drafts(HONEST[kind], pairs, Random(f"{seed}/{kind}")):
@@ -208,11 +208,10 @@ def search(kind: Kind, presets: Sequence[PresetName], *, pairs: int = 0, seed: i
             improvements += 1
             continue
         attacks += 1
-        for name in presets:
-            for one, standard in zip(baselines[name], standards[name], strict=True):
-                more = earned(draft.completion, kind, settings[name], one) - standard
-                if more > best[name][0] + TOLERANCE:
-                    best[name] = more, draft.edits
+        for name, settings, baselines, standard in standards:
+            more = earned(draft.completion, kind, settings, baselines) - standard
+            if more > best[name][0] + TOLERANCE:
+                best[name] = more, draft.edits
     return tuple([Found(kind, name, found, more, attacks, improvements) for name, (more, found) in best.items()])
 
 
@@ -224,13 +223,8 @@ def _drafts(honest: Draft, pairs: int, random: Random) -> Iterator[Draft]:
     """Every single edit, and pairs of edits, each completion once."""
     seen = {honest.completion}
     single = list(edits(honest, PROBLEM, FOLIO))
-    for draft in single:
-        if draft.completion not in seen:
-            seen.add(draft.completion)
-            yield draft
-    for _ in range(pairs):
-        second = list(edits(random.choice(single), PROBLEM, FOLIO))
-        draft = random.choice(second)
+    pair = (random.choice(list(edits(random.choice(single), PROBLEM, FOLIO))) for _ in range(pairs))
+    for draft in chain(single, pair):
         if draft.completion not in seen:
             seen.add(draft.completion)
             yield draft

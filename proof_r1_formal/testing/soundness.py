@@ -16,14 +16,13 @@ a step that is entailed and *no* instance. A failure is
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from random import Random
-from typing import Protocol, TypeAlias
+from typing import ClassVar, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -31,27 +30,25 @@ from proof_r1_formal.assistants.kernel import KernelEvidence
 from proof_r1_formal.assistants.lean import LeanKernel
 from proof_r1_formal.data.completions import Completion, write_completions
 from proof_r1_formal.data.native import write_problems
-from proof_r1_formal.data.problem import Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import Problem, ReferenceStep, three_way_options
 from proof_r1_formal.engine import get_solver
 from proof_r1_formal.engine.oracle import SolverOracle
 from proof_r1_formal.engine.solver import Solver, checked_signature
 from proof_r1_formal.errors import ProofR1Error
 from proof_r1_formal.kernel.answer import Answer, Entailed, Refuted, Unknown
-from proof_r1_formal.kernel.confirm import Confirmed, EvidenceLevel, confirm
+from proof_r1_formal.kernel.confirm import EvidenceLevel, confirm
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import Formula
 from proof_r1_formal.proof.report import StepReport
+from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.check import Match, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Rule
-from proof_r1_formal.testing.generate import Generator, Step
+from proof_r1_formal.testing.findings import Findings, Search
+from proof_r1_formal.testing.generate import Generator, numbered
 from proof_r1_formal.testing.non_instances import non_instances
 from proof_r1_formal.text.parse import parse_formula
 from proof_r1_formal.text.show import show
-from proof_r1_formal.workers import ordered_map
-
-CHUNK = 500
-"""Number of examples in a chunk, which has its own seed and is the unit of work of a process."""
 
 RuleCheck: TypeAlias = Callable[[Rule, tuple[Formula, ...], Formula, SolverOracle], RuleResult]
 """The function under test: whether a step is an instance of a rule."""
@@ -64,6 +61,14 @@ class Kind(StrEnum):
     NEIGHBOUR = "near miss"
     RANDOM = "random step"
     NON_INSTANCE = "entailed, no instance"
+
+
+class Trial(NamedTuple):
+    """An example: a step under a rule."""
+
+    kind: Kind
+    rule: Rule
+    query: Query
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -83,45 +88,30 @@ class Failure(msgspec.Struct, frozen=True):
 
     def trace(self, problem_id: str) -> tuple[Problem, Completion]:
         """The step as a problem and a completion, to be verified again."""
-        dependencies = tuple(map(parse_formula, self.dependencies))
-        return _trace(Step(self.rule, dependencies, parse_formula(self.conclusion)), problem_id)
+        query = Query(tuple(map(parse_formula, self.dependencies)), parse_formula(self.conclusion))
+        return _trace(self.rule, query, problem_id)
 
 
-class Findings(msgspec.Struct):
+class StepFindings(Findings):
     """The results of some examples.
 
     Attributes:
-        examples: number of examples, by kind.
-        accepted: of those, steps that RuleCheck accepted.
+        accepted: number of steps that RuleCheck accepted, by kind.
         outcomes: entailed, refuted or unknown; how many of those have checked evidence.
         non_instances: entailed non-instances that were rejected, by rule.
         certified: how many the kernel accepted.
         failures: see :class:`Failure`.
     """
 
-    examples: dict[str, int] = {}
-    accepted: dict[str, int] = {}
-    outcomes: dict[str, int] = {}
-    non_instances: dict[str, int] = {}
+    accepted: Counter[str] = msgspec.field(default_factory=Counter)
+    outcomes: Counter[str] = msgspec.field(default_factory=Counter)
+    non_instances: Counter[str] = msgspec.field(default_factory=Counter)
     certified: int = 0
-    failures: list[Failure] = []
-
-    def merge(self, other: Findings) -> None:
-        """Add the results of other examples."""
-        for mine, theirs in (
-            (self.examples, other.examples),
-            (self.accepted, other.accepted),
-            (self.outcomes, other.outcomes),
-            (self.non_instances, other.non_instances),
-        ):
-            for name, count in theirs.items():
-                mine[name] = mine.get(name, 0) + count
-        self.certified += other.certified
-        self.failures += other.failures
+    failures: list[Failure] = msgspec.field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Harness:
+class Harness(Search[StepFindings]):
     """Settings of the harness.
 
     Attributes:
@@ -133,6 +123,7 @@ class Harness:
         check: RuleCheck, or another function to test.
     """
 
+    size: ClassVar[int] = 500
     rules: Catalogue
     solver: str = "embedded"
     seed: int = 0
@@ -140,24 +131,9 @@ class Harness:
     lean: str | None = None
     check: RuleCheck = field(default=check_rule, repr=False)
 
-    def run(self, examples: int, *, workers: int = 1) -> Iterator[Findings]:
-        """The results of each chunk of examples, in order.
-
-        Args:
-            examples: number of examples.
-            workers: processes to use.
-
-        Raises:
-            SolverError: the solver is unknown or not installed, or Lean is missing and ``kernel_sample`` is not 0.
-            ProofR1Error: the number of workers is 0, or a worker died.
-        """
-        return ordered_map(
-            self.chunk, [range(examples)[start : start + CHUNK] for start in range(0, examples, CHUNK)], workers
-        )
-
-    def chunk(self, examples: range) -> Findings:
+    def chunk(self, examples: range) -> StepFindings:
         """The results of one chunk of examples."""
-        return _Chunk(self, Random(f"{self.seed}/{examples.start // CHUNK}")).run(len(examples))
+        return _Chunk(self, Random(f"{self.seed}/{examples.start // self.size}")).run(len(examples))
 
 
 class _Chunk:
@@ -173,8 +149,8 @@ class _Chunk:
         evidence: EvidenceLevel = "checked" if harness.solver == "embedded" else "none"
         self._verifier = Verifier(self._solver, rules=harness.rules, evidence=evidence)
         self._kernel = self._sampled_kernel()
-        self._sample: list[tuple[Step, Query, Answer]] = []
-        self._findings = Findings()
+        self._sample: list[tuple[Trial, Answer]] = []
+        self._findings = StepFindings()
 
     def _sampled_kernel(self) -> KernelEvidence | None:
         if not self._harness.kernel_sample:
@@ -184,76 +160,73 @@ class _Chunk:
             raise ProofR1Error("there is no Lean here to check a sample with")
         return KernelEvidence(kernel)
 
-    def run(self, size: int) -> Findings:
+    def run(self, size: int) -> StepFindings:
         rules = [rule for rule in self._harness.rules.rules if rule.schemata]
         for _ in range(size):
             rule = self._source.choice(rules)
             kind = self._source.choices(list(Kind), (4, 4, 1, 2))[0]
-            step = self._step(kind, rule)
-            if step is not None:
-                self._try(kind, rule, step)
+            query = self._query(kind, rule)
+            if query is not None:
+                self._try(Trial(kind, rule, query))
         self._ask_the_kernel()
         return self._findings
 
-    def _step(self, kind: Kind, rule: Rule) -> Step | None:
+    def _query(self, kind: Kind, rule: Rule) -> Query | None:
         match kind:
             case Kind.RANDOM:
-                return self._generator.random_step(rule.name)
+                return self._generator.query()
             case Kind.NON_INSTANCE:
                 known = non_instances(self._harness.rules, rule)
                 if not all(known):
                     return None
-                premises, conclusion = self._source.choice(self._source.choice(known))
-                return self._generator.non_instance(rule.name, premises, conclusion)
+                return self._generator.non_instance(*self._source.choice(self._source.choice(known)))
             case _:
-                step = self._generator.instance(rule.name, self._source.choice(rule.schemata))
+                step = self._generator.instance(self._source.choice(rule.schemata))
                 return step if kind is Kind.INSTANCE else self._generator.neighbour(step)
 
     # -- one example --------------------------------------------------------------------------------------------------
 
-    def _try(self, kind: Kind, rule: Rule, step: Step) -> None:
-        findings = self._findings
-        query = Query(step.dependencies, step.conclusion)
+    def _try(self, step: Trial) -> None:
+        findings, (kind, rule, query) = self._findings, step
         if isinstance(checked_signature(query), Unknown):  # symbols of two sorts
             return
-        _count(findings.examples, kind)
+        findings.examples[kind] += 1
         confirmed = confirm(query, self._solver.decide(query))
-        _count(findings.outcomes, _outcome(confirmed.answer))
+        findings.outcomes[type(confirmed.answer).__name__.lower()] += 1
         if confirmed.checked:
-            _count(findings.outcomes, "with checked evidence")
-        accepted = isinstance(self._harness.check(rule, step.dependencies, step.conclusion, self._oracle), Match)
+            findings.outcomes["with checked evidence"] += 1
+        accepted = isinstance(self._harness.check(rule, query.dependencies, query.conclusion, self._oracle), Match)
         if accepted:
-            _count(findings.accepted, kind)
+            findings.accepted[kind] += 1
         if accepted and isinstance(confirmed.answer, Refuted):
-            self._fail("accepted, and does not follow", kind, step)
+            self._fail("accepted, and does not follow", step)
         if kind is Kind.NON_INSTANCE:
             if accepted:
-                self._fail("accepted, but not an instance of the rule", kind, step)
+                self._fail("accepted, but not an instance of the rule", step)
             elif isinstance(confirmed.answer, Entailed):
-                _count(findings.non_instances, rule.name)
-        self._compare(kind, step, confirmed)
+                findings.non_instances[rule.name] += 1
+        self._compare(step, confirmed.answer)
         if self._kernel is not None and confirmed.checked and self._source.random() < self._harness.kernel_sample:
-            self._sample.append((step, query, confirmed.answer))
+            self._sample.append((step, confirmed.answer))
 
-    def _compare(self, kind: Kind, step: Step, confirmed: Confirmed) -> None:
+    def _compare(self, step: Trial, answer: Answer) -> None:
         """The verifier's verdicts on the step, written down and read back, against the solver's answer."""
         report = self._verified(step)
         if report is None or not report.schema:
             return
-        answer = confirmed.answer
         if not isinstance(answer, Unknown) and report.semantic != isinstance(answer, Entailed):
-            self._fail("the verifier and the solver disagree on entailment", kind, step)
+            self._fail("the verifier and the solver disagree on entailment", step)
         if report.semantic and isinstance(answer, Refuted):
-            self._fail("the verifier admits what does not follow", kind, step)
+            self._fail("the verifier admits what does not follow", step)
         if report.rule and not report.semantic:
-            self._fail("the verifier accepts the rule of a step that it does not find entailed", kind, step)
+            self._fail("the verifier accepts the rule of a step that it does not find entailed", step)
         expected = 0.1 if not report.semantic else 1.0 if report.rule and report.progress else 0.3
         if report.signal != expected:
-            self._fail(f"the signal is {report.signal}, and should be {expected}", kind, step)
+            self._fail(f"the signal is {report.signal}, and should be {expected}", step)
 
-    def _verified(self, step: Step) -> StepReport | None:
+    def _verified(self, step: Trial) -> StepReport | None:
         """The report on the step as the only action of a completion; None if its formulas make no problem."""
-        problem, completion = _trace(step, "soundness/1")
+        problem, completion = _trace(step.rule.name, step.query, "soundness/1")
         try:
             return self._verifier.verify(problem, completion.completion).actions[0]
         except ProofR1Error:
@@ -262,30 +235,26 @@ class _Chunk:
     def _ask_the_kernel(self) -> None:
         if self._kernel is None:
             return
-        self._kernel.prepare([(query, answer) for _, query, answer in self._sample])
-        for step, query, answer in self._sample:
-            judgement = self._kernel.judge(query, answer)
+        self._kernel.prepare([(step.query, answer) for step, answer in self._sample])
+        for step, answer in self._sample:
+            judgement = self._kernel.judge(step.query, answer)
             if judgement is not None and judgement.accepted:
                 self._findings.certified += 1
             elif judgement is not None:
-                self._fail(f"the kernel does not accept the evidence: {judgement.reason}", Kind.RANDOM, step)
+                self._fail(f"the kernel does not accept the evidence: {judgement.reason}", step)
 
-    def _fail(self, problem: str, kind: Kind, step: Step) -> None:
-        shown = tuple([show(formula) for formula in step.dependencies])
-        self._findings.failures.append(Failure(problem, kind, step.rule, shown, show(step.conclusion)))
+    def _fail(self, problem: str, step: Trial) -> None:
+        shown = tuple(map(show, step.query.dependencies))
+        failure = Failure(problem, step.kind, step.rule.name, shown, show(step.query.conclusion))
+        self._findings.failures.append(failure)
 
 
-def _trace(step: Step, problem_id: str) -> tuple[Problem, Completion]:
+def _trace(rule: str, query: Query, problem_id: str) -> tuple[Problem, Completion]:
     """The step as the only action of a completion, its dependencies being the premises."""
-    premises = tuple([Premise(f"h{n}", formula) for n, formula in enumerate(step.dependencies, 1)])
-    action = {
-        "id": "s1",
-        "dependencies": [premise.id for premise in premises],
-        "conclusion": show(step.conclusion),
-        "rule": step.rule,
-    }
-    problem = Problem(problem_id, premises, three_way_options(step.conclusion))
-    return problem, Completion(problem_id=problem_id, completion=f"<summary>{json.dumps([action])}</summary>")
+    premises = numbered(query.dependencies)
+    step = ReferenceStep("s1", tuple([premise.id for premise in premises]), show(query.conclusion), rule)
+    problem = Problem(problem_id, premises, three_way_options(query.conclusion))
+    return problem, Completion(problem_id=problem_id, completion=summary([step]))
 
 
 class Reproducible(Protocol):
@@ -316,25 +285,3 @@ def write_reproducers(out: Path, failures: Sequence[Reproducible]) -> tuple[Path
     write_problems(problems, [problem for problem, _ in traces])
     write_completions(completions, [completion for _, completion in traces])
     return problems, completions
-
-
-def _count(counts: dict[str, int], name: str) -> None:
-    counts[name] = counts.get(name, 0) + 1
-
-
-def _outcome(answer: Answer) -> str:
-    match answer:
-        case Entailed():
-            return "entailed"
-        case Refuted():
-            return "refuted"
-        case Unknown():
-            return "unknown"
-
-
-def total(findings: Iterator[Findings]) -> tuple[Findings, Counter[str]]:
-    """All findings together, and the failures by what is wrong."""
-    together = Findings()
-    for some in findings:
-        together.merge(some)
-    return together, Counter(failure.problem for failure in together.failures)

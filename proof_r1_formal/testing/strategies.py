@@ -17,7 +17,7 @@ One module, because the strategies draw from each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import product
 from typing import TypeVar
@@ -34,76 +34,33 @@ from proof_r1_formal.kernel.syntax import (
     BOTTOM,
     ENTITY,
     TOP,
-    And,
     App,
     Atom,
-    Connective,
     Eq,
     Exists,
     ForAll,
     Formula,
-    Iff,
-    Implies,
     Not,
-    Or,
     Quantified,
     Term,
     Var,
-    Xor,
 )
 from proof_r1_formal.rules.schema import Schema
+from proof_r1_formal.testing.generate import CONNECTIVES
 from proof_r1_formal.text.show import WORDS
 
 _PLAIN = ("P", "Q", "R", "likes", "is_kind", "a", "b", "Bob", "rome", "f", "g", "mother", "Person", "S1", "p_q", "c3")
 _HOSTILE = (
     *("and", "OR", "not", "forall", "SOME", "true", "nota", "xorish", "order", "not-known", "and.b", "iff'", "x_1"),
-    *("v", "Λ", "is", "the", "If", "in", "doesn't", "distinct", "Not", "ForAll", "birds", "xCat"),
-    *(
-        "∧",
-        "¬",
-        "∀x",
-        "⊤",
-        "->",
-        "=",
-        "(",
-        ")",
-        "(and",
-        "(= a b)",
-        ",",
-        ".",
-        ":",
-        "x.",
-        "x:Dog",
-        "a b",
-        " ",
-        "\n",
-        "\0",
-    ),
+    *("v", "Λ", "is", "the", "If", "in", "doesn't", "distinct", "Not", "ForAll", "birds", "xCat", "a b", "(= a b)"),
+    *("∧", "¬", "∀x", "⊤", "->", "=", "(", ")", "(and", ",", ".", ":", "x.", "x:Dog", " ", "\n", "\0", "e\u0301"),
     *('"', "\\", '\\"', "'", "O'Brien", "’", "7up", "3.14", "a.b", "a-b", "-a", "_", "_0", "a_0b", "a_", "\\land"),
-    *(
-        "Ślęża",
-        "猫",
-        "🐈",
-        "é",
-        "e\u0301",
-        "\u202e",
-        "\u2028",
-        "|",
-        "#",
-        "sort",
-        "Entity",
-        "assert",
-        "theorem",
-        "sorry",
-    ),
+    *("Ślęża", "猫", "🐈", "é", "\u202e", "\u2028", "|", "#", "sort", "Entity", "assert", "theorem", "sorry"),
 )
-
-
 _T = TypeVar("_T")
 _BOOLEANS = st.booleans()
 _LETTERS = ("x", "y", "z", "x1", "x_1", "X", "u", "v", "w", "t")
 _TRUTH: tuple[Formula, ...] = (TOP, BOTTOM)
-_BINARY: tuple[type[Connective], ...] = (And, Or, Implies, Iff, Xor)
 _QUANTIFIERS: tuple[type[Quantified], ...] = (ForAll, Exists)
 
 
@@ -152,66 +109,35 @@ def signatures(
         max_constants: over all sorts.
         max_functions: of at least one argument.
     """
-    return _signatures(
-        plain_names() if symbols is None else symbols,
-        max_sorts,
-        max_predicates,
-        max_arity,
-        max_constants,
-        max_functions,
-    )
-
-
-@lru_cache(64)  # a strategy costs more to make than to draw from
-def _signatures(
-    named: SearchStrategy[str],
-    max_sorts: int,
-    max_predicates: int,
-    max_arity: int,
-    max_constants: int,
-    max_functions: int,
-) -> SearchStrategy[Signature]:
+    named = plain_names() if symbols is None else symbols
     others = st.lists(named.filter(lambda name: name != ENTITY), max_size=max_sorts - 1, unique=True)
 
-    @cache
-    def several(count: int) -> SearchStrategy[list[str]]:
-        return st.lists(named, min_size=count, max_size=count, unique=True)
+    reused = named | st.integers(0, max_predicates)  # the name of a predicate, by its number
 
-    @cache
+    @cache  # a strategy costs more to make than to draw from
     def kinds(
-        sorts: int,
-    ) -> tuple[SearchStrategy[list[list[int]]], SearchStrategy[list[int]], SearchStrategy[list[tuple[list[int], int]]]]:
-        """Predicates, constants and functions over sorts that are known by their numbers."""
-        sort = st.sampled_from(range(sorts))
+        sorts: tuple[str, ...],
+    ) -> SearchStrategy[tuple[dict[str, list[str]], dict[str | int, str], dict[str, tuple[list[str], str]]]]:
+        """Predicates, constants and functions by name."""
+        sort = _one_of(sorts)
         function = st.tuples(st.lists(sort, min_size=1, max_size=max_arity), sort)
-        return (
-            st.lists(st.lists(sort, max_size=max_arity), min_size=1, max_size=max_predicates),
-            st.lists(sort, max_size=max_constants),
-            st.lists(function, max_size=max_functions),
+        return st.tuples(
+            st.dictionaries(named, st.lists(sort, max_size=max_arity), min_size=1, max_size=max_predicates),
+            st.dictionaries(reused, sort, max_size=max_constants),
+            st.dictionaries(named, function, max_size=max_functions),
         )
 
     @st.composite
     def drawn(draw: DrawFn) -> Signature:
         sorts = (ENTITY, *draw(others))
-        of_predicates, of_constants, of_functions = kinds(len(sorts))
-        predicates, constants, functions = draw(of_predicates), draw(of_constants), draw(of_functions)
-        predicate_names = draw(several(len(predicates)))
-        needed = len(constants) + len(functions)
-        reused = named | _one_of(tuple(predicate_names))
-        chosen = draw(st.lists(reused, min_size=needed, max_size=needed, unique=True))
-        if not set(chosen[len(constants) :]).isdisjoint(predicate_names):
-            reject()
-        names = iter(chosen)
+        predicates, constants, functions = draw(kinds(sorts))
+        known = list(predicates)
+        of_sorts = {known[n % len(known)] if isinstance(n, int) else n: sort for n, sort in constants.items()}
+        own = {name: kind for name, kind in functions.items() if name not in {*predicates, *of_sorts}}
         return Signature(
-            {
-                name: tuple([sorts[number] for number in arguments])
-                for name, arguments in zip(predicate_names, predicates, strict=True)
-            },
-            {next(names): FunctionType((), sorts[result]) for result in constants}
-            | {
-                next(names): FunctionType(tuple([sorts[number] for number in arguments]), sorts[result])
-                for arguments, result in functions
-            },
+            {name: tuple(arguments) for name, arguments in predicates.items()},
+            {name: FunctionType((), sort) for name, sort in of_sorts.items()}
+            | {name: FunctionType(tuple(arguments), result) for name, (arguments, result) in own.items()},
             sorts,
         )
 
@@ -318,7 +244,7 @@ class _Formulas:
                     quantifier, variable = draw(_one_of(_QUANTIFIERS)), draw(self._binders)
                     hidden = tuple([v for v in scope if v.name != variable.name])
                     return quantifier(variable, draw(self((variable, *hidden), size - 1)))
-            connective, left = draw(_one_of(_BINARY)), draw(_between(1, size - 2))
+            connective, left = draw(_one_of(CONNECTIVES)), draw(_between(1, size - 2))
             return connective(draw(self(scope, left)), draw(self(scope, size - 1 - left)))
         levels = _Levels(self._signature, scope, 2)
         predicates = [name for name, sorts in self._signature.predicates.items() if levels.sorts >= set(sorts)]
@@ -353,18 +279,23 @@ def _between(least: int, most: int) -> SearchStrategy[int]:
 def structures(draw: DrawFn, signature: Signature, *, max_elements: int = 3) -> Structure:
     """Structures that interpret everything in ``signature``, each sort by 1 to ``max_elements`` elements."""
     domains = {sort: draw(_between(1, max_elements)) for sort in signature.sorts}
+    return structure_of(signature, domains, lambda: draw(_BOOLEANS), lambda size: draw(_between(0, size - 1)))
 
-    def tuples(sorts: tuple[str, ...]) -> list[tuple[Element, ...]]:
+
+def structure_of(
+    signature: Signature, domains: Mapping[str, int], holds: Callable[[], bool], element: Callable[[int], Element]
+) -> Structure:
+    """The structure in which ``holds`` says of each row whether a predicate is true of it, and ``element`` of how many
+    elements the value is one."""
+
+    def rows(sorts: tuple[str, ...]) -> list[tuple[Element, ...]]:
         return list(product(*[range(domains[sort]) for sort in sorts]))
 
     return Structure(
         domains,
+        {name: frozenset([row for row in rows(sorts) if holds()]) for name, sorts in signature.predicates.items()},
         {
-            name: frozenset(row for row in tuples(sorts) if draw(_BOOLEANS))
-            for name, sorts in signature.predicates.items()
-        },
-        {
-            name: {row: draw(_between(0, domains[kind.result] - 1)) for row in tuples(kind.arguments)}
+            name: {row: element(domains[kind.result]) for row in rows(kind.arguments)}
             for name, kind in signature.functions.items()
         },
     )
@@ -418,8 +349,6 @@ def _patterns(letters: Sequence[Formula], max_size: int) -> SearchStrategy[Formu
     """Quantifier-free formulas over letters."""
     return st.recursive(
         st.sampled_from(letters),
-        lambda inner: (
-            st.builds(Not, inner) | st.one_of([st.builds(kind, inner, inner) for kind in (And, Or, Implies, Iff, Xor)])
-        ),
+        lambda inner: st.builds(Not, inner) | st.one_of([st.builds(kind, inner, inner) for kind in CONNECTIVES]),
         max_leaves=max_size,
     )

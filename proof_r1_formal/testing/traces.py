@@ -6,25 +6,26 @@ works: each changes the problem, the list of actions, the last action or the tex
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
 from typing import TypeAlias
 
-from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, Option, Premise, Problem, three_way_options
+from proof_r1_formal.data.problem import GOAL_FALSE, GOAL_TRUE, Option, Problem, ReferenceStep, three_way_options
 from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.kernel.answer import Entailed
 from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import BOTTOM, TOP, And, Formula, Implies, Not, Or, Xor
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
+from proof_r1_formal.proof.trajectory import summary
 from proof_r1_formal.rules.schema import GOAL_BINDING, Catalogue
-from proof_r1_formal.testing.generate import Chain, Generator
+from proof_r1_formal.testing.generate import Chain, Generator, numbered
+from proof_r1_formal.testing.mutations import Flaw, changed, flawed, inserted, known
 from proof_r1_formal.text.show import show
 
-Record: TypeAlias = dict[str, object]
-"""An element of a summary."""
+Steps: TypeAlias = tuple[ReferenceStep, ...]
+"""The actions of a trace."""
 
 
 class Kind(StrEnum):
@@ -69,19 +70,18 @@ class TraceGenerator:
             goal: Formula = query.conclusion
         else:
             proof = self._proof()
-            goal = proof.steps[-1][2]
+            goal = proof.steps[-1].conclusion
         problem = _problem(proof.premises, goal)
-        actions = [_record(f"s{n}", names, formula, rule) for n, (rule, names, formula) in enumerate(proof.steps, 1)]
-        if actions:
-            self._bind(actions, problem)
+        steps = tuple([ReferenceStep(s.id, s.dependencies, show(s.conclusion), s.rule) for s in proof.steps])
+        if steps:
+            steps = self._bound(steps, problem)
         match kind:
             case Kind.HONEST:
-                return DrawnTrace(kind, problem, _written(actions))
+                return DrawnTrace(kind, problem, summary(steps))
             case Kind.CORRUPTED:
-                self._corrupt(actions, problem)
-                return DrawnTrace(kind, problem, _written(actions))
+                return DrawnTrace(kind, problem, summary(self._corrupted(steps, problem)))
             case Kind.ADVERSARIAL:
-                return self._attack(problem, goal, actions)
+                return self._attack(problem, goal, steps)
 
     def _proof(self) -> Chain:
         """A proof, mostly from premises that do not contradict each other."""
@@ -93,54 +93,48 @@ class TraceGenerator:
 
     # -- honest and corrupted -----------------------------------------------------------------------------------------
 
-    def _bind(self, actions: list[Record], problem: Problem) -> None:
+    def _bound(self, steps: Steps, problem: Problem) -> Steps:
         """The last action states the option that follows: it binds it, or it is the last inference itself."""
         option = problem.option(problem.answer)
         assert option is not None
         if self._source.random() < 0.2:
-            actions[-1]["id"] = option.id
-        else:
-            actions.append(_record(option.id, [f"s{len(actions)}"], option.formula, GOAL_BINDING))
+            return (*steps[:-1], replace(steps[-1], id=option.id))
+        return (*steps, ReferenceStep(option.id, (steps[-1].id,), show(option.formula), GOAL_BINDING))
 
-    def _corrupt(self, actions: list[Record], problem: Problem) -> None:
+    def _corrupted(self, steps: Steps, problem: Problem) -> Steps:
         """One fault in one action; it may do no harm."""
-        source = self._source
-        place = source.randrange(len(actions))
-        action = actions[place]
-        match source.randrange(9):
+        source, index = self._source, self._source.randrange(len(steps))
+        step, other = steps[index], source.randrange(len(steps))
+        match source.randrange(10):
             case 0:
-                del actions[place]
+                return changed(steps, index)
             case 1:
-                action["dependencies"] = self._some(_names(action), source.randrange(len(_names(action)) + 1))
+                return changed(changed(steps, index, steps[other]), other, step)
             case 2:
-                action["dependencies"] = [source.choice(self._known(actions, problem)), *_names(action)[1:]]
+                step = replace(step, dependencies=self._some(step.dependencies, source.randrange(3)))
             case 3:
-                action["conclusion"] = show(self._generator.changed(self._formula(problem)))
+                step = replace(step, conclusion=show(self._generator.changed(self._formula(problem))))
             case 4:
-                action["conclusion"] = f"¬({action['conclusion']})"
+                step = replace(step, conclusion=f"{step.conclusion} ∨ {show(self._formula(problem))}")
             case 5:
-                action["rule"] = source.choice(self._names)
-            case 6:
-                action["id"] = source.choice(self._known(actions, problem))
-            case 7:
-                other = source.randrange(len(actions))
-                actions[place], actions[other] = actions[other], action
+                step = replace(step, id=source.choice(known(problem, steps)))
             case _:
-                action["conclusion"] = f"{action['conclusion']} ∨ {show(self._formula(problem))}"
+                choices = list(flawed(problem, steps, index, source.choice(list(Flaw)), self._rules))
+                return source.choice(choices) if choices else steps
+        return changed(steps, index, step)
 
     # -- adversarial --------------------------------------------------------------------------------------------------
 
-    def _attack(self, problem: Problem, goal: Formula, actions: list[Record]) -> DrawnTrace:
+    def _attack(self, problem: Problem, goal: Formula, steps: Steps) -> DrawnTrace:
         source = self._source
         problem = self._other_problem(problem, goal)
         for _ in range(source.randrange(3)):
-            self._insert(actions, problem)
-        if actions and source.random() < 0.3:
-            self._corrupt(actions, problem)
-        if actions and source.random() < 0.5:
-            del actions[-1]
-        actions.append(self._ending(actions, problem))
-        return DrawnTrace(Kind.ADVERSARIAL, problem, self._text(actions))
+            steps = self._longer(steps, problem)
+        if steps and source.random() < 0.3:
+            steps = self._corrupted(steps, problem)
+        if source.random() < 0.5:
+            steps = steps[:-1]
+        return DrawnTrace(Kind.ADVERSARIAL, problem, self._text((*steps, self._ending(steps, problem))))
 
     def _other_problem(self, problem: Problem, goal: Formula) -> Problem:
         """The problem with another goal, other options, or premises that contradict each other."""
@@ -169,43 +163,38 @@ class TraceGenerator:
         formulas = [goal, Not(goal), generator.formula(), generator.changed(goal)]
         labels = source.sample(("A", "B", "True", "False", "Uncertain"), 3)
         options = tuple([Option(f"o{n}", label, source.choice(formulas)) for n, label in enumerate(labels, 1)])
-        return Problem("drawn/1", _named(premises), options, source.choice([None, "o1", "o2", "o3"]))
+        return Problem("drawn/1", numbered(premises), options, source.choice([None, "o1", "o2", "o3"]))
 
-    def _insert(self, actions: list[Record], problem: Problem) -> None:
+    def _longer(self, steps: Steps, problem: Problem) -> Steps:
         """Another action somewhere; the later ones may be made to rest on it."""
-        source = self._source
-        place = source.randrange(len(actions) + 1)
-        known = self._known(actions, problem) or ["nothing"]
-        name = source.choice((f"t{len(actions)}", source.choice(known), source.choice(problem.options).id))
-        wanted = [*known, name, "nothing"]
+        source, place = self._source, self._source.randrange(len(steps) + 1)
+        names = known(problem, steps) or ["nothing"]
+        name = source.choice((f"t{len(steps)}", source.choice(names), source.choice(problem.options).id))
+        wanted = self._some([*names, name, "nothing"], source.randrange(4))
         formula = source.choice((self._formula(problem), source.choice(problem.options).formula, TOP))
-        actions.insert(
-            place, _record(name, self._some(wanted, source.randrange(4)), formula, source.choice(self._names))
-        )
-        for action in actions[place + 1 :]:
-            if source.random() < 0.3:
-                action["dependencies"] = [name, *_names(action)][:MAX_DEPENDENCIES]
+        later = [
+            replace(step, dependencies=(name, *step.dependencies)[:MAX_DEPENDENCIES]) if source.random() < 0.3 else step
+            for step in steps[place:]
+        ]
+        new = ReferenceStep(name, wanted, show(formula), source.choice(self._names))
+        return inserted((*steps[:place], *later), place, new)
 
-    def _ending(self, actions: list[Record], problem: Problem) -> Record:
+    def _ending(self, steps: Steps, problem: Problem) -> ReferenceStep:
         """The last action: it names an option, and states one thing or another."""
         source = self._source
         answer = problem.option(problem.answer)
         option = source.choice(problem.options) if answer is None or source.random() < 0.6 else answer
-        last = actions[-1] if actions else None
-        stated = self._statement(option, problem)
-        if last is not None and source.random() < 0.2:
-            stated = str(last["conclusion"])
+        stated = steps[-1].conclusion if steps and source.random() < 0.2 else self._statement(option, problem)
         names = source.choice(
             (
-                [],
-                [] if last is None else [str(last["id"])],
-                [premise.id for premise in problem.premises][:MAX_DEPENDENCIES],
-                self._some([*self._known(actions, problem), option.id, "nothing"], source.randrange(5)),
+                (),
+                tuple([step.id for step in steps[-1:]]),
+                tuple(known(problem, ()))[:MAX_DEPENDENCIES],
+                self._some([*known(problem, steps), option.id, "nothing"], source.randrange(5)),
             )
         )
         name = option.id if source.random() < 0.9 else source.choice(["goal", "s1", option.id.upper(), f"{option.id} "])
-        rule = GOAL_BINDING if source.random() < 0.5 else source.choice(self._names)
-        return {"id": name, "dependencies": names, "conclusion": stated, "rule": rule}
+        return ReferenceStep(name, names, stated, GOAL_BINDING if source.random() < 0.5 else source.choice(self._names))
 
     def _statement(self, option: Option, problem: Problem) -> str:
         """What the last action states: the option's formula, the same in other words, or something else."""
@@ -223,10 +212,10 @@ class TraceGenerator:
         others = (TOP, BOTTOM, Not(formula), other, Or(formula, other), Or(formula, Not(formula)), And(other, formula))
         return show(source.choice((*others, self._generator.changed(formula), source.choice(problem.options).formula)))
 
-    def _text(self, actions: list[Record]) -> str:
+    def _text(self, steps: Steps) -> str:
         """The completion; sometimes with a draft, a second summary or a repeated key, or truncated."""
-        source, text = self._source, _written(actions)
-        draft = _written(actions[:-1] or actions)
+        source, text = self._source, summary(steps)
+        draft = summary(steps[:-1] or steps)
         match source.randrange(16):
             case 0:
                 return f"<think>{draft}</think>{text}"
@@ -243,25 +232,12 @@ class TraceGenerator:
 
     # -- pieces -------------------------------------------------------------------------------------------------------
 
-    def _known(self, actions: list[Record], problem: Problem) -> list[str]:
-        return [*[premise.id for premise in problem.premises], *[str(action["id"]) for action in actions]]
-
-    def _some(self, names: Sequence[str], number: int) -> list[str]:
-        return self._source.sample(list(names), min(number, len(names)))
+    def _some(self, names: Sequence[str], number: int) -> tuple[str, ...]:
+        return tuple(self._source.sample(names, min(number, len(names))))
 
     def _formula(self, problem: Problem) -> Formula:
         """A formula of the problem, or a new one over its symbols."""
         return self._source.choice((*problem.formulas(), self._generator.formula()))
-
-
-def _names(action: Record) -> list[str]:
-    names = action["dependencies"]
-    assert isinstance(names, list)
-    return names
-
-
-def _record(name: str, dependencies: Sequence[str], conclusion: Formula, rule: str) -> Record:
-    return {"id": name, "dependencies": [*dependencies], "conclusion": show(conclusion), "rule": rule}
 
 
 def _problem(premises: Sequence[Formula], goal: Formula) -> Problem:
@@ -269,12 +245,4 @@ def _problem(premises: Sequence[Formula], goal: Formula) -> Problem:
     answer = GOAL_TRUE
     while isinstance(goal, Not):
         goal, answer = goal.body, GOAL_FALSE if answer == GOAL_TRUE else GOAL_TRUE
-    return Problem("drawn/1", _named(premises), three_way_options(goal), answer)
-
-
-def _named(premises: Sequence[Formula]) -> tuple[Premise, ...]:
-    return tuple([Premise(f"h{number}", formula) for number, formula in enumerate(premises, 1)])
-
-
-def _written(actions: Sequence[Record]) -> str:
-    return f"<summary>{json.dumps(actions, ensure_ascii=False)}</summary>"
+    return Problem("drawn/1", numbered(premises), three_way_options(goal), answer)

@@ -2,7 +2,9 @@
 
 The proofs are forged ones (``testing.forgeries``), the steps of generated problems, and those of the golden proofs in
 DATA, where it is given. Each step also comes with its conclusion negated, with its premises in reverse, and without its
-first line. Writes what both say as JSON. Exit status 1 if the two ever differ; the proof is printed then.
+first line. Lean's kernel evaluates ``check`` of ``theories/lean/ProofR1/Checker`` in theorems that say what it answers,
+so a difference is a theorem that the kernel rejects. A proof that cannot be written as data must be one that the
+checker in Python rejects. Writes what both say as JSON. If the two ever differ, prints the proof; exit status 1.
 """
 
 from __future__ import annotations
@@ -11,33 +13,82 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from random import Random
 
+from proof_r1_formal.assistants import reflection
 from proof_r1_formal.assistants.certificate import Certificate
-from proof_r1_formal.assistants.lean import LeanKernel
+from proof_r1_formal.assistants.lean import BATCH, LeanKernel, LeanTheorem
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Problem
+from proof_r1_formal.errors import ProofError, SignatureError
 from proof_r1_formal.generate.problems import GeneratorSettings, generate_problems
+from proof_r1_formal.kernel.checker import check
 from proof_r1_formal.kernel.syntax import Not
 from proof_r1_formal.proof.certify import certify
 from proof_r1_formal.proof.trajectory import completion
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.testing.forgeries import Forger, Forgery
-from proof_r1_formal.testing.two_checkers import Comparison, compare
 from studies.bench.verification import machine
 
 
-def forged(count: int, seed: int) -> Iterator[Forgery]:
-    """Forged proofs."""
-    forger = Forger(Random(seed))
+@dataclass(slots=True)
+class Comparison:
+    """What the two checkers say of the same proofs.
 
-    def endless() -> Iterator[Forgery]:
-        while True:
-            yield from forger.forgeries()
+    Attributes:
+        accepted, rejected: how many both accept, and both reject.
+        unwritable: how many the checker in Python rejects and that cannot be written as Lean's data.
+        different: the others, each with what was said.
+    """
 
-    return islice(endless(), count)
+    accepted: int = 0
+    rejected: int = 0
+    unwritable: int = 0
+    different: list[tuple[Forgery, str]] = field(default_factory=list)
+
+
+def compare(kernel: LeanKernel, proofs: Iterable[Forgery]) -> Comparison:
+    """Ask both checkers about each proof."""
+    found = Comparison()
+    waiting: list[tuple[Forgery, str, LeanTheorem]] = []
+
+    def ask() -> None:
+        for (proof, fault, _), judgement in zip(waiting, kernel.check([each[2] for each in waiting]), strict=True):
+            if not judgement.accepted:
+                found.different.append((proof, f"Python: {fault or 'accepted'}; Lean: {judgement.reason}"))
+            elif fault:
+                found.rejected += 1
+            else:
+                found.accepted += 1
+        waiting.clear()
+
+    for proof in proofs:
+        fault = _fault(proof)
+        try:
+            theorem = reflection.verdict(proof.premises, proof.conclusion, proof.proof, accepted=not fault)
+        except (ProofError, SignatureError) as error:
+            if fault:
+                found.unwritable += 1
+            else:
+                found.different.append((proof, f"Python: accepted; not written: {error}"))
+            continue
+        waiting.append((proof, fault, theorem))
+        if len(waiting) == BATCH:
+            ask()
+    ask()
+    return found
+
+
+def _fault(proof: Forgery) -> str:
+    """What the checker in Python says against the proof; empty if it accepts it."""
+    try:
+        check(*proof)
+    except ProofError as error:
+        return str(error)
+    return ""
 
 
 def steps(solved: Iterable[tuple[Problem, str]]) -> Iterator[Forgery]:
@@ -86,7 +137,7 @@ def main() -> int:
     if kernel is None:
         raise SystemExit("Lean was not found")
     sources: dict[str, Iterable[Forgery]] = {
-        "forged": forged(arguments.forged, arguments.seed),
+        "forged": islice(Forger(Random(arguments.seed)).forgeries(), arguments.forged),
         "generated": steps(generated(arguments.generated, arguments.seed)),
     }
     if arguments.data is not None:

@@ -191,10 +191,10 @@ def numbered(attempt: Attempt) -> str:
 
 
 def within_limits(conclusion: Formula) -> bool:
-    """Whether a formula is surely one that the grammar can write: few levels, and no variable but x."""
+    """Whether a formula is surely one that the grammar can write: few levels, and no variable but x, which occurs."""
     text = show(conclusion)
     levels = re.findall(r"[¬∀∃]|(?<!\w)\(", text)
-    return len(levels) <= NESTING and set(re.findall(r"[∀∃](\w+)", text)) <= {"x"}
+    return len(levels) <= NESTING and set(re.findall(r'[∀∃]("?\w+)', text)) <= {"x"}
 
 
 @given(case=valid_attempts(FOLIO, equality=False, max_size=4))

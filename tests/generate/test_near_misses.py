@@ -11,13 +11,14 @@ from hypothesis import given, reject, settings
 
 from proof_r1_formal.data import read_problems
 from proof_r1_formal.data.problem import Premise, Problem, ReferenceStep, three_way_options
-from proof_r1_formal.generate.near_misses import FAILURES, Flaw, near_misses
+from proof_r1_formal.generate.near_misses import FAILURES, near_misses
 from proof_r1_formal.generate.synthesize import Proved, Prover
 from proof_r1_formal.proof.action import read_completion
 from proof_r1_formal.proof.report import Code, StepReport
 from proof_r1_formal.proof.trajectory import Thinking, completion, summary, thoughts
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.testing.attempts import Attempt, valid_attempts
+from proof_r1_formal.testing.mutations import Flaw
 from proof_r1_formal.text.parse import parse_formula
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -119,7 +119,7 @@ def test_a_flaw_is_found_where_it_is(corrupted: Corrupted) -> None:
     if corrupted.corruption in FINDINGS:
         assert FINDINGS[corrupted.corruption] in codes(flawed)
         assert flawed.signal < 1.0
-    if corrupted.corruption in (Corruption.WRONG_RULE, Corruption.WEAKENED_CONCLUSION, Corruption.TAUTOLOGY):
+    if corrupted.corruption in (Corruption.OTHER_RULE, Corruption.WEAKENED_CONCLUSION, Corruption.TAUTOLOGY):
         assert flawed.semantic
     if corrupted.corruption in (Corruption.BAD_JSON, Corruption.TRUNCATED):
         assert not report.parsed

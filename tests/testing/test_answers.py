@@ -16,7 +16,8 @@ from proof_r1_formal.proof.answer import answer_findings
 from proof_r1_formal.proof.report import Code, Finding, TraceReport
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
-from proof_r1_formal.testing.answers import CHUNK, AnswerFindings, AnswerHarness
+from proof_r1_formal.testing.answers import AnswerFindings, AnswerHarness
+from proof_r1_formal.testing.findings import total
 from proof_r1_formal.testing.soundness import write_reproducers
 
 FALSE = "the answer is verified, and does not follow"
@@ -29,9 +30,7 @@ OVERPAID = "the reward of an answer that is not verified is that of a verified o
 
 
 def test_z3_confirms_every_verified_answer() -> None:
-    found = AnswerFindings()
-    for some in AnswerHarness(FOLIO, seed=5).run(3 * CHUNK):
-        found.merge(some)
+    found = total(AnswerFindings(), AnswerHarness(FOLIO, seed=5).run(300))
     assert found.failures == []
     assert found.rechecked.keys() <= {"confirmed", "unknown"}
     assert found.rechecked["confirmed"] > 80
@@ -51,7 +50,7 @@ def test_z3_confirms_every_verified_answer() -> None:
 
 def test_what_is_tried_depends_on_the_seed_only() -> None:
     one, same, other = (
-        list(AnswerHarness(TRAIN, seed=seed).run(CHUNK + 20, workers=workers))
+        list(AnswerHarness(TRAIN, seed=seed).run(AnswerHarness.size + 20, workers=workers))
         for seed, workers in ((3, 1), (3, 2), (4, 1))
     )
     assert one == same
@@ -103,13 +102,13 @@ def planted(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
 )
 def test_a_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch, fault: str, found: set[str]) -> None:
     planted(monkeypatch, fault)
-    failures = Counter(one.fault for one in AnswerHarness(FOLIO).chunk(range(CHUNK)).failures)
+    failures = Counter(one.fault for one in AnswerHarness(FOLIO).chunk(range(AnswerHarness.size)).failures)
     assert failures.keys() >= found
 
 
 def test_a_failure_can_be_seen_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     planted(monkeypatch, "steps need not be entailed")
-    failures = AnswerHarness(FOLIO).chunk(range(CHUNK)).failures
+    failures = AnswerHarness(FOLIO).chunk(range(AnswerHarness.size)).failures
     problems, completions = write_reproducers(tmp_path / "report.json", failures)
     known = read_problems(problems)
     again = [one for one in read_completions(completions) if isinstance(one, Completion)]

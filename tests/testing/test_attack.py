@@ -13,7 +13,8 @@ from proof_r1_formal.kernel.signed import TRUTH_TABLES
 from proof_r1_formal.kernel.syntax import Implies, Or, Xor
 from proof_r1_formal.kernel.term import Line
 from proof_r1_formal.testing import attack
-from proof_r1_formal.testing.attack import CHUNK, Attack, Findings, SecondChecker
+from proof_r1_formal.testing.attack import Attack, ProofFindings, SecondChecker
+from proof_r1_formal.testing.findings import total
 from proof_r1_formal.testing.hostile import capturing_instance
 
 Plant: TypeAlias = Callable[[pytest.MonkeyPatch], None]
@@ -95,22 +96,15 @@ def test_a_fault_in_the_checker_is_found(plant: Plant, monkeypatch: pytest.Monke
     plant(monkeypatch)
     monkeypatch.setattr(checker, "_proved", type(checker._proved)())
     monkeypatch.setattr(attack, "second_checker", lambda: None)
-    first = next((some.failures[0] for some in Attack(seed=3).run(40 * CHUNK) if some.failures), None)
+    first = next((some.failures[0] for some in Attack(seed=3).run(40 * Attack.size) if some.failures), None)
     assert first is not None
     assert first.problem == "accepted, and does not follow"
 
 
-def total(findings: Any) -> Findings:
-    together = Findings()
-    for some in findings:
-        together.merge(some)
-    return together
-
-
 def test_nothing_is_found_where_nothing_is_planted() -> None:
-    found = total(Attack(seed=3).run(3 * CHUNK))
+    found = total(ProofFindings(), Attack(seed=3).run(3 * Attack.size))
     assert found.failures == []
-    assert sum(found.examples.values()) == 3 * CHUNK
+    assert sum(found.examples.values()) == 3 * Attack.size
     assert {kind.__name__ for kind in get_args(Line)} <= found.accepted.keys()
     accepted = sum(found.accepted.values())
     assert accepted > 400
@@ -132,14 +126,14 @@ def test_a_second_checker_that_refuses_a_proof_is_a_failure(monkeypatch: pytest.
         return lambda forgery: second(forgery) or ("too long" if len(forgery.proof) > 3 else "")
 
     monkeypatch.setattr(attack, "second_checker", stricter)
-    found = total(Attack(seed=3).run(CHUNK))
+    found = total(ProofFindings(), Attack(seed=3).run(Attack.size))
     assert {failure.problem for failure in found.failures} == {"accepted, but not by the second checker: too long"}
     assert found.outcomes["refused by the second checker"] == len(found.failures)
 
 
 def test_what_is_tried_depends_on_the_seed_only() -> None:
     one, same, other = (
-        list(Attack(seed=seed).run(CHUNK + 20, workers=workers)) for seed, workers in ((3, 1), (3, 2), (4, 1))
+        list(Attack(seed=seed).run(Attack.size + 20, workers=workers)) for seed, workers in ((3, 1), (3, 2), (4, 1))
     )
     assert one == same
     assert one != other

@@ -16,15 +16,17 @@ from proof_r1_formal.engine.embedded import EmbeddedSolver
 from proof_r1_formal.engine.oracle import SolverOracle
 from proof_r1_formal.errors import CatalogueError, DataError, SignatureError
 from proof_r1_formal.kernel.answer import Entailed
+from proof_r1_formal.kernel.query import Query
 from proof_r1_formal.kernel.syntax import And, Formula, Implies, Or
 from proof_r1_formal.kernel.transform import operands
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.rules.catalogue import FOLIO, TRAIN
 from proof_r1_formal.rules.check import Match, NoMatch, RuleResult, check_rule
 from proof_r1_formal.rules.schema import Catalogue, Example, Rule, schema
-from proof_r1_formal.testing.generate import Generator, Step
+from proof_r1_formal.testing.findings import total
+from proof_r1_formal.testing.generate import Generator
 from proof_r1_formal.testing.non_instances import non_instances
-from proof_r1_formal.testing.soundness import CHUNK, Harness, RuleCheck, total, write_reproducers
+from proof_r1_formal.testing.soundness import Harness, RuleCheck, StepFindings, write_reproducers
 from proof_r1_formal.text.show import show
 
 UNSOUND = {
@@ -131,14 +133,14 @@ LOOSE: tuple[RuleCheck, ...] = (entailed, any_rule, weakened, restated, without_
 @pytest.mark.parametrize("check", LOOSE, ids=[check.__name__ for check in LOOSE])
 def test_a_loose_rule_check_is_found(check: RuleCheck) -> None:
     """None of them accepts what is false, so only entailed non-instances tell."""
-    found, problems = total(Harness(FOLIO, check=check).run(200))
-    assert set(problems) == {"accepted, but not an instance of the rule"}
+    found = total(StepFindings(), Harness(FOLIO, check=check).run(200))
+    assert {failure.problem for failure in found.failures} == {"accepted, but not an instance of the rule"}
     assert found.failures[0].kind == "entailed, no instance"
 
 
 def test_nothing_is_found_where_nothing_is_planted() -> None:
-    found, problems = total(Harness(FOLIO, seed=5).run(500))
-    assert problems == {}
+    found = total(StepFindings(), Harness(FOLIO, seed=5).run(500))
+    assert found.failures == []
     assert found.examples.keys() == {"instance", "near miss", "random step", "entailed, no instance"}
     assert found.accepted["instance"] > 100
     assert found.accepted["near miss"] > 3
@@ -157,9 +159,9 @@ def test_each_rule_has_entailed_steps_that_are_no_instances() -> None:
 def test_two_hundred_non_instances_of_every_rule_are_rejected(rule: Rule) -> None:
     generator = Generator(Random(9))
     oracle = SolverOracle(EmbeddedSolver(), tables=True)
-    steps = set[Step]()
+    steps = set[Query]()
     for premises, conclusion in cycle(chain(*non_instances(FOLIO, rule))):
-        steps.add(generator.non_instance(rule.name, premises, conclusion))
+        steps.add(generator.non_instance(premises, conclusion))
         if len(steps) == 200:
             break
     for step in steps:
@@ -169,7 +171,8 @@ def test_two_hundred_non_instances_of_every_rule_are_rejected(rule: Rule) -> Non
 
 def test_what_is_tried_depends_on_the_seed_only() -> None:
     one, same, other = (
-        list(Harness(TRAIN, seed=seed).run(CHUNK + 20, workers=workers)) for seed, workers in ((3, 1), (3, 2), (4, 1))
+        list(Harness(TRAIN, seed=seed).run(Harness.size + 20, workers=workers))
+        for seed, workers in ((3, 1), (3, 2), (4, 1))
     )
     assert one == same
     assert one != other
@@ -177,6 +180,6 @@ def test_what_is_tried_depends_on_the_seed_only() -> None:
 
 def test_the_kernel_checks_a_sample(lean: LeanKernel) -> None:
     del lean
-    found, problems = total(Harness(FOLIO, kernel_sample=0.2).run(CHUNK))
-    assert problems == {}
+    found = total(StepFindings(), Harness(FOLIO, kernel_sample=0.2).run(Harness.size))
+    assert found.failures == []
     assert found.certified > 50

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 from random import Random
 
@@ -31,10 +30,10 @@ from proof_r1_formal.kernel.term import (
     Truth,
     Witness,
 )
-from proof_r1_formal.testing import two_checkers
 from proof_r1_formal.testing.forgeries import Forger, Forgery
-from proof_r1_formal.testing.two_checkers import compare
 from proof_r1_formal.text.parse import parse_formula as f
+from studies.bench import two_checkers
+from studies.bench.two_checkers import compare
 from tests.builders import question
 from tests.kernel.claims import VACUOUS
 
@@ -210,16 +209,6 @@ def claimed(case: tuple[Proof, str | tuple[tuple[Formula, ...], Formula], bool])
     return Forgery(proof, query.dependencies, query.conclusion)
 
 
-def forged(count: int, seed: int) -> Iterator[Forgery]:
-    forger = Forger(Random(seed))
-
-    def endless() -> Iterator[Forgery]:
-        while True:
-            yield from forger.forgeries()
-
-    return islice(endless(), count)
-
-
 def test_both_checkers_answer_worked_cases(lean: LeanKernel) -> None:
     for name, case in CASES.items():
         assert (not two_checkers._fault(claimed(case))) == case[2], name
@@ -231,7 +220,7 @@ def test_both_checkers_answer_worked_cases(lean: LeanKernel) -> None:
 
 
 def test_both_checkers_answer_forged_proofs(lean: LeanKernel) -> None:
-    found = compare(lean, forged(250, 3))
+    found = compare(lean, islice(Forger(Random(3)).forgeries(), 250))
     assert [said for _, said in found.different] == []
     assert min(found.accepted, found.rejected, found.unwritable) >= 30
 
