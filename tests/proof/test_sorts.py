@@ -25,7 +25,8 @@ from proof_r1_formal.proof.sorts import with_sorts
 from proof_r1_formal.proof.verify import Verifier
 from proof_r1_formal.report.bundle import bundle, encode
 from proof_r1_formal.rules.catalogue import FOLIO
-from proof_r1_formal.testing.attempts import Attempt, Step, valid_attempts
+from proof_r1_formal.testing.attempts import Attempt, valid_attempts
+from proof_r1_formal.testing.mutations import Step
 from proof_r1_formal.text.parse import parse_formula
 
 STYLES: tuple[Style, ...] = ("shallow", "reflect")
