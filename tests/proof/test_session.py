@@ -223,11 +223,12 @@ def test_the_grounds_of_an_answer_are_the_questions_that_it_rests_on() -> None:
 
 
 def test_grounds_are_not_paid_for() -> None:
-    session = VerifierSession(problem("P(a) ∧ Q(a)", goal="P(a)"))
-    session.push(action("h_goal_true", ["h1"], "¬¬P(a)", GB))
-    spent = session._oracle.spent
+    session = VerifierSession(problem("P(a) ∧ Q(a)", goal="R(a)"))
+    session.push(action("h_goal_uncertain", ["h1"], "R(a)", GB))
+    assert session.entailments
+    spent = session._oracle.mark()
     assert session.grounds
-    assert session._oracle.spent == spent
+    assert session._oracle.mark() == spent
 
 
 def test_a_trace_that_binds_no_answer_has_no_closure() -> None:
