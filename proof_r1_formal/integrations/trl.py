@@ -106,6 +106,21 @@ class ProofConfig(GRPOConfig):
                 "count as tokens of theirs"
             )
 
+    def assigner(self, tokenizer: Any) -> CreditAssigner:
+        """The credit of this configuration.
+
+        Raises:
+            ProofR1Error: the method, the preset or the catalogue is unknown, or the tokenizer is not a fast one.
+        """
+        return CreditAssigner(
+            tokenizer,
+            method=self.method,
+            preset=self.preset,  # type: ignore[arg-type]  # TRL's parser takes no Literal; the assigner checks it
+            rules=self.rules,  # type: ignore[arg-type]
+            workers=self.verification_workers,
+            timeout=self.verification_timeout,
+        )
+
 
 class ProofTrainer(GRPOTrainer):
     """Trains with credit per action.
@@ -135,14 +150,7 @@ class ProofTrainer(GRPOTrainer):
             raise ProofR1Error(
                 "share_prompts is for one process: each prompt is a second pass, which DDP does not allow"
             )
-        self.assigner = CreditAssigner(
-            self.processing_class,
-            method=args.method,
-            preset=args.preset,  # type: ignore[arg-type]  # TRL's parser takes no Literal; the assigner checks it
-            rules=args.rules,  # type: ignore[arg-type]
-            workers=args.verification_workers,
-            timeout=args.verification_timeout,
-        )
+        self.assigner = args.assigner(self.processing_class)
         self._problem = lru_cache(256)(from_json)
         self._rollouts: list[Rollout] = []
         self._noted: list[Mapping[str, float]] = []

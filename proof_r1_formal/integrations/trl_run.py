@@ -64,8 +64,8 @@ def read_run(file: Path, changes: Sequence[str]) -> Run:
         changes: ``--field value`` pairs, which replace fields of the file.
 
     Raises:
-        ProofR1Error: a field is unknown or has a wrong value, the model's folder has no tokenizer, or a file cannot be
-            read (with ``strict``, also if a problem cannot be used).
+        ProofR1Error: a field, method, preset or catalogue is unknown or has a wrong value, the model's folder has no
+            fast tokenizer, or a file cannot be read (with ``strict``, also if a problem cannot be used).
     """
     try:
         given = yaml.safe_load(file.read_text(encoding="utf-8"))
@@ -82,6 +82,8 @@ def read_run(file: Path, changes: Sequence[str]) -> Run:
     if not model.model_name_or_path:
         raise DataError(str(file), "model_name_or_path must name a model or its folder")
     tokenizer = load_tokenizer(model.model_name_or_path)
+    if isinstance(settings, ProofConfig):
+        settings.assigner(tokenizer).close()  # it refuses what it cannot use
     prepare = demonstration_rows if kind is WarmUpConfig else task_rows
     train, lines = prepare(arguments.problems, arguments, rules=settings.rules, tokenizer=tokenizer)
     if not arguments.evaluation:

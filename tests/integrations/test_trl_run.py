@@ -103,18 +103,25 @@ def test_two_files_train_a_model(train: Command, files: Path) -> None:
         ("warm-up", ["--max_prompt_tokens", "3"], "3 left out: the prompt is longer than 3 tokens"),
         ("warm-up", ["--problems", "problems.jsonl", "problems.jsonl"], "is in another file, too"),
         ("learn", ["--loss_type", "dapo"], "loss_type must be 'dr_grpo' and is 'dapo'"),
+        (
+            "learn",
+            ["--model_name_or_path", "MODEL", "--method", "gropo"],
+            "no method that learns from rollouts is named",
+        ),
+        ("learn", ["--model_name_or_path", "MODEL", "--preset", "hard"], "no preset is named 'hard'"),
+        ("learn", ["--model_name_or_path", "MODEL", "--rules", "all"], "'all'"),
         ("learn", [], "no tokenizer can be loaded"),
         ("none", [], "No such file"),
     ],
 )
 def test_wrong_files_are_said(
-    files: Path, file: str, change: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+    files: Path, taught: Path, file: str, change: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(files)
     from proof_r1_formal.integrations.trl_run import read_run
 
     with pytest.raises(ProofR1Error) as refused:
-        read_run(files / f"{file}.yaml", change)
+        read_run(files / f"{file}.yaml", [str(taught) if word == "MODEL" else word for word in change])
     assert message in str(refused.value)
 
 
