@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import get_args
 
 from proof_r1_formal.data.problem import Premise
 from proof_r1_formal.errors import ProofR1Error
@@ -31,16 +30,19 @@ from proof_r1_formal.kernel.syntax import (
     Exists,
     ForAll,
     Formula,
+    Iff,
     Implies,
     Not,
+    Or,
     Term,
     Var,
+    Xor,
 )
 from proof_r1_formal.proof.action import MAX_DEPENDENCIES
 from proof_r1_formal.rules.schema import GOAL_BINDING, Rule, Schema
 from proof_r1_formal.testing.mutations import Step
 
-CONNECTIVES: tuple[type[Connective], ...] = get_args(Connective)
+CONNECTIVES: tuple[type[Connective], ...] = (And, Or, Xor, Implies, Iff)  # compiled, the alias has no members
 
 
 @dataclass(frozen=True, slots=True)
