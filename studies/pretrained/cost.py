@@ -20,8 +20,7 @@ from typing import Any
 import torch
 
 from proof_r1_formal import read_problems
-from proof_r1_formal.data.native import to_json
-from proof_r1_formal.models.prompts import text_prompt
+from proof_r1_formal.integrations.datasets import problems_dataset
 from studies.pretrained.attention import GROUPED, register
 
 WAYS = ("shared", "each")
@@ -48,7 +47,6 @@ def main() -> None:
 
 
 def _step(model: Path, problems: Path, micro: int, *, shared: bool) -> float:
-    from datasets import Dataset
     from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 
     from proof_r1_formal.integrations.trl import ProofConfig, ProofTrainer
@@ -59,8 +57,7 @@ def _step(model: Path, problems: Path, micro: int, *, shared: bool) -> float:
         def on_step_end(self, *_: Any, **__: Any) -> None:
             times.append(time.process_time())
 
-    known = islice(read_problems(problems).values(), 8 * PROBLEMS)
-    rows = [{"id": one.id, "prompt": text_prompt(one, english=True), "problem": to_json(one)} for one in known]
+    rows = problems_dataset(islice(read_problems(problems).values(), 8 * PROBLEMS), prompt="question")
     with tempfile.TemporaryDirectory() as folder:
         settings = ProofConfig(
             output_dir=folder,
@@ -82,7 +79,7 @@ def _step(model: Path, problems: Path, micro: int, *, shared: bool) -> float:
         trainer = ProofTrainer(
             policy,
             args=settings,
-            train_dataset=Dataset.from_list(rows),
+            train_dataset=rows,
             processing_class=AutoTokenizer.from_pretrained(model),
             callbacks=[Clock()],
         )

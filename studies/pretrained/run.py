@@ -67,9 +67,12 @@ class Training:
     updates: int
 
     def done(self, folder: Path) -> bool:
-        """Whether the model of this number of updates is there."""
-        state = folder / self.name / f"checkpoint-{self.updates}" / "trainer_state.json"
-        return state.exists() and (folder / self.name / "model").exists()
+        """Whether the model of this number of updates was saved: the log of the run is written after it."""
+        return self.log(folder).exists()
+
+    def log(self, folder: Path) -> Path:
+        """The file of what the run logged up to this number of updates."""
+        return folder / "records" / f"{self.name}@{self.updates}.log.json"
 
     def run(self, folder: Path) -> None:
         """Train, from the last checkpoint if there is one."""
@@ -81,7 +84,7 @@ class Training:
         paths = ("--model_name_or_path", str(folder / self.model), "--problems", str(data), "--output_dir", str(output))
         train(read_run(HERE / self.config, (*self.changes, *paths, "--max_steps", str(self.updates))))
         state = json.loads((output / f"checkpoint-{self.updates}" / "trainer_state.json").read_text())
-        _write(folder / "records" / f"{self.name}.log.json", msgspec.json.encode(state["log_history"]))
+        _write(self.log(folder), msgspec.json.encode(state["log_history"]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ TOKENS = 224
 """Maximum length of an answer."""
 AT_ONCE = 64
 """Answers that are sampled together."""
-RATES = (Measure.FVR, Measure.RVR)
+STEP_RATES = (Measure.FVR, Measure.RVR)
 PARTS = (Measure.AVG, Measure.VERIFIED, Measure.RULE_VERIFIED)
 
 
@@ -57,7 +57,7 @@ class Record(msgspec.Struct, frozen=True):
         found: dict[Sample, Row] = {}
         for place in range(len(self.problems) * SAMPLES):
             row: Row = {measure: (self.columns[measure.value][place], 1) for measure in PARTS}
-            for rate in RATES:
+            for rate in STEP_RATES:
                 row[rate] = (self.columns[rate.value][place], self.columns[f"{rate.value} of"][place])
             found[self.problems[place // SAMPLES], first + place % SAMPLES] = row
         return found
@@ -149,7 +149,7 @@ def _columns(reports: Sequence[TraceReport], drawn: Sequence[Drawn]) -> dict[str
     columns: dict[str, tuple[float, ...]] = {
         measure.value: tuple([int(row[measure][0]) for row in rows]) for measure in PARTS
     }
-    for rate in RATES:
+    for rate in STEP_RATES:
         parts = [row.get(rate, (0, 0)) for row in rows]
         columns[rate.value] = tuple([part for part, _ in parts])
         columns[f"{rate.value} of"] = tuple([of for _, of in parts])

@@ -17,8 +17,7 @@ from proof_r1_formal.evaluation.measures import Measure, Row, Sample
 from proof_r1_formal.evaluation.paired import Difference, compare_rates, holm
 from proof_r1_formal.evaluation.tables import Cell, Column, Style, Table, to_markdown
 from studies.pretrained.run import ABLATIONS, ARMS, RATES, read_records
-from studies.pretrained.score import RATES as RATES_OF_STEPS
-from studies.pretrained.score import SAMPLES, Record
+from studies.pretrained.score import SAMPLES, STEP_RATES, Record
 
 OURS = ("hardened", "paper")
 OTHERS = ("sft", "expert_iteration", "grpo", "prosfi")
@@ -39,7 +38,8 @@ class Scored:
 
 def read(folder: Path) -> list[Scored]:
     """The records of a folder, in the order of the plan."""
-    found = [_placed(record) for path in sorted(folder.glob("*@*.json")) for record in read_records(path)]
+    paths = [path for path in sorted(folder.glob("*@*.json")) if not path.name.endswith(".log.json")]
+    found = [_placed(record) for path in paths for record in read_records(path)]
     order = ["warm-up", *ARMS, *ABLATIONS]
     return sorted(found, key=lambda one: (order.index(one.arm), one.warm_up))
 
@@ -121,7 +121,7 @@ def _row(scored: Scored) -> tuple[Cell, ...]:
     record = scored.record
     right = record.columns["Avg"]
     solved = [any(right[place : place + SAMPLES]) for place in range(0, len(right), SAMPLES)]
-    shares = (record.mean(PRIMARY.value), record.mean("Avg"), fmean(solved), *map(record.rate, RATES_OF_STEPS))
+    shares = (record.mean(PRIMARY.value), record.mean("Avg"), fmean(solved), *map(record.rate, STEP_RATES))
     return (scored.arm, scored.rate, scored.warm_up, *shares, *[record.mean(column.name) for column in MEANS])
 
 

@@ -37,10 +37,8 @@ def finish(folder: Path, job: Job, made: Record) -> None:
         job.path(folder).parent.mkdir(exist_ok=True)
         job.path(folder).write_bytes(msgspec.json.encode([made]))
         return
-    checkpoint = folder / job.name / f"checkpoint-{job.updates}"
-    checkpoint.mkdir(parents=True)
-    (checkpoint / "trainer_state.json").write_text("{}")
-    (folder / job.name / "model").mkdir(exist_ok=True)
+    job.log(folder).parent.mkdir(exist_ok=True)
+    job.log(folder).write_text("[]")
 
 
 def test_a_warm_up_goes_on_until_its_rules_are_good_enough(tmp_path: Path) -> None:
@@ -49,6 +47,18 @@ def test_a_warm_up_goes_on_until_its_rules_are_good_enough(tmp_path: Path) -> No
         seen.append(job.name if isinstance(job, Scoring) else f"{job.name} to {job.updates}")
         finish(tmp_path, job, record(verified=0, rule_rate=0.1 * len(seen)))
     assert seen == ["warm-up-1 to 125", "warm-up-1@125.tuning", "warm-up-1 to 250", "warm-up-1@250.tuning"]
+
+
+def test_a_run_whose_last_model_was_not_saved_is_not_done(tmp_path: Path) -> None:
+    """The model of an earlier slice must not be scored as that of a later one."""
+    for _ in range(2):
+        finish(tmp_path, next(jobs(tmp_path)), record(verified=0, rule_rate=0.1))
+    (tmp_path / "warm-up-1" / "checkpoint-250").mkdir(parents=True)
+    (tmp_path / "warm-up-1" / "checkpoint-250" / "trainer_state.json").write_text("{}")
+    (tmp_path / "warm-up-1" / "model").mkdir()
+    job = next(jobs(tmp_path))
+    assert isinstance(job, Training)
+    assert job.updates == 250
 
 
 def test_the_better_rate_is_scored_and_used_with_the_other_warm_up(tmp_path: Path) -> None:
