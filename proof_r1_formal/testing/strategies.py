@@ -285,8 +285,13 @@ def structures(draw: DrawFn, signature: Signature, *, max_elements: int = 3) -> 
 def structure_of(
     signature: Signature, domains: Mapping[str, int], holds: Callable[[], bool], element: Callable[[int], Element]
 ) -> Structure:
-    """The structure in which ``holds`` says of each row whether a predicate is true of it, and ``element`` of how many
-    elements the value is one."""
+    """A structure.
+
+    Args:
+        signature, domains: its symbols, and the number of elements of each sort.
+        holds: called for each row of a predicate: whether the predicate is true of it.
+        element: called for each value of a function with the number of elements of its sort: which one it is.
+    """
 
     def rows(sorts: tuple[str, ...]) -> list[tuple[Element, ...]]:
         return list(product(*[range(domains[sort]) for sort in sorts]))

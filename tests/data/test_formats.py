@@ -225,7 +225,7 @@ def test_prontoqa_as_published(tmp_path: Path) -> None:
 
 
 def test_prontoqa_out_of_distribution(tmp_path: Path) -> None:
-    """Compound sentences; a proof by cases ("Assume …") is no list of steps."""
+    """Compound sentences are read. A proof by cases ("Assume …") is left out with a note."""
     test = {
         "question": "Max is a yumpus or a dumpus. "
         "Everything that is a yumpus or a dumpus is a wumpus, a rompus, and a tumpus.",
@@ -239,6 +239,7 @@ def test_prontoqa_out_of_distribution(tmp_path: Path) -> None:
     ]
     assert (show(problem.options[0].formula), problem.answer) == ("rompus(Max) ∧ tumpus(Max)", GOAL_TRUE)
     assert problem.proofs == ()
+    assert [note for note in problem.notes if "'chain_of_thought' is left out: sentence 1" in note]
 
 
 @pytest.mark.parametrize(
