@@ -48,6 +48,8 @@ QUOTED = re.compile(r""""(?:[^"\\]|\\.)*\\?(?:"|\Z)|(?<![\w'’])'(?:[^'\\]|\\.)
 _MAX_REPAIRS = 8
 _MAX_LENGTH = 1_000
 """The longest text whose parentheses are repaired."""
+_MAX_UNMATCHED = 8
+"""The most unmatched parentheses that are repaired."""
 _MAX_TRIES = 500
 """The most ways to repair them that are tried; if there are more, the text is not repaired."""
 _SHOWN = 160  # characters of a formula in a message
@@ -143,7 +145,7 @@ def _balanced(text: str, parse: Parser, notation: NotationName) -> Repaired | No
         TwoReadingsError: two ways do not agree.
     """
     surplus, missing = _unmatched(_unnamed(text))
-    if len(text) > _MAX_LENGTH or not surplus + missing or _SIZED.search(text):
+    if not 0 < len(surplus) + len(missing) <= _MAX_UNMATCHED or len(text) > _MAX_LENGTH or _SIZED.search(text):
         return None
     found: Formula | None = None
     pending, seen = [text], {text}

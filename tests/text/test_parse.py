@@ -253,6 +253,7 @@ def test_the_deepest_formula_works_with_half_the_stack_in_use(text: str) -> None
         ("P(a)", "P(a)", ()),
         ("P(a) ∧ Q(a))", "P(a) ∧ Q(a)", ("dropped 1 surplus ')'",)),
         ("(P(a) ∧ (Q(a)", "P(a) ∧ Q(a)", ("added 2 missing ')'",)),
+        ("(" * 8 + "P(a)", "P(a)", ("added 8 missing ')'",)),
         ("∀x (P(x) → (Q(x) ∨ R(x))", "∀x (P(x) → Q(x) ∨ R(x))", ("added 1 missing ')'",)),
         (
             "P(a)) ∨ Q(a) → ¬(R(a) ∧ P(a)",
@@ -306,6 +307,7 @@ def test_repairs_are_told(text: str, meaning: str, repairs: tuple[str, ...]) -> 
         "Birds fly.",
         "Ron ∉ Lizard",
         "x ≤ 1500 ∧ P(x) ≤",
+        "(" * 9 + "P(a)",
     ],
 )
 def test_repair_never_drops_a_part_of_the_formula(text: str) -> None:
