@@ -53,18 +53,18 @@ class Draw:
 
     count: int
     seed: int
-    steps: tuple[int, int] = (1, 2)
-    distractors: tuple[int, int] = (0, 2)
+    steps: tuple[int, int] = (1, 1)
+    distractors: tuple[int, int] = (0, 1)
     vocabulary: Vocabulary = SEEN
 
 
 DRAWS: Mapping[str, Draw] = {
-    "same": Draw(200, 9001),
-    "longer": Draw(200, 9002, steps=(3, 4), distractors=(0, 3)),
-    "words": Draw(200, 9003, vocabulary=NEW),
-    "tuning": Draw(100, 9004),
-    "warm-up": Draw(10_000, 1001),
-    "reinforcement": Draw(4_000, 1002),
+    "same": Draw(150, 9001),
+    "longer": Draw(150, 9002, steps=(2, 2)),
+    "words": Draw(150, 9003, vocabulary=NEW),
+    "tuning": Draw(80, 9004),
+    "warm-up": Draw(4_000, 1001),
+    "reinforcement": Draw(1_000, 1002),
 }
 """The files by name. Those that are scored come first: no later file contains one of their problems under other names.
 """

@@ -28,22 +28,23 @@ HERE = Path(__file__).parent
 WARM_UPS = (1, 2)
 ENOUGH = 0.30
 """The sampled RVR on ``tuning`` from which on a warmed-up model is good enough to learn from its own rollouts."""
-SLICE, SLICES = 125, 5
-"""Updates of a warm-up between two scores, and the greatest number of such slices: all 10,000 demonstrations."""
-UPDATES = 120
-"""Of each arm: two for each of 60 batches of rollouts."""
-RATES = ("1e-5", "3e-5")
+SLICE, SLICES = 50, 5
+"""Updates of a warm-up between two scores, and the greatest number of such slices: all 4,000 demonstrations."""
+UPDATES = 60
+"""Of each arm: two for each of 30 batches of rollouts."""
+RATES = ("3e-5", "1e-5")
+"""The rate of the tests, and another one that shows whether they depend on it."""
 SCORED = ("same", "longer", "words")
 ARMS: Mapping[str, Sequence[str]] = {
     "hardened": ("--method", "proof_r1", "--preset", "hardened"),
-    "paper": ("--method", "proof_r1", "--preset", "paper"),
     "grpo": ("--method", "grpo"),
     "expert_iteration": ("--method", "expert_iteration"),
-    "prosfi": ("--method", "prosfi"),
     "sft": ("--method", "sft"),
+    "paper": ("--method", "proof_r1", "--preset", "paper"),
+    "prosfi": ("--method", "prosfi"),
 }
 ABLATIONS: Mapping[str, Sequence[str]] = {name: ("--method", name) for name in ("no_closure", "no_verification")}
-"""For one warm-up, at the rate of ``paper``."""
+"""For the first warm-up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,20 +151,16 @@ def jobs(folder: Path) -> Iterator[Job]:
     first, second = WARM_UPS
     if (start := (yield from _warm_up(folder, first))) is None:
         return
-    chosen = {}
     for arm in ARMS:
-        chosen[arm] = yield from _choose_rate(folder, arm, first, start)
-    for arm, rate in chosen.items():
-        if rate is not None:
-            yield from _scores(folder, _arm(arm, first, start, rate))
+        yield from _scores(folder, _arm(arm, first, start, RATES[0]))
     for arm in ABLATIONS:
-        if (rate := chosen["paper"]) is not None:
-            yield from _scores(folder, _arm(arm, first, start, rate))
+        yield from _scores(folder, _arm(arm, first, start, RATES[0]))
+    for arm in ARMS:
+        yield from _scores(folder, _arm(arm, first, start, RATES[1]))
     if (start := (yield from _warm_up(folder, second))) is None:
         return
-    for arm, rate in chosen.items():
-        if rate is not None:
-            yield from _scores(folder, _arm(arm, second, start, rate))
+    for arm in ARMS:
+        yield from _scores(folder, _arm(arm, second, start, RATES[0]))
 
 
 def _warm_up(folder: Path, number: int) -> Generator[Job, None, str | None]:
@@ -188,21 +185,6 @@ def _arm(arm: str, number: int, start: str, rate: str) -> Training:
     config = "warm-up.yaml" if arm == "sft" else "learn.yaml"
     changes = (*options, "--learning_rate", rate, "--save_steps", "10")
     return Training(f"{arm}-{rate}-{number}", config, f"{start}/model", "reinforcement", changes, UPDATES)
-
-
-def _choose_rate(folder: Path, arm: str, number: int, start: str) -> Generator[Job, None, str | None]:
-    """The runs of an arm at each rate; returns the rate with most right and rule-verified answers on ``tuning``."""
-    found: dict[str, float] = {}
-    for rate in RATES:
-        training = _arm(arm, number, start, rate)
-        scoring = Scoring(training.name, UPDATES, "tuning")
-        if not training.done(folder):
-            yield training
-        elif not scoring.done(folder):
-            yield scoring
-        else:
-            found[rate] = scoring.records(folder)[0].mean(Measure.RULE_VERIFIED.value)
-    return max(RATES, key=found.__getitem__) if len(found) == len(RATES) else None
 
 
 def _scores(folder: Path, training: Training) -> Iterator[Job]:

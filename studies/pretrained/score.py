@@ -25,7 +25,7 @@ from studies.pretrained.attention import GROUPED, register
 
 SAMPLES = 2
 """Answers to each problem."""
-TOKENS = 224
+TOKENS = 160
 """Maximum length of an answer."""
 AT_ONCE = 64
 """Answers that are sampled together."""

@@ -55,8 +55,9 @@ def _placed(record: Record) -> Scored:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One of the comparisons of the plan, with the p-value corrected for all of them."""
+    """One of the comparisons of the plan, with the p-value corrected for all of them at this rate."""
 
+    rate: str
     ours: str
     other: str
     warm_ups: int
@@ -65,7 +66,11 @@ class Comparison:
 
 
 def comparisons(scored: Sequence[Scored]) -> list[Comparison]:
-    """The comparisons whose runs are there, over the warm-ups that both arms have."""
+    """The comparisons whose runs are there, at each rate, over the warm-ups that both arms have."""
+    return [one for rate in RATES for one in _comparisons(rate, [one for one in scored if one.rate == rate])]
+
+
+def _comparisons(rate: str, scored: Sequence[Scored]) -> list[Comparison]:
     rows: defaultdict[str, dict[int, dict[Sample, Row]]] = defaultdict(lambda: defaultdict(dict))
     for one in scored:
         if one.record.file in TESTED and one.record.rules == "train":
@@ -83,7 +88,7 @@ def comparisons(scored: Sequence[Scored]) -> list[Comparison]:
                     (ours, other, len(common), compare_rates(first, second, [PRIMARY], resamples=RESAMPLES)[PRIMARY])
                 )
     corrected = holm([difference.p for *_, difference in made])
-    return [Comparison(*one, corrected=p) for one, p in zip(made, corrected, strict=True)]
+    return [Comparison(rate, *one, corrected=p) for one, p in zip(made, corrected, strict=True)]
 
 
 def _joined(rows: Mapping[int, Mapping[Sample, Row]], warm_ups: set[int]) -> dict[Sample, Row]:
@@ -111,9 +116,11 @@ def tables(scored: Sequence[Scored]) -> Iterator[Table]:
             rows = [_row(one) for one in scored if (one.record.rules, one.record.file) == (rules, file)]
             if rows and (file != "tuning" or rules == "train"):
                 yield Table(f"{file}, rules {rules}", (*NAMES, *SHARES, *MEANS), tuple(rows))
-    sides = (Column("arm", Style.TEXT), Column("against", Style.TEXT), Column("warm-ups", Style.COUNT))
+    sides = (*[Column(name, Style.TEXT) for name in ("rate", "arm", "against")], Column("warm-ups", Style.COUNT))
     results = (Column("difference (%)", Style.PERCENT), Column("p, corrected", Style.PROBABILITY))
-    rows = [(one.ours, one.other, one.warm_ups, one.difference.of, one.corrected) for one in comparisons(scored)]
+    rows = [
+        (one.rate, one.ours, one.other, one.warm_ups, one.difference.of, one.corrected) for one in comparisons(scored)
+    ]
     yield Table("Right and rule-verified answers on same and longer", (*sides, *results), tuple(rows))
 
 

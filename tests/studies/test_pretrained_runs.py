@@ -43,41 +43,34 @@ def finish(folder: Path, job: Job, made: Record) -> None:
 
 def test_a_warm_up_goes_on_until_its_rules_are_good_enough(tmp_path: Path) -> None:
     seen = []
-    while (job := next(jobs(tmp_path))).name != "warm-up-1@250.same":
+    while (job := next(jobs(tmp_path))).name != "warm-up-1@100.same":
         seen.append(job.name if isinstance(job, Scoring) else f"{job.name} to {job.updates}")
         finish(tmp_path, job, record(verified=0, rule_rate=0.1 * len(seen)))
-    assert seen == ["warm-up-1 to 125", "warm-up-1@125.tuning", "warm-up-1 to 250", "warm-up-1@250.tuning"]
+    assert seen == ["warm-up-1 to 50", "warm-up-1@50.tuning", "warm-up-1 to 100", "warm-up-1@100.tuning"]
 
 
 def test_a_run_whose_last_model_was_not_saved_is_not_done(tmp_path: Path) -> None:
     """The model of an earlier slice must not be scored as that of a later one."""
     for _ in range(2):
         finish(tmp_path, next(jobs(tmp_path)), record(verified=0, rule_rate=0.1))
-    (tmp_path / "warm-up-1" / "checkpoint-250").mkdir(parents=True)
-    (tmp_path / "warm-up-1" / "checkpoint-250" / "trainer_state.json").write_text("{}")
+    (tmp_path / "warm-up-1" / "checkpoint-100").mkdir(parents=True)
+    (tmp_path / "warm-up-1" / "checkpoint-100" / "trainer_state.json").write_text("{}")
     (tmp_path / "warm-up-1" / "model").mkdir()
     job = next(jobs(tmp_path))
     assert isinstance(job, Training)
-    assert job.updates == 250
+    assert job.updates == 100
 
 
-def test_the_better_rate_is_scored_and_used_with_the_other_warm_up(tmp_path: Path) -> None:
+def test_every_run_of_the_plan_is_trained_once_and_scored(tmp_path: Path) -> None:
     done: list[Job] = []
     while (job := next(jobs(tmp_path), None)) is not None:
-        better = RATES[1] in job.name
-        finish(tmp_path, job, record(verified=better, rule_rate=1.0))
+        finish(tmp_path, job, record(verified=0, rule_rate=1.0))
         done.append(job)
     trained = [job.name for job in done if isinstance(job, Training)]
-    assert len(trained) == len(set(trained))
-    assert [name for name in trained if name.endswith("-2")] == ["warm-up-2", *[f"{a}-{RATES[1]}-2" for a in ARMS]]
-    assert {name for name in trained if name.endswith("-1")} == {
-        "warm-up-1",
-        *[f"{arm}-{rate}-1" for arm in ARMS for rate in RATES],
-        *[f"{arm}-{RATES[1]}-1" for arm in ABLATIONS],
-    }
-    scored = [job.name for job in done if isinstance(job, Scoring) and job.file == "longer"]
-    assert f"grpo-{RATES[1]}-1@{UPDATES}.longer" in scored
-    assert f"grpo-{RATES[0]}-1@{UPDATES}.longer" not in scored
+    first = [f"{arm}-{rate}-1" for rate, arms in ((RATES[0], (*ARMS, *ABLATIONS)), (RATES[1], ARMS)) for arm in arms]
+    assert trained == ["warm-up-1", *first, "warm-up-2", *[f"{arm}-{RATES[0]}-2" for arm in ARMS]]
+    scored = {job.name for job in done if isinstance(job, Scoring) and job.file == "longer"}
+    assert scored >= {f"{name}@{UPDATES}.longer" for name in first}
 
 
 def test_jobs_that_another_process_has_do_not_hide_the_rest(tmp_path: Path) -> None:
@@ -85,7 +78,7 @@ def test_jobs_that_another_process_has_do_not_hide_the_rest(tmp_path: Path) -> N
         finish(tmp_path, job, record(verified=0, rule_rate=1.0))
     finish(tmp_path, next(jobs(tmp_path)), record(verified=0, rule_rate=1.0))
     waiting = [job.name for job in jobs(tmp_path)]
-    assert waiting[:3] == ["warm-up-1@125.same", "warm-up-1@125.longer", "warm-up-1@125.words"]
+    assert waiting[:3] == ["warm-up-1@50.same", "warm-up-1@50.longer", "warm-up-1@50.words"]
     assert f"hardened-{RATES[0]}-1" in waiting
     assert f"hardened-{RATES[1]}-1" in waiting
 
@@ -154,17 +147,20 @@ def test_tables_and_comparisons_follow_from_the_records(tmp_path: Path) -> None:
     better, worse = (1, 1) * 18 + (0, 0) * 2, (1, 1) * 6 + (0, 0) * 14
     for file in ("same", "longer"):
         records_of(tmp_path, "hardened-1e-5-1", file, better)
-        records_of(tmp_path, "grpo-3e-5-1", file, worse)
+        records_of(tmp_path, "grpo-1e-5-1", file, worse)
         records_of(tmp_path, "expert_iteration-1e-5-1", file, better)
-        records_of(tmp_path, "grpo-3e-5-2", file, better)  # of a warm-up that the other arm does not have
+        records_of(tmp_path, "grpo-1e-5-2", file, better)  # of a warm-up that the other arm does not have
+        records_of(tmp_path, "paper-3e-5-1", file, better)
+        records_of(tmp_path, "grpo-3e-5-1", file, better)
     scored = read(tmp_path)
     assert {(one.arm, one.rate, one.warm_up) for one in scored} >= {
         ("expert_iteration", "1e-5", 1),
-        ("grpo", "3e-5", 2),
+        ("grpo", "1e-5", 2),
     }
-    found = {(one.ours, one.other): one for one in comparisons(scored)}
-    assert found.keys() == {("hardened", "grpo"), ("hardened", "expert_iteration")}
-    grpo, imitation = found["hardened", "grpo"], found["hardened", "expert_iteration"]
+    found = {(one.rate, one.ours, one.other): one for one in comparisons(scored)}
+    expected = [("3e-5", "paper", "grpo"), ("1e-5", "hardened", "expert_iteration"), ("1e-5", "hardened", "grpo")]
+    assert list(found) == expected
+    grpo, imitation = found["1e-5", "hardened", "grpo"], found["1e-5", "hardened", "expert_iteration"]
     assert (grpo.warm_ups, grpo.difference.problems) == (1, 40)
     assert grpo.difference.of.value == pytest.approx(0.6)
     assert grpo.corrected == 2 * grpo.difference.p < 0.001
@@ -172,4 +168,4 @@ def test_tables_and_comparisons_follow_from_the_records(tmp_path: Path) -> None:
     *shown, last = map(to_markdown, tables(scored))
     assert [text.splitlines()[0] for text in shown][:2] == ["**same, rules train**", "**longer, rules train**"]
     assert "| hardened | 1e-5 | 1 | 90.0 |" in shown[0]
-    assert "| hardened | grpo | 1 | 60.0 " in last
+    assert "| 1e-5 | hardened | grpo | 1 | 60.0 " in last

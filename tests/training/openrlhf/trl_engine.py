@@ -24,7 +24,7 @@ from proof_r1_formal import read_problems
 from proof_r1_formal.integrations.datasets import problems_dataset
 from proof_r1_formal.integrations.trl import ProofConfig, ProofTrainer
 
-UPDATES = 6
+UPDATES = 4
 DEEPSPEED = {
     "zero_optimization": {"stage": 2},
     "zero_force_ds_cpu_optimizer": False,
@@ -69,7 +69,7 @@ def main(engine: str, model: str, problems: str, out: str) -> None:
         per_device_train_batch_size=4,
         gradient_accumulation_steps=2,
         num_generations=4,
-        max_completion_length=160,
+        max_completion_length=64,
         learning_rate=1e-3,
         lr_scheduler_type="constant",
         logging_steps=1,
