@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from itertools import count
 from typing import Final, Literal, TypeAlias, assert_never, cast
 from unicodedata import is_normalized
 
@@ -279,11 +280,9 @@ def _separated(formula: Formula) -> Formula:
 
 
 def _numbered(name: str, taken: frozenset[str]) -> str:
-    number = 1
     looks = frozenset(map(look, taken))
-    while look(f"{name}_{number}") in looks:
-        number += 1
-    return f"{name}_{number}"
+    stem = name if look(f"{name}_") != look(name) else look(name)  # behind "x-1", which looks like "x", nothing counts
+    return next(new for new in (f"{stem}_{number}" for number in count(1)) if look(new) not in looks)
 
 
 def _is_misread(formula: Formula, scope: dict[str, Var]) -> bool:

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proof_r1_formal.errors import ParseError
-from proof_r1_formal.kernel.syntax import Formula
+from proof_r1_formal.kernel.syntax import And, Atom, ForAll, Formula, const, var
+from proof_r1_formal.kernel.transform import alpha_equivalent
 from proof_r1_formal.testing.readings import TWO_READINGS, TwoReadings
 from proof_r1_formal.testing.strategies import formulas, signatures
 from proof_r1_formal.text.parse import parse_formula
@@ -71,8 +72,11 @@ def test_a_reserved_word_is_no_predicate_in_any_case(word: str, spelled: object)
 @settings(max_examples=300)
 @given(formulas_of(TRICKY, variables=(*TRICKY, "x"), max_size=8))
 def test_names_that_could_be_misread_are_shown_so_that_they_are_not(formula: Formula) -> None:
+    """A bound name that a constant has, too, is shown as another one."""
     for notation in NOTATIONS:
-        assert parse_formula(show(formula, notation)) is formula
+        read = parse_formula(show(formula, notation))
+        assert alpha_equivalent(read, formula)
+        assert show(read, notation) == show(formula, notation)
 
 
 @settings(max_examples=60)
@@ -154,3 +158,12 @@ def test_english_sentences_are_no_formulas(shared_data: Path) -> None:
         read.append(sentence)
     assert len(sentences) > 11_000
     assert read == []
+
+
+@pytest.mark.parametrize("name", ["true'", "x-1", "1.", "a.b", "β-2", "a．b", "İ-1", "-", "’", "X"])
+def test_a_bound_name_that_a_constant_has_gets_another_one(name: str) -> None:
+    """Also where a number behind the name would not change what it looks like."""
+    formula = And(ForAll(var(name), Atom("P", (var(name),))), Atom("Q", (const(name),)))
+    read = parse_formula(show(formula))
+    assert read is not formula
+    assert alpha_equivalent(read, formula)
