@@ -31,7 +31,7 @@ from proof_r1_formal import (
     parse_formula,
     three_way_options,
 )
-from proof_r1_formal.credit.methods import METHODS, credit_batch, rollout_of
+from proof_r1_formal.credit.methods import METHODS, Rollout, credit_batch, rollout_of
 from proof_r1_formal.credit.pieces import TokenText
 from proof_r1_formal.credit.presets import PRESETS
 from proof_r1_formal.credit.terms import Baselines, CreditSettings, PresetName, is_eligible
@@ -128,12 +128,30 @@ def uneven(settings: CreditSettings) -> Baselines:
     return Baselines({name: settings.baseline_max if name in used else settings.baseline_min for name in names})
 
 
-def earned(completion: str, kind: Kind, settings: CreditSettings, baselines: Baselines) -> float:
-    """The credit of all tokens of a completion in the group, in place of an honest rollout of the kind."""
-    completions = [HONEST[one].completion for one in GROUP]
+def honest_group(settings: CreditSettings) -> list[Rollout]:
+    """The group of honest rollouts."""
+    return [_rollout(HONEST[kind].completion, settings) for kind in GROUP]
+
+
+def _rollout(completion: str, settings: CreditSettings) -> Rollout:
+    return rollout_of(verified(completion), tokens(completion), settings)
+
+
+def earned(
+    completion: str, kind: Kind, settings: CreditSettings, baselines: Baselines, group: Sequence[Rollout] | None = None
+) -> float:
+    """The credit of all tokens of a completion in the group, in place of an honest rollout of the kind.
+
+    Args:
+        completion: of the rollout.
+        kind: of the honest rollout that it replaces.
+        settings: of the credit.
+        baselines: of the rules.
+        group: ``honest_group(settings)``, if it is known.
+    """
+    rollouts = list(group or honest_group(settings))
     place = place_of(kind)
-    completions[place] = completion
-    rollouts = [rollout_of(verified(one), tokens(one), settings) for one in completions]
+    rollouts[place] = _rollout(completion, settings)
     ((*credited,),) = credit_batch(METHODS["proof_r1"], [rollouts], baselines, settings).groups
     return fsum(credited[place].advantages)
 
@@ -197,8 +215,9 @@ def search(kind: Kind, presets: Sequence[PresetName], *, pairs: int = 0, seed: i
     """
     honest = verified(HONEST[kind].completion)
     standards = [
-        (name, settings, baselines, earned(HONEST[kind].completion, kind, settings, baselines))
+        (name, settings, baselines, group, earned(HONEST[kind].completion, kind, settings, baselines, group))
         for name, settings in [(name, CreditSettings(preset=name)) for name in presets]
+        for group in [honest_group(settings)]
         for baselines in (first_batch(settings), uneven(settings))
     ]
     best: dict[PresetName, tuple[float, tuple[str, ...]]] = dict.fromkeys(presets, (0.0, ()))
@@ -208,8 +227,8 @@ def search(kind: Kind, presets: Sequence[PresetName], *, pairs: int = 0, seed: i
             improvements += 1
             continue
         attacks += 1
-        for name, settings, baselines, standard in standards:
-            more = earned(draft.completion, kind, settings, baselines) - standard
+        for name, settings, baselines, group, standard in standards:
+            more = earned(draft.completion, kind, settings, baselines, group) - standard
             if more > best[name][0] + TOLERANCE:
                 best[name] = more, draft.edits
     return tuple([Found(kind, name, found, more, attacks, improvements) for name, (more, found) in best.items()])
